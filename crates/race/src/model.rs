@@ -1,0 +1,140 @@
+//! The loaded track: what `load` hands to `drive` and `report`.
+//!
+//! Names and defaults are Rally's (`esrally/track/track.py`). Everything is rendered, validated and immutable here; nothing
+//! refers back to templates or files other than the corpora's.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+/// JSON object with the author's key order.
+pub type Params = Map<String, Value>;
+
+#[derive(Debug, Clone)]
+pub struct Track {
+    pub name: String,
+    pub description: String,
+    /// The folder the track was loaded from; `None` for a built-in one.
+    pub root: Option<PathBuf>,
+    pub indices: Vec<Index>,
+    pub data_streams: Vec<String>,
+    pub templates: Vec<Template>,
+    pub composable_templates: Vec<Template>,
+    pub component_templates: Vec<Template>,
+    pub corpora: Vec<Corpus>,
+    pub challenges: Vec<Challenge>,
+    /// The track's `meta` object, merged into samples.
+    pub meta: Params,
+    /// The user's `--track-params` as given.
+    pub params: Params,
+}
+
+#[derive(Debug, Clone)]
+pub struct Index {
+    pub name: String,
+    /// Rendered body (`settings`, `mappings`, `aliases`), `None` when the track names none.
+    pub body: Option<Value>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Template {
+    pub name: String,
+    pub index_pattern: String,
+    pub delete_matching_indices: bool,
+    pub body: Value,
+}
+
+#[derive(Debug, Clone)]
+pub struct Corpus {
+    pub name: String,
+    pub documents: Vec<DocumentSet>,
+    pub meta: Params,
+}
+
+/// One data file of a corpus, or the built-in generator.
+#[derive(Debug, Clone)]
+pub struct DocumentSet {
+    pub source: DocumentSource,
+    /// Whether every document is preceded by its bulk action line (`includes-action-and-meta-data`).
+    pub includes_action_and_meta_data: bool,
+    pub number_of_documents: u64,
+    pub compressed_size_bytes: Option<u64>,
+    pub uncompressed_size_bytes: Option<u64>,
+    pub target_index: Option<String>,
+    pub target_data_stream: Option<String>,
+    pub target_type: Option<String>,
+    pub meta: Params,
+}
+
+#[derive(Debug, Clone)]
+pub enum DocumentSource {
+    /// An uncompressed NDJSON file that exists, checked against the declared sizes, with its offset table beside it.
+    File(PathBuf),
+    /// Documents in memory (built-in generator, converted access logs): one NDJSON buffer, shared by all clients.
+    Memory(bytes::Bytes),
+}
+
+#[derive(Debug, Clone)]
+pub struct Challenge {
+    pub name: String,
+    pub description: String,
+    pub default: bool,
+    pub user_info: Option<String>,
+    pub meta: Params,
+    pub schedule: Vec<ScheduleElement>,
+}
+
+#[derive(Debug, Clone)]
+pub enum ScheduleElement {
+    Task(Task),
+    Parallel(Parallel),
+}
+
+#[derive(Debug, Clone)]
+pub struct Parallel {
+    pub tasks: Vec<Task>,
+    /// Explicit `clients` of the element; otherwise the sum of its tasks' clients.
+    pub clients: Option<u32>,
+    /// Name of the task whose end completes the element, or `any`.
+    pub completed_by: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Task {
+    pub name: String,
+    pub operation: Operation,
+    pub tags: Vec<String>,
+    pub meta: Params,
+    pub clients: u32,
+    pub warmup_iterations: Option<u64>,
+    pub iterations: Option<u64>,
+    pub warmup_time_period_s: Option<f64>,
+    pub time_period_s: Option<f64>,
+    pub ramp_up_time_period_s: Option<f64>,
+    /// Total over all clients of the task; see rally-facts D.3. `None`: unthrottled.
+    pub target_throughput: Option<Throughput>,
+    /// `deterministic` (default), `poisson`, or a name that a plugin would register (refused at load).
+    pub schedule: Option<String>,
+    pub ignore_response_error_level: Option<String>,
+    /// All task-level parameters as written (schedulers read extra ones).
+    pub params: Params,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Throughput {
+    pub value: f64,
+    /// `ops/s`, `docs/s`, `pages/s`, ...
+    pub unit: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Operation {
+    pub name: String,
+    /// Rally's operation type, such as `bulk` or `search`; known ones only (others are refused at load).
+    pub kind: String,
+    pub params: Params,
+    /// Named parameter source of the operation, if any.
+    pub param_source: Option<String>,
+    pub meta: Params,
+    pub include_in_reporting: bool,
+}
