@@ -1,1 +1,14 @@
-//! placeholder
+//! Bytes to disk and back, and the one ledger of memory.
+//!
+//! Question answered: "where do these bytes live, are they safe on disk yet, and may I have that much memory?"
+//!
+//! **Invariant**: the only crate with file access and, beside SIMD, `unsafe`. Nothing here knows what the bytes mean.
+
+pub mod directory;
+mod error;
+pub mod ledger;
+pub mod term_index;
+
+pub use directory::{Directory, FileBytes, FileWriter, FsDirectory};
+pub use error::{Error, Result};
+pub use ledger::{Charge, Ledger, Pool};

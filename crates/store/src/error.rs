@@ -1,0 +1,33 @@
+use std::io;
+use std::path::PathBuf;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused; `ENOSPC` and `EIO` arrive here.
+    #[error("{action} {}: {source}", path.display())]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+    /// Bytes on disk are not what was written.
+    #[error("corrupt {file} at offset {offset}: expected {expected}, found {found}")]
+    Corrupt { file: String, offset: u64, expected: String, found: String },
+    /// Another process holds the folder.
+    #[error("folder {} is locked by another process", path.display())]
+    Locked { path: PathBuf },
+    /// A pool of the ledger is full; becomes Elasticsearch's `circuit_breaking_exception` (429).
+    #[error(
+        "[{pool}] Data too large, data for [{label}] would be [{wanted_bytes}b], which is larger than the limit of [{limit_bytes}b]"
+    )]
+    LimitExceeded { pool: &'static str, label: String, wanted_bytes: u64, limit_bytes: u64 },
+}
+
+impl Error {
+    pub fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Error::Io { action, path: path.into(), source }
+    }
+
+    /// Whether the disk is full (`ENOSPC`, `EDQUOT`).
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if matches!(source.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT)))
+    }
+}
