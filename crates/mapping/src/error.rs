@@ -1,0 +1,63 @@
+//! The caller's fault, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the REST layer.
+
+use serde_json::{Map, Value};
+
+/// One Elasticsearch error object: `{"type", "reason", ...metadata, "caused_by"}` with its HTTP status.
+///
+/// Source: `org.elasticsearch.ElasticsearchException#toXContent`, `ExceptionsHelper#status`.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{kind}: {reason}")]
+pub struct RequestError {
+    pub status: u16,
+    /// Elasticsearch's `type`, such as `illegal_argument_exception`.
+    pub kind: &'static str,
+    pub reason: String,
+    /// Further members such as `index`, `index_uuid`, `line`, `col`, in order.
+    pub metadata: Map<String, Value>,
+    pub caused_by: Option<Box<RequestError>>,
+}
+
+impl RequestError {
+    pub fn new(status: u16, kind: &'static str, reason: impl Into<String>) -> RequestError {
+        RequestError { status, kind, reason: reason.into(), metadata: Map::new(), caused_by: None }
+    }
+
+    /// `illegal_argument_exception`, 400.
+    pub fn illegal_argument(reason: impl Into<String>) -> RequestError {
+        RequestError::new(400, "illegal_argument_exception", reason)
+    }
+
+    /// `parsing_exception`, 400.
+    pub fn parsing(reason: impl Into<String>) -> RequestError {
+        RequestError::new(400, "parsing_exception", reason)
+    }
+
+    /// A feature that does not exist yet, named; `illegal_argument_exception`, 400.
+    pub fn unsupported(what: impl std::fmt::Display) -> RequestError {
+        RequestError::new(400, "illegal_argument_exception", format!("{what} is not supported by Limber yet"))
+    }
+
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> RequestError {
+        self.metadata.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub fn caused_by(mut self, cause: RequestError) -> RequestError {
+        self.caused_by = Some(Box::new(cause));
+        self
+    }
+
+    /// The error object without `root_cause` and `status`.
+    pub fn to_json(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("type".into(), self.kind.into());
+        object.insert("reason".into(), self.reason.clone().into());
+        for (name, value) in &self.metadata {
+            object.insert(name.clone(), value.clone());
+        }
+        if let Some(cause) = &self.caused_by {
+            object.insert("caused_by".into(), cause.to_json());
+        }
+        Value::Object(object)
+    }
+}

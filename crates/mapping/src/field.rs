@@ -1,0 +1,100 @@
+//! One mapped leaf field, and the sink that a parsed document is poured into.
+
+use std::sync::Arc;
+
+use crate::analysis::Analyzer;
+use crate::date::DateFormat;
+
+/// Number of a leaf field within one index's mapping: dense, stable while the index is open, never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldId(pub u32);
+
+/// Elasticsearch's field type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldType {
+    Text,
+    Keyword,
+    Long,
+    Integer,
+    Short,
+    Byte,
+    Double,
+    Float,
+    HalfFloat,
+    ScaledFloat { scaling_factor: f64 },
+    Boolean,
+    Date { format: Arc<DateFormat> },
+    Ip,
+}
+
+/// What a field's values become in a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Representation {
+    /// Analysed tokens with positions and norms.
+    Text,
+    /// Whole terms: keyword as UTF-8, ip as 16 bytes big-endian (IPv4 mapped into IPv6). Column = ordinals over the terms.
+    Terms,
+    /// `i64` that sorts like the value: integers and dates (milliseconds) as they are, booleans 0/1, doubles by
+    /// [`crate::number::sortable_from_f64`], floats and half floats as their value widened to f64, scaled floats as
+    /// `round(value * scaling_factor)`. Index = points, column = numbers.
+    Number,
+}
+
+/// One leaf field as mapped. Immutable; shared by `Arc`.
+#[derive(Debug)]
+pub struct Field {
+    pub id: FieldId,
+    /// Full dotted path, multi-field suffix included (`request.raw`).
+    pub path: Arc<str>,
+    pub kind: FieldType,
+    /// `index`: searchable by postings or points.
+    pub index: bool,
+    /// `doc_values`: has a column.
+    pub doc_values: bool,
+    /// `store` (kept for `GET _mapping`; stored fields are read from `_source`).
+    pub store: bool,
+    /// Text and keyword: whether norms are written.
+    pub norms: bool,
+    /// Text: whether positions are written (`index_options: positions`, the default for text).
+    pub positions: bool,
+    /// Text and keyword: whether frequencies are written.
+    pub frequencies: bool,
+    /// Text: analyzers. Keyword: none (normalizers are refused by name until they exist).
+    pub analyzer: Option<Arc<Analyzer>>,
+    pub search_analyzer: Option<Arc<Analyzer>>,
+    /// Text: positions left free between two values of one document (default 100).
+    pub position_increment_gap: u32,
+    /// Keyword: values longer than this many UTF-16 units are not indexed.
+    pub ignore_above: Option<u32>,
+    /// `null_value` in the field's own JSON form.
+    pub null_value: Option<serde_json::Value>,
+    pub coerce: bool,
+    pub ignore_malformed: bool,
+    /// Paths this field's values are copied to.
+    pub copy_to: Vec<Arc<str>>,
+    /// Multi-fields (`fields`), fed with the same values.
+    pub multi_fields: Vec<FieldId>,
+}
+
+impl Field {
+    pub fn representation(&self) -> Representation {
+        match self.kind {
+            FieldType::Text => Representation::Text,
+            FieldType::Keyword | FieldType::Ip => Representation::Terms,
+            _ => Representation::Number,
+        }
+    }
+}
+
+/// Receives the typed values of one document, field by field, in document order. Implemented by the segment's buffer; the
+/// walker is generic over it, so that nothing is boxed on the way.
+///
+/// A field may be fed several times per document (arrays, `copy_to`).
+pub trait FieldSink {
+    /// A value of a field whose representation is [`Representation::Terms`].
+    fn term(&mut self, field: &Field, value: &[u8]);
+    /// A value of a field whose representation is [`Representation::Number`].
+    fn number(&mut self, field: &Field, value: i64);
+    /// A value of a text field; the sink runs `field.analyzer` over it and applies `position_increment_gap`.
+    fn text(&mut self, field: &Field, value: &str);
+}
