@@ -55,6 +55,12 @@ pub struct Corpus {
 #[derive(Debug, Clone)]
 pub struct DocumentSet {
     pub source: DocumentSource,
+    /// Name of the data file as the track gives it, without the archive's extension.
+    pub file: String,
+    /// Name of the archive (`source-file`) when the data file comes compressed.
+    pub archive: Option<String>,
+    /// Where the author publishes the file; never fetched, only named in errors.
+    pub base_url: Option<String>,
     /// Whether every document is preceded by its bulk action line (`includes-action-and-meta-data`).
     pub includes_action_and_meta_data: bool,
     pub number_of_documents: u64,
@@ -68,7 +74,8 @@ pub struct DocumentSet {
 
 #[derive(Debug, Clone)]
 pub enum DocumentSource {
-    /// An uncompressed NDJSON file that exists, checked against the declared sizes, with its offset table beside it.
+    /// An uncompressed NDJSON file. After `load::load` it exists, is checked against the declared sizes and has its offset
+    /// table beside it if the selected challenge uses it; after `load::read` alone it is only a name.
     File(PathBuf),
     /// Documents in memory (built-in generator, converted access logs): one NDJSON buffer, shared by all clients.
     Memory(bytes::Bytes),
@@ -79,6 +86,8 @@ pub struct Challenge {
     pub name: String,
     pub description: String,
     pub default: bool,
+    /// Made from a track that has only a `schedule`; reports do not name it.
+    pub auto_generated: bool,
     pub user_info: Option<String>,
     pub meta: Params,
     pub schedule: Vec<ScheduleElement>,
