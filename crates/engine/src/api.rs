@@ -1,0 +1,591 @@
+//! What goes into a [`Node`](crate::Node) and what comes out: request and response types without behaviour.
+//!
+//! Everything fails with a [`RequestError`], which the outside renders as it is.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+pub type Result<T> = std::result::Result<T, RequestError>;
+
+/// How an index expression is resolved (`ignore_unavailable`, `allow_no_indices`, `expand_wildcards`).
+///
+/// Source: `org.elasticsearch.action.support.IndicesOptions`. Every endpoint has its own default; start from one of the
+/// constants and apply the URL's parameters with [`IndicesOptions::apply`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndicesOptions {
+    pub ignore_unavailable: bool,
+    pub allow_no_indices: bool,
+    pub expand_open: bool,
+    pub expand_closed: bool,
+    pub expand_hidden: bool,
+    /// A closed index named in the expression is an error (400 `index_closed_exception`).
+    pub forbid_closed_indices: bool,
+    /// Aliases may stand for indices. Without it an alias is 400 "The provided expression [x] matches an alias, ...".
+    pub resolve_aliases: bool,
+}
+
+impl IndicesOptions {
+    /// Searches and counts: `strictExpandOpenAndForbidClosed`.
+    pub const SEARCH: IndicesOptions = IndicesOptions {
+        ignore_unavailable: false,
+        allow_no_indices: true,
+        expand_open: true,
+        expand_closed: false,
+        expand_hidden: false,
+        forbid_closed_indices: true,
+        resolve_aliases: true,
+    };
+    /// Refresh, flush, force merge, statistics: `strictExpandOpenAndForbidClosed`.
+    pub const BROADCAST: IndicesOptions = IndicesOptions::SEARCH;
+    /// Get index, get mapping, get settings, get alias, open, close: `strictExpandOpen` (closed ones only by name).
+    pub const METADATA: IndicesOptions =
+        IndicesOptions { forbid_closed_indices: false, ..IndicesOptions::SEARCH };
+    /// Put mapping, put settings, exists, get settings: `strictExpand` (open and closed).
+    pub const METADATA_OPEN_CLOSED: IndicesOptions =
+        IndicesOptions { expand_closed: true, ..IndicesOptions::METADATA };
+    /// Delete index: open and closed, aliases refused.
+    pub const DELETE: IndicesOptions =
+        IndicesOptions { resolve_aliases: false, ..IndicesOptions::METADATA_OPEN_CLOSED };
+    /// Cluster health, cluster state: lenient, everything.
+    pub const LENIENT: IndicesOptions = IndicesOptions {
+        ignore_unavailable: true,
+        expand_closed: true,
+        expand_hidden: true,
+        forbid_closed_indices: false,
+        ..IndicesOptions::SEARCH
+    };
+
+    /// Applies the URL's parameters; `expand_wildcards` is the comma list `open,closed,hidden,none,all`.
+    pub fn apply(
+        mut self,
+        ignore_unavailable: Option<bool>,
+        allow_no_indices: Option<bool>,
+        expand_wildcards: Option<&str>,
+    ) -> Result<IndicesOptions> {
+        if let Some(value) = ignore_unavailable {
+            self.ignore_unavailable = value;
+            if value {
+                self.forbid_closed_indices = false;
+            }
+        }
+        if let Some(value) = allow_no_indices {
+            self.allow_no_indices = value;
+        }
+        if let Some(list) = expand_wildcards {
+            (self.expand_open, self.expand_closed, self.expand_hidden) = (false, false, false);
+            for word in list.split(',').map(str::trim) {
+                match word {
+                    "open" => self.expand_open = true,
+                    "closed" => self.expand_closed = true,
+                    "hidden" => self.expand_hidden = true,
+                    "none" => {
+                        (self.expand_open, self.expand_closed, self.expand_hidden) = (false, false, false)
+                    }
+                    "all" => (self.expand_open, self.expand_closed, self.expand_hidden) = (true, true, true),
+                    other => {
+                        return Err(RequestError::illegal_argument(format!(
+                            "No valid expand wildcard value [{other}]"
+                        )));
+                    }
+                }
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// A bulk action or the single-document API that equals it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperationKind {
+    Index,
+    Create,
+    Update,
+    Delete,
+}
+
+impl OperationKind {
+    /// The key of the item in a bulk response.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OperationKind::Index => "index",
+            OperationKind::Create => "create",
+            OperationKind::Update => "update",
+            OperationKind::Delete => "delete",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum VersionType {
+    #[default]
+    Internal,
+    External,
+    ExternalGte,
+}
+
+impl VersionType {
+    pub fn parse(text: &str) -> Result<VersionType> {
+        match text {
+            "internal" => Ok(VersionType::Internal),
+            "external" | "external_gt" => Ok(VersionType::External),
+            "external_gte" => Ok(VersionType::ExternalGte),
+            other => Err(RequestError::illegal_argument(format!("No version type match [{other}]"))),
+        }
+    }
+}
+
+/// One write, borrowed from the request's body. All optional parts default to absent.
+#[derive(Debug, Clone)]
+pub struct BulkOperation<'a> {
+    pub kind: OperationKind,
+    /// Index, alias (with a write index) or a name that is to be created.
+    pub index: Cow<'a, str>,
+    /// `None` lets the engine generate one (`index` and `create` only).
+    pub id: Option<Cow<'a, str>>,
+    pub routing: Option<Cow<'a, str>>,
+    /// The document as it came; for `update` the body `{"doc": ..., "upsert": ...}`; empty for `delete`.
+    pub source: &'a [u8],
+    pub if_seq_no: Option<u64>,
+    pub if_primary_term: Option<u64>,
+    pub version: Option<u64>,
+    pub version_type: VersionType,
+    /// `None`: the request's default, then the index's `default_pipeline`. `_none` switches both off.
+    pub pipeline: Option<Cow<'a, str>>,
+    pub require_alias: bool,
+    /// `update` only.
+    pub retry_on_conflict: u32,
+    /// `update` only: the response carries the new `_source` (rendered by the caller, filtered).
+    pub wants_source: bool,
+}
+
+impl<'a> BulkOperation<'a> {
+    pub fn new(kind: OperationKind, index: impl Into<Cow<'a, str>>, source: &'a [u8]) -> BulkOperation<'a> {
+        BulkOperation {
+            kind,
+            index: index.into(),
+            id: None,
+            routing: None,
+            source,
+            if_seq_no: None,
+            if_primary_term: None,
+            version: None,
+            version_type: VersionType::Internal,
+            pipeline: None,
+            require_alias: false,
+            retry_on_conflict: 0,
+            wants_source: false,
+        }
+    }
+}
+
+/// The `refresh` parameter of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RefreshPolicy {
+    #[default]
+    None,
+    Immediate,
+    WaitFor,
+}
+
+impl RefreshPolicy {
+    /// `""` and `true` refresh at once.
+    pub fn parse(text: &str) -> Result<RefreshPolicy> {
+        match text {
+            "false" => Ok(RefreshPolicy::None),
+            "" | "true" => Ok(RefreshPolicy::Immediate),
+            "wait_for" => Ok(RefreshPolicy::WaitFor),
+            other => Err(RequestError::illegal_argument(format!("Unknown value for refresh: [{other}]."))),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct BulkRequest<'a> {
+    /// In the body's order.
+    pub operations: Vec<BulkOperation<'a>>,
+    /// `?pipeline=`: for operations that name none.
+    pub pipeline: Option<&'a str>,
+    pub refresh: RefreshPolicy,
+}
+
+#[derive(Debug)]
+pub struct BulkResponse {
+    pub took_ms: u64,
+    /// Present when at least one operation went through a pipeline.
+    pub ingest_took_ms: Option<u64>,
+    pub errors: bool,
+    /// In the order of the request.
+    pub items: Vec<BulkItem>,
+}
+
+#[derive(Debug)]
+pub struct BulkItem {
+    pub kind: OperationKind,
+    /// The concrete index (aliases resolved) when known, else the name in the request.
+    pub index: Arc<str>,
+    /// Empty only when the operation failed before an id was generated: `_id` is then rendered `null`.
+    pub id: Box<str>,
+    pub outcome: Result<WriteOutcome>,
+}
+
+impl BulkItem {
+    /// The item's HTTP status.
+    pub fn status(&self) -> u16 {
+        match &self.outcome {
+            Ok(outcome) => outcome.status(),
+            Err(error) => error.status,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteResult {
+    Created,
+    Updated,
+    Deleted,
+    NotFound,
+    Noop,
+}
+
+impl WriteResult {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WriteResult::Created => "created",
+            WriteResult::Updated => "updated",
+            WriteResult::Deleted => "deleted",
+            WriteResult::NotFound => "not_found",
+            WriteResult::Noop => "noop",
+        }
+    }
+}
+
+/// A write that was carried out (a delete of a missing document is one, with status 404).
+#[derive(Debug, Clone)]
+pub struct WriteOutcome {
+    pub result: WriteResult,
+    pub version: u64,
+    pub seq_no: u64,
+    pub primary_term: u64,
+    /// `_shards`: `total` copies (1 + replicas), of which the primary was written.
+    pub shards_total: u32,
+    pub shards_successful: u32,
+    /// `refresh=true` was carried out; rendered only when true.
+    pub forced_refresh: bool,
+    /// `update` with `wants_source`: the document after the update.
+    pub source: Option<Arc<[u8]>>,
+}
+
+impl WriteOutcome {
+    pub fn status(&self) -> u16 {
+        match self.result {
+            WriteResult::Created => 201,
+            WriteResult::NotFound => 404,
+            WriteResult::Updated | WriteResult::Deleted | WriteResult::Noop => 200,
+        }
+    }
+}
+
+/// Answer of the single-document writes.
+#[derive(Debug)]
+pub struct WriteResponse {
+    pub index: Arc<str>,
+    pub id: Box<str>,
+    pub outcome: WriteOutcome,
+}
+
+#[derive(Debug, Clone)]
+pub struct GetRequest<'a> {
+    /// Index or alias of one index.
+    pub index: &'a str,
+    pub id: &'a str,
+    pub routing: Option<&'a str>,
+    /// `false` answers from what a search sees.
+    pub realtime: bool,
+    /// Refresh the shard first.
+    pub refresh: bool,
+    pub version: Option<u64>,
+    pub version_type: VersionType,
+}
+
+impl<'a> GetRequest<'a> {
+    pub fn new(index: &'a str, id: &'a str) -> GetRequest<'a> {
+        GetRequest {
+            index,
+            id,
+            routing: None,
+            realtime: true,
+            refresh: false,
+            version: None,
+            version_type: VersionType::Internal,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct GetResponse {
+    pub index: Arc<str>,
+    pub id: Box<str>,
+    /// `None`: `"found": false`.
+    pub found: Option<FoundDocument>,
+}
+
+#[derive(Debug)]
+pub struct FoundDocument {
+    pub version: u64,
+    pub seq_no: u64,
+    pub primary_term: u64,
+    pub routing: Option<String>,
+    /// The document as it was indexed.
+    pub source: Vec<u8>,
+}
+
+/// `_shards` of an operation over many shards.
+#[derive(Debug, Clone, Default)]
+pub struct BroadcastResponse {
+    pub total: u32,
+    pub successful: u32,
+    pub failed: u32,
+    pub failures: Vec<ShardFailure>,
+}
+
+#[derive(Debug, Clone)]
+pub struct ShardFailure {
+    pub index: Arc<str>,
+    pub shard: u32,
+    pub error: RequestError,
+}
+
+impl BroadcastResponse {
+    /// The object under `_shards`.
+    pub fn to_json(&self) -> Value {
+        let mut shards = json!({"total": self.total, "successful": self.successful, "failed": self.failed});
+        if !self.failures.is_empty() {
+            shards["failures"] = self
+                .failures
+                .iter()
+                .map(|failure| {
+                    json!({"shard": failure.shard, "index": &*failure.index, "status": status_name(failure.error.status), "reason": failure.error.to_json()})
+                })
+                .collect();
+        }
+        shards
+    }
+}
+
+/// `RestStatus`'s name for the statuses the engine uses.
+pub fn status_name(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        201 => "CREATED",
+        400 => "BAD_REQUEST",
+        403 => "FORBIDDEN",
+        404 => "NOT_FOUND",
+        408 => "REQUEST_TIMEOUT",
+        409 => "CONFLICT",
+        429 => "TOO_MANY_REQUESTS",
+        503 => "SERVICE_UNAVAILABLE",
+        _ => "INTERNAL_SERVER_ERROR",
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct ForceMergeRequest {
+    /// `None`: as the merge policy says.
+    pub max_num_segments: Option<u32>,
+    pub only_expunge_deletes: bool,
+    pub flush: bool,
+}
+
+impl Default for ForceMergeRequest {
+    fn default() -> Self {
+        ForceMergeRequest { max_num_segments: None, only_expunge_deletes: false, flush: true }
+    }
+}
+
+/// Answer of index creation.
+#[derive(Debug, Clone)]
+pub struct CreateIndexResponse {
+    pub index: Arc<str>,
+    pub shards_acknowledged: bool,
+}
+
+/// One index as `GET {index}` shows it.
+#[derive(Debug, Clone)]
+pub struct IndexInfo {
+    pub name: Arc<str>,
+    pub uuid: Arc<str>,
+    pub open: bool,
+    /// `{"alias": {"filter": ..}}`.
+    pub aliases: Map<String, Value>,
+    pub mappings: Value,
+    /// Flat, keys with their `index.` prefix, values as Elasticsearch prints them (strings, arrays of strings). Nest with
+    /// [`crate::settings::nest`].
+    pub settings: Map<String, Value>,
+    /// Defaults of the settings that are not set, flat (for `include_defaults`).
+    pub defaults: Map<String, Value>,
+}
+
+/// What an expression resolved to, in name order.
+#[derive(Debug, Clone)]
+pub struct ResolvedIndex {
+    pub name: Arc<str>,
+    pub uuid: Arc<str>,
+    pub open: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct HealthRequest {
+    /// Empty or `_all`: every index.
+    pub index: Option<String>,
+    pub options: IndicesOptions,
+    pub wait_for_status: Option<HealthStatus>,
+    /// `">=1"`, `"ge(1)"`, `"1"`, ...
+    pub wait_for_nodes: Option<String>,
+    /// `"all"` or a number.
+    pub wait_for_active_shards: Option<String>,
+    pub wait_for_no_relocating_shards: bool,
+    pub wait_for_no_initializing_shards: bool,
+    pub wait_for_events: Option<String>,
+    pub timeout_ms: u64,
+}
+
+impl Default for HealthRequest {
+    fn default() -> Self {
+        HealthRequest {
+            index: None,
+            options: IndicesOptions::LENIENT,
+            wait_for_status: None,
+            wait_for_nodes: None,
+            wait_for_active_shards: None,
+            wait_for_no_relocating_shards: false,
+            wait_for_no_initializing_shards: false,
+            wait_for_events: None,
+            timeout_ms: 30_000,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HealthStatus {
+    Green,
+    Yellow,
+    Red,
+}
+
+impl HealthStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HealthStatus::Green => "green",
+            HealthStatus::Yellow => "yellow",
+            HealthStatus::Red => "red",
+        }
+    }
+
+    pub fn parse(text: &str) -> Result<HealthStatus> {
+        match text.to_ascii_lowercase().as_str() {
+            "green" => Ok(HealthStatus::Green),
+            "yellow" => Ok(HealthStatus::Yellow),
+            "red" => Ok(HealthStatus::Red),
+            other => Err(RequestError::illegal_argument(format!("unknown cluster health status [{other}]"))),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct HealthResponse {
+    pub cluster_name: String,
+    pub status: HealthStatus,
+    /// The answer's HTTP status is 408 then.
+    pub timed_out: bool,
+    pub number_of_nodes: u32,
+    pub active_primary_shards: u32,
+    pub active_shards: u32,
+    pub unassigned_shards: u32,
+    pub number_of_pending_tasks: u32,
+    pub indices: Vec<IndexHealth>,
+}
+
+#[derive(Debug, Clone)]
+pub struct IndexHealth {
+    pub name: Arc<str>,
+    pub uuid: Arc<str>,
+    pub open: bool,
+    pub status: HealthStatus,
+    pub number_of_shards: u32,
+    pub number_of_replicas: u32,
+    pub shards: Vec<ShardHealth>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct ShardHealth {
+    pub shard: u32,
+    pub status: HealthStatus,
+    pub primary_active: bool,
+    pub unassigned_shards: u32,
+}
+
+impl HealthResponse {
+    /// `level`: `cluster`, `indices` or `shards`.
+    pub fn to_json(&self, level: &str) -> Value {
+        let active = self.active_shards as f64;
+        let all = active + self.unassigned_shards as f64;
+        let percent = if all == 0.0 { 100.0 } else { active / all * 100.0 };
+        let mut answer = json!({
+            "cluster_name": self.cluster_name,
+            "status": self.status.as_str(),
+            "timed_out": self.timed_out,
+            "number_of_nodes": self.number_of_nodes,
+            "number_of_data_nodes": self.number_of_nodes,
+            "active_primary_shards": self.active_primary_shards,
+            "active_shards": self.active_shards,
+            "relocating_shards": 0,
+            "initializing_shards": 0,
+            "unassigned_shards": self.unassigned_shards,
+            "delayed_unassigned_shards": 0,
+            "number_of_pending_tasks": self.number_of_pending_tasks,
+            "number_of_in_flight_fetch": 0,
+            "task_max_waiting_in_queue_millis": 0,
+            "active_shards_percent_as_number": percent,
+        });
+        if level != "cluster" {
+            let indices = self.indices.iter().map(|index| (index.name.to_string(), index.to_json(level)));
+            answer["indices"] = Value::Object(indices.collect());
+        }
+        answer
+    }
+}
+
+impl IndexHealth {
+    fn to_json(&self, level: &str) -> Value {
+        let active = self.shards.iter().filter(|shard| shard.primary_active).count();
+        let unassigned: u32 = self.shards.iter().map(|shard| shard.unassigned_shards).sum();
+        let mut answer = json!({
+            "status": self.status.as_str(),
+            "number_of_shards": self.number_of_shards,
+            "number_of_replicas": self.number_of_replicas,
+            "active_primary_shards": active,
+            "active_shards": active,
+            "relocating_shards": 0,
+            "initializing_shards": 0,
+            "unassigned_shards": unassigned,
+        });
+        if level == "shards" {
+            let shards = self.shards.iter().map(|shard| {
+                let body = json!({
+                    "status": shard.status.as_str(),
+                    "primary_active": shard.primary_active,
+                    "active_shards": u32::from(shard.primary_active),
+                    "relocating_shards": 0,
+                    "initializing_shards": 0,
+                    "unassigned_shards": shard.unassigned_shards,
+                });
+                (shard.shard.to_string(), body)
+            });
+            answer["shards"] = Value::Object(shards.collect());
+        }
+        answer
+    }
+}
