@@ -1,1 +1,13 @@
-//! placeholder
+//! Values to bytes and back.
+//!
+//! Question answered: "how is this number, length or list written, and is what I read back sound?"
+//!
+//! **Invariant**: pure functions over slices; no files, no threads, no clock.
+
+pub mod checksum;
+pub mod murmur3;
+pub mod norm;
+mod reader;
+pub mod varint;
+
+pub use reader::{Corrupt, Reader};

@@ -1,0 +1,40 @@
+//! CRC-32 (IEEE, as in zip and Lucene's footers): "are these the bytes that were written?"
+
+/// Checksum of one slice.
+#[inline]
+pub fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
+/// A checksum over bytes that arrive in pieces.
+#[derive(Debug, Clone, Default)]
+pub struct Crc32(crc32fast::Hasher);
+
+impl Crc32 {
+    pub fn new() -> Crc32 {
+        Crc32::default()
+    }
+
+    #[inline]
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub fn finish(self) -> u32 {
+        self.0.finalize()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_equal_the_whole() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        let mut crc = Crc32::new();
+        crc.update(b"1234");
+        crc.update(b"56789");
+        assert_eq!(crc.finish(), 0xcbf4_3926);
+    }
+}
