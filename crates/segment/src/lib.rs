@@ -1,1 +1,22 @@
-//! placeholder
+//! Typed fields to one immutable segment and back.
+//!
+//! Question answered: "here are documents as typed values, write them; here is a segment, give me the postings, columns,
+//! points and sources of its fields".
+//!
+//! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are checked before they
+//! are trusted.
+
+mod error;
+mod sink;
+
+pub use error::{Error, Result};
+pub use sink::Sink;
+
+/// A document within one segment (or one buffer), from 0 in order of arrival.
+pub type DocId = u32;
+
+/// What postings and other iterators answer when they are through.
+pub const NO_MORE_DOCS: DocId = u32::MAX;
+
+/// Longest term in bytes, as in Lucene (`IndexWriter.MAX_TERM_LENGTH`).
+pub const TERM_BYTES_MAX: usize = 32766;

@@ -1,0 +1,40 @@
+//! What can go wrong with a segment, split by who can act.
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The disk, the operating system, or a memory limit.
+    #[error(transparent)]
+    Store(#[from] limber_store::Error),
+    /// Bytes of a section are not what any writer here produces.
+    #[error("corrupt {section}: expected {expected} at offset {offset}")]
+    Corrupt { section: &'static str, offset: u64, expected: &'static str },
+    /// The document's fault: a term longer than [`crate::TERM_BYTES_MAX`] (Lucene's `IndexWriter.MAX_TERM_LENGTH`).
+    #[error(
+        "Document contains at least one immense term in field=\"{field}\" (whose UTF8 encoding is longer than the max \
+         length {limit_bytes}), all of which were skipped. bytes can be at most {limit_bytes} in length; got {bytes}"
+    )]
+    ImmenseTerm { field: String, bytes: usize, limit_bytes: usize },
+    /// A structure has outgrown what its format can address.
+    #[error("{what} would exceed {limit}")]
+    LimitExceeded { what: &'static str, limit: u64 },
+}
+
+impl Error {
+    /// `Corrupt` at a known place.
+    #[cold]
+    pub fn corrupt(section: &'static str, offset: u64, expected: &'static str) -> Error {
+        Error::Corrupt { section, offset, expected }
+    }
+
+    /// Names the section in which a [`limber_codec::Reader`] failed; `base` is where the reader's slice starts in it.
+    #[cold]
+    pub fn in_section(section: &'static str, base: u64) -> impl Fn(limber_codec::Corrupt) -> Error {
+        move |corrupt| Error::Corrupt {
+            section,
+            offset: base + corrupt.offset as u64,
+            expected: corrupt.expected,
+        }
+    }
+}
