@@ -5,10 +5,12 @@
 //! **Invariant**: the only crate with file access and, beside SIMD, `unsafe`. Nothing here knows what the bytes mean.
 
 pub mod directory;
+pub mod disk;
 mod error;
 pub mod ledger;
 pub mod term_index;
 
 pub use directory::{Directory, FileBytes, FileWriter, FsDirectory};
+pub use disk::{Disk, DiskSpace, FsDisk};
 pub use error::{Error, Result};
 pub use ledger::{Charge, Ledger, Pool};

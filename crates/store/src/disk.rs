@@ -1,0 +1,151 @@
+//! The data folder as a tree of flat folders: "which folders are there, and how much space is left?"
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::{Directory, Error, FsDirectory, Result};
+
+/// Room on the file system that holds the data folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DiskSpace {
+    pub total_bytes: u64,
+    /// Free for this process (`f_bavail`).
+    pub available_bytes: u64,
+}
+
+/// A tree of folders, addressed by `/`-separated paths relative to its root.
+pub trait Disk: Send + Sync {
+    /// Opens a folder; created with its parents when absent.
+    fn folder(&self, path: &str) -> Result<Arc<dyn Directory>>;
+    /// Names of the folders directly in `path`, sorted; none when `path` is absent.
+    fn folders(&self, path: &str) -> Result<Vec<String>>;
+    /// Removes a folder with everything in it; fine when absent.
+    fn remove_folder(&self, path: &str) -> Result<()>;
+    fn space(&self) -> Result<DiskSpace>;
+    /// For messages only.
+    fn root(&self) -> &Path;
+}
+
+/// The real disk. Holds an exclusive lock on the data folder while it lives.
+pub struct FsDisk {
+    root: PathBuf,
+    _lock: Option<File>,
+}
+
+/// Locked for as long as a process uses the folder; the operating system releases it when the process dies.
+const LOCK_NAME: &str = "node.lock";
+
+impl FsDisk {
+    /// Creates and locks the folder. [`Error::Locked`] when another process holds it.
+    pub fn open(root: impl Into<PathBuf>) -> Result<FsDisk> {
+        let root = root.into();
+        fs::create_dir_all(&root).map_err(|e| Error::io("create folder", &root, e))?;
+        let path = root.join(LOCK_NAME);
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|e| Error::io("open lock", &path, e))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(FsDisk { root, _lock: Some(lock) }),
+            Err(TryLockError::WouldBlock) => Err(Error::Locked { path: root }),
+            Err(TryLockError::Error(e)) => Err(Error::io("lock", &path, e)),
+        }
+    }
+
+    /// For reading only, without the lock (an offline check of a copy, or of a folder nobody serves).
+    pub fn open_unlocked(root: impl Into<PathBuf>) -> FsDisk {
+        FsDisk { root: root.into(), _lock: None }
+    }
+}
+
+impl Disk for FsDisk {
+    fn folder(&self, path: &str) -> Result<Arc<dyn Directory>> {
+        let full = self.root.join(path);
+        let is_new = !full.is_dir();
+        let directory = FsDirectory::open(&full)?;
+        if is_new {
+            // The names on the way down must survive a crash with what is written inside.
+            let mut parent = full.parent();
+            while let Some(folder) = parent {
+                File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io("fsync", folder, e))?;
+                if folder == self.root {
+                    break;
+                }
+                parent = folder.parent();
+            }
+        }
+        Ok(Arc::new(directory))
+    }
+
+    fn folders(&self, path: &str) -> Result<Vec<String>> {
+        let full = self.root.join(path);
+        let entries = match fs::read_dir(&full) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(Error::io("list", &full, e)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|e| Error::io("list", &full, e))?;
+            if entry.file_type().map_err(|e| Error::io("stat", entry.path(), e))?.is_dir()
+                && let Ok(name) = entry.file_name().into_string()
+            {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        let full = self.root.join(path);
+        match fs::remove_dir_all(&full) {
+            Ok(()) => Ok(()),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(Error::io("remove folder", &full, e)),
+        }
+    }
+
+    fn space(&self) -> Result<DiskSpace> {
+        use std::os::unix::ffi::OsStrExt;
+        let path = std::ffi::CString::new(self.root.as_os_str().as_bytes())
+            .map_err(|e| Error::io("statvfs", &self.root, std::io::Error::other(e)))?;
+        let mut stat = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+        // SAFETY: `path` is a NUL-terminated string and `stat` points to room for one `statvfs`, both alive for the call.
+        let status = unsafe { libc::statvfs(path.as_ptr(), stat.as_mut_ptr()) };
+        if status != 0 {
+            return Err(Error::io("statvfs", &self.root, std::io::Error::last_os_error()));
+        }
+        // SAFETY: the call succeeded, so the kernel has filled the whole structure.
+        let stat = unsafe { stat.assume_init() };
+        let unit = stat.f_frsize as u64;
+        Ok(DiskSpace { total_bytes: stat.f_blocks as u64 * unit, available_bytes: stat.f_bavail as u64 * unit })
+    }
+
+    fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_made_listed_and_removed_under_a_lock() {
+        let temporary = tempfile::tempdir().expect("tempdir");
+        let disk = FsDisk::open(temporary.path()).expect("opens");
+        assert!(matches!(FsDisk::open(temporary.path()), Err(Error::Locked { .. })));
+        disk.folder("indices/b/0").expect("made");
+        disk.folder("indices/a").expect("made");
+        assert_eq!(disk.folders("indices").expect("lists"), ["a", "b"]);
+        disk.remove_folder("indices/b").expect("removed");
+        disk.remove_folder("indices/none").expect("absent is fine");
+        assert_eq!(disk.folders("indices").expect("lists"), ["a"]);
+        assert!(disk.folders("nothing").expect("absent").is_empty());
+        assert!(disk.space().expect("statvfs").total_bytes > 0);
+    }
+}
