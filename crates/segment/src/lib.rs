@@ -7,9 +7,11 @@
 //! are trusted.
 
 mod error;
+pub mod file;
 mod sink;
 
 pub use error::{Error, Result};
+pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use sink::Sink;
 
 /// A document within one segment (or one buffer), from 0 in order of arrival.

@@ -1,0 +1,99 @@
+//! What a commit lists about a segment, and what a segment says about its fields.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, Representation};
+use serde::{Deserialize, Serialize};
+
+use super::format::Lane;
+
+/// Number of a segment within its shard; never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SegmentId(pub u64);
+
+impl SegmentId {
+    /// `_<id in base 36>.<extension>`.
+    pub fn file_name(self, lane: Lane) -> String {
+        format!("_{self}.{}", lane.extension())
+    }
+
+    /// The segment a file belongs to by its name (live docs included); `None` for other files.
+    pub fn of_file(name: &str) -> Option<SegmentId> {
+        let stem = name.strip_prefix('_')?;
+        let end = stem.find(['.', '_'])?;
+        u64::from_str_radix(&stem[..end], 36).ok().map(SegmentId)
+    }
+}
+
+impl std::fmt::Display for SegmentId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut digits = [0u8; 13];
+        let mut at = digits.len();
+        let mut rest = self.0;
+        loop {
+            at -= 1;
+            digits[at] = b"0123456789abcdefghijklmnopqrstuvwxyz"[(rest % 36) as usize];
+            rest /= 36;
+            if rest == 0 {
+                break;
+            }
+        }
+        f.write_str(std::str::from_utf8(&digits[at..]).unwrap_or_default())
+    }
+}
+
+/// One file of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileMeta {
+    pub name: String,
+    /// Bytes.
+    pub len: u64,
+    /// CRC-32 of the whole file.
+    pub crc: u32,
+}
+
+/// What a commit manifest lists about a segment. The caller makes `files` durable (`Directory::sync`) at a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentMeta {
+    pub id: SegmentId,
+    /// Deleted documents included.
+    pub doc_count: u32,
+    /// The main file (`.seg`) first.
+    pub files: Vec<FileMeta>,
+    /// Sum of the files' lengths.
+    pub bytes: u64,
+    /// Smallest and largest `_seq_no`; `None` when the segment has no such column.
+    pub min_seq_no: Option<u64>,
+    pub max_seq_no: Option<u64>,
+}
+
+/// One field of one segment. Self-describing: a new field needs no schema anywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldInfo {
+    /// Full dotted path.
+    pub path: Arc<str>,
+    pub representation: Representation,
+    /// Terms (text, terms) or points (number) are written.
+    pub index: bool,
+    /// A number or ordinal column is written.
+    pub column: bool,
+    pub norms: bool,
+    pub frequencies: bool,
+    pub positions: bool,
+}
+
+impl FieldInfo {
+    pub fn of(field: &Field) -> FieldInfo {
+        let representation = field.representation();
+        let text = representation == Representation::Text;
+        FieldInfo {
+            path: field.path.clone(),
+            representation,
+            index: field.index,
+            column: field.doc_values && !text,
+            norms: field.norms && field.index && representation != Representation::Number,
+            frequencies: field.frequencies && field.index && representation != Representation::Number,
+            positions: field.positions && field.index && text,
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The container of a segment: "which bytes belong to which part of which field, and are they whole?"
+//!
+//! [`SegmentWriter`] takes sections, [`SegmentFile`] gives them back; what a section means is its owner's business.
+
+mod fields;
+pub mod format;
+mod meta;
+mod reader;
+mod writer;
+
+pub use format::{Lane, SectionKind};
+pub use meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
+pub use reader::{SectionEntry, SegmentFile};
+pub use writer::{NO_FIELD, Progress, SectionWriter, SegmentWriter};
