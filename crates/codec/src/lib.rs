@@ -4,7 +4,11 @@
 //!
 //! **Invariant**: pure functions over slices; no files, no threads, no clock.
 
+pub mod bits;
+pub mod block128;
+pub mod bloom;
 pub mod checksum;
+pub mod hash64;
 pub mod murmur3;
 pub mod norm;
 mod reader;

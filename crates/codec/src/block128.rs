@@ -1,0 +1,210 @@
+//! Blocks of 128 numbers of 32 bits, packed and unpacked by SIMD: plain, ascending (delta), and patched.
+//!
+//! Width `w` takes `16 * w` bytes. SSE3 where the processor has it, scalar elsewhere, the same bytes either way
+//! (`bitpacking::BitPacker4x`).
+
+use bitpacking::{BitPacker, BitPacker4x};
+
+use crate::{Corrupt, Reader, varint};
+
+/// Numbers in a block.
+pub const LEN: usize = 128;
+
+fn packer() -> BitPacker4x {
+    // Asks the processor for its features; the answer is cached by the standard library (one load).
+    BitPacker4x::new()
+}
+
+fn append_packed(out: &mut Vec<u8>, width: u8, pack: impl FnOnce(&mut [u8]) -> usize) {
+    let start = out.len();
+    out.resize(start + packed_bytes(width), 0);
+    let written = pack(&mut out[start..]);
+    debug_assert_eq!(written, packed_bytes(width));
+}
+
+/// Bytes of a block at `width` bits.
+#[inline]
+pub fn packed_bytes(width: u8) -> usize {
+    LEN / 8 * width as usize
+}
+
+/// Appends a block whose values all fit `width` bits.
+pub fn pack(values: &[u32; LEN], width: u8, out: &mut Vec<u8>) {
+    append_packed(out, width, |bytes| packer().compress(values, bytes, width));
+}
+
+/// Unpacks the block at the start of `bytes`; returns its length in bytes.
+#[inline]
+pub fn unpack(bytes: &[u8], width: u8, values: &mut [u32; LEN]) -> Result<usize, Corrupt> {
+    let len = checked_len(bytes, width)?;
+    packer().decompress(&bytes[..len], values, width);
+    Ok(len)
+}
+
+/// Bits needed for the gaps of strictly ascending `values` that follow `previous`.
+pub fn ascending_width(previous: Option<u32>, values: &[u32; LEN]) -> u8 {
+    packer().num_bits_strictly_sorted(previous, values)
+}
+
+/// Appends a block of strictly ascending values as gaps.
+pub fn pack_ascending(previous: Option<u32>, values: &[u32; LEN], width: u8, out: &mut Vec<u8>) {
+    append_packed(out, width, |bytes| packer().compress_strictly_sorted(previous, values, bytes, width));
+}
+
+/// Unpacks a block of strictly ascending values; returns its length in bytes. Corrupt bytes can wrap around 2^32: callers
+/// check what they rely on.
+#[inline]
+pub fn unpack_ascending(
+    bytes: &[u8],
+    previous: Option<u32>,
+    width: u8,
+    values: &mut [u32; LEN],
+) -> Result<usize, Corrupt> {
+    let len = checked_len(bytes, width)?;
+    packer().decompress_strictly_sorted(previous, &bytes[..len], values, width);
+    Ok(len)
+}
+
+#[inline]
+fn checked_len(bytes: &[u8], width: u8) -> Result<usize, Corrupt> {
+    let len = packed_bytes(width);
+    if width > 32 || len > bytes.len() {
+        return Err(Corrupt { offset: 0, expected: "a packed block of 128 numbers" });
+    }
+    Ok(len)
+}
+
+/// Longest exceptions of a patched block, bytes: their length is one byte.
+const EXCEPTION_BYTES_MAX: usize = 255;
+
+/// Appends a block as most of it needs: the few larger values are exceptions (patched frame of reference, PFOR).
+///
+/// Layout: u8 width, u8 length of the exceptions in bytes, packed low bits, then per exception: u8 index, varint high bits.
+pub fn pack_patched(values: &[u32; LEN], out: &mut Vec<u8>) {
+    let width = patched_width(values);
+    let mask = if width == 32 { u32::MAX } else { (1 << width) - 1 };
+    out.push(width);
+    let len_at = out.len();
+    out.push(0);
+    let mut low = *values;
+    for value in &mut low {
+        *value &= mask;
+    }
+    pack(&low, width, out);
+    let exceptions_at = out.len();
+    for (i, &value) in values.iter().enumerate() {
+        if value > mask {
+            out.push(i as u8);
+            varint::write_u64(out, (value >> width) as u64);
+        }
+    }
+    out[len_at] = (out.len() - exceptions_at) as u8;
+}
+
+/// The width with the fewest bytes in all.
+fn patched_width(values: &[u32; LEN]) -> u8 {
+    let mut count_by_width = [0usize; 33];
+    for value in values {
+        count_by_width[(32 - value.leading_zeros()) as usize] += 1;
+    }
+    let widest = (0..=32).rev().find(|&w| count_by_width[w] > 0).unwrap_or(0);
+    let (mut best, mut best_bytes) = (widest, packed_bytes(widest as u8));
+    for width in (0..widest).rev() {
+        let exception_bytes: usize =
+            (width + 1..=widest).map(|w| count_by_width[w] * (1 + (w - width).div_ceil(7))).sum();
+        if exception_bytes > EXCEPTION_BYTES_MAX {
+            break;
+        }
+        let bytes = packed_bytes(width as u8) + exception_bytes;
+        if bytes < best_bytes {
+            (best, best_bytes) = (width, bytes);
+        }
+    }
+    best as u8
+}
+
+/// Bytes of the patched block at the start of `bytes`, without unpacking it.
+#[inline]
+pub fn patched_len(bytes: &[u8]) -> Result<usize, Corrupt> {
+    match bytes {
+        [width, exceptions, ..] if *width <= 32 => {
+            let len = 2 + packed_bytes(*width) + *exceptions as usize;
+            if len <= bytes.len() { Ok(len) } else { Err(CORRUPT_PATCHED) }
+        }
+        _ => Err(CORRUPT_PATCHED),
+    }
+}
+
+const CORRUPT_PATCHED: Corrupt = Corrupt { offset: 0, expected: "a patched block of 128 numbers" };
+
+/// Unpacks the patched block at the start of `bytes`; returns its length in bytes.
+#[inline]
+pub fn unpack_patched(bytes: &[u8], values: &mut [u32; LEN]) -> Result<usize, Corrupt> {
+    let len = patched_len(bytes)?;
+    let width = bytes[0];
+    let packed_end = 2 + packed_bytes(width);
+    unpack(&bytes[2..packed_end], width, values)?;
+    if packed_end < len {
+        patch(&bytes[packed_end..len], width, values)?;
+    }
+    Ok(len)
+}
+
+fn patch(exceptions: &[u8], width: u8, values: &mut [u32; LEN]) -> Result<(), Corrupt> {
+    let mut reader = Reader::new(exceptions);
+    while reader.remaining() > 0 {
+        let index = reader.u8()? as usize;
+        let high = reader.varint_u32()?;
+        if index >= LEN || width >= 32 {
+            return Err(CORRUPT_PATCHED);
+        }
+        values[index] |= high << width;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(value: impl Fn(u32) -> u32) -> [u32; LEN] {
+        std::array::from_fn(|i| value(i as u32))
+    }
+
+    #[track_caller]
+    fn check_patched(values: [u32; LEN], len: usize) {
+        let mut bytes = Vec::new();
+        pack_patched(&values, &mut bytes);
+        assert_eq!(bytes.len(), len);
+        assert_eq!(patched_len(&bytes), Ok(len));
+        let mut back = [0; LEN];
+        assert_eq!(unpack_patched(&bytes, &mut back), Ok(len));
+        assert_eq!(back, values);
+        assert!(unpack_patched(&bytes[..len - 1], &mut back).is_err());
+    }
+
+    #[test]
+    fn patched_blocks_pay_for_what_most_values_need() {
+        check_patched(block(|_| 0), 2);
+        check_patched(block(|i| i % 2), 18);
+        check_patched(block(|i| if i == 7 { 1000 } else { i % 2 }), 18 + 3);
+        check_patched(block(|i| i * 30_000_000), 2 + 32 * 16);
+        check_patched(block(|i| if i % 50 == 0 { u32::MAX } else { 0 }), 2 + 3 * 6);
+    }
+
+    #[test]
+    fn ascending_blocks_store_gaps() {
+        let values = block(|i| 1000 + i * 3);
+        let width = ascending_width(Some(990), &values);
+        assert_eq!(width, 4);
+        let mut bytes = Vec::new();
+        pack_ascending(Some(990), &values, width, &mut bytes);
+        let mut back = [0; LEN];
+        assert_eq!(unpack_ascending(&bytes, Some(990), width, &mut back), Ok(64));
+        assert_eq!(back, values);
+        let dense = block(|i| i);
+        assert_eq!(ascending_width(None, &dense), 0);
+        assert_eq!(unpack_ascending(&[], None, 0, &mut back), Ok(0));
+        assert_eq!(back, dense);
+    }
+}
