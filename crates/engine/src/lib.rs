@@ -6,6 +6,7 @@
 
 pub mod api;
 mod node;
+pub mod settings;
 
 pub use api::*;
 pub use node::{Node, NodeConfig};

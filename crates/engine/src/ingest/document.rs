@@ -1,0 +1,457 @@
+//! One document on its way through a pipeline: its source, its metadata (`_index`, `_id`, ...) and `_ingest`.
+
+use std::borrow::Cow;
+
+use limber_mapping::RequestError;
+
+use super::json::{self, Open};
+use super::node::{Kind, NONE, Node, NodeId, Span, flag};
+
+/// Largest source plus everything made while it is processed.
+const TEXT_BYTES_MAX: usize = 1 << 30;
+
+/// Depth below which a document is still written; parsing allows 1,000, edits may add.
+const WRITE_DEPTH_MAX: usize = 1200;
+
+/// What a document carries beside its source. Absent members are not visible to processors.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Metadata<'a> {
+    pub index: &'a str,
+    pub id: Option<&'a str>,
+    pub routing: Option<&'a str>,
+    /// Elasticsearch's `Versions.MATCH_ANY` (-3) when the request named none.
+    pub version: Option<i64>,
+    pub version_type: Option<&'a str>,
+    pub if_seq_no: Option<i64>,
+    pub if_primary_term: Option<i64>,
+    pub op_type: Option<&'a str>,
+}
+
+/// The vectors of a document, kept from one to the next.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    nodes: Vec<Node>,
+    arena: String,
+    stack: Vec<Open>,
+}
+
+/// A document being processed.
+#[derive(Debug)]
+pub struct IngestDocument<'a> {
+    source: &'a str,
+    pub(super) nodes: Vec<Node>,
+    arena: String,
+    stack: Vec<Open>,
+    given: Metadata<'a>,
+    /// The instant of `_ingest.timestamp`, as text without quotes.
+    timestamp: &'a str,
+    /// Root of `_ingest`, made when a processor first names it.
+    ingest: NodeId,
+    /// Root of the metadata, made when a processor first names it.
+    metadata: NodeId,
+    /// Names of the pipelines being run, outermost first.
+    pub(super) pipelines: Vec<&'a str>,
+}
+
+/// The source's root object.
+pub const ROOT: NodeId = 0;
+
+impl<'a> IngestDocument<'a> {
+    /// Parses `source`. Errors are worded after Elasticsearch's `x_content_parse_exception`.
+    pub fn parse(
+        source: &'a [u8],
+        given: Metadata<'a>,
+        timestamp: &'a str,
+        buffers: &mut Buffers,
+    ) -> Result<IngestDocument<'a>, RequestError> {
+        if source.len() > TEXT_BYTES_MAX {
+            return Err(RequestError::illegal_argument("the document is too large for an ingest pipeline"));
+        }
+        let text = match std::str::from_utf8(source) {
+            Ok(text) => text,
+            Err(error) => return Err(syntax_error(source, error.valid_up_to(), "Invalid UTF-8")),
+        };
+        buffers.nodes.clear();
+        buffers.arena.clear();
+        let parsed = json::parse(source, 0, 0, &mut buffers.nodes, &mut buffers.stack);
+        let (root, end) = parsed.map_err(|error| syntax_error(source, error.offset, error.message))?;
+        let end = json::skip_space(source, end);
+        if end != source.len() {
+            return Err(syntax_error(source, end, "unexpected text after the document"));
+        }
+        if buffers.nodes[root as usize].kind != Kind::Object {
+            return Err(RequestError::new(400, "parsing_exception", "the document must be an object"));
+        }
+        Ok(IngestDocument {
+            source: text,
+            nodes: std::mem::take(&mut buffers.nodes),
+            arena: std::mem::take(&mut buffers.arena),
+            stack: std::mem::take(&mut buffers.stack),
+            given,
+            timestamp,
+            ingest: NONE,
+            metadata: NONE,
+            pipelines: Vec::new(),
+        })
+    }
+
+    /// Gives the vectors back for the next document.
+    pub fn recycle(self, buffers: &mut Buffers) {
+        *buffers = Buffers { nodes: self.nodes, arena: self.arena, stack: self.stack };
+    }
+
+    pub fn timestamp(&self) -> &'a str {
+        self.timestamp
+    }
+
+    // Reading.
+
+    #[inline]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    #[inline]
+    pub fn text(&self, span: Span) -> &str {
+        let (start, len) = (span.start as usize, span.len as usize);
+        match start.checked_sub(self.source.len()) {
+            None => &self.source[start..start + len],
+            Some(start) => &self.arena[start..start + len],
+        }
+    }
+
+    /// The text, outliving later edits: borrowed from the source, copied from the arena.
+    pub fn text_kept(&self, span: Span) -> Cow<'a, str> {
+        let (start, len) = (span.start as usize, span.len as usize);
+        match start.checked_sub(self.source.len()) {
+            None => Cow::Borrowed(&self.source[start..start + len]),
+            Some(start) => Cow::Owned(self.arena[start..start + len].to_owned()),
+        }
+    }
+
+    /// The value of a string node.
+    pub fn string(&self, id: NodeId) -> Cow<'a, str> {
+        let node = self.node(id);
+        let inside = Span { start: node.text.start + 1, len: node.text.len - 2 };
+        if node.is(flag::TEXT_ESCAPED) {
+            Cow::Owned(json::unescape(self.text(inside)))
+        } else {
+            self.text_kept(inside)
+        }
+    }
+
+    pub fn key(&self, id: NodeId) -> Cow<'_, str> {
+        let node = self.node(id);
+        let text = self.text(node.key);
+        if node.is(flag::KEY_ESCAPED) { Cow::Owned(json::unescape(text)) } else { Cow::Borrowed(text) }
+    }
+
+    pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let mut next = self.node(id).first;
+        std::iter::from_fn(move || {
+            let current = next;
+            (current != NONE).then(|| {
+                next = self.node(current).next;
+                current
+            })
+        })
+    }
+
+    /// The member called `name`, and the child before it ([`NONE`] for the first).
+    #[inline]
+    pub fn member(&self, object: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
+        let mut before = NONE;
+        let mut child = self.node(object).first;
+        while child != NONE {
+            let node = self.node(child);
+            let is_it = if node.is(flag::KEY_ESCAPED) { self.key(child) == name } else { self.text(node.key) == name };
+            if is_it {
+                return Some((child, before));
+            }
+            before = child;
+            child = node.next;
+        }
+        None
+    }
+
+    /// The element at `index`, and the one before it.
+    pub fn element(&self, array: NodeId, index: usize) -> Option<(NodeId, NodeId)> {
+        let mut before = NONE;
+        for (position, child) in self.children(array).enumerate() {
+            if position == index {
+                return Some((child, before));
+            }
+            before = child;
+        }
+        None
+    }
+
+    // Making values.
+
+    fn arena_start(&self) -> u32 {
+        (self.source.len() + self.arena.len()) as u32
+    }
+
+    fn check_room(&self, more_bytes: usize) -> Result<(), RequestError> {
+        if self.source.len() + self.arena.len() + more_bytes > TEXT_BYTES_MAX {
+            return Err(RequestError::illegal_argument("the document grew too large in an ingest pipeline"));
+        }
+        Ok(())
+    }
+
+    pub fn add(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        (self.nodes.len() - 1) as NodeId
+    }
+
+    /// A new string.
+    pub fn make_string(&mut self, value: &str) -> Result<Node, RequestError> {
+        self.make_string_with(value.len(), |out| json::push_escaped(out, value))
+    }
+
+    /// A new string whose JSON inside `fill` appends; `fill` returns whether it holds escapes.
+    #[inline]
+    pub fn make_string_with(&mut self, bytes: usize, fill: impl FnOnce(&mut String) -> bool) -> Result<Node, RequestError> {
+        self.check_room(bytes.saturating_mul(6))?;
+        let start = self.arena_start();
+        self.arena.push('"');
+        let escaped = fill(&mut self.arena);
+        self.arena.push('"');
+        let text = Span { start, len: self.arena_start() - start };
+        let flags = if escaped { flag::TEXT_ESCAPED } else { 0 };
+        Ok(Node { flags, ..Node::leaf(Kind::String, text) })
+    }
+
+    /// A number, boolean or null from its JSON text.
+    pub fn make_scalar(&mut self, kind: Kind, text: &str) -> Result<Node, RequestError> {
+        self.check_room(text.len())?;
+        let start = self.arena_start();
+        self.arena.push_str(text);
+        Ok(Node::leaf(kind, Span { start, len: text.len() as u32 }))
+    }
+
+    pub fn make_bool(&mut self, value: bool) -> Result<Node, RequestError> {
+        if value { self.make_scalar(Kind::True, "true") } else { self.make_scalar(Kind::False, "false") }
+    }
+
+    /// Any value from JSON text, which may be followed by more text: its offset is returned.
+    pub fn make_json(&mut self, text: &str) -> Result<Result<(NodeId, usize), json::SyntaxError>, RequestError> {
+        self.check_room(text.len())?;
+        let node_count = self.nodes.len();
+        let base = self.source.len() as u32;
+        let offset = self.arena.len();
+        self.arena.push_str(text);
+        let parsed = json::parse(self.arena.as_bytes(), offset, base, &mut self.nodes, &mut self.stack);
+        Ok(match parsed {
+            Ok((node, end)) => Ok((node, end - offset)),
+            Err(mut error) => {
+                self.nodes.truncate(node_count);
+                self.arena.truncate(offset);
+                error.offset -= offset;
+                Err(error)
+            }
+        })
+    }
+
+    /// A deep copy of a value, without key or place.
+    pub fn copy(&mut self, id: NodeId, depth: usize) -> Result<Node, RequestError> {
+        check_depth(depth)?;
+        let mut node = *self.node(id);
+        let mut child = node.first;
+        let mut last = NONE;
+        (node.first, node.next, node.key) = (NONE, NONE, Span::default());
+        node.flags &= !flag::KEY_ESCAPED;
+        while child != NONE {
+            let original = *self.node(child);
+            let mut copied = self.copy(child, depth + 1)?;
+            copied.key = original.key;
+            copied.flags |= original.flags & flag::KEY_ESCAPED;
+            let copied = self.add(copied);
+            if last == NONE {
+                node.first = copied;
+            } else {
+                self.nodes[last as usize].next = copied;
+            }
+            last = copied;
+            child = original.next;
+        }
+        Ok(node)
+    }
+
+    // Editing. Callers mark every container on the way with `mark_edited`.
+
+    pub fn mark_edited(&mut self, container: NodeId) {
+        self.nodes[container as usize].flags |= flag::EDITED;
+    }
+
+    /// Puts `value` in the place of `id`; the key stays.
+    pub fn replace(&mut self, id: NodeId, value: Node) {
+        let old = &mut self.nodes[id as usize];
+        let flags = (old.flags & flag::KEY_ESCAPED) | (value.flags & !flag::KEY_ESCAPED);
+        *old = Node { kind: value.kind, flags, key: old.key, text: value.text, first: value.first, next: old.next };
+    }
+
+    /// Appends a child; `key` is ignored by arrays.
+    pub fn append_child(&mut self, parent: NodeId, key: &str, value: Node) -> Result<NodeId, RequestError> {
+        let mut value = Node { key: Span::default(), next: NONE, ..value };
+        value.flags &= !flag::KEY_ESCAPED;
+        if self.node(parent).kind == Kind::Object {
+            self.check_room(key.len() * 6)?;
+            let start = self.arena_start();
+            if json::push_escaped(&mut self.arena, key) {
+                value.flags |= flag::KEY_ESCAPED;
+            }
+            value.key = Span { start, len: self.arena_start() - start };
+        }
+        let child = self.add(value);
+        let mut last = self.node(parent).first;
+        if last == NONE {
+            self.nodes[parent as usize].first = child;
+        } else {
+            while self.node(last).next != NONE {
+                last = self.node(last).next;
+            }
+            self.nodes[last as usize].next = child;
+        }
+        self.mark_edited(parent);
+        Ok(child)
+    }
+
+    /// Takes `child` out of `parent`; `before` as given by [`Self::member`] or [`Self::element`].
+    pub fn unlink(&mut self, parent: NodeId, child: NodeId, before: NodeId) {
+        let next = self.node(child).next;
+        if before == NONE {
+            self.nodes[parent as usize].first = next;
+        } else {
+            self.nodes[before as usize].next = next;
+        }
+        self.mark_edited(parent);
+    }
+
+    // Roots beside the source.
+
+    /// `_ingest`, made at the first call.
+    pub fn ingest_root(&mut self) -> Result<NodeId, RequestError> {
+        if self.ingest == NONE {
+            self.ingest = self.add(Node::container(Kind::Object));
+            let timestamp = self.make_string(self.timestamp)?;
+            self.append_child(self.ingest, "timestamp", timestamp)?;
+        }
+        if let Some(&name) = self.pipelines.last() {
+            let name = self.make_string(name)?;
+            match self.member(self.ingest, "pipeline") {
+                Some((place, _)) => self.replace(place, name),
+                None => {
+                    self.append_child(self.ingest, "pipeline", name)?;
+                }
+            }
+        }
+        Ok(self.ingest)
+    }
+
+    /// `_ingest` when a processor has named it: otherwise it holds only the timestamp and the pipeline.
+    pub fn ingest_if_made(&self) -> Option<NodeId> {
+        (self.ingest != NONE).then_some(self.ingest)
+    }
+
+    /// `_index`, `_id` and so on as one object, made at the first call.
+    pub fn metadata_root(&mut self) -> Result<NodeId, RequestError> {
+        if self.metadata != NONE {
+            return Ok(self.metadata);
+        }
+        let given = self.given;
+        self.metadata = self.add(Node::container(Kind::Object));
+        let texts = [
+            ("_index", Some(given.index)),
+            ("_id", given.id),
+            ("_routing", given.routing),
+            ("_version_type", given.version_type),
+            ("_op_type", given.op_type),
+        ];
+        for (name, value) in texts {
+            if let Some(value) = value {
+                let node = self.make_string(value)?;
+                self.append_child(self.metadata, name, node)?;
+            }
+        }
+        let numbers =
+            [("_version", given.version), ("_if_seq_no", given.if_seq_no), ("_if_primary_term", given.if_primary_term)];
+        for (name, value) in numbers {
+            if let Some(value) = value {
+                let node = self.make_scalar(Kind::Number, &value.to_string())?;
+                self.append_child(self.metadata, name, node)?;
+            }
+        }
+        Ok(self.metadata)
+    }
+
+    /// The metadata's root when a processor has named any of it: otherwise it is as given.
+    pub fn metadata_if_made(&self) -> Option<NodeId> {
+        (self.metadata != NONE).then_some(self.metadata)
+    }
+
+    pub fn given(&self) -> Metadata<'a> {
+        self.given
+    }
+
+    // Writing.
+
+    /// Appends the JSON text of a value, copying whatever was not edited.
+    pub fn write(&self, id: NodeId, out: &mut Vec<u8>) -> Result<(), RequestError> {
+        self.write_below(id, out, 0)
+    }
+
+    fn write_below(&self, id: NodeId, out: &mut Vec<u8>, depth: usize) -> Result<(), RequestError> {
+        let node = self.node(id);
+        if !node.is(flag::EDITED) {
+            out.extend_from_slice(self.text(node.text).as_bytes());
+            return Ok(());
+        }
+        check_depth(depth)?;
+        let (open, close) = if node.kind == Kind::Object { (b'{', b'}') } else { (b'[', b']') };
+        out.push(open);
+        let mut child = node.first;
+        while child != NONE {
+            if child != node.first {
+                out.push(b',');
+            }
+            let member = self.node(child);
+            if node.kind == Kind::Object {
+                out.push(b'"');
+                out.extend_from_slice(self.text(member.key).as_bytes());
+                out.extend_from_slice(b"\":");
+            }
+            self.write_below(child, out, depth + 1)?;
+            child = member.next;
+        }
+        out.push(close);
+        Ok(())
+    }
+
+    /// The value as JSON text.
+    pub fn json(&self, id: NodeId) -> Result<String, RequestError> {
+        let mut out = Vec::new();
+        self.write(id, &mut out)?;
+        Ok(String::from_utf8(out).expect("nodes hold slices of valid UTF-8"))
+    }
+}
+
+pub(super) fn check_depth(depth: usize) -> Result<(), RequestError> {
+    if depth > WRITE_DEPTH_MAX {
+        return Err(RequestError::illegal_argument("the document became too deeply nested in an ingest pipeline"));
+    }
+    Ok(())
+}
+
+fn syntax_error(source: &[u8], offset: usize, message: &str) -> RequestError {
+    let before = &source[..offset.min(source.len())];
+    let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+    let column = 1 + before.len() - before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let kind = if message == "Unexpected end of file" { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
+    RequestError::new(400, kind, format!("[{line}:{column}] {message}"))
+}
+
+/// [`syntax_error`] for a text inside a document.
+pub(super) fn syntax_error_in(text: &str, error: &json::SyntaxError) -> RequestError {
+    syntax_error(text.as_bytes(), error.offset, error.message)
+}

@@ -1,0 +1,69 @@
+//! The compact document: "what is at this place, and what was changed?"
+//!
+//! A document is a vector of 28-byte nodes over two texts: the source as it came, untouched, and an arena for everything a processor
+//! makes. A node remembers where its JSON text is, so that writing the document copies every range that was not edited.
+
+/// Index into a tree's nodes.
+pub type NodeId = u32;
+
+/// No node.
+pub const NONE: NodeId = u32::MAX;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Null,
+    False,
+    True,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+/// A range of text: positions below the source's length are in the source, others in the arena.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Span {
+    pub start: u32,
+    pub len: u32,
+}
+
+/// What is true of a node beyond its kind.
+pub mod flag {
+    /// The key's text holds escapes.
+    pub const KEY_ESCAPED: u8 = 1;
+    /// The string's text holds escapes.
+    pub const TEXT_ESCAPED: u8 = 2;
+    /// Something below this container changed: its text is out of date, its children hold the truth.
+    pub const EDITED: u8 = 4;
+}
+
+/// One value, and its key when its parent is an object.
+#[derive(Debug, Clone, Copy)]
+pub struct Node {
+    pub kind: Kind,
+    pub flags: u8,
+    /// The key's JSON text without quotes.
+    pub key: Span,
+    /// The whole JSON text, quotes and brackets included. Out of date when [`flag::EDITED`].
+    pub text: Span,
+    /// First child of a container.
+    pub first: NodeId,
+    /// Next child of the same parent.
+    pub next: NodeId,
+}
+
+impl Node {
+    /// A value without children or key.
+    pub fn leaf(kind: Kind, text: Span) -> Node {
+        Node { kind, flags: 0, key: Span::default(), text, first: NONE, next: NONE }
+    }
+
+    /// An empty container to be filled with children.
+    pub fn container(kind: Kind) -> Node {
+        Node { flags: flag::EDITED, ..Node::leaf(kind, Span::default()) }
+    }
+
+    pub fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}

@@ -1,0 +1,266 @@
+//! Cluster settings: persistent, transient, and those of the configuration file.
+//!
+//! The effective value of a key is the transient one, else the persistent one, else the configuration's, else the default.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use crate::api::Result;
+use crate::settings::definition::{
+    self,
+    Change::{self, Dynamic, Static},
+    Definition,
+    Kind::{self, Boolean, BytesOrPercent, Choice, Integer, Text, Time},
+};
+use crate::settings::flat::{FlatSettings, flatten};
+use crate::settings::value;
+
+const INT_MAX: i64 = i32::MAX as i64;
+
+const fn row(key: &'static str, kind: Kind, default: &'static str, change: Change) -> Definition {
+    Definition::new(key, kind, default, change)
+}
+
+/// Every cluster and node setting the engine acts on; what the edge needs (`http.*`, `path.*`) it checks itself.
+const CLUSTER_SETTINGS: &[Definition] = &[
+    row("action.auto_create_index", Text, "true", Dynamic),
+    row("action.destructive_requires_name", Boolean, "true", Dynamic),
+    row("cluster.blocks.read_only", Boolean, "false", Dynamic),
+    row("cluster.blocks.read_only_allow_delete", Boolean, "false", Dynamic),
+    row("cluster.max_shards_per_node", Integer { min: 1, max: INT_MAX }, "1000", Dynamic),
+    row("cluster.routing.allocation.enable", Choice(&["all"]), "all", Dynamic),
+    row("cluster.routing.rebalance.enable", Choice(&["all", "primaries", "replicas", "none"]), "all", Dynamic),
+    row("cluster.routing.allocation.disk.threshold_enabled", Boolean, "true", Dynamic),
+    row("cluster.routing.allocation.disk.watermark.low", Text, "85%", Dynamic),
+    row("cluster.routing.allocation.disk.watermark.high", Text, "90%", Dynamic),
+    row("cluster.routing.allocation.disk.watermark.flood_stage", Text, "95%", Dynamic),
+    row("cluster.routing.allocation.disk.watermark.flood_stage.max_headroom", Text, "100GB", Dynamic),
+    row("cluster.info.update.interval", Time { min_ms: 10_000, minus_one: false }, "30s", Dynamic),
+    row("indices.memory.index_buffer_size", BytesOrPercent, "10%", Dynamic),
+    row("indices.queries.cache.size", BytesOrPercent, "10%", Dynamic),
+    row("indices.requests.cache.size", BytesOrPercent, "1%", Dynamic),
+    row("indices.segment_memory.off_heap.enable", Boolean, "true", Static),
+    row("indices.segment_memory.off_heap.size", BytesOrPercent, "10%", Dynamic),
+    row("indices.breaker.request.limit", BytesOrPercent, "60%", Dynamic),
+    row("network.breaker.inflight_requests.limit", BytesOrPercent, "100%", Dynamic),
+    row("search.max_buckets", Integer { min: 0, max: INT_MAX }, "65536", Dynamic),
+    row("search.default_search_timeout", Time { min_ms: 0, minus_one: true }, "-1", Dynamic),
+    row("search.default_keep_alive", Time { min_ms: 0, minus_one: false }, "5m", Dynamic),
+    row("search.max_keep_alive", Time { min_ms: 0, minus_one: false }, "24h", Dynamic),
+    row("search.max_open_scroll_context", Integer { min: 0, max: INT_MAX }, "500", Dynamic),
+    row("search.allow_expensive_queries", Boolean, "true", Dynamic),
+    row("search.default_allow_partial_results", Boolean, "true", Dynamic),
+];
+
+/// Where writes stop for want of room: `cluster.routing.allocation.disk.watermark.flood_stage`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FloodStage {
+    /// Used more than this share (0 to 1) and less free than `max_headroom_bytes`.
+    UsedRatio { ratio: f64, max_headroom_bytes: u64 },
+    /// Less free than this.
+    FreeBytes(u64),
+}
+
+impl FloodStage {
+    pub fn is_exceeded(self, total_bytes: u64, available_bytes: u64) -> bool {
+        match self {
+            FloodStage::UsedRatio { ratio, max_headroom_bytes } => {
+                let free_needed = ((total_bytes as f64 * (1.0 - ratio)) as u64).min(max_headroom_bytes);
+                available_bytes < free_needed
+            }
+            FloodStage::FreeBytes(bytes) => available_bytes < bytes,
+        }
+    }
+}
+
+/// The cluster's settings. Immutable; an update makes a new one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClusterSettings {
+    pub persistent: FlatSettings,
+    pub transient: FlatSettings,
+    /// From the configuration file and `-E`.
+    pub node: FlatSettings,
+}
+
+impl ClusterSettings {
+    /// Checks the configuration's settings.
+    pub fn new(node: FlatSettings, persistent: FlatSettings) -> Result<ClusterSettings> {
+        for (key, given) in &node {
+            known("", key)?.check(key, given)?;
+        }
+        Ok(ClusterSettings { persistent, transient: Map::new(), node })
+    }
+
+    /// Whether `key` is one of the settings this room knows (the edge routes the others).
+    pub fn knows(key: &str) -> bool {
+        definition::find(CLUSTER_SETTINGS, key).is_some()
+    }
+
+    /// `{"persistent": .., "transient": ..}` to the new settings and what was set in each.
+    pub fn update(&self, body: &Value) -> Result<(ClusterSettings, FlatSettings, FlatSettings)> {
+        let object = body.as_object().ok_or_else(|| {
+            RequestError::parsing("Expected [START_OBJECT] but found a value that is not an object")
+        })?;
+        if let Some(unknown) = object.keys().find(|key| !matches!(key.as_str(), "persistent" | "transient")) {
+            return Err(RequestError::new(
+                400,
+                "x_content_parse_exception",
+                format!("[cluster_update_settings_request] unknown field [{unknown}]"),
+            ));
+        }
+        let part = |name: &str| object.get(name).map_or(Ok(Map::new()), flatten);
+        let (persistent, transient) = (part("persistent")?, part("transient")?);
+        if persistent.is_empty() && transient.is_empty() {
+            return Err(RequestError::new(
+                400,
+                "action_request_validation_exception",
+                "Validation Failed: 1: no settings to update;",
+            ));
+        }
+        let mut updated = self.clone();
+        let set_persistent = apply(&mut updated.persistent, "persistent", &persistent)?;
+        let set_transient = apply(&mut updated.transient, "transient", &transient)?;
+        updated.flood_stage()?;
+        Ok((updated, set_persistent, set_transient))
+    }
+
+    /// Defaults of the keys that are set nowhere.
+    pub fn defaults(&self) -> FlatSettings {
+        CLUSTER_SETTINGS
+            .iter()
+            .filter(|row| !self.persistent.contains_key(row.key) && !self.transient.contains_key(row.key))
+            .map(|row| (row.key.to_owned(), self.node.get(row.key).cloned().unwrap_or_else(|| row.default.into())))
+            .collect()
+    }
+
+    /// The effective text of a known key.
+    pub fn text(&self, key: &'static str) -> &str {
+        let set = |map: &'_ FlatSettings| map.contains_key(key);
+        let map = [&self.transient, &self.persistent, &self.node].into_iter().find(|map| set(map));
+        match map.and_then(|map| map.get(key)).and_then(Value::as_str) {
+            Some(text) => text,
+            None => definition::find(CLUSTER_SETTINGS, key).map_or("", |row| row.default),
+        }
+    }
+
+    /// Effective typed values. All were checked when they were set, so a value that does not parse is impossible; the
+    /// fallback keeps a hand-edited state file from ending the node.
+    pub fn boolean(&self, key: &'static str) -> bool {
+        value::parse_bool(key, self.text(key)).unwrap_or(false)
+    }
+
+    pub fn integer(&self, key: &'static str) -> i64 {
+        value::parse_integer(key, self.text(key), i64::MIN, i64::MAX).unwrap_or(0)
+    }
+
+    /// Milliseconds; `None` for -1.
+    pub fn time_ms(&self, key: &'static str) -> Option<u64> {
+        value::parse_time_ms(key, self.text(key)).ok().and_then(|ms| u64::try_from(ms).ok())
+    }
+
+    pub fn bytes_of(&self, key: &'static str, whole_bytes: u64) -> u64 {
+        value::parse_bytes_or_percent(key, self.text(key), whole_bytes).unwrap_or(whole_bytes / 10)
+    }
+
+    pub fn flood_stage(&self) -> Result<FloodStage> {
+        let key = "cluster.routing.allocation.disk.watermark.flood_stage";
+        let text = self.text(key).trim();
+        let ratio = match text.strip_suffix('%') {
+            Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),
+            None => text.parse::<f64>().ok(),
+        };
+        match ratio {
+            Some(ratio) if (0.0..=1.0).contains(&ratio) => {
+                let headroom_key = "cluster.routing.allocation.disk.watermark.flood_stage.max_headroom";
+                let max_headroom_bytes = match value::parse_bytes(headroom_key, self.text(headroom_key))? {
+                    -1 => u64::MAX,
+                    bytes => bytes as u64,
+                };
+                Ok(FloodStage::UsedRatio { ratio, max_headroom_bytes })
+            }
+            Some(_) => Err(RequestError::illegal_argument(format!("unable to parse [{key}] with value [{text}]"))),
+            None => Ok(FloodStage::FreeBytes(value::parse_bytes(key, text)?.max(0) as u64)),
+        }
+    }
+}
+
+fn known(kind: &str, key: &str) -> Result<&'static Definition> {
+    match definition::find(CLUSTER_SETTINGS, key) {
+        Some(row) => Ok(row),
+        None if kind.is_empty() => Err(definition::unknown_setting("", CLUSTER_SETTINGS, key)),
+        None => Err(RequestError::illegal_argument(format!("{kind} setting [{key}], not recognized"))),
+    }
+}
+
+/// Applies one part of an update to `current`; answers what was set (resets are not echoed).
+fn apply(current: &mut FlatSettings, kind: &str, given: &FlatSettings) -> Result<FlatSettings> {
+    let mut set = Map::new();
+    for (key, value) in given {
+        if value.is_null() {
+            match key.strip_suffix('*') {
+                Some(prefix) => current.retain(|existing, _| !existing.starts_with(prefix)),
+                // Elasticsearch lets anyone reset a key that it does not know if it is set; else it refuses it.
+                None if current.shift_remove(key).is_none() => drop(known(kind, key)?),
+                None => {}
+            }
+            continue;
+        }
+        let row = known(kind, key)?;
+        if row.change != Dynamic {
+            return Err(RequestError::illegal_argument(format!("{kind} setting [{key}], not dynamically updateable")));
+        }
+        row.check(key, value)?;
+        current.insert(key.clone(), value.clone());
+        set.insert(key.clone(), value.clone());
+    }
+    Ok(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn transient_wins_over_persistent_and_null_resets() {
+        let settings = ClusterSettings::default();
+        assert_eq!(settings.integer("search.max_buckets"), 65_536);
+        let (settings, ..) =
+            settings.update(&json!({"persistent": {"search": {"max_buckets": 10}}, "transient": {"search.max_buckets": 5}})).expect("ok");
+        assert_eq!(settings.integer("search.max_buckets"), 5);
+        let (settings, ..) = settings.update(&json!({"transient": {"search.max_buckets": null}})).expect("ok");
+        assert_eq!(settings.integer("search.max_buckets"), 10);
+        let (settings, ..) = settings.update(&json!({"persistent": {"search.*": null}})).expect("ok");
+        assert_eq!(settings.integer("search.max_buckets"), 65_536);
+    }
+
+    #[test]
+    fn wrong_updates_are_refused() {
+        let check = |body: Value, expected: &str| {
+            assert_eq!(ClusterSettings::default().update(&body).expect_err("refused").reason, expected);
+        };
+        check(json!({"transient": {"foo": 1}}), "transient setting [foo], not recognized");
+        check(json!({"persistent": {}}), "Validation Failed: 1: no settings to update;");
+        check(
+            json!({"persistent": {"indices.segment_memory.off_heap.enable": false}}),
+            "persistent setting [indices.segment_memory.off_heap.enable], not dynamically updateable",
+        );
+        check(
+            json!({"persistent": {"search.max_buckets": "x"}}),
+            "Failed to parse value [x] for setting [search.max_buckets]",
+        );
+    }
+
+    #[test]
+    fn flood_stage_as_share_or_size() {
+        let stage = |text: &str| {
+            let body = json!({"transient": {"cluster.routing.allocation.disk.watermark.flood_stage": text}});
+            ClusterSettings::default().update(&body).and_then(|(settings, ..)| settings.flood_stage())
+        };
+        assert!(stage("95%").expect("share").is_exceeded(100_000, 4_999));
+        assert!(!stage("95%").expect("share").is_exceeded(100_000, 5_001));
+        assert!(stage("1gb").expect("size").is_exceeded(100 << 30, 1 << 29));
+        assert!(!stage("95%").expect("headroom").is_exceeded(100 << 40, 101 << 30));
+        assert!(stage("110%").is_err());
+    }
+}

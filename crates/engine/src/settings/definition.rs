@@ -1,0 +1,175 @@
+//! One known setting, and what is said about unknown ones.
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::api::Result;
+use crate::settings::value;
+
+/// What a setting's value may be.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    Integer { min: i64, max: i64 },
+    Float { min: f64, max: f64 },
+    Boolean,
+    /// `min_ms`: smallest duration; `minus_one` allows `-1` ("off").
+    Time { min_ms: i64, minus_one: bool },
+    Bytes { min: i64, max: i64 },
+    BytesOrPercent,
+    Choice(&'static [&'static str]),
+    Text,
+    List,
+    /// Known to Elasticsearch, not to Limber: refused by name.
+    Unsupported,
+    /// Written by the node itself, refused from users.
+    Private,
+}
+
+/// When a setting may change after the index exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Any time.
+    Dynamic,
+    /// While the index is closed.
+    Static,
+    /// Never.
+    Final,
+}
+
+/// One row of a table of settings.
+#[derive(Debug, Clone, Copy)]
+pub struct Definition {
+    /// The full key; a trailing `*` stands for any rest.
+    pub key: &'static str,
+    pub kind: Kind,
+    /// As `include_defaults` prints it.
+    pub default: &'static str,
+    pub change: Change,
+}
+
+impl Definition {
+    pub const fn new(key: &'static str, kind: Kind, default: &'static str, change: Change) -> Definition {
+        Definition { key, kind, default, change }
+    }
+
+    fn matches(&self, key: &str) -> bool {
+        match self.key.strip_suffix('*') {
+            Some(prefix) => key.len() > prefix.len() && key.starts_with(prefix),
+            None => self.key == key,
+        }
+    }
+
+    /// Checks a value's form and bounds; `null` is always right.
+    pub fn check(&self, key: &str, given: &Value) -> Result<()> {
+        let text = match (given, self.kind) {
+            (Value::Null, _) => return Ok(()),
+            (_, Kind::Unsupported) => return Err(RequestError::unsupported(format_args!("setting [{key}]"))),
+            (_, Kind::Private) => return Err(private_setting(key)),
+            (Value::Array(_), Kind::List) => return Ok(()),
+            (Value::Array(_), _) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Found list type value for setting [{key}] but did not expect a list for it."
+                )));
+            }
+            (Value::String(text), _) => text,
+            _ => return Err(RequestError::illegal_argument(format!("Failed to parse value for setting [{key}]"))),
+        };
+        match self.kind {
+            Kind::Integer { min, max } => value::parse_integer(key, text, min, max).map(drop),
+            Kind::Float { min, max } => value::parse_float(key, text, min, max).map(drop),
+            Kind::Boolean => value::parse_bool(key, text).map(drop),
+            Kind::Time { min_ms, minus_one } => {
+                let ms = value::parse_time_ms(key, text)?;
+                if ms < min_ms && !(minus_one && ms == -1) {
+                    return Err(RequestError::illegal_argument(format!(
+                        "failed to parse value [{text}] for setting [{key}], must be >= [{min_ms}ms]"
+                    )));
+                }
+                Ok(())
+            }
+            Kind::Bytes { min, max } => {
+                let bytes = value::parse_bytes(key, text)?;
+                if !(min..=max).contains(&bytes) {
+                    let (bound, limit) = if bytes < min { (">=", min) } else { ("<=", max) };
+                    return Err(RequestError::illegal_argument(format!(
+                        "failed to parse value [{text}] for setting [{key}], must be {bound} [{limit}b]"
+                    )));
+                }
+                Ok(())
+            }
+            Kind::BytesOrPercent => value::parse_bytes_or_percent(key, text, 1 << 30).map(drop),
+            Kind::Choice(choices) if choices.contains(&text.to_ascii_lowercase().as_str()) => Ok(()),
+            Kind::Choice(choices) => Err(RequestError::illegal_argument(format!(
+                "unknown value for [{key}] must be one of [{}] but was: {text}",
+                choices.join(", ")
+            ))),
+            Kind::Text | Kind::List | Kind::Unsupported | Kind::Private => Ok(()),
+        }
+    }
+}
+
+/// The row for `key`; exact rows win over patterns.
+pub fn find(table: &'static [Definition], key: &str) -> Option<&'static Definition> {
+    table.iter().find(|row| row.key == key).or_else(|| table.iter().find(|row| row.matches(key)))
+}
+
+fn private_setting(key: &str) -> RequestError {
+    RequestError::new(
+        400,
+        "validation_exception",
+        format!("Validation Failed: 1: private index setting [{key}] can not be set explicitly;"),
+    )
+}
+
+/// Elasticsearch's words for a key that no table has.
+///
+/// Source: `AbstractScopedSettings#validate`.
+pub fn unknown_setting(kind: &str, table: &'static [Definition], key: &str) -> RequestError {
+    let mut similar: Vec<(f64, &str)> = table
+        .iter()
+        .filter(|row| !row.key.ends_with('*') && !matches!(row.kind, Kind::Unsupported | Kind::Private))
+        .map(|row| (similarity(key, row.key), row.key))
+        .filter(|(score, _)| *score > 0.7)
+        .collect();
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let hint = match similar.as_slice() {
+        [] => " please check that any required plugins are installed, or check the breaking changes documentation for removed settings".to_owned(),
+        [(_, one)] => format!(" did you mean [{one}]?"),
+        many => {
+            let names: Vec<&str> = many.iter().map(|(_, name)| *name).collect();
+            format!(" did you mean any of [{}]?", names.join(", "))
+        }
+    };
+    RequestError::illegal_argument(format!("{kind}unknown setting [{key}]{hint}"))
+}
+
+/// 1 - edit distance / longer length (Lucene's `LevenshteinDistance`).
+fn similarity(a: &str, b: &str) -> f64 {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() > 256 {
+        return 0.0;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, &left) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &right) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(left != right);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    1.0 - row[b.len()] as f64 / a.len().max(b.len()).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::similarity;
+
+    #[test]
+    fn similarity_is_one_minus_relative_edit_distance() {
+        assert_eq!(similarity("kitten", "kitten"), 1.0);
+        assert!((similarity("kitten", "sitting") - (1.0 - 3.0 / 7.0)).abs() < 1e-9);
+        assert_eq!(similarity("", "abc"), 0.0);
+    }
+}

@@ -1,0 +1,131 @@
+//! Settings as users write them (dotted, nested, mixed) to one flat map and back.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use crate::api::Result;
+
+/// Flat keys to values. A value is a string, an array of strings, or `null` ("reset to the default").
+pub type FlatSettings = Map<String, Value>;
+
+/// Levels of nesting and number of keys that a settings body may have.
+const DEPTH_MAX: usize = 20;
+const KEYS_MAX: usize = 10_000;
+
+/// Flattens `{"index": {"a.b": 1, "c": {"d": true}}}` to `index.a.b: "1"`, `index.c.d: "true"`.
+pub fn flatten(settings: &Value) -> Result<FlatSettings> {
+    let mut flat = Map::new();
+    match settings {
+        Value::Null => {}
+        Value::Object(object) => flatten_into(object, "", &mut flat, 0)?,
+        other => {
+            return Err(RequestError::parsing(format!(
+                "malformed settings content, expected an object but found [{other}]"
+            )));
+        }
+    }
+    Ok(flat)
+}
+
+fn flatten_into(object: &Map<String, Value>, prefix: &str, flat: &mut FlatSettings, depth: usize) -> Result<()> {
+    if depth > DEPTH_MAX {
+        return Err(RequestError::illegal_argument(format!("settings are nested deeper than [{DEPTH_MAX}] levels")));
+    }
+    for (name, value) in object {
+        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Object(inner) => flatten_into(inner, &key, flat, depth + 1)?,
+            Value::Array(items) => {
+                let items = items.iter().map(|item| scalar(&key, item)).collect::<Result<Vec<_>>>()?;
+                insert(flat, key, Value::Array(items))?;
+            }
+            other => {
+                let value = scalar(&key, other)?;
+                insert(flat, key, value)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn insert(flat: &mut FlatSettings, key: String, value: Value) -> Result<()> {
+    if flat.len() >= KEYS_MAX {
+        return Err(RequestError::illegal_argument(format!("more than [{KEYS_MAX}] settings in one request")));
+    }
+    if flat.contains_key(&key) {
+        return Err(RequestError::parsing(format!("duplicate settings key [{key}] found")));
+    }
+    flat.insert(key, value);
+    Ok(())
+}
+
+/// Numbers and booleans become strings, as Elasticsearch prints them back.
+fn scalar(key: &str, value: &Value) -> Result<Value> {
+    match value {
+        Value::Null => Ok(Value::Null),
+        Value::String(text) => Ok(Value::String(text.clone())),
+        Value::Bool(flag) => Ok(Value::String(flag.to_string())),
+        Value::Number(number) => Ok(Value::String(number.to_string())),
+        _ => Err(RequestError::parsing(format!("malformed value for setting [{key}]"))),
+    }
+}
+
+/// Puts `index.` before keys that lack it.
+pub fn normalize_index_keys(flat: FlatSettings) -> FlatSettings {
+    let with_prefix = |key: String| match key.starts_with("index.") || key == "*" {
+        true => key,
+        false => format!("index.{key}"),
+    };
+    flat.into_iter().map(|(key, value)| (with_prefix(key), value)).collect()
+}
+
+/// Flat to nested: `index.number_of_shards: "1"` to `{"index": {"number_of_shards": "1"}}`. A key that is a value and a
+/// prefix at once keeps its rest dotted.
+pub fn nest(flat: &FlatSettings) -> Value {
+    let mut root = Map::new();
+    for (key, value) in flat {
+        insert_nested(&mut root, key, value);
+    }
+    Value::Object(root)
+}
+
+fn insert_nested(object: &mut Map<String, Value>, key: &str, value: &Value) {
+    if let Some((head, rest)) = key.split_once('.') {
+        let slot = object.entry(head).or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(inner) = slot {
+            return insert_nested(inner, rest, value);
+        }
+    }
+    object.insert(key.to_owned(), value.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn dotted_and_nested_forms_are_one() {
+        let flat = flatten(&json!({"index": {"number_of_shards": 1, "a.b": true}, "number_of_replicas": "0", "x": null, "l": [1, "b"]}))
+            .expect("valid");
+        let flat = normalize_index_keys(flat);
+        assert_eq!(
+            Value::Object(flat.clone()),
+            json!({"index.number_of_shards": "1", "index.a.b": "true", "index.number_of_replicas": "0", "index.x": null, "index.l": ["1", "b"]})
+        );
+        assert_eq!(
+            nest(&flat),
+            json!({"index": {"number_of_shards": "1", "a": {"b": "true"}, "number_of_replicas": "0", "x": null, "l": ["1", "b"]}})
+        );
+    }
+
+    #[test]
+    fn depth_is_limited() {
+        let mut deep = json!({"a": 1});
+        for _ in 0..30 {
+            deep = json!({"a": deep});
+        }
+        assert!(flatten(&deep).is_err());
+        assert!(flatten(&json!([])).is_err());
+    }
+}

@@ -1,0 +1,404 @@
+//! One index's settings: checked, then typed.
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::api::Result;
+use crate::settings::definition::{self, Change, Definition, Kind};
+use crate::settings::flat::FlatSettings;
+use crate::settings::index_table::INDEX_SETTINGS;
+use crate::settings::value;
+
+/// `index.translog.durability`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// fsync before the answer.
+    Request,
+    /// fsync every `sync_interval`.
+    Async,
+}
+
+/// `index.blocks.*`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Blocks {
+    pub read_only: bool,
+    pub read: bool,
+    pub write: bool,
+    pub metadata: bool,
+    pub read_only_allow_delete: bool,
+}
+
+/// `index.merge.*`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergeSettings {
+    pub floor_segment_bytes: u64,
+    pub max_merge_at_once: usize,
+    pub max_merged_segment_bytes: u64,
+    pub segments_per_tier: f64,
+    /// 0 to 100.
+    pub deletes_pct_allowed: f64,
+    /// 0 to 100: `only_expunge_deletes` merges segments with more deleted documents than this.
+    pub expunge_deletes_allowed: f64,
+    /// `None`: `max(1, min(4, processors / 2))`.
+    pub max_thread_count: Option<usize>,
+    pub auto_throttle: bool,
+}
+
+/// The settings the engine acts on, typed. Built from flat settings that were checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexSettings {
+    pub number_of_shards: u32,
+    pub number_of_replicas: u32,
+    pub routing_num_shards: u32,
+    pub routing_partition_size: u32,
+    /// `None`: -1, never by itself.
+    pub refresh_interval_ms: Option<u64>,
+    pub best_compression: bool,
+    pub durability: Durability,
+    pub sync_interval_ms: u64,
+    pub flush_threshold_bytes: u64,
+    pub max_result_window: u64,
+    pub max_docvalue_fields_search: u64,
+    pub max_terms_count: u64,
+    pub max_slices_per_scroll: u64,
+    pub total_fields_limit: usize,
+    pub depth_limit: usize,
+    pub field_name_length_limit: usize,
+    pub coerce: bool,
+    pub ignore_malformed: bool,
+    pub default_pipeline: Option<String>,
+    pub final_pipeline: Option<String>,
+    pub hidden: bool,
+    pub gc_deletes_ms: u64,
+    pub blocks: Blocks,
+    pub merge: MergeSettings,
+    pub check_on_startup: bool,
+}
+
+/// Largest `routing_num_shards` by default: room for ten doublings.
+///
+/// Source: `MetadataCreateIndexService#calculateNumRoutingShards`.
+fn default_routing_num_shards(number_of_shards: u32) -> u32 {
+    let log2_max = 10;
+    let log2_shards = 32 - (number_of_shards - 1).leading_zeros();
+    let splits = (log2_max - log2_shards as i32).max(1);
+    number_of_shards << splits
+}
+
+struct Reader<'a>(&'a FlatSettings);
+
+impl Reader<'_> {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key).and_then(Value::as_str)
+    }
+
+    fn integer(&self, key: &str, default: i64) -> Result<i64> {
+        self.text(key).map_or(Ok(default), |text| value::parse_integer(key, text, i64::MIN, i64::MAX))
+    }
+
+    fn float(&self, key: &str, default: f64) -> Result<f64> {
+        self.text(key).map_or(Ok(default), |text| value::parse_float(key, text, f64::MIN, f64::MAX))
+    }
+
+    fn boolean(&self, key: &str, default: bool) -> Result<bool> {
+        self.text(key).map_or(Ok(default), |text| value::parse_bool(key, text))
+    }
+
+    fn time_ms(&self, key: &str, default: i64) -> Result<i64> {
+        self.text(key).map_or(Ok(default), |text| value::parse_time_ms(key, text))
+    }
+
+    fn bytes(&self, key: &str, default: i64) -> Result<i64> {
+        self.text(key).map_or(Ok(default), |text| value::parse_bytes(key, text))
+    }
+
+    fn pipeline(&self, key: &str) -> Option<String> {
+        self.text(key).filter(|name| *name != "_none").map(str::to_owned)
+    }
+}
+
+impl IndexSettings {
+    /// Types flat settings (with `index.` prefixes). Values out of form or bounds are refused here too, so that metadata
+    /// read back from disk is as safe as a request.
+    pub fn from_flat(flat: &FlatSettings) -> Result<IndexSettings> {
+        let read = Reader(flat);
+        let number_of_shards = read.integer("index.number_of_shards", 1)?.clamp(1, 1024) as u32;
+        let routing_num_shards = match read.text("index.number_of_routing_shards") {
+            None => default_routing_num_shards(number_of_shards),
+            Some(_) => read.integer("index.number_of_routing_shards", 0)?.clamp(1, 1 << 20) as u32,
+        };
+        if routing_num_shards < number_of_shards {
+            return Err(RequestError::illegal_argument(format!(
+                "index.number_of_routing_shards [{routing_num_shards}] must be >= index.number_of_shards [{number_of_shards}]"
+            )));
+        }
+        if routing_num_shards % number_of_shards != 0 {
+            return Err(RequestError::illegal_argument(format!(
+                "the number of source shards [{number_of_shards}] must be a factor of [{routing_num_shards}]"
+            )));
+        }
+        let routing_partition_size = read.integer("index.routing_partition_size", 1)?.clamp(1, i32::MAX as i64) as u32;
+        if routing_partition_size != 1 && routing_partition_size >= routing_num_shards {
+            return Err(RequestError::illegal_argument(format!(
+                "routing partition size [{routing_partition_size}] should be a positive number less than the number of routing shards [{routing_num_shards}] for [index.routing_partition_size]"
+            )));
+        }
+        let refresh_interval_ms = read.time_ms("index.refresh_interval", 1000)?;
+        let max_thread_count = read.integer("index.merge.scheduler.max_thread_count", 0)?;
+        Ok(IndexSettings {
+            number_of_shards,
+            number_of_replicas: effective_replicas(&read)?,
+            routing_num_shards,
+            routing_partition_size,
+            refresh_interval_ms: u64::try_from(refresh_interval_ms).ok(),
+            best_compression: read.text("index.codec").is_some_and(|codec| codec.ends_with("best_compression")),
+            durability: match read.text("index.translog.durability").map(str::to_ascii_lowercase).as_deref() {
+                Some("async") => Durability::Async,
+                _ => Durability::Request,
+            },
+            sync_interval_ms: read.time_ms("index.translog.sync_interval", 5000)?.max(100) as u64,
+            flush_threshold_bytes: read.bytes("index.translog.flush_threshold_size", 10 << 30)?.max(128) as u64,
+            max_result_window: read.integer("index.max_result_window", 10_000)? as u64,
+            max_docvalue_fields_search: read.integer("index.max_docvalue_fields_search", 100)? as u64,
+            max_terms_count: read.integer("index.max_terms_count", 65_536)? as u64,
+            max_slices_per_scroll: read.integer("index.max_slices_per_scroll", 1024)? as u64,
+            total_fields_limit: read.integer("index.mapping.total_fields.limit", 1000)? as usize,
+            depth_limit: read.integer("index.mapping.depth.limit", 20)? as usize,
+            field_name_length_limit: read.integer("index.mapping.field_name_length.limit", i64::MAX)? as usize,
+            coerce: read.boolean("index.mapping.coerce", true)?,
+            ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
+            default_pipeline: read.pipeline("index.default_pipeline"),
+            final_pipeline: read.pipeline("index.final_pipeline"),
+            hidden: read.boolean("index.hidden", false)?,
+            gc_deletes_ms: read.time_ms("index.gc_deletes", 60_000)?.max(0) as u64,
+            blocks: Blocks {
+                read_only: read.boolean("index.blocks.read_only", false)?,
+                read: read.boolean("index.blocks.read", false)?,
+                write: read.boolean("index.blocks.write", false)?,
+                metadata: read.boolean("index.blocks.metadata", false)?,
+                read_only_allow_delete: read.boolean("index.blocks.read_only_allow_delete", false)?,
+            },
+            merge: MergeSettings {
+                floor_segment_bytes: read.bytes("index.merge.policy.floor_segment", 2 << 20)? as u64,
+                max_merge_at_once: read.integer("index.merge.policy.max_merge_at_once", 10)?.max(2) as usize,
+                max_merged_segment_bytes: read.bytes("index.merge.policy.max_merged_segment", 5 << 30)? as u64,
+                segments_per_tier: read.float("index.merge.policy.segments_per_tier", 10.0)?.max(2.0),
+                deletes_pct_allowed: read.float("index.merge.policy.deletes_pct_allowed", 20.0)?,
+                expunge_deletes_allowed: read.float("index.merge.policy.expunge_deletes_allowed", 10.0)?,
+                max_thread_count: (max_thread_count > 0).then_some(max_thread_count as usize),
+                auto_throttle: read.boolean("index.merge.scheduler.auto_throttle", true)?,
+            },
+            check_on_startup: read.text("index.shard.check_on_startup").is_some_and(|text| text != "false"),
+        })
+    }
+
+    /// Documents of one routing value and shard: `routing_num_shards / number_of_shards`.
+    pub fn routing_factor(&self) -> u32 {
+        self.routing_num_shards / self.number_of_shards
+    }
+}
+
+/// `auto_expand_replicas` on the one node there is: `0-all` and `0-1` expand to no replica, `1-x` to one.
+fn effective_replicas(read: &Reader<'_>) -> Result<u32> {
+    let explicit = read.integer("index.number_of_replicas", 1)?.clamp(0, i32::MAX as i64) as u32;
+    match read.text("index.auto_expand_replicas") {
+        None | Some("false") => Ok(explicit),
+        Some(range) => {
+            let bad = || {
+                RequestError::illegal_argument(format!(
+                    "failed to parse [index.auto_expand_replicas] from value: [{range}] at index -1"
+                ))
+            };
+            let (min, max) = range.split_once('-').ok_or_else(bad)?;
+            let min: u32 = min.parse().map_err(|_| bad())?;
+            if max != "all" {
+                let max: u32 = max.parse().map_err(|_| bad())?;
+                if min > max {
+                    return Err(RequestError::illegal_argument(format!(
+                        "[index.auto_expand_replicas] minReplicas must be =< maxReplicas but wasn't {min} > {max}"
+                    )));
+                }
+            }
+            Ok(min)
+        }
+    }
+}
+
+/// Checks settings given at creation (or in a template): known, in bounds, not private.
+pub(crate) fn check_new(flat: &FlatSettings) -> Result<()> {
+    for (key, given) in flat {
+        known(key)?.check(key, given)?;
+    }
+    let set: FlatSettings = flat.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
+    IndexSettings::from_flat(&set).map(drop)
+}
+
+fn known(key: &str) -> Result<&'static Definition> {
+    definition::find(INDEX_SETTINGS, key).ok_or_else(|| definition::unknown_setting("", INDEX_SETTINGS, key))
+}
+
+/// An update of settings that was checked against the table; applied to each index in turn.
+#[derive(Debug)]
+pub struct SettingsUpdate {
+    changes: FlatSettings,
+    /// Keys that may change only while the index is closed, or never.
+    static_keys: Vec<String>,
+}
+
+impl SettingsUpdate {
+    /// `flat` has `index.` prefixes; `null` resets.
+    pub fn check(flat: FlatSettings) -> Result<SettingsUpdate> {
+        let mut static_keys = Vec::new();
+        for (key, given) in &flat {
+            // `null` for a pattern such as `index.blocks.*` resets all that match.
+            if given.is_null() && key.ends_with('*') {
+                continue;
+            }
+            let row = known(key)?;
+            match row.change {
+                Change::Final if matches!(row.kind, Kind::Private) => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "can not update private setting [{key}]; this setting is managed by Elasticsearch"
+                    )));
+                }
+                Change::Final | Change::Static => static_keys.push(key.clone()),
+                Change::Dynamic => {}
+            }
+            row.check(key, given)?;
+        }
+        Ok(SettingsUpdate { changes: flat, static_keys })
+    }
+
+    /// The settings after the update. `index` is `name/uuid`, for the message.
+    pub fn apply(&self, current: &FlatSettings, open: bool, preserve_existing: bool, index: &str) -> Result<FlatSettings> {
+        if open {
+            let changed: Vec<&str> = self
+                .static_keys
+                .iter()
+                .filter(|key| !(preserve_existing && current.contains_key(*key)))
+                .map(String::as_str)
+                .collect();
+            if !changed.is_empty() {
+                return Err(RequestError::illegal_argument(format!(
+                    "Can't update non dynamic settings [[{}]] for open indices [[{index}]]",
+                    changed.join(", ")
+                )));
+            }
+        } else if let Some(key) = self.static_keys.iter().find(|key| known(key).is_ok_and(|row| row.change == Change::Final)) {
+            let name = index.split('/').next().unwrap_or(index);
+            return Err(RequestError::illegal_argument(format!("final {name} setting [{key}], not updateable")));
+        }
+        let mut updated = current.clone();
+        for (key, given) in &self.changes {
+            if given.is_null() {
+                match key.strip_suffix('*') {
+                    Some(prefix) => updated.retain(|existing, _| {
+                        !existing.starts_with(prefix)
+                            || known(existing).is_ok_and(|row| row.change == Change::Final)
+                    }),
+                    None => drop(updated.shift_remove(key)),
+                }
+            } else if !(preserve_existing && updated.contains_key(key)) {
+                updated.insert(key.clone(), given.clone());
+            }
+        }
+        IndexSettings::from_flat(&updated)?;
+        Ok(updated)
+    }
+}
+
+/// Defaults of every supported setting that is not in `flat`.
+pub(crate) fn defaults(flat: &FlatSettings) -> FlatSettings {
+    INDEX_SETTINGS
+        .iter()
+        .filter(|row| !row.key.ends_with('*') && !matches!(row.kind, Kind::Private | Kind::Unsupported))
+        .filter(|row| !flat.contains_key(row.key))
+        .map(|row| {
+            let default = match (row.kind, row.default) {
+                (Kind::List, "[]") => Value::Array(Vec::new()),
+                (Kind::List, list) => Value::Array(list.split(',').map(Value::from).collect()),
+                (_, text) => Value::from(text),
+            };
+            (row.key.to_owned(), default)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::flat::{flatten, normalize_index_keys};
+    use serde_json::json;
+
+    fn flat(body: Value) -> FlatSettings {
+        normalize_index_keys(flatten(&body).expect("flat"))
+    }
+
+    #[test]
+    fn creation_is_checked_in_elasticsearchs_words() {
+        let check = |body: Value, expected: &str| match check_new(&flat(body)) {
+            Ok(()) => assert_eq!(expected, "ok"),
+            Err(error) => assert_eq!(error.reason, expected),
+        };
+        check(json!({"number_of_shards": 5, "index.codec": "best_compression", "refresh_interval": "-1"}), "ok");
+        check(json!({"foo": 1}), "unknown setting [index.foo] please check that any required plugins are installed, or check the breaking changes documentation for removed settings");
+        check(json!({"numbr_of_shards": 1}), "unknown setting [index.numbr_of_shards] did you mean [index.number_of_shards]?");
+        check(json!({"number_of_shards": 0}), "Failed to parse value [0] for setting [index.number_of_shards] must be >= 1");
+        check(json!({"number_of_shards": 1025}), "Failed to parse value [1025] for setting [index.number_of_shards] must be <= 1024");
+        check(json!({"number_of_shards": "x"}), "Failed to parse value [x] for setting [index.number_of_shards]");
+        check(json!({"hidden": "yes"}), "Failed to parse value [yes] for setting [index.hidden] as only [true] or [false] are allowed.");
+        check(json!({"refresh_interval": "10"}), "failed to parse setting [index.refresh_interval] with value [10] as a time value: unit is missing or unrecognized");
+        check(json!({"sort.field": "a"}), "setting [index.sort.field] is not supported by Limber yet");
+        check(json!({"uuid": "a"}), "Validation Failed: 1: private index setting [index.uuid] can not be set explicitly;");
+        check(json!({"number_of_shards": 3, "number_of_routing_shards": 10}), "the number of source shards [3] must be a factor of [10]");
+        check(json!({"auto_expand_replicas": "0-all"}), "ok");
+        check(json!({"auto_expand_replicas": "x"}), "failed to parse [index.auto_expand_replicas] from value: [x] at index -1");
+    }
+
+    #[test]
+    fn routing_shards_leave_room_for_splits() {
+        let check = |shards, expected| assert_eq!(default_routing_num_shards(shards), expected, "{shards}");
+        check(1, 1024);
+        check(2, 1024);
+        check(3, 768);
+        check(5, 640);
+        check(512, 1024);
+        check(1000, 2000);
+        check(1024, 2048);
+    }
+
+    #[test]
+    fn updates_know_what_may_change() {
+        let current = flat(json!({"number_of_shards": "1", "refresh_interval": "10s"}));
+        let check = |body: Value, open: bool, expected: std::result::Result<Value, &str>| {
+            let updated = SettingsUpdate::check(flat(body)).and_then(|update| update.apply(&current, open, false, "t/u"));
+            match (updated, expected) {
+                (Ok(updated), Ok(expected)) => assert_eq!(Value::Object(updated), expected),
+                (Err(error), Err(expected)) => assert_eq!(error.reason, expected),
+                (found, expected) => panic!("{found:?} instead of {expected:?}"),
+            }
+        };
+        check(json!({"refresh_interval": null}), true, Ok(json!({"index.number_of_shards": "1"})));
+        check(
+            json!({"number_of_replicas": 2}),
+            true,
+            Ok(json!({"index.number_of_shards": "1", "index.refresh_interval": "10s", "index.number_of_replicas": "2"})),
+        );
+        check(
+            json!({"number_of_shards": 2}),
+            true,
+            Err("Can't update non dynamic settings [[index.number_of_shards]] for open indices [[t/u]]"),
+        );
+        check(json!({"number_of_shards": 2}), false, Err("final t setting [index.number_of_shards], not updateable"));
+        check(
+            json!({"codec": "default"}),
+            true,
+            Err("Can't update non dynamic settings [[index.codec]] for open indices [[t/u]]"),
+        );
+        check(
+            json!({"codec": "default"}),
+            false,
+            Ok(json!({"index.number_of_shards": "1", "index.refresh_interval": "10s", "index.codec": "default"})),
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! Settings: "which keys exist, what may their values be, and which of them may change on a living index or cluster?"
+
+mod cluster;
+mod definition;
+mod flat;
+mod index;
+mod index_table;
+pub mod value;
+
+pub use cluster::{ClusterSettings, FloodStage};
+pub use definition::{Change, Definition, Kind, find, unknown_setting};
+pub use flat::{FlatSettings, flatten, nest, normalize_index_keys};
+pub use index::{Blocks, Durability, IndexSettings, MergeSettings, SettingsUpdate};
