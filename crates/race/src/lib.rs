@@ -4,4 +4,6 @@
 //!
 //! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
 
+pub mod builtin;
+pub mod load;
 pub mod model;

@@ -147,3 +147,31 @@ pub struct Operation {
     pub meta: Params,
     pub include_in_reporting: bool,
 }
+
+impl ScheduleElement {
+    /// The element's tasks: itself, or those that run in parallel.
+    pub fn tasks(&self) -> &[Task] {
+        match self {
+            ScheduleElement::Task(task) => std::slice::from_ref(task),
+            ScheduleElement::Parallel(parallel) => &parallel.tasks,
+        }
+    }
+
+    /// As `tasks`, to change them.
+    pub fn tasks_mut(&mut self) -> &mut [Task] {
+        match self {
+            ScheduleElement::Task(task) => std::slice::from_mut(task),
+            ScheduleElement::Parallel(parallel) => &mut parallel.tasks,
+        }
+    }
+
+    /// Clients that the element runs with.
+    pub fn clients(&self) -> u32 {
+        match self {
+            ScheduleElement::Task(task) => task.clients,
+            ScheduleElement::Parallel(parallel) => parallel.clients.unwrap_or_else(|| {
+                parallel.tasks.iter().fold(0, |sum, task| sum.saturating_add(task.clients))
+            }),
+        }
+    }
+}

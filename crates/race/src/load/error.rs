@@ -1,0 +1,32 @@
+//! Why a track could not be loaded, split by who can act on it.
+
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The path or name of the track leads nowhere.
+    #[error("{0}")]
+    NotFound(String),
+    /// The track's author has to correct it; Rally refuses it, too.
+    #[error("{0}")]
+    TrackInvalid(String),
+    /// The user gave parameters or filters that cannot be applied.
+    #[error("{0}")]
+    Parameters(String),
+    #[error("Unknown challenge [{challenge}] for track [{track}]; it has [{}]", known.join(", "))]
+    UnknownChallenge { challenge: String, track: String, known: Vec<String> },
+    /// Documents are missing, or not those that the track describes.
+    #[error("{0}")]
+    Documents(String),
+    /// Rally could run this, this tool cannot yet.
+    #[error("{0}")]
+    NotSupported(String),
+    #[error("[{}]: {source}", path.display())]
+    Io { path: PathBuf, source: std::io::Error },
+}
+
+impl LoadError {
+    pub(crate) fn invalid(reason: String) -> LoadError {
+        LoadError::TrackInvalid(reason)
+    }
+}

@@ -1,0 +1,133 @@
+//! "Here is a track; give me the text of one of its files, or the names that match a pattern."
+//!
+//! A track is a folder on disk, or a set of files compiled into the binary. Nothing above this module knows which.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::LoadError;
+
+/// Where a track's own files (not its corpora) live.
+#[derive(Debug, Clone)]
+pub enum TrackFiles {
+    /// A folder; file names are relative to it.
+    Folder(PathBuf),
+    /// `(file name, text)` pairs of a built-in track.
+    Embedded(&'static [(&'static str, &'static str)]),
+}
+
+impl TrackFiles {
+    /// The text of `name`, a path relative to the track's folder.
+    ///
+    /// Absolute names and names that leave the folder are refused, as Jinja's file loader does: a track that was downloaded must
+    /// not be able to read other files of this machine.
+    ///
+    /// # Errors
+    /// `TrackInvalid` for a name outside the folder, `Io` when the file cannot be read.
+    pub fn read(&self, name: &str) -> Result<String, LoadError> {
+        let relative = inside(name).ok_or_else(|| {
+            LoadError::invalid(format!("the file name [{name}] leads out of the track's folder"))
+        })?;
+        match self {
+            TrackFiles::Folder(root) => {
+                let path = root.join(relative);
+                std::fs::read_to_string(&path).map_err(|source| LoadError::Io { path, source })
+            }
+            TrackFiles::Embedded(files) => files
+                .iter()
+                .find(|(file, _)| Path::new(file) == relative)
+                .map(|(_, text)| (*text).to_owned())
+                .ok_or_else(|| LoadError::Io {
+                    path: PathBuf::from(name),
+                    source: std::io::Error::from(std::io::ErrorKind::NotFound),
+                }),
+        }
+    }
+
+    /// Whether the track has a file of this name.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            TrackFiles::Folder(root) => root.join(name).is_file(),
+            TrackFiles::Embedded(files) => files.iter().any(|(file, _)| *file == name),
+        }
+    }
+
+    /// Names (relative, sorted) of the files that match a shell pattern relative to the track's folder; empty if none does.
+    pub fn glob(&self, pattern: &str) -> Vec<String> {
+        match self {
+            TrackFiles::Folder(root) => {
+                // The folder's own name may contain characters that are special in patterns.
+                let full = format!("{}/{pattern}", glob::Pattern::escape(&root.to_string_lossy()));
+                let Ok(paths) = glob::glob(&full) else { return Vec::new() };
+                let mut names: Vec<String> = paths
+                    .flatten()
+                    .filter(|path| path.is_file())
+                    .filter_map(|path| Some(path.strip_prefix(root).ok()?.to_str()?.to_owned()))
+                    .collect();
+                names.sort();
+                names
+            }
+            TrackFiles::Embedded(files) => {
+                let Ok(pattern) = glob::Pattern::new(pattern) else { return Vec::new() };
+                let as_in_a_folder =
+                    glob::MatchOptions { require_literal_separator: true, ..Default::default() };
+                let mut names: Vec<String> = files
+                    .iter()
+                    .filter(|(file, _)| pattern.matches_with(file, as_in_a_folder))
+                    .map(|(file, _)| (*file).to_owned())
+                    .collect();
+                names.sort();
+                names
+            }
+        }
+    }
+}
+
+/// `name` without `.` and `..`; `None` if it is absolute or climbs above its start.
+fn inside(name: &str) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for component in Path::new(name).components() {
+        match component {
+            Component::Normal(part) => path.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !path.pop() {
+                    return None;
+                }
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_inside_the_folder() {
+        for (name, expected) in [
+            ("track.json", Some("track.json")),
+            ("a/../b.json", Some("b.json")),
+            ("./a/./b", Some("a/b")),
+            ("../secret", None),
+            ("a/../../secret", None),
+            ("/etc/passwd", None),
+        ] {
+            assert_eq!(inside(name), expected.map(PathBuf::from), "{name}");
+        }
+    }
+
+    #[test]
+    fn embedded_files_are_found_by_pattern() {
+        let files = TrackFiles::Embedded(&[
+            ("track.json", "{}"),
+            ("operations/b.json", "b"),
+            ("operations/a.json", "a"),
+            ("operations/x/y.json", "y"),
+        ]);
+        assert_eq!(files.glob("operations/*.json"), ["operations/a.json", "operations/b.json"]);
+        assert_eq!(files.read("operations/a.json").unwrap(), "a");
+        assert!(files.read("operations/c.json").is_err());
+    }
+}

@@ -1,0 +1,259 @@
+//! "Here is where the track is and what the user wants of it; give me the track, ready to race."
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::files::TrackFiles;
+use super::reader::{TrackReader, object, optional_text};
+use super::template::TemplateContext;
+use super::{LoadError, documents, params, schema, selection};
+use crate::builtin;
+use crate::model::{DocumentSource, Params, Track};
+
+/// The only version of the track format that Rally reads.
+const TRACK_VERSION: i64 = 2;
+
+/// Where the track is.
+#[derive(Debug, Clone)]
+pub enum TrackSource {
+    /// A folder that holds `track.json`, or such a file.
+    Path(PathBuf),
+    /// A track that comes with the binary.
+    BuiltIn {
+        name: String,
+        /// The user's own documents instead of the generated ones (`--corpus`).
+        corpus: Option<PathBuf>,
+    },
+}
+
+/// What to load and how.
+#[derive(Debug, Clone)]
+pub struct TrackSpec {
+    pub source: TrackSource,
+    /// The user's `--track-params`.
+    pub params: Params,
+    /// Accept parameters that the track does not know (`--ignore-unused-track-params`).
+    pub ignore_unused_params: bool,
+    pub test_mode: bool,
+    /// `None`: the track's default challenge.
+    pub challenge: Option<String>,
+    pub include_tasks: Vec<String>,
+    pub exclude_tasks: Vec<String>,
+    /// Corpora that are not beside the track are looked for in `<data_root>/<corpus name>/`, and unpacked there.
+    pub data_root: Option<PathBuf>,
+    /// `default` or `serverless`; templates branch on it.
+    pub build_flavor: String,
+    pub serverless_operator: bool,
+    /// Seconds since the epoch, the templates' `now`.
+    pub now_s: f64,
+}
+
+impl TrackSpec {
+    /// Everything of the track as its author wrote it.
+    pub fn new(source: TrackSource, now_s: f64) -> TrackSpec {
+        TrackSpec {
+            source,
+            params: Params::new(),
+            ignore_unused_params: false,
+            test_mode: false,
+            challenge: None,
+            include_tasks: Vec::new(),
+            exclude_tasks: Vec::new(),
+            data_root: None,
+            build_flavor: "default".to_owned(),
+            serverless_operator: false,
+            now_s,
+        }
+    }
+}
+
+/// Loads a track for a race: rendered, validated, filtered, with the documents that the selected challenge needs present and checked.
+///
+/// Progress of slow steps (decompression, line counts) goes to `log` as lines.
+///
+/// # Errors
+/// See [`LoadError`]: an invalid track, parameters that it does not know, documents that are missing or wrong, or an operation of the selected
+/// challenge that is not supported.
+pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
+    let mut track = read(spec)?;
+    let place = Place::of(&spec.source)?;
+    let challenge = selection::challenge(&track, spec.challenge.as_deref())?;
+    selection::check_supported(challenge, &place.files)?;
+    let used = selection::used_document_sets(&track, challenge)?;
+    for (corpus_index, set_index) in used {
+        let corpus_name = track.corpora[corpus_index].name.clone();
+        let set = &mut track.corpora[corpus_index].documents[set_index];
+        match (&spec.source, &place.folder) {
+            (TrackSource::BuiltIn { name, corpus }, _) => {
+                let documents = builtin::documents(name, corpus.as_deref(), spec.test_mode)?;
+                set.number_of_documents = documents.count;
+                set.uncompressed_size_bytes = Some(documents.bytes.len() as u64);
+                set.source = DocumentSource::Memory(documents.bytes);
+            }
+            (TrackSource::Path(_), folder) => {
+                let folder = folder.as_deref().unwrap_or(Path::new("."));
+                let data = spec.data_root.as_ref().map(|root| root.join(&corpus_name));
+                let path = documents::prepare(&track.name, set, folder, data.as_deref(), log)?;
+                set.source = DocumentSource::File(path);
+            }
+        }
+    }
+    Ok(track)
+}
+
+/// Reads a track without touching its documents: enough to list and describe it.
+///
+/// # Errors
+/// As [`load`], except for documents and unsupported operations.
+pub fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
+    let place = Place::of(&spec.source)?;
+    let templates = TemplateContext {
+        files: place.files.clone(),
+        params: spec.params.clone(),
+        build_flavor: spec.build_flavor.clone(),
+        serverless_operator: spec.serverless_operator,
+        now_s: spec.now_s,
+    };
+    let rendered = templates.render_track(&place.file)?;
+    let json = parse(&place.file, &rendered.text)?;
+    check_version(&place.track_name, &json)?;
+    schema::check(&place.track_name, &json)?;
+
+    let mut reader =
+        TrackReader { track_name: &place.track_name, templates: &templates, variables: rendered.variables };
+    let indices = reader.indices(&json)?;
+    let data_streams = reader.data_streams(&json)?;
+    if !indices.is_empty() && !data_streams.is_empty() {
+        return Err(LoadError::invalid("indices and data-streams cannot both be specified".to_owned()));
+    }
+    let track_templates = reader.index_templates(&json, "templates")?;
+    let composable_templates = reader.index_templates(&json, "composable-templates")?;
+    let component_templates = reader.component_templates(&json)?;
+    let corpora = reader.corpora(&json, &indices, &data_streams)?;
+    let challenges = reader.challenges(&json)?;
+    if !spec.ignore_unused_params {
+        params::check_used(&spec.params, &reader.variables)?;
+    }
+    let mut track = Track {
+        name: place.track_name.clone(),
+        description: optional_text(&json, "description").unwrap_or_default(),
+        root: place.folder.clone(),
+        indices: indices.into_iter().map(|(index, _)| index).collect(),
+        data_streams,
+        templates: track_templates,
+        composable_templates,
+        component_templates,
+        corpora,
+        challenges,
+        meta: object(&json, "meta"),
+        params: spec.params.clone(),
+    };
+    selection::filter_tasks(&mut track, &spec.include_tasks, &spec.exclude_tasks)?;
+    if spec.test_mode {
+        selection::apply_test_mode(&mut track);
+    }
+    Ok(track)
+}
+
+/// A track's source, looked at.
+struct Place {
+    track_name: String,
+    files: TrackFiles,
+    /// The main file's name inside `files`.
+    file: String,
+    folder: Option<PathBuf>,
+}
+
+impl Place {
+    fn of(source: &TrackSource) -> Result<Place, LoadError> {
+        match source {
+            TrackSource::BuiltIn { name, .. } => Ok(Place {
+                files: builtin::files(name)?,
+                track_name: name.clone(),
+                file: "track.json".to_owned(),
+                folder: None,
+            }),
+            TrackSource::Path(path) => Place::on_disk(path),
+        }
+    }
+
+    fn on_disk(path: &Path) -> Result<Place, LoadError> {
+        let not_a_track = |reason: String| Err(LoadError::NotFound(reason));
+        if !path.exists() {
+            return not_a_track(format!("Track path {} does not exist", path.display()));
+        }
+        let full = path.canonicalize().map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
+        let name_of = |path: Option<&std::ffi::OsStr>| {
+            path.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        };
+        if full.is_dir() {
+            if !full.join("track.json").is_file() {
+                return not_a_track(format!("Could not find track.json in {}", path.display()));
+            }
+            return Ok(Place {
+                track_name: name_of(full.file_name()),
+                files: TrackFiles::Folder(full.clone()),
+                file: "track.json".to_owned(),
+                folder: Some(full),
+            });
+        }
+        if full.extension().is_none_or(|extension| extension != "json") {
+            return not_a_track(format!("{} has to be a JSON file", path.display()));
+        }
+        let folder = full.parent().unwrap_or(Path::new("/")).to_owned();
+        Ok(Place {
+            track_name: name_of(full.file_stem()),
+            files: TrackFiles::Folder(folder.clone()),
+            file: name_of(full.file_name()),
+            folder: Some(folder),
+        })
+    }
+}
+
+/// Parses the rendered track; the error shows the lines around the mistake, since the user never sees the rendered text otherwise.
+fn parse(file: &str, text: &str) -> Result<Value, LoadError> {
+    serde_json::from_str(text).map_err(|error| {
+        const CONTEXT_LINES: usize = 3;
+        let lines: Vec<&str> = text.lines().collect();
+        let line = error.line().saturating_sub(1).min(lines.len().saturating_sub(1));
+        let mut shown = String::new();
+        for (position, content) in
+            lines.iter().enumerate().skip(line.saturating_sub(CONTEXT_LINES)).take(2 * CONTEXT_LINES)
+        {
+            shown.push_str(content);
+            shown.push('\n');
+            if position == line {
+                shown.push_str(&"-".repeat(error.column().saturating_sub(1)));
+                shown.push_str("^ Error is here\n");
+            }
+        }
+        LoadError::invalid(format!(
+            "Could not load '{file}': {error}. Lines containing the error:\n\n{shown}"
+        ))
+    })
+}
+
+fn check_version(track: &str, json: &Value) -> Result<(), LoadError> {
+    let version = match json.get("version") {
+        None => return Ok(()),
+        Some(Value::String(text)) => text.parse::<i64>().ok(),
+        Some(other) => other.as_i64().or_else(|| other.as_f64().map(|number| number as i64)),
+    };
+    match version {
+        Some(TRACK_VERSION) => Ok(()),
+        Some(version) if version < TRACK_VERSION => Err(LoadError::invalid(format!(
+            "Track {track} is on version {version} but needs to be updated at least to version {TRACK_VERSION} to work with the \
+             current version of Rally."
+        ))),
+        Some(version) => Err(LoadError::invalid(format!(
+            "Track {track} requires a newer version of Rally. Please upgrade Rally (supported track version: {TRACK_VERSION}, \
+             required track version: {version})."
+        ))),
+        None => Err(LoadError::invalid(format!(
+            "version identifier for track {track} must be numeric but was [{}]",
+            json["version"]
+        ))),
+    }
+}

@@ -1,0 +1,25 @@
+//! "Here is a Rally track (a folder or a built-in name) and the user's wishes; give me the track, ready to race."
+//!
+//! `loader` conducts: `files` and `template` give the rendered JSON, `schema` checks its shape, `reader` and `challenges` turn it into the
+//! model, `selection` narrows it to what this race runs, `documents` brings the data files.
+
+pub mod challenges;
+pub mod dates;
+pub mod dictionary;
+pub mod documents;
+pub mod error;
+pub mod files;
+pub mod loader;
+pub mod offsets;
+pub mod operations;
+pub mod params;
+pub mod reader;
+pub mod schema;
+pub mod selection;
+pub mod template;
+#[cfg(test)]
+mod tests;
+
+pub use error::LoadError;
+pub use loader::{TrackSource, TrackSpec, load, read};
+pub use selection::challenge;
