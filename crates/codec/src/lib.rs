@@ -8,6 +8,7 @@ pub mod bits;
 pub mod block128;
 pub mod bloom;
 pub mod checksum;
+pub mod column_block;
 pub mod hash64;
 pub mod murmur3;
 pub mod norm;

@@ -1,0 +1,218 @@
+//! Blocks of 128 column values: "unpack this block as `base + factor * r`; give me the value at this place in it".
+//!
+//! A block holds 128 residuals of 0 to 64 bits. Up to 32 bits they are one `BitPacker4x` block (`16 * bits` bytes: four
+//! interleaved lanes, residual `i` in lane `i % 4`). Above, the low 32 bits of all residuals come first as plain `u32`s
+//! (512 bytes), then the high bits as a `BitPacker4x` block; so every width takes `16 * bits` bytes.
+
+use bitpacking::{BitPacker, BitPacker4x};
+
+/// Values in a block.
+pub const COLUMN_BLOCK: usize = 128;
+
+/// Bits that hold `max`.
+#[inline]
+pub fn bits_for(max: u64) -> u8 {
+    (64 - max.leading_zeros()) as u8
+}
+
+/// Bytes of a packed block.
+#[inline]
+pub fn packed_bytes(bits: u8) -> usize {
+    16 * usize::from(bits)
+}
+
+/// Appends `residuals`, none of which needs more than `bits`.
+pub fn pack(residuals: &[u64; COLUMN_BLOCK], bits: u8, out: &mut Vec<u8>) {
+    if bits == 0 {
+        return;
+    }
+    let start = out.len();
+    let packer = BitPacker4x::new();
+    if bits <= 32 {
+        out.resize(start + packed_bytes(bits), 0);
+        packer.compress(
+            &std::array::from_fn::<u32, COLUMN_BLOCK, _>(|i| residuals[i] as u32),
+            &mut out[start..],
+            bits,
+        );
+        return;
+    }
+    for residual in residuals {
+        out.extend_from_slice(&(*residual as u32).to_le_bytes());
+    }
+    let high_at = out.len();
+    out.resize(start + packed_bytes(bits), 0);
+    let high = std::array::from_fn::<u32, COLUMN_BLOCK, _>(|i| (residuals[i] >> 32) as u32);
+    packer.compress(&high, &mut out[high_at..], bits - 32);
+}
+
+/// Residuals of at most 32 bits. `packed` has [`packed_bytes`]`(bits)` bytes.
+#[inline]
+fn unpack_narrow(packed: &[u8], bits: u8, out: &mut [u32; COLUMN_BLOCK]) {
+    if bits == 0 {
+        out.fill(0);
+    } else {
+        BitPacker4x::new().decompress(packed, out, bits);
+    }
+}
+
+/// `out[i] = base + factor * residual[i]`, wrapping. `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits` > 64.
+#[inline]
+pub fn unpack_i64(
+    packed: &[u8],
+    bits: u8,
+    base: i64,
+    factor: u64,
+    out: &mut [i64; COLUMN_BLOCK],
+) -> Option<()> {
+    if packed.len() != packed_bytes(bits) || bits > 64 {
+        return None;
+    }
+    if bits == 0 {
+        out.fill(base);
+    } else if bits <= 32 {
+        let mut low = [0; COLUMN_BLOCK];
+        unpack_narrow(packed, bits, &mut low);
+        widen(&low, base, factor, out);
+    } else {
+        let (low, high) = packed.split_at(4 * COLUMN_BLOCK);
+        let mut high_bits = [0; COLUMN_BLOCK];
+        unpack_narrow(high, bits - 32, &mut high_bits);
+        for ((value, low), high) in out.iter_mut().zip(low.as_chunks::<4>().0).zip(high_bits) {
+            let residual = u64::from(u32::from_le_bytes(*low)) | u64::from(high) << 32;
+            *value = base.wrapping_add(residual.wrapping_mul(factor) as i64);
+        }
+    }
+    Some(())
+}
+
+/// `out[i] = base + factor * residual[i]`, wrapping; only for blocks of at most 32 bits.
+#[inline]
+pub fn unpack_u32(
+    packed: &[u8],
+    bits: u8,
+    base: u32,
+    factor: u32,
+    out: &mut [u32; COLUMN_BLOCK],
+) -> Option<()> {
+    if packed.len() != packed_bytes(bits) || bits > 32 {
+        return None;
+    }
+    unpack_narrow(packed, bits, out);
+    if factor == 1 {
+        out.iter_mut().for_each(|value| *value = value.wrapping_add(base));
+    } else {
+        out.iter_mut().for_each(|value| *value = base.wrapping_add(value.wrapping_mul(factor)));
+    }
+    Some(())
+}
+
+/// Residual `index` (below 128) of a block, without unpacking it. `None` as for [`unpack_i64`].
+#[inline]
+pub fn get(packed: &[u8], bits: u8, index: usize) -> Option<u64> {
+    if packed.len() != packed_bytes(bits) || bits > 64 {
+        return None;
+    }
+    if bits <= 32 {
+        return Some(u64::from(get_narrow(packed, bits, index)));
+    }
+    let (low, high) = packed.split_at(4 * COLUMN_BLOCK);
+    let low = u32::from_le_bytes(low[4 * index..][..4].try_into().ok()?);
+    Some(u64::from(low) | u64::from(get_narrow(high, bits - 32, index)) << 32)
+}
+
+#[inline]
+fn get_narrow(packed: &[u8], bits: u8, index: usize) -> u32 {
+    if bits == 0 {
+        return 0;
+    }
+    let bit = (index / 4) * usize::from(bits);
+    let at = (bit / 32) * 16 + (index % 4) * 4;
+    let word = |at: usize| packed.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    // A residual may straddle two words of its lane, 16 bytes apart.
+    let pair = u64::from(word(at)) | u64::from(word(at + 16)) << 32;
+    ((pair >> (bit % 32)) & ((1u64 << bits) - 1)) as u32
+}
+
+#[inline]
+fn widen(low: &[u32; COLUMN_BLOCK], base: i64, factor: u64, out: &mut [i64; COLUMN_BLOCK]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only requirement; the body is safe code.
+        unsafe { widen_avx2(low, base, factor, out) };
+        return;
+    }
+    widen_any(low, base, factor, out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn widen_avx2(low: &[u32; COLUMN_BLOCK], base: i64, factor: u64, out: &mut [i64; COLUMN_BLOCK]) {
+    widen_any(low, base, factor, out);
+}
+
+#[inline(always)]
+fn widen_any(low: &[u32; COLUMN_BLOCK], base: i64, factor: u64, out: &mut [i64; COLUMN_BLOCK]) {
+    if factor == 1 {
+        for (value, low) in out.iter_mut().zip(low) {
+            *value = base.wrapping_add(i64::from(*low));
+        }
+    } else if let Ok(factor) = u32::try_from(factor) {
+        // 32 x 32 to 64 bits is one instruction for several values; 64 x 64 is not.
+        for (value, low) in out.iter_mut().zip(low) {
+            *value = base.wrapping_add((u64::from(*low) * u64::from(factor)) as i64);
+        }
+    } else {
+        for (value, low) in out.iter_mut().zip(low) {
+            *value = base.wrapping_add(u64::from(*low).wrapping_mul(factor) as i64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_width_unpacks_whole_and_one_by_one() {
+        for bits in 0..=64u8 {
+            let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+            let residuals = std::array::from_fn(|i| {
+                (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32) & mask
+            });
+            let mut packed = Vec::new();
+            pack(&residuals, bits, &mut packed);
+            assert_eq!(packed.len(), packed_bytes(bits));
+            let mut out = [0; COLUMN_BLOCK];
+            for factor in [1, 1000, 1 << 40] {
+                unpack_i64(&packed, bits, -7, factor, &mut out).expect("fits");
+                for (i, residual) in residuals.iter().enumerate() {
+                    assert_eq!(
+                        out[i],
+                        (-7i64).wrapping_add(residual.wrapping_mul(factor) as i64),
+                        "{bits} bits, {i}"
+                    );
+                    assert_eq!(get(&packed, bits, i), Some(*residual), "{bits} bits, {i}");
+                }
+            }
+            let mut narrow = [0; COLUMN_BLOCK];
+            let fits = unpack_u32(&packed, bits, 5, 1, &mut narrow).is_some();
+            assert_eq!(fits, bits <= 32);
+            assert!(!fits || (0..COLUMN_BLOCK).all(|i| narrow[i] == 5u32.wrapping_add(residuals[i] as u32)));
+            assert!(
+                unpack_i64(&packed[..packed.len().saturating_sub(1)], bits, 0, 1, &mut out).is_none()
+                    || bits == 0
+            );
+        }
+    }
+
+    #[test]
+    fn bytes_of_a_small_block() {
+        let mut packed = Vec::new();
+        pack(&std::array::from_fn(|i| (i % 4) as u64), 2, &mut packed);
+        // Lane k holds the number k in all its 32 places, two bits each.
+        let lanes = [0x0000_0000u32, 0x5555_5555, 0xaaaa_aaaa, 0xffff_ffff];
+        let expected: Vec<u8> = lanes.iter().chain(&lanes).flat_map(|lane| lane.to_le_bytes()).collect();
+        assert_eq!(packed, expected);
+    }
+}
