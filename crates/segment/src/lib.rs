@@ -6,9 +6,13 @@
 //! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are checked before they
 //! are trusted.
 
+pub mod columns;
 mod error;
 pub mod file;
+pub mod buffer;
+pub mod postings;
 mod sink;
+pub mod terms;
 
 pub use error::{Error, Result};
 pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};

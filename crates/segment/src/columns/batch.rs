@@ -1,0 +1,36 @@
+//! The values of a batch of documents.
+
+/// What [`super::Column::gather`] answers. Reuse one across batches: nothing is allocated once it has grown.
+#[derive(Debug, Default, Clone)]
+pub struct Batch<T> {
+    /// All values, in the order of the documents asked for; several of one document ascending.
+    pub values: Vec<T>,
+    /// `values[i]` belongs to `docs[positions[i]]`; ascending. Empty when the batch [is aligned](Batch::is_aligned).
+    pub positions: Vec<u32>,
+    pub(super) aligned: bool,
+    pub(super) ranks: Vec<u32>,
+}
+
+impl<T: Copy> Batch<T> {
+    /// Every document has exactly one value: `values[i]` belongs to `docs[i]`.
+    #[inline]
+    pub fn is_aligned(&self) -> bool {
+        self.aligned
+    }
+
+    /// (index of the document in the batch, value) of every value.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (usize, T)> {
+        self.values
+            .iter()
+            .enumerate()
+            .map(|(index, value)| (if self.aligned { index } else { self.positions[index] as usize }, *value))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.positions.clear();
+        self.ranks.clear();
+        self.aligned = false;
+    }
+}

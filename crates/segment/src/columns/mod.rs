@@ -1,0 +1,20 @@
+//! Doc values: "what are the values of these documents?", by document, not by term.
+//!
+//! Layout: [`format`]. Written by [`ColumnWriter`], read by [`NumberColumn`] and [`OrdinalColumn`].
+
+mod batch;
+mod check;
+mod column;
+mod doc_set;
+pub mod format;
+mod pack;
+mod packed;
+mod presence;
+mod writer;
+
+pub use batch::Batch;
+pub use column::{Cardinality, Column, NumberColumn, OrdinalColumn};
+pub use doc_set::{DocSet, DocSetBuilder};
+pub use packed::ColumnValue;
+pub use presence::Presence;
+pub use writer::{ColumnSummary, ColumnWriter};

@@ -1,0 +1,383 @@
+//! A list of 64-bit values in groups of 4,096: "decode that block; give me that value". Layout: [`super::format`].
+
+use std::marker::PhantomData;
+
+use limber_codec::column_block;
+
+use super::format::{BLOCK, BLOCKS_PER_GROUP, ENTRY_BYTES, GROUP, KIND_FRAME, KIND_TABLE, TABLE_LEN_MAX};
+use crate::{Error, Result};
+
+/// What a column's values are decoded to: `i64` (numbers) or `u32` (ordinals).
+pub trait ColumnValue: Copy + Ord + Default + std::fmt::Debug + 'static {
+    fn from_i64(value: i64) -> Self;
+    fn to_i64(self) -> i64;
+    /// `base + factor * residual` for a whole block; `None` when the bytes do not fit.
+    fn unpack(packed: &[u8], bits: u8, base: i64, factor: u64, out: &mut [Self; BLOCK]) -> Option<()>;
+}
+
+impl ColumnValue for i64 {
+    #[inline]
+    fn from_i64(value: i64) -> i64 {
+        value
+    }
+
+    #[inline]
+    fn to_i64(self) -> i64 {
+        self
+    }
+
+    #[inline]
+    fn unpack(packed: &[u8], bits: u8, base: i64, factor: u64, out: &mut [i64; BLOCK]) -> Option<()> {
+        column_block::unpack_i64(packed, bits, base, factor, out)
+    }
+}
+
+impl ColumnValue for u32 {
+    #[inline]
+    fn from_i64(value: i64) -> u32 {
+        value as u32
+    }
+
+    #[inline]
+    fn to_i64(self) -> i64 {
+        i64::from(self)
+    }
+
+    #[inline]
+    fn unpack(packed: &[u8], bits: u8, base: i64, factor: u64, out: &mut [u32; BLOCK]) -> Option<()> {
+        column_block::unpack_u32(packed, bits, base as u32, factor as u32, out)
+    }
+}
+
+/// Reader of a packed list; a view, free to copy.
+#[derive(Debug, Clone, Copy)]
+pub struct Packed<'a, T> {
+    bodies: &'a [u8],
+    directory: &'a [u8],
+    count: u64,
+    value: PhantomData<T>,
+}
+
+/// One group, parsed.
+#[derive(Debug, Clone, Copy)]
+pub struct Group<'a> {
+    min: i64,
+    max: i64,
+    factor: u64,
+    width: usize,
+    block_count: usize,
+    ends: &'a [u8],
+    /// Empty in frames.
+    table: &'a [[u8; 8]],
+    minima: &'a [u8],
+    maxima: &'a [u8],
+    packed: &'a [u8],
+}
+
+#[cold]
+pub(super) fn corrupt(offset: u64, expected: &'static str) -> Error {
+    Error::corrupt("column", offset, expected)
+}
+
+#[inline]
+fn number(bytes: &[u8], width: usize, index: usize) -> u64 {
+    match width {
+        0 => 0,
+        1 => u64::from(bytes[index]),
+        2 => u64::from(u16::from_le_bytes([bytes[2 * index], bytes[2 * index + 1]])),
+        4 => bytes[4 * index..].first_chunk().map_or(0, |b| u64::from(u32::from_le_bytes(*b))),
+        _ => bytes[8 * index..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b)),
+    }
+}
+
+impl<'a, T: ColumnValue> Packed<'a, T> {
+    /// `bytes`: bodies (`body_len` bytes), then the directory of `count` values. `None` when the lengths do not fit.
+    pub fn new(bytes: &'a [u8], body_len: u64, count: u64) -> Option<Packed<'a, T>> {
+        let (bodies, directory) = bytes.split_at_checked(usize::try_from(body_len).ok()?)?;
+        let groups = count.div_ceil(GROUP as u64);
+        (directory.len() as u64 == groups.checked_mul(ENTRY_BYTES as u64)?).then_some(Packed {
+            bodies,
+            directory,
+            count,
+            value: PhantomData,
+        })
+    }
+
+    /// Values in the list.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub fn group_count(&self) -> usize {
+        self.directory.len() / ENTRY_BYTES
+    }
+
+    /// Values in `block`: 128, fewer in the last one, 0 beyond.
+    #[inline]
+    pub fn block_len(&self, block: u64) -> usize {
+        self.count.saturating_sub(block.saturating_mul(BLOCK as u64)).min(BLOCK as u64) as usize
+    }
+
+    /// Smallest and largest value of a group.
+    #[inline]
+    pub fn group_range(&self, group: usize) -> Result<(i64, i64)> {
+        let at = group * ENTRY_BYTES;
+        let entry = self.directory.get(at..at + ENTRY_BYTES).ok_or_else(|| corrupt(at as u64, "a group"))?;
+        Ok((i64_at(entry, 8), i64_at(entry, 16)))
+    }
+
+    #[inline]
+    pub fn group(&self, group: usize) -> Result<Group<'a>> {
+        self.parse_group(group).ok_or_else(|| corrupt((group * ENTRY_BYTES) as u64, "a group of values"))
+    }
+
+    #[inline]
+    fn parse_group(&self, group: usize) -> Option<Group<'a>> {
+        let entry = self.directory.get(group * ENTRY_BYTES..)?.first_chunk::<ENTRY_BYTES>()?;
+        let offset = i64_at(entry, 0) as usize;
+        let next = match self.directory.get((group + 1) * ENTRY_BYTES..)?.first_chunk::<8>() {
+            Some(next) => u64::from_le_bytes(*next) as usize,
+            None => self.bodies.len(),
+        };
+        let body = self.bodies.get(offset..next)?;
+        let (kind, width) = (entry[32], usize::from(entry[33]));
+        let table_len = usize::from(u16::from_le_bytes([entry[34], entry[35]]));
+        let table_fits = match kind {
+            KIND_FRAME => table_len == 0,
+            KIND_TABLE => width <= 1 && table_len > 0,
+            _ => false,
+        };
+        if !table_fits || !matches!(width, 0 | 1 | 2 | 4 | 8) {
+            return None;
+        }
+        let values = (self.count - (group * GROUP) as u64).min(GROUP as u64) as usize;
+        let block_count = values.div_ceil(BLOCK);
+        let (ends, rest) = body.split_at_checked(2 * block_count)?;
+        let (table, rest) = rest.split_at_checked(8 * table_len)?;
+        let (minima, rest) = rest.split_at_checked(width * block_count)?;
+        let (maxima, packed) = rest.split_at_checked(width * block_count)?;
+        Some(Group {
+            min: i64_at(entry, 8),
+            max: i64_at(entry, 16),
+            factor: i64_at(entry, 24) as u64,
+            width,
+            block_count,
+            ends,
+            table: table.as_chunks().0,
+            minima,
+            maxima,
+            packed,
+        })
+    }
+
+    /// Decodes block `block` of the list; the number of values in it (the rest of `out` is unspecified).
+    #[inline]
+    pub fn read_block(&self, block: u64, out: &mut [T; BLOCK]) -> Result<usize> {
+        let group = self.group((block / BLOCKS_PER_GROUP as u64) as usize)?;
+        group.read_block((block % BLOCKS_PER_GROUP as u64) as usize, out)?;
+        Ok(self.block_len(block))
+    }
+
+    /// Smallest and largest value of a block.
+    #[inline]
+    pub fn block_range(&self, block: u64) -> Result<(T, T)> {
+        let group = self.group((block / BLOCKS_PER_GROUP as u64) as usize)?;
+        let (min, max) = group.block_range((block % BLOCKS_PER_GROUP as u64) as usize)?;
+        Ok((T::from_i64(min), T::from_i64(max)))
+    }
+
+    /// Value `index`.
+    #[inline]
+    pub fn get(&self, index: u64) -> Result<T> {
+        if index >= self.count {
+            return Err(corrupt(index, "a value inside the column"));
+        }
+        let group = self.group((index / GROUP as u64) as usize)?;
+        group.get((index % GROUP as u64) as usize).map(T::from_i64)
+    }
+
+    /// Appends the values `[start, end)`.
+    pub fn read_range(&self, start: u64, end: u64, out: &mut Vec<T>) -> Result<()> {
+        if end > self.count || start > end {
+            return Err(corrupt(end, "a range inside the column"));
+        }
+        out.reserve((end - start) as usize);
+        let mut block_values = [T::default(); BLOCK];
+        let mut at = start;
+        while at < end {
+            let group_number = at / GROUP as u64;
+            let group = self.group(group_number as usize)?;
+            let group_end = end.min((group_number + 1) * GROUP as u64);
+            while at < group_end {
+                let first = (at % BLOCK as u64) as usize;
+                let len = ((group_end - at) as usize).min(BLOCK - first);
+                let block = (at % GROUP as u64) as usize / BLOCK;
+                if len <= 2 {
+                    for i in first..first + len {
+                        out.push(T::from_i64(group.get(block * BLOCK + i)?));
+                    }
+                } else {
+                    group.read_block(block, &mut block_values)?;
+                    out.extend_from_slice(&block_values[first..first + len]);
+                }
+                at += len as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the value at each of `indexes`; fast when they ascend or come in runs, right in any order.
+    pub fn gather(&self, indexes: &[u32], out: &mut Vec<T>) -> Result<()> {
+        let (Some(&first), Some(&last)) = (indexes.first(), indexes.last()) else { return Ok(()) };
+        if last >= first && (last - first) as usize == indexes.len() - 1 && indexes.is_sorted() {
+            return self.read_range(u64::from(first), u64::from(last) + 1, out);
+        }
+        out.reserve(indexes.len());
+        let mut rest = indexes;
+        let mut block_values = [T::default(); BLOCK];
+        let mut current = (u32::MAX, None::<Group<'a>>);
+        while let Some(&first) = rest.first() {
+            let block = first / BLOCK as u32;
+            let run = rest.iter().position(|index| index / BLOCK as u32 != block).unwrap_or(rest.len());
+            let (here, after) = rest.split_at(run);
+            rest = after;
+            let group_number = first / GROUP as u32;
+            let group = match current {
+                (number, Some(group)) if number == group_number => group,
+                _ => {
+                    let group = self.group(group_number as usize)?;
+                    current = (group_number, Some(group));
+                    group
+                }
+            };
+            if here.iter().any(|&index| u64::from(index) >= self.count) {
+                return Err(corrupt(u64::from(first), "a value inside the column"));
+            }
+            if here.len() >= DECODE_WHOLE_BLOCK_FROM {
+                group.read_block(block as usize % BLOCKS_PER_GROUP, &mut block_values)?;
+                out.extend(here.iter().map(|index| block_values[*index as usize % BLOCK]));
+            } else {
+                for index in here {
+                    out.push(T::from_i64(group.get(*index as usize % GROUP)?));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// From this many values wanted of one block, decoding all 128 (about 20 ns) beats picking them (about 4 ns each).
+const DECODE_WHOLE_BLOCK_FROM: usize = 5;
+
+#[inline]
+fn i64_at(entry: &[u8], at: usize) -> i64 {
+    entry[at..].first_chunk().map_or(0, |b| i64::from_le_bytes(*b))
+}
+
+impl Group<'_> {
+    pub fn range(&self) -> (i64, i64) {
+        (self.min, self.max)
+    }
+
+    pub fn block_count(&self) -> usize {
+        self.block_count
+    }
+
+    /// Packed bytes of a block and its width in bits.
+    #[inline]
+    fn block(&self, block: usize) -> Result<(&[u8], u8)> {
+        let slice = || {
+            let end = number(self.ends.get(..2 * block + 2)?, 2, block) as usize;
+            let start = if block == 0 { 0 } else { number(self.ends, 2, block - 1) as usize };
+            let bits = end.checked_sub(start).filter(|bits| *bits <= 64)?;
+            Some((self.packed.get(16 * start..16 * end)?, bits as u8))
+        };
+        slice().ok_or_else(|| corrupt(block as u64, "a block of values"))
+    }
+
+    #[inline]
+    fn base(&self, block: usize) -> i64 {
+        self.min.wrapping_add(number(self.minima, self.width, block).wrapping_mul(self.factor) as i64)
+    }
+
+    #[inline]
+    fn table_value(&self, place: u64) -> Result<i64> {
+        let value = self.table.get(place as usize).ok_or_else(|| corrupt(place, "a place in the table"))?;
+        Ok(i64::from_le_bytes(*value))
+    }
+
+    #[inline]
+    pub fn read_block<T: ColumnValue>(&self, block: usize, out: &mut [T; BLOCK]) -> Result<()> {
+        let (packed, bits) = self.block(block)?;
+        let unfit = || corrupt(block as u64, "a block of at most 64 bits a value");
+        if self.table.is_empty() {
+            return T::unpack(packed, bits, self.base(block), self.factor, out).ok_or_else(unfit);
+        }
+        let mut places = [0u32; BLOCK];
+        let first = number(self.minima, self.width, block) as u32;
+        u32::unpack(packed, bits, i64::from(first), 1, &mut places).ok_or_else(unfit)?;
+        for (value, place) in out.iter_mut().zip(places) {
+            *value = T::from_i64(self.table_value(u64::from(place))?);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub fn block_range(&self, block: usize) -> Result<(i64, i64)> {
+        if block >= self.block_count {
+            return Err(corrupt(block as u64, "a block inside the group"));
+        }
+        let (min, max) = (number(self.minima, self.width, block), number(self.maxima, self.width, block));
+        if self.table.is_empty() {
+            let value = |place: u64| self.min.wrapping_add(place.wrapping_mul(self.factor) as i64);
+            Ok((value(min), value(max)))
+        } else {
+            Ok((self.table_value(min)?, self.table_value(max)?))
+        }
+    }
+
+    /// Value `index` of the group.
+    #[inline]
+    pub fn get(&self, index: usize) -> Result<i64> {
+        let block = index / BLOCK;
+        let (packed, bits) = self.block(block)?;
+        let residual = column_block::get(packed, bits, index % BLOCK)
+            .ok_or_else(|| corrupt(index as u64, "a block of at most 64 bits a value"))?;
+        if self.table.is_empty() {
+            Ok(self.base(block).wrapping_add(residual.wrapping_mul(self.factor) as i64))
+        } else {
+            self.table_value(number(self.minima, self.width, block) + residual)
+        }
+    }
+}
+
+/// Distinct values of a group, at most [`TABLE_LEN_MAX`]; `None` when there are more.
+pub(super) fn distinct(values: &[i64]) -> Option<Vec<i64>> {
+    const SLOTS: usize = 256;
+    let mut slots = [(0i64, false); SLOTS];
+    let mut table = Vec::with_capacity(TABLE_LEN_MAX);
+    let mut last = None;
+    for &value in values {
+        if last == Some(value) {
+            continue;
+        }
+        last = Some(value);
+        let mut slot = slot_of(value);
+        while slots[slot].1 && slots[slot].0 != value {
+            slot = (slot + 1) % SLOTS;
+        }
+        if !slots[slot].1 {
+            if table.len() == TABLE_LEN_MAX {
+                return None;
+            }
+            slots[slot] = (value, true);
+            table.push(value);
+        }
+    }
+    table.sort_unstable();
+    Some(table)
+}
+
+fn slot_of(value: i64) -> usize {
+    ((value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+}
