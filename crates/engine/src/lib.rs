@@ -5,6 +5,7 @@
 //! **Invariant**: knows no HTTP. Clock, randomness and disk come in as arguments, so that tests replay.
 
 pub mod api;
+pub mod catalog;
 mod node;
 pub mod settings;
 

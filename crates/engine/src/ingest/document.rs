@@ -49,8 +49,8 @@ pub struct IngestDocument<'a> {
     ingest: NodeId,
     /// Root of the metadata, made when a processor first names it.
     metadata: NodeId,
-    /// Names of the pipelines being run, outermost first.
-    pub(super) pipelines: Vec<&'a str>,
+    /// Id of the pipeline being run; empty outside of one.
+    pub(super) pipeline: &'a str,
 }
 
 /// The source's root object.
@@ -91,7 +91,7 @@ impl<'a> IngestDocument<'a> {
             timestamp,
             ingest: NONE,
             metadata: NONE,
-            pipelines: Vec::new(),
+            pipeline: "",
         })
     }
 
@@ -337,8 +337,8 @@ impl<'a> IngestDocument<'a> {
             let timestamp = self.make_string(self.timestamp)?;
             self.append_child(self.ingest, "timestamp", timestamp)?;
         }
-        if let Some(&name) = self.pipelines.last() {
-            let name = self.make_string(name)?;
+        if !self.pipeline.is_empty() {
+            let name = self.make_string(self.pipeline)?;
             match self.member(self.ingest, "pipeline") {
                 Some((place, _)) => self.replace(place, name),
                 None => {

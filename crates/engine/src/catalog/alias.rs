@@ -1,0 +1,86 @@
+//! One alias of one index.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use crate::api::Result;
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Alias {
+    /// A query that restricts what a search through the alias sees, as it was given.
+    pub filter: Option<Value>,
+    pub index_routing: Option<String>,
+    pub search_routing: Option<String>,
+    pub is_write_index: Option<bool>,
+    pub is_hidden: Option<bool>,
+}
+
+impl Alias {
+    /// The body of one alias: `{"filter": {..}, "routing": .., "index_routing": .., "search_routing": .., "is_write_index": ..,
+    /// "is_hidden": ..}`; other keys are named in the error.
+    pub fn parse(body: &Value) -> Result<Alias> {
+        let mut alias = Alias::default();
+        let object = match body {
+            Value::Null => return Ok(alias),
+            Value::Object(object) => object,
+            other => return Err(RequestError::parsing(format!("an alias is an object, not [{other}]"))),
+        };
+        for (key, value) in object {
+            match key.as_str() {
+                "filter" if value.is_null() || value.as_object().is_some_and(Map::is_empty) => {}
+                "filter" if value.is_object() => alias.filter = Some(value.clone()),
+                "routing" => {
+                    alias.index_routing = routing(key, value)?;
+                    alias.search_routing = alias.index_routing.clone();
+                }
+                "index_routing" | "indexRouting" | "index-routing" => alias.index_routing = routing(key, value)?,
+                "search_routing" | "searchRouting" | "search-routing" => alias.search_routing = routing(key, value)?,
+                "is_write_index" => alias.is_write_index = flag(key, value)?,
+                "is_hidden" => alias.is_hidden = flag(key, value)?,
+                other => return Err(RequestError::parsing(format!("unknown field [{other}] in alias"))),
+            }
+        }
+        Ok(alias)
+    }
+
+    /// As `GET _alias` shows it; [`Alias::parse`] reads it back.
+    pub fn to_json(&self) -> Value {
+        let mut object = Map::new();
+        if let Some(filter) = &self.filter {
+            object.insert("filter".into(), filter.clone());
+        }
+        if let Some(routing) = &self.index_routing {
+            object.insert("index_routing".into(), routing.as_str().into());
+        }
+        if let Some(routing) = &self.search_routing {
+            object.insert("search_routing".into(), routing.as_str().into());
+        }
+        if let Some(flag) = self.is_write_index {
+            object.insert("is_write_index".into(), flag.into());
+        }
+        if let Some(flag) = self.is_hidden {
+            object.insert("is_hidden".into(), flag.into());
+        }
+        Value::Object(object)
+    }
+}
+
+pub(super) fn routing(key: &str, value: &Value) -> Result<Option<String>> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text.clone())),
+        Value::Number(number) => Ok(Some(number.to_string())),
+        other => Err(RequestError::parsing(format!("[{key}] is a text, not [{other}]"))),
+    }
+}
+
+pub(super) fn flag(key: &str, value: &Value) -> Result<Option<bool>> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Bool(flag) => Ok(Some(*flag)),
+        Value::String(text) if text == "true" || text == "false" => Ok(Some(text == "true")),
+        other => Err(RequestError::illegal_argument(format!(
+            "Failed to parse value [{other}] as only [true] or [false] are allowed for [{key}]."
+        ))),
+    }
+}

@@ -1,0 +1,103 @@
+//! The body of `POST /_aliases`.
+//!
+//! Source: `IndicesAliasesRequest`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::alias::{self, Alias};
+use crate::api::Result;
+
+/// One action; index names are expressions.
+#[derive(Debug)]
+pub(crate) enum AliasAction {
+    Add { indices: Vec<String>, aliases: Vec<String>, alias: Alias, must_exist: bool },
+    Remove { indices: Vec<String>, aliases: Vec<String>, must_exist: Option<bool> },
+    RemoveIndex { indices: Vec<String> },
+}
+
+/// Most actions in one request.
+const ACTIONS_MAX: usize = 10_000;
+
+pub(crate) fn parse_actions(body: &Value) -> Result<Vec<AliasAction>> {
+    let actions = body.get("actions").and_then(Value::as_array).ok_or_else(no_action)?;
+    if let Some(other) = body.as_object().and_then(|object| object.keys().find(|key| *key != "actions")) {
+        return Err(parse_failed(format!("[aliases] unknown field [{other}]")));
+    }
+    if actions.is_empty() {
+        return Err(no_action());
+    }
+    if actions.len() > ACTIONS_MAX {
+        return Err(RequestError::illegal_argument(format!("more than [{ACTIONS_MAX}] alias actions in one request")));
+    }
+    actions.iter().map(parse_action).collect()
+}
+
+fn no_action() -> RequestError {
+    RequestError::new(400, "action_request_validation_exception", "Validation Failed: 1: Must specify at least one alias action;")
+}
+
+fn parse_failed(reason: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
+fn parse_action(action: &Value) -> Result<AliasAction> {
+    let object = action.as_object().filter(|object| object.len() == 1);
+    let Some((kind, Value::Object(given))) = object.and_then(|object| object.iter().next()) else {
+        return Err(parse_failed("[alias_action] expected one action with an object".into()));
+    };
+    let mut rest = given.clone();
+    let indices = names(kind, &mut rest, "index", "indices")?;
+    let must_exist = match rest.shift_remove("must_exist") {
+        Some(value) => alias::flag("must_exist", &value)?,
+        None => None,
+    };
+    match kind.as_str() {
+        "add" => {
+            let aliases = names(kind, &mut rest, "alias", "aliases")?;
+            Ok(AliasAction::Add {
+                indices,
+                aliases,
+                alias: Alias::parse(&Value::Object(rest))?,
+                must_exist: must_exist.unwrap_or(false),
+            })
+        }
+        "remove" => {
+            let aliases = names(kind, &mut rest, "alias", "aliases")?;
+            nothing_left(kind, &rest)?;
+            Ok(AliasAction::Remove { indices, aliases, must_exist })
+        }
+        "remove_index" => {
+            nothing_left(kind, &rest)?;
+            Ok(AliasAction::RemoveIndex { indices })
+        }
+        other => Err(parse_failed(format!("[alias_action] unknown field [{other}]"))),
+    }
+}
+
+fn nothing_left(kind: &str, rest: &Map<String, Value>) -> Result<()> {
+    match rest.keys().next() {
+        None => Ok(()),
+        Some(key) => Err(parse_failed(format!("[{kind}] unknown field [{key}]"))),
+    }
+}
+
+fn names(kind: &str, rest: &mut Map<String, Value>, one: &str, many: &str) -> Result<Vec<String>> {
+    let single = rest.shift_remove(one);
+    let list = rest.shift_remove(many);
+    let names: Vec<String> = match (single, list) {
+        (Some(Value::String(name)), None) => name.split(',').map(|name| name.trim().to_owned()).collect(),
+        (None, Some(Value::Array(items))) => {
+            items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<_>>().unwrap_or_default()
+        }
+        (None, Some(Value::String(name))) => vec![name],
+        (Some(_), Some(_)) => {
+            return Err(RequestError::illegal_argument(format!("Only one of [{one}] and [{many}] is supported")));
+        }
+        _ => Vec::new(),
+    };
+    if names.is_empty() || names.iter().any(String::is_empty) {
+        return Err(RequestError::illegal_argument(format!("One of [{one}] or [{many}] is required for [{kind}]")));
+    }
+    Ok(names)
+}

@@ -1,0 +1,67 @@
+//! Mappings of templates laid over each other: later ones win field by field.
+
+use serde_json::{Map, Value};
+
+/// Lays `over` on `base`. Objects with `properties` merge field by field, a leaf definition replaces the one below it,
+/// `dynamic_templates` of the same name are replaced and the rest kept before the new ones.
+///
+/// Source: `MetadataCreateIndexService#collectV2Mappings` (merge reason INDEX_TEMPLATE).
+pub(super) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, Value>) {
+    for (key, value) in over {
+        match (base.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(above)) if key == "properties" => merge_fields(below, above),
+            (Some(Value::Array(below)), Value::Array(above)) if key == "dynamic_templates" => {
+                below.retain(|one| !above.iter().any(|new| name_of(new).is_some() && name_of(new) == name_of(one)));
+                below.extend(above.iter().cloned());
+            }
+            (Some(Value::Object(below)), Value::Object(above)) if key == "_meta" => {
+                below.extend(above.iter().map(|(name, value)| (name.clone(), value.clone())));
+            }
+            _ => drop(base.insert(key.clone(), value.clone())),
+        }
+    }
+}
+
+fn merge_fields(base: &mut Map<String, Value>, over: &Map<String, Value>) {
+    for (name, value) in over {
+        match (base.get_mut(name), value) {
+            (Some(Value::Object(below)), Value::Object(above)) if is_object_field(below) && is_object_field(above) => {
+                merge_mappings(below, above);
+            }
+            _ => drop(base.insert(name.clone(), value.clone())),
+        }
+    }
+}
+
+fn is_object_field(field: &Map<String, Value>) -> bool {
+    field.contains_key("properties") || field.get("type").is_none_or(|kind| kind == "object")
+}
+
+fn name_of(template: &Value) -> Option<&String> {
+    template.as_object().and_then(|object| object.keys().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn later_definitions_win_field_by_field() {
+        let check = |base: Value, over: Value, expected: Value| {
+            let (Value::Object(mut base), Value::Object(over)) = (base, over) else { panic!("objects") };
+            merge_mappings(&mut base, &over);
+            assert_eq!(Value::Object(base), expected);
+        };
+        check(
+            json!({"properties": {"a": {"type": "keyword", "ignore_above": 5}, "o": {"properties": {"x": {"type": "long"}}}}}),
+            json!({"properties": {"a": {"type": "text"}, "o": {"properties": {"y": {"type": "ip"}}}}, "dynamic": "strict"}),
+            json!({"properties": {"a": {"type": "text"}, "o": {"properties": {"x": {"type": "long"}, "y": {"type": "ip"}}}}, "dynamic": "strict"}),
+        );
+        check(
+            json!({"dynamic_templates": [{"a": {"m": 1}}, {"b": {}}]}),
+            json!({"dynamic_templates": [{"a": {"m": 2}}]}),
+            json!({"dynamic_templates": [{"b": {}}, {"a": {"m": 2}}]}),
+        );
+    }
+}

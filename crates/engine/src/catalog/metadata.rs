@@ -1,0 +1,159 @@
+//! What is known about an index besides its documents, and the snapshot of all of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::{Alias, Templates};
+use crate::api::Result;
+use crate::settings::{FlatSettings, IndexSettings};
+
+/// One index. Immutable; a change makes a new one.
+#[derive(Debug, Clone)]
+pub struct IndexMetadata {
+    pub name: Arc<str>,
+    /// 22 characters of URL-safe base64; names the folder.
+    pub uuid: Arc<str>,
+    /// Milliseconds since 1970.
+    pub creation_date_ms: u64,
+    /// `index.version.created`, such as `8505000`.
+    pub version_created: String,
+    /// As set by users and templates, with `index.` prefixes.
+    pub settings: FlatSettings,
+    pub typed: Arc<IndexSettings>,
+    /// The body of `mappings` as `GET _mapping` shows it.
+    pub mappings: Arc<Value>,
+    pub aliases: BTreeMap<String, Alias>,
+    pub open: bool,
+    /// Counts changes, for `_cluster/state`.
+    pub version: u64,
+}
+
+/// Layout of `index.json`; raised when it changes.
+const FORMAT: u64 = 1;
+
+impl IndexMetadata {
+    /// The content of `index.json`.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let aliases: Map<String, Value> = self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
+        json!({
+            "format": FORMAT,
+            "name": &*self.name,
+            "uuid": &*self.uuid,
+            "creation_date_ms": self.creation_date_ms,
+            "version_created": self.version_created,
+            "open": self.open,
+            "version": self.version,
+            "settings": self.settings,
+            "aliases": aliases,
+            "mappings": &*self.mappings,
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8], file: &str) -> Result<IndexMetadata> {
+        let bad = |what: &str| RequestError::new(500, "corrupt_state_exception", format!("[{file}] is damaged: {what}"));
+        let value: Value = serde_json::from_slice(bytes).map_err(|e| bad(&e.to_string()))?;
+        if value["format"] != FORMAT {
+            return Err(bad(&format!("format [{}] instead of [{FORMAT}]", value["format"])));
+        }
+        let text = |key: &str| value[key].as_str().ok_or_else(|| bad(&format!("no [{key}]")));
+        let settings = value["settings"].as_object().cloned().ok_or_else(|| bad("no [settings]"))?;
+        let typed = Arc::new(IndexSettings::from_flat(&settings)?);
+        let mut aliases = BTreeMap::new();
+        for (name, body) in value["aliases"].as_object().into_iter().flatten() {
+            aliases.insert(name.clone(), Alias::parse(body)?);
+        }
+        Ok(IndexMetadata {
+            name: text("name")?.into(),
+            uuid: text("uuid")?.into(),
+            creation_date_ms: value["creation_date_ms"].as_u64().unwrap_or(0),
+            version_created: text("version_created")?.to_owned(),
+            settings,
+            typed,
+            mappings: Arc::new(value["mappings"].clone()),
+            aliases,
+            open: value["open"].as_bool().unwrap_or(true),
+            version: value["version"].as_u64().unwrap_or(1),
+        })
+    }
+
+    /// Settings as `GET _settings` shows them: the user's and the node's own.
+    pub(crate) fn shown_settings(&self) -> FlatSettings {
+        let mut shown = self.settings.clone();
+        let mut put = |key: &str, value: String| shown.insert(key.to_owned(), Value::String(value));
+        put("index.number_of_shards", self.typed.number_of_shards.to_string());
+        put("index.number_of_replicas", self.typed.number_of_replicas.to_string());
+        put("index.provided_name", self.name.to_string());
+        put("index.creation_date", self.creation_date_ms.to_string());
+        put("index.uuid", self.uuid.to_string());
+        put("index.version.created", self.version_created.clone());
+        shown.sort_keys();
+        shown
+    }
+
+    /// Hidden from wildcards: `index.hidden`.
+    pub fn hidden(&self) -> bool {
+        self.typed.hidden
+    }
+}
+
+/// Everything there is, at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    pub indices: BTreeMap<Arc<str>, Arc<IndexMetadata>>,
+    /// Derived: alias to the indices that have it, in name order.
+    pub aliases: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+    pub templates: Templates,
+    /// Counts changes, for `_cluster/state`.
+    pub version: u64,
+}
+
+impl Catalog {
+    /// The catalog with one index put in place of the one of the same name.
+    pub(crate) fn with_index(&self, index: Arc<IndexMetadata>) -> Catalog {
+        let mut next = self.clone();
+        next.indices.insert(index.name.clone(), index);
+        next.derive()
+    }
+
+    pub(crate) fn without_index(&self, name: &str) -> Catalog {
+        let mut next = self.clone();
+        next.indices.remove(name);
+        next.derive()
+    }
+
+    pub(crate) fn with_templates(&self, templates: Templates) -> Catalog {
+        let mut next = self.clone();
+        next.templates = templates;
+        next.version += 1;
+        next
+    }
+
+    /// Recomputes what is derived.
+    pub(crate) fn derive(mut self) -> Catalog {
+        self.version += 1;
+        self.aliases.clear();
+        for index in self.indices.values() {
+            for alias in index.aliases.keys() {
+                match self.aliases.get_mut(alias.as_str()) {
+                    Some(indices) => indices.push(index.name.clone()),
+                    None => drop(self.aliases.insert(alias.as_str().into(), vec![index.name.clone()])),
+                }
+            }
+        }
+        self
+    }
+
+    /// An alias is hidden when all its indices say so.
+    pub(crate) fn alias_is_hidden(&self, alias: &str) -> bool {
+        self.aliases.get(alias).is_some_and(|indices| {
+            indices.iter().all(|index| {
+                self.indices.get(index).and_then(|index| index.aliases.get(alias)).and_then(|alias| alias.is_hidden).unwrap_or(false)
+            })
+        })
+    }
+}

@@ -1,0 +1,18 @@
+//! The catalog: "which indices, aliases and templates are there, and what does this name mean?"
+//!
+//! A [`Catalog`] is an immutable snapshot; a change makes a new one. Nothing here touches shards.
+
+mod alias;
+mod alias_actions;
+mod merge_json;
+mod metadata;
+pub mod names;
+mod resolve;
+mod template;
+
+pub use alias::Alias;
+pub(crate) use alias_actions::{AliasAction, parse_actions};
+pub use metadata::{Catalog, IndexMetadata};
+pub(crate) use resolve::WriteTarget;
+pub use template::Templates;
+pub(crate) use template::{ResolvedTemplate, TemplateBody};

@@ -1,0 +1,153 @@
+//! Names: "may an index or alias be called that?", wildcard matching, and the errors about names.
+//!
+//! Source: `MetadataCreateIndexService#validateIndexOrAliasName`, `IndexNotFoundException`.
+
+use limber_mapping::RequestError;
+
+use crate::api::Result;
+
+/// Longest index or alias name in bytes.
+const NAME_BYTES_MAX: usize = 255;
+
+/// Characters no name may have, as Elasticsearch lists them.
+const FORBIDDEN: &[char] = &['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
+
+fn invalid(kind: &'static str, what: &str, name: &str, why: String) -> RequestError {
+    let error = RequestError::new(400, kind, format!("Invalid {what} name [{name}], {why}"));
+    if kind == "invalid_index_name_exception" {
+        return error.with("index_uuid", "_na_").with("index", name);
+    }
+    error
+}
+
+fn check(name: &str, kind: &'static str, what: &str) -> Result<()> {
+    let refuse = |why: &str| Err(invalid(kind, what, name, why.to_owned()));
+    if name.is_empty() {
+        return refuse("must not be empty");
+    }
+    if name.contains(FORBIDDEN) {
+        let list: Vec<String> = FORBIDDEN.iter().map(|c| format!("'{c}'")).collect();
+        return refuse(&format!("must not contain the following characters [{}]", list.join(",")));
+    }
+    if name.contains('#') {
+        return refuse("must not contain '#'");
+    }
+    if name.contains(':') {
+        return refuse("must not contain ':'");
+    }
+    if name.starts_with(['_', '-', '+']) {
+        return refuse("must not start with '_', '-', or '+'");
+    }
+    if name.len() > NAME_BYTES_MAX {
+        return refuse(&format!("{what} name is too long, ({} > {NAME_BYTES_MAX})", name.len()));
+    }
+    if name == "." || name == ".." {
+        return refuse("must not be '.' or '..'");
+    }
+    if name.chars().any(char::is_control) {
+        return refuse("must not contain control characters");
+    }
+    Ok(())
+}
+
+/// Whether an index may have this name.
+pub fn check_index_name(name: &str) -> Result<()> {
+    check(name, "invalid_index_name_exception", "index")?;
+    if name.chars().any(char::is_uppercase) {
+        return Err(invalid("invalid_index_name_exception", "index", name, "must be lowercase".into()));
+    }
+    Ok(())
+}
+
+/// Whether an alias may have this name.
+pub fn check_alias_name(name: &str) -> Result<()> {
+    check(name, "invalid_alias_name_exception", "alias")
+}
+
+/// 404 `index_not_found_exception`.
+pub fn index_not_found(name: &str) -> RequestError {
+    index_not_found_because(name, format!("no such index [{name}]"))
+}
+
+pub fn index_not_found_because(name: &str, reason: String) -> RequestError {
+    RequestError::new(404, "index_not_found_exception", reason)
+        .with("resource.type", "index_or_alias")
+        .with("resource.id", name)
+        .with("index_uuid", "_na_")
+        .with("index", name)
+}
+
+/// 400 `index_closed_exception`.
+pub fn index_closed(name: &str, uuid: &str) -> RequestError {
+    RequestError::new(400, "index_closed_exception", "closed").with("index_uuid", uuid).with("index", name)
+}
+
+pub fn has_wildcard(text: &str) -> bool {
+    text.contains('*')
+}
+
+/// `*` matches any run of characters, nothing else is special. Linear in practice: one back-tracking point.
+pub fn wildcard_matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        if p < pattern.len() && pattern[p] == b'*' {
+            retry = Some((p, t));
+            p += 1;
+        } else if p < pattern.len() && pattern[p] == text[t] {
+            p += 1;
+            t += 1;
+        } else if let Some((star, from)) = retry {
+            p = star + 1;
+            t = from + 1;
+            retry = Some((star, from + 1));
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|&byte| byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_refused_in_elasticsearchs_words() {
+        let check = |name: &str, expected: &str| match check_index_name(name) {
+            Ok(()) => assert_eq!(expected, "ok", "{name}"),
+            Err(error) => {
+                assert_eq!(error.reason, format!("Invalid index name [{name}], {expected}"));
+                assert_eq!(error.metadata["index_uuid"], "_na_");
+            }
+        };
+        check("logs-2024.01", "ok");
+        check(".hidden", "ok");
+        check("été", "ok");
+        check("Logs", "must be lowercase");
+        check("_x", "must not start with '_', '-', or '+'");
+        check("-x", "must not start with '_', '-', or '+'");
+        check("a#b", "must not contain '#'");
+        check("a:b", "must not contain ':'");
+        check("..", "must not be '.' or '..'");
+        check("", "must not be empty");
+        check("a b", r#"must not contain the following characters ['\','/','*','?','"','<','>','|',' ',',']"#);
+        check(&"x".repeat(256), "index name is too long, (256 > 255)");
+        assert!(check_alias_name("Upper").is_ok());
+        assert!(check_alias_name("a/b").is_err());
+    }
+
+    #[test]
+    fn wildcards() {
+        let check = |pattern, text, expected| assert_eq!(wildcard_matches(pattern, text), expected, "{pattern} {text}");
+        check("*", "", true);
+        check("a*", "abc", true);
+        check("a*c", "abbc", true);
+        check("a*c", "abcb", false);
+        check("*b*", "abc", true);
+        check("abc", "abc", true);
+        check("abc", "abcd", false);
+        check("a*b*c", "axxbxxbxc", true);
+    }
+}

@@ -1,0 +1,345 @@
+//! Expressions to indices: `logs-*,-logs-old,alias,_all`.
+//!
+//! Source: `IndexNameExpressionResolver`. Date math in names (`<logs-{now/d}>`) is refused by name.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+
+use super::names::{has_wildcard, index_closed, index_not_found, index_not_found_because, wildcard_matches};
+use super::{Catalog, IndexMetadata};
+use crate::api::{IndicesOptions, Result};
+
+/// Most names and patterns in one expression.
+const PARTS_MAX: usize = 10_000;
+
+/// Where a write to a name goes.
+#[derive(Debug)]
+pub(crate) enum WriteTarget {
+    Index {
+        index: Arc<IndexMetadata>,
+        /// `index_routing` of the alias.
+        alias_routing: Option<String>,
+        through_alias: bool,
+    },
+    /// No such index or alias.
+    Missing,
+}
+
+impl Catalog {
+    /// The indices an expression means, in name order.
+    pub(crate) fn resolve(&self, expression: &str, options: IndicesOptions) -> Result<Vec<Arc<IndexMetadata>>> {
+        let names = self.resolve_names(expression, options)?;
+        Ok(names.iter().filter_map(|name| self.indices.get(name).cloned()).collect())
+    }
+
+    fn resolve_names(&self, expression: &str, options: IndicesOptions) -> Result<BTreeSet<Arc<str>>> {
+        let expression = expression.trim();
+        let mut selected = BTreeSet::new();
+        if expression.is_empty() || expression == "_all" || expression == "*" {
+            self.add_matching("*", options, &mut selected);
+            if selected.is_empty() && !options.allow_no_indices {
+                return Err(index_not_found(if expression.is_empty() { "_all" } else { expression }));
+            }
+            return Ok(selected);
+        }
+        if expression.split(',').count() > PARTS_MAX {
+            return Err(RequestError::illegal_argument(format!("more than [{PARTS_MAX}] names in one expression")));
+        }
+        let mut wildcard_seen = false;
+        for part in expression.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            if part.starts_with('<') && part.ends_with('>') {
+                return Err(RequestError::unsupported(format_args!("date math in the index name [{part}]")));
+            }
+            if let Some(excluded) = part.strip_prefix('-').filter(|_| wildcard_seen) {
+                let excluded_by_alias = self.aliases.get(excluded);
+                selected.retain(|name| {
+                    !wildcard_matches(excluded, name) && !excluded_by_alias.is_some_and(|indices| indices.contains(name))
+                });
+                continue;
+            }
+            if has_wildcard(part) || part == "_all" {
+                wildcard_seen = true;
+                let before = selected.len();
+                self.add_matching(if part == "_all" { "*" } else { part }, options, &mut selected);
+                if selected.len() == before && !options.allow_no_indices && !self.matches_any(part, options) {
+                    return Err(index_not_found(part));
+                }
+                continue;
+            }
+            self.add_concrete(part, options, &mut selected)?;
+        }
+        if selected.is_empty() && !options.allow_no_indices {
+            return Err(index_not_found(expression));
+        }
+        Ok(selected)
+    }
+
+    fn add_concrete(&self, name: &str, options: IndicesOptions, selected: &mut BTreeSet<Arc<str>>) -> Result<()> {
+        if name.starts_with('_') {
+            return Err(RequestError::new(
+                400,
+                "invalid_index_name_exception",
+                format!("Invalid index name [{name}], must not start with '_'."),
+            )
+            .with("index_uuid", "_na_")
+            .with("index", name));
+        }
+        if let Some(index) = self.indices.get(name) {
+            return self.add_open(index, options, selected, false);
+        }
+        match self.aliases.get(name) {
+            Some(_) if !options.resolve_aliases && options.ignore_unavailable => Ok(()),
+            Some(_) if !options.resolve_aliases => Err(RequestError::illegal_argument(format!(
+                "The provided expression [{name}] matches an alias, specify the corresponding concrete indices instead."
+            ))),
+            Some(indices) => {
+                let many = indices.len() > 1;
+                for index in indices.iter().filter_map(|index| self.indices.get(index)) {
+                    self.add_open(index, options, selected, many)?;
+                }
+                Ok(())
+            }
+            None if options.ignore_unavailable => Ok(()),
+            None => Err(index_not_found(name)),
+        }
+    }
+
+    fn add_open(
+        &self,
+        index: &Arc<IndexMetadata>,
+        options: IndicesOptions,
+        selected: &mut BTreeSet<Arc<str>>,
+        one_of_many: bool,
+    ) -> Result<()> {
+        if !index.open && options.forbid_closed_indices {
+            if one_of_many || options.ignore_unavailable {
+                return Ok(());
+            }
+            return Err(index_closed(&index.name, &index.uuid));
+        }
+        // `ignore_unavailable` also skips closed indices where closed ones are not asked for.
+        if !index.open && options.ignore_unavailable && !options.expand_closed {
+            return Ok(());
+        }
+        selected.insert(index.name.clone());
+        Ok(())
+    }
+
+    fn add_matching(&self, pattern: &str, options: IndicesOptions, selected: &mut BTreeSet<Arc<str>>) {
+        for index in self.indices.values() {
+            if wildcard_matches(pattern, &index.name)
+                && self.is_expanded(index, options)
+                && is_shown(index.hidden(), &index.name, pattern, options)
+            {
+                selected.insert(index.name.clone());
+            }
+        }
+        if !options.resolve_aliases {
+            return;
+        }
+        for (alias, indices) in &self.aliases {
+            if wildcard_matches(pattern, alias) && is_shown(self.alias_is_hidden(alias), alias, pattern, options) {
+                let of_alias = indices.iter().filter_map(|name| self.indices.get(name));
+                // A match-all reaches hidden indices only by their own names.
+                let reached = of_alias.filter(|index| {
+                    self.is_expanded(index, options) && (pattern != "*" || !index.hidden() || options.expand_hidden)
+                });
+                selected.extend(reached.map(|index| index.name.clone()));
+            }
+        }
+    }
+
+    fn matches_any(&self, pattern: &str, options: IndicesOptions) -> bool {
+        let mut found = BTreeSet::new();
+        self.add_matching(pattern, options, &mut found);
+        !found.is_empty()
+    }
+
+    fn is_expanded(&self, index: &IndexMetadata, options: IndicesOptions) -> bool {
+        if index.open { options.expand_open } else { options.expand_closed }
+    }
+
+    /// Aliases that match a comma list of names and patterns (`-x` excludes after a wildcard).
+    pub(crate) fn matching_aliases(&self, expression: &str) -> BTreeSet<Arc<str>> {
+        let mut selected = BTreeSet::new();
+        for part in expression.split(',').map(str::trim) {
+            match part.strip_prefix('-') {
+                Some(excluded) => selected.retain(|alias: &Arc<str>| !wildcard_matches(excluded, alias)),
+                None => {
+                    let pattern = if part == "_all" || part.is_empty() { "*" } else { part };
+                    selected.extend(self.aliases.keys().filter(|alias| wildcard_matches(pattern, alias)).cloned());
+                }
+            }
+        }
+        selected
+    }
+
+    /// The one index a single-document read means.
+    pub(crate) fn single(&self, name: &str) -> Result<(Arc<IndexMetadata>, Option<String>)> {
+        if let Some(index) = self.indices.get(name) {
+            return Ok((open(index)?, None));
+        }
+        match self.aliases.get(name).map(Vec::as_slice) {
+            None | Some([]) => Err(index_not_found(name)),
+            Some([one]) => {
+                let index = self.indices.get(one).ok_or_else(|| index_not_found(name))?;
+                let routing = index.aliases.get(name).and_then(|alias| alias.search_routing.clone());
+                Ok((open(index)?, routing))
+            }
+            Some(many) => Err(RequestError::illegal_argument(format!(
+                "alias [{name}] has more than one index associated with it [{}], can't execute a single index op",
+                many.join(", ")
+            ))),
+        }
+    }
+
+    /// Where a write to `name` goes.
+    pub(crate) fn write_target(&self, name: &str, require_alias: bool) -> Result<WriteTarget> {
+        if let Some(index) = self.indices.get(name) {
+            if require_alias {
+                return Err(not_an_alias(name));
+            }
+            return Ok(WriteTarget::Index { index: open(index)?, alias_routing: None, through_alias: false });
+        }
+        let Some(indices) = self.aliases.get(name) else {
+            return if require_alias { Err(not_an_alias(name)) } else { Ok(WriteTarget::Missing) };
+        };
+        let says = |index: &Arc<str>| self.indices.get(index).and_then(|index| index.aliases.get(name)?.is_write_index);
+        let chosen = match indices.iter().find(|index| says(index) == Some(true)) {
+            Some(index) => Some(index),
+            None if indices.len() == 1 && says(&indices[0]) != Some(false) => Some(&indices[0]),
+            None => None,
+        };
+        let index = chosen.and_then(|index| self.indices.get(index)).ok_or_else(|| {
+            RequestError::illegal_argument(format!(
+                "no write index is defined for alias [{name}]. The write index may be explicitly disabled using \
+                 is_write_index=false or the alias points to multiple indices without one being designated as a write index"
+            ))
+        })?;
+        let alias_routing = index.aliases.get(name).and_then(|alias| alias.index_routing.clone());
+        Ok(WriteTarget::Index { index: open(index)?, alias_routing, through_alias: true })
+    }
+}
+
+fn not_an_alias(name: &str) -> RequestError {
+    index_not_found_because(
+        name,
+        format!("no such index [{name}] and [require_alias] request flag is [true] and [{name}] is not an alias"),
+    )
+}
+
+fn open(index: &Arc<IndexMetadata>) -> Result<Arc<IndexMetadata>> {
+    if index.open { Ok(index.clone()) } else { Err(index_closed(&index.name, &index.uuid)) }
+}
+
+/// Hidden names are matched when asked for, or when pattern and name both start with a dot.
+fn is_shown(hidden: bool, name: &str, pattern: &str, options: IndicesOptions) -> bool {
+    !hidden || options.expand_hidden || (pattern.starts_with('.') && name.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Alias;
+    use crate::settings::IndexSettings;
+    use serde_json::{Map, Value};
+
+    fn catalog() -> Catalog {
+        let mut catalog = Catalog::default();
+        let mut add = |name: &str, open: bool, hidden: bool, aliases: &[(&str, Option<bool>)]| {
+            let mut settings = Map::new();
+            settings.insert("index.hidden".into(), Value::from(hidden.to_string()));
+            let typed = Arc::new(IndexSettings::from_flat(&settings).expect("valid"));
+            let aliases = aliases
+                .iter()
+                .map(|(alias, write)| (alias.to_string(), Alias { is_write_index: *write, ..Alias::default() }))
+                .collect();
+            let index = IndexMetadata {
+                name: name.into(),
+                uuid: "u".into(),
+                creation_date_ms: 0,
+                version_created: String::new(),
+                settings,
+                typed,
+                mappings: Arc::new(Value::Null),
+                aliases,
+                open,
+                version: 1,
+            };
+            catalog.indices.insert(index.name.clone(), Arc::new(index));
+        };
+        add("logs-1", true, false, &[("logs", None), ("w", Some(true))]);
+        add("logs-2", true, false, &[("logs", None), ("w", None)]);
+        add("closed", false, false, &[]);
+        add("hid", true, true, &[]);
+        add(".dot", true, true, &[]);
+        add("one", true, false, &[("single", None)]);
+        catalog.derive()
+    }
+
+    #[test]
+    fn expressions() {
+        let catalog = catalog();
+        let check = |expression: &str, options: IndicesOptions, expected: std::result::Result<&str, &str>| {
+            let found = catalog.resolve(expression, options);
+            let names = |found: Vec<Arc<IndexMetadata>>| {
+                found.iter().map(|index| index.name.to_string()).collect::<Vec<_>>().join(",")
+            };
+            match (found.map(names), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{expression}"),
+                (Err(error), Err(expected)) => assert_eq!(error.reason, expected, "{expression}"),
+                (found, expected) => panic!("{expression}: {found:?} instead of {expected:?}"),
+            }
+        };
+        let search = IndicesOptions::SEARCH;
+        check("", search, Ok("logs-1,logs-2,one"));
+        check("_all", search, Ok("logs-1,logs-2,one"));
+        check("*", search, Ok("logs-1,logs-2,one"));
+        check("*,-logs-*", search, Ok("one"));
+        check("logs*,-logs-2", search, Ok("logs-1"));
+        check("-logs-2", search, Err("no such index [-logs-2]"));
+        check("logs", search, Ok("logs-1,logs-2"));
+        check("missing", search, Err("no such index [missing]"));
+        check("_foo", search, Err("Invalid index name [_foo], must not start with '_'."));
+        check("missing*", search, Ok(""));
+        check("closed", search, Err("closed"));
+        check("hid", search, Ok("hid"));
+        check(".d*", search, Ok(".dot"));
+        check("<x-{now/d}>", search, Err("date math in the index name [<x-{now/d}>] is not supported by Limber yet"));
+        let strict = IndicesOptions { allow_no_indices: false, ..search };
+        check("missing*", strict, Err("no such index [missing*]"));
+        let lenient = search.apply(Some(true), None, None).expect("valid");
+        check("missing,one,closed", lenient, Ok("one"));
+        let all = IndicesOptions::METADATA.apply(None, None, Some("all")).expect("valid");
+        check("*", all, Ok(".dot,closed,hid,logs-1,logs-2,one"));
+        let closed = IndicesOptions::METADATA.apply(None, None, Some("closed")).expect("valid");
+        check("*", closed, Ok("closed"));
+        check(
+            "logs",
+            IndicesOptions::DELETE,
+            Err("The provided expression [logs] matches an alias, specify the corresponding concrete indices instead."),
+        );
+    }
+
+    #[test]
+    fn writes_go_to_the_write_index() {
+        let catalog = catalog();
+        let check = |name: &str, require_alias, expected: std::result::Result<Option<&str>, &str>| {
+            match (catalog.write_target(name, require_alias), expected) {
+                (Ok(WriteTarget::Index { index, .. }), Ok(Some(expected))) => assert_eq!(&*index.name, expected),
+                (Ok(WriteTarget::Missing), Ok(None)) => {}
+                (Err(error), Err(expected)) => assert!(error.reason.starts_with(expected), "{}", error.reason),
+                (found, expected) => panic!("{name}: {found:?} instead of {expected:?}"),
+            }
+        };
+        check("one", false, Ok(Some("one")));
+        check("single", false, Ok(Some("one")));
+        check("w", false, Ok(Some("logs-1")));
+        check("logs", false, Err("no write index is defined for alias [logs]"));
+        check("nothing", false, Ok(None));
+        check("nothing", true, Err("no such index [nothing] and [require_alias] request flag is [true] and [nothing]"));
+        check("closed", false, Err("closed"));
+    }
+}

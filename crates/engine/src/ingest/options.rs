@@ -1,0 +1,199 @@
+//! A processor's options: "what did the user configure, and is anything wrong with it?"
+//!
+//! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's `ConfigurationUtils`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::path::FieldPath;
+use super::template::{FieldName, Text};
+
+/// What [`Options`] fail with.
+type Result<T> = std::result::Result<T, RequestError>;
+
+/// The options of one processor (or of a pipeline, when `kind` is empty).
+#[derive(Debug)]
+pub struct Options {
+    map: Map<String, Value>,
+    kind: String,
+    tag: Option<String>,
+}
+
+/// Name of the Java class Elasticsearch would hold this JSON value in.
+pub fn java_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "java.lang.Boolean",
+        Value::String(_) => "java.lang.String",
+        Value::Array(_) => "java.util.ArrayList",
+        Value::Object(_) => "java.util.HashMap",
+        Value::Number(number) => match number.as_i64() {
+            Some(value) if i32::try_from(value).is_ok() => "java.lang.Integer",
+            Some(_) => "java.lang.Long",
+            None if number.is_u64() => "java.math.BigInteger",
+            None => "java.lang.Double",
+        },
+    }
+}
+
+impl Options {
+    pub fn new(map: Map<String, Value>, kind: &str) -> Options {
+        Options { map, kind: kind.to_owned(), tag: None }
+    }
+
+    /// `parse_exception` about `property` with the processor's type and tag.
+    pub fn error(&self, property: &str, reason: &str) -> RequestError {
+        let text = if property.is_empty() { reason.to_owned() } else { format!("[{property}] {reason}") };
+        let mut error = RequestError::new(400, "parse_exception", text);
+        if !property.is_empty() {
+            error = error.with("property_name", property);
+        }
+        if !self.kind.is_empty() {
+            error = error.with("processor_type", self.kind.as_str());
+        }
+        if let Some(tag) = &self.tag {
+            error = error.with("processor_tag", tag.as_str());
+        }
+        error
+    }
+
+    /// Reads `tag`, which later errors then carry.
+    pub fn take_tag(&mut self) -> Result<Option<String>> {
+        self.tag = self.optional_string("tag")?;
+        Ok(self.tag.clone())
+    }
+
+    /// The raw option; JSON `null` counts as absent.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        self.map.shift_remove(name).filter(|value| !value.is_null())
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.map.contains_key(name)
+    }
+
+    pub fn value(&mut self, name: &str) -> Result<Value> {
+        self.take(name).ok_or_else(|| self.missing(name))
+    }
+
+    fn missing(&self, name: &str) -> RequestError {
+        self.error(name, "required property is missing")
+    }
+
+    fn wrong_type(&self, name: &str, wanted: &str, value: &Value) -> RequestError {
+        self.error(name, &format!("property isn't a {wanted}, but of type [{}]", java_type(value)))
+    }
+
+    pub fn optional_string(&mut self, name: &str) -> Result<Option<String>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong_type(name, "string", &other)),
+        }
+    }
+
+    pub fn string(&mut self, name: &str) -> Result<String> {
+        self.optional_string(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    pub fn string_or(&mut self, name: &str, default: &str) -> Result<String> {
+        Ok(self.optional_string(name)?.unwrap_or_else(|| default.to_owned()))
+    }
+
+    pub fn bool_or(&mut self, name: &str, default: bool) -> Result<bool> {
+        match self.take(name) {
+            None => Ok(default),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(other) => Err(self.wrong_type(name, "boolean", &other)),
+        }
+    }
+
+    pub fn optional_int(&mut self, name: &str) -> Result<Option<i64>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(value) => {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let number = text.parse::<i32>().map_err(|_| self.error(name, &format!("property cannot be converted to an int [{text}]")))?;
+                Ok(Some(i64::from(number)))
+            }
+        }
+    }
+
+    pub fn optional_list(&mut self, name: &str) -> Result<Option<Vec<Value>>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) => Ok(Some(values)),
+            Some(other) => Err(self.wrong_type(name, "list", &other)),
+        }
+    }
+
+    pub fn optional_map(&mut self, name: &str) -> Result<Option<Map<String, Value>>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map)),
+            Some(other) => Err(self.wrong_type(name, "map", &other)),
+        }
+    }
+
+    /// A list of strings.
+    pub fn strings(&mut self, name: &str) -> Result<Vec<String>> {
+        let values = self.optional_list(name)?.ok_or_else(|| self.missing(name))?;
+        values.into_iter().map(|value| self.text_of(name, value)).collect()
+    }
+
+    /// One string or a list of strings; `None` when absent.
+    pub fn string_or_list(&mut self, name: &str) -> Result<Option<Vec<String>>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) => values.into_iter().map(|value| self.text_of(name, value)).collect::<Result<_>>().map(Some),
+            Some(value) => Ok(Some(vec![self.text_of(name, value)?])),
+        }
+    }
+
+    fn text_of(&self, name: &str, value: Value) -> Result<String> {
+        match value {
+            Value::String(text) => Ok(text),
+            other => Err(self.wrong_type(name, "string", &other)),
+        }
+    }
+
+    /// A field name that may be a template.
+    pub fn field_name(&mut self, name: &str) -> Result<FieldName> {
+        FieldName::parse(&self.string(name)?)
+    }
+
+    /// A field name that is not a template.
+    pub fn path(&mut self, name: &str) -> Result<FieldPath> {
+        FieldPath::parse(&self.string(name)?)
+    }
+
+    pub fn optional_path(&mut self, name: &str) -> Result<Option<FieldPath>> {
+        self.optional_string(name)?.map(|text| FieldPath::parse(&text)).transpose()
+    }
+
+    /// A required text that may be a template.
+    pub fn template(&mut self, name: &str) -> Result<Text> {
+        Text::parse(&self.string(name)?)
+    }
+
+    /// Refuses what no one took.
+    pub fn finish(self) -> Result<()> {
+        if self.map.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.map.keys().map(String::as_str).collect();
+        let names = names.join(", ");
+        let kind = &self.kind;
+        Err(self.error("", &format!("processor [{kind}] doesn't support one or more provided configuration parameters [{names}]")))
+    }
+
+    /// [`Self::finish`] for the options of a pipeline.
+    pub fn finish_pipeline(self, id: &str) -> Result<()> {
+        if self.map.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.map.keys().map(String::as_str).collect();
+        let names = names.join(", ");
+        Err(self.error("", &format!("pipeline [{id}] doesn't support one or more provided configuration parameters [{names}]")))
+    }
+}

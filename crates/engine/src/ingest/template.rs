@@ -1,0 +1,297 @@
+//! Mustache snippets such as `{{_ingest.timestamp}}`: "which text does this template give for this document?"
+//!
+//! Variables only (`{{a.b}}`, `{{{a.b}}}`, `{{&a.b}}`) and comments (`{{! }}`); sections and partials are refused by name. As in
+//! Elasticsearch, `{{ }}` escapes for the media type (JSON by default) and `{{{ }}}` does not; a missing variable is empty.
+
+use limber_mapping::RequestError;
+
+use super::document::IngestDocument;
+use super::json;
+use super::node::{Kind, Node, NodeId};
+use super::path::FieldPath;
+use super::value::java_text;
+
+/// How `{{ }}` escapes, from the processor's `media_type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Escape {
+    Json,
+    None,
+    Url,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(Box<str>),
+    /// `_ingest.timestamp`, whose text never needs escaping.
+    Timestamp,
+    Value(FieldPath, Escape),
+}
+
+/// A compiled template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    source: Box<str>,
+    parts: Box<[Part]>,
+}
+
+impl Template {
+    /// Whether Elasticsearch would treat the text as a template at all.
+    pub fn is_template(text: &str) -> bool {
+        text.contains("{{")
+    }
+
+    pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
+        let invalid = |what: &str| {
+            RequestError::new(400, "general_script_exception", format!("Failed to compile inline script [{source}] using lang [mustache]"))
+                .caused_by(RequestError::new(400, "mustache_exception", what))
+        };
+        let mut parts = Vec::new();
+        let mut rest = source;
+        while let Some(open) = rest.find("{{") {
+            if open > 0 {
+                parts.push(Part::Text(rest[..open].into()));
+            }
+            rest = &rest[open + 2..];
+            let (close, raw) = if rest.starts_with('{') { ("}}}", true) } else { ("}}", false) };
+            let end = rest.find(close).ok_or_else(|| invalid("Improperly closed variable"))?;
+            let inside = rest[usize::from(raw)..end].trim();
+            rest = &rest[end + close.len()..];
+            match inside.chars().next() {
+                None => return Err(invalid("Empty mustache")),
+                Some('!') => continue,
+                Some(kind @ ('#' | '^' | '/' | '>' | '=' | '<' | '$')) => {
+                    return Err(RequestError::unsupported(format!("the mustache tag [{kind}] in the template [{source}]")));
+                }
+                Some('&') => parts.push(variable(inside[1..].trim(), Escape::None)?),
+                Some(_) => parts.push(variable(inside, if raw { Escape::None } else { escape })?),
+            }
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.into()));
+        }
+        Ok(Template { source: source.into(), parts: parts.into() })
+    }
+
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The text for this document.
+    pub fn render(&self, document: &mut IngestDocument<'_>) -> Result<String, RequestError> {
+        let mut out = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Timestamp if document.ingest_if_made().is_none() => out.push_str(document.timestamp()),
+                Part::Timestamp => push_value(document, &timestamp_path(), Escape::None, &mut out)?,
+                Part::Value(path, escape) => push_value(document, path, *escape, &mut out)?,
+            }
+        }
+        Ok(out)
+    }
+
+    /// The text as a string value of the document.
+    pub fn render_node(&self, document: &mut IngestDocument<'_>) -> Result<Node, RequestError> {
+        if let [Part::Timestamp] = *self.parts
+            && document.ingest_if_made().is_none()
+        {
+            let timestamp = document.timestamp();
+            return document.make_string_with(timestamp.len(), |out| {
+                out.push_str(timestamp);
+                false
+            });
+        }
+        let text = self.render(document)?;
+        document.make_string(&text)
+    }
+}
+
+fn timestamp_path() -> FieldPath {
+    FieldPath::parse("_ingest.timestamp").expect("a constant path parses")
+}
+
+fn variable(name: &str, escape: Escape) -> Result<Part, RequestError> {
+    if name == "_ingest.timestamp" {
+        return Ok(Part::Timestamp);
+    }
+    Ok(Part::Value(FieldPath::parse(name)?, escape))
+}
+
+fn push_value(document: &mut IngestDocument<'_>, path: &FieldPath, escape: Escape, out: &mut String) -> Result<(), RequestError> {
+    let Some(found) = path.find(document)? else { return Ok(()) };
+    let text = text_of(document, found.node);
+    match escape {
+        Escape::None => out.push_str(&text),
+        Escape::Json => {
+            json::push_escaped(out, &text);
+        }
+        Escape::Url => push_url_encoded(out, &text),
+    }
+    Ok(())
+}
+
+fn text_of(document: &IngestDocument<'_>, id: NodeId) -> String {
+    match document.node(id).kind {
+        Kind::Null => String::new(),
+        Kind::String => document.string(id).into_owned(),
+        _ => java_text(document, id),
+    }
+}
+
+/// `application/x-www-form-urlencoded` as `java.net.URLEncoder` writes it.
+fn push_url_encoded(out: &mut String, text: &str) {
+    use std::fmt::Write as _;
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => out.push(byte as char),
+            b' ' => out.push('+'),
+            other => {
+                let _ = write!(out, "%{other:02X}");
+            }
+        }
+    }
+}
+
+/// A text that may be a template, such as the field name of `set` or the message of `fail`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Text {
+    Plain(Box<str>),
+    Template(Template),
+}
+
+impl Text {
+    pub fn parse(text: &str) -> Result<Text, RequestError> {
+        if Template::is_template(text) { Ok(Text::Template(Template::parse(text, Escape::Json)?)) } else { Ok(Text::Plain(text.into())) }
+    }
+
+    pub fn render(&self, document: &mut IngestDocument<'_>) -> Result<String, RequestError> {
+        match self {
+            Text::Plain(text) => Ok(text.to_string()),
+            Text::Template(template) => template.render(document),
+        }
+    }
+}
+
+/// A field name that may be a template; plain ones are parsed once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldName {
+    Path(FieldPath),
+    Template(Template),
+}
+
+impl FieldName {
+    pub fn parse(text: &str) -> Result<FieldName, RequestError> {
+        if Template::is_template(text) {
+            Ok(FieldName::Template(Template::parse(text, Escape::Json)?))
+        } else {
+            Ok(FieldName::Path(FieldPath::parse(text)?))
+        }
+    }
+
+    /// Calls `then` with the path for this document.
+    #[inline]
+    pub fn with<T>(
+        &self,
+        document: &mut IngestDocument<'_>,
+        then: impl FnOnce(&mut IngestDocument<'_>, &FieldPath) -> Result<T, RequestError>,
+    ) -> Result<T, RequestError> {
+        match self {
+            FieldName::Path(path) => then(document, path),
+            FieldName::Template(template) => {
+                let path = FieldPath::parse(&template.render(document)?)?;
+                then(document, &path)
+            }
+        }
+    }
+}
+
+/// The value of `set` and `append`: any JSON, in which every string (and every key) may be a template.
+#[derive(Debug, Clone)]
+pub enum ValueSource {
+    /// No template in it: its JSON text and kind.
+    Plain(Kind, Box<str>),
+    Template(Template),
+    Object(Vec<(Text, ValueSource)>),
+    Array(Vec<ValueSource>),
+}
+
+impl ValueSource {
+    pub fn parse(value: &serde_json::Value, escape: Escape) -> Result<ValueSource, RequestError> {
+        use serde_json::Value;
+        if !has_template(value) {
+            let kind = match value {
+                Value::Null => Kind::Null,
+                Value::Bool(false) => Kind::False,
+                Value::Bool(true) => Kind::True,
+                Value::Number(_) => Kind::Number,
+                Value::String(_) => Kind::String,
+                Value::Array(_) => Kind::Array,
+                Value::Object(_) => Kind::Object,
+            };
+            return Ok(ValueSource::Plain(kind, value.to_string().into()));
+        }
+        Ok(match value {
+            Value::String(text) => ValueSource::Template(Template::parse(text, escape)?),
+            Value::Array(values) => {
+                ValueSource::Array(values.iter().map(|value| ValueSource::parse(value, escape)).collect::<Result<_, _>>()?)
+            }
+            Value::Object(members) => {
+                let members = members.iter().map(|(key, value)| Ok((Text::parse(key)?, ValueSource::parse(value, escape)?)));
+                ValueSource::Object(members.collect::<Result<_, RequestError>>()?)
+            }
+            _ => unreachable!("only strings, arrays and objects hold templates"),
+        })
+    }
+
+    pub fn is_template(&self) -> bool {
+        matches!(self, ValueSource::Template(_))
+    }
+
+    /// The value for this document, without place.
+    #[inline]
+    pub fn make(&self, document: &mut IngestDocument<'_>) -> Result<Node, RequestError> {
+        match self {
+            ValueSource::Template(template) => template.render_node(document),
+            ValueSource::Plain(Kind::Array | Kind::Object, text) => {
+                let (id, _) = document.make_json(text)?.expect("a value that was parsed is JSON");
+                Ok(*document.node(id))
+            }
+            ValueSource::Plain(Kind::String, text) => {
+                let escaped = text.contains('\\');
+                document.make_string_with(text.len(), |out| {
+                    out.push_str(&text[1..text.len() - 1]);
+                    escaped
+                })
+            }
+            ValueSource::Plain(kind, text) => document.make_scalar(*kind, text),
+            ValueSource::Array(values) => {
+                let array = document.add(Node::container(Kind::Array));
+                for value in values {
+                    let value = value.make(document)?;
+                    document.append_child(array, "", value)?;
+                }
+                Ok(*document.node(array))
+            }
+            ValueSource::Object(members) => {
+                let object = document.add(Node::container(Kind::Object));
+                for (key, value) in members {
+                    let key = key.render(document)?;
+                    let value = value.make(document)?;
+                    document.append_child(object, &key, value)?;
+                }
+                Ok(*document.node(object))
+            }
+        }
+    }
+}
+
+fn has_template(value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => Template::is_template(text),
+        Value::Array(values) => values.iter().any(has_template),
+        Value::Object(members) => members.iter().any(|(key, value)| Template::is_template(key) || has_template(value)),
+        _ => false,
+    }
+}
+
