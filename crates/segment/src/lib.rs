@@ -10,13 +10,17 @@ pub mod columns;
 mod error;
 pub mod file;
 pub mod buffer;
+mod live;
 pub mod postings;
 mod sink;
+pub mod stored;
 pub mod terms;
 
 pub use error::{Error, Result};
 pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
+pub use live::LiveDocs;
 pub use sink::Sink;
+pub use stored::{StoredCodec, StoredReader};
 
 /// A document within one segment (or one buffer), from 0 in order of arrival.
 pub type DocId = u32;

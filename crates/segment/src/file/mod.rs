@@ -12,3 +12,4 @@ pub use format::{Lane, SectionKind};
 pub use meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use reader::{SectionEntry, SegmentFile};
 pub use writer::{NO_FIELD, Progress, SectionWriter, SegmentWriter};
+pub(crate) use reader::corrupt_file;

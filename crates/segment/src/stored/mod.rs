@@ -1,0 +1,35 @@
+//! Stored documents: "what was sent as document 17, and under which id and routing?"
+//!
+//! Layout: [`format`].
+
+mod compress;
+pub mod format;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub(crate) use reader::RawBlock;
+pub use reader::{Stored, StoredDocument, StoredReader};
+pub use writer::StoredWriter;
+
+/// How stored blocks are compressed (`index.codec`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum StoredCodec {
+    /// `default`: about 900 MB/s in, 2.5 GB/s out, a third and a half of the size.
+    #[default]
+    Lz4 = 0,
+    /// `best_compression`: two thirds of LZ4's speed and size.
+    Zstd = 1,
+}
+
+impl StoredCodec {
+    /// Source bytes after which a block ends.
+    pub fn block_bytes(self) -> usize {
+        match self {
+            StoredCodec::Lz4 => format::LZ4_BLOCK_BYTES,
+            StoredCodec::Zstd => format::ZSTD_BLOCK_BYTES,
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Compressed blocks back to documents: "what is the id, the routing, the source of this document?"
+
+use std::ops::Range;
+
+use limber_codec::Reader;
+
+use super::StoredCodec;
+use super::compress::decompress;
+use super::format::{INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES};
+use crate::{DocId, Error, Result};
+
+/// The stored documents of one segment; a view, free to copy.
+#[derive(Debug, Clone, Copy)]
+pub struct Stored<'a> {
+    codec: StoredCodec,
+    blocks: &'a [u8],
+    index: &'a [[u8; INDEX_ENTRY_BYTES]],
+    doc_count: u32,
+}
+
+/// Keeps the block decompressed last, so that neighbouring documents cost one decompression. Reuse one across documents; it may
+/// go from segment to segment.
+#[derive(Debug, Default)]
+pub struct StoredReader {
+    /// (segment core, block number) in `head` / `body`.
+    head_of: Option<(u64, usize)>,
+    body_of: Option<(u64, usize)>,
+    head: Vec<u8>,
+    body: Vec<u8>,
+    first_doc: DocId,
+    docs: Vec<DocSpan>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct DocSpan {
+    id: Range<usize>,
+    routing: Option<Range<usize>>,
+    source: Range<usize>,
+}
+
+/// One block as written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RawBlock<'a> {
+    pub bytes: &'a [u8],
+    pub first_doc: DocId,
+    pub doc_count: u32,
+}
+
+/// One stored document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredDocument<'a> {
+    pub id: &'a [u8],
+    pub routing: Option<&'a [u8]>,
+    pub source: &'a [u8],
+}
+
+struct Parts<'a> {
+    head: &'a [u8],
+    head_len: u64,
+    body: &'a [u8],
+    body_len: u64,
+}
+
+#[cold]
+fn corrupt(offset: u64, expected: &'static str) -> Error {
+    Error::corrupt("stored blocks", offset, expected)
+}
+
+impl<'a> Stored<'a> {
+    pub fn open(blocks: &'a [u8], index: &'a [u8]) -> Result<Stored<'a>> {
+        let at = Error::in_section("stored index", 0);
+        let mut reader = Reader::new(index);
+        let codec = match reader.u8().map_err(&at)? {
+            0 => StoredCodec::Lz4,
+            1 => StoredCodec::Zstd,
+            _ => return Err(Error::corrupt("stored index", 0, "a codec")),
+        };
+        let (doc_count, block_count) = (reader.u32().map_err(&at)?, reader.u32().map_err(&at)?);
+        let fits = index.len() as u64
+            == (INDEX_HEADER_BYTES + 8) as u64 + u64::from(block_count) * INDEX_ENTRY_BYTES as u64;
+        reader.expect(fits, "an entry for every block").map_err(&at)?;
+        let entries = reader.bytes(block_count as usize * INDEX_ENTRY_BYTES).map_err(&at)?;
+        let len = reader.u64().map_err(&at)?;
+        reader.expect(len == blocks.len() as u64, "the length of all blocks").map_err(&at)?;
+        Ok(Stored { codec, blocks, index: entries.as_chunks().0, doc_count })
+    }
+
+    pub fn codec(&self) -> StoredCodec {
+        self.codec
+    }
+
+    pub fn doc_count(&self) -> u32 {
+        self.doc_count
+    }
+
+    pub(crate) fn block_count(&self) -> usize {
+        self.index.len()
+    }
+
+    fn entry(&self, block: usize) -> Option<(u32, u64)> {
+        let [a, b, c, d, offset @ ..] = *self.index.get(block)?;
+        Some((u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(offset)))
+    }
+
+    pub(crate) fn raw_block(&self, block: usize) -> Result<RawBlock<'a>> {
+        let unfit = || Error::corrupt("stored index", block as u64, "blocks that ascend");
+        let (first_doc, start) = self.entry(block).ok_or_else(unfit)?;
+        let (next_doc, end) = self.entry(block + 1).unwrap_or((self.doc_count, self.blocks.len() as u64));
+        let bytes = self.blocks.get(start as usize..end as usize).ok_or_else(unfit)?;
+        let doc_count = next_doc.checked_sub(first_doc).filter(|count| *count > 0).ok_or_else(unfit)?;
+        Ok(RawBlock { bytes, first_doc, doc_count })
+    }
+
+    fn block_of(&self, doc: DocId) -> Result<usize> {
+        let after =
+            self.index.partition_point(|[a, b, c, d, ..]| u32::from_le_bytes([*a, *b, *c, *d]) <= doc);
+        match after {
+            block @ 1.. if doc < self.doc_count => Ok(block - 1),
+            _ => Err(Error::corrupt("stored index", u64::from(doc), "a document inside the segment")),
+        }
+    }
+
+    fn parts(block: &RawBlock<'a>) -> Result<Parts<'a>> {
+        let at = Error::in_section("stored blocks", 0);
+        let mut reader = Reader::new(block.bytes);
+        let mut next = || reader.varint().map_err(&at);
+        let (head_len, head_compressed, body_len, body_compressed) = (next()?, next()?, next()?, next()?);
+        let rest = reader.rest();
+        if head_compressed.checked_add(body_compressed) != Some(rest.len() as u64) {
+            return Err(corrupt(0, "two parts that fill the block"));
+        }
+        let (head, body) = rest.split_at(head_compressed as usize);
+        Ok(Parts { head, head_len, body, body_len })
+    }
+
+    /// The document's id, routing and source. `core` identifies the segment to `reader`
+    /// ([`limber_store::term_index::next_segment_core_id`]).
+    pub fn document<'r>(
+        &self,
+        core: u64,
+        doc: DocId,
+        reader: &'r mut StoredReader,
+    ) -> Result<StoredDocument<'r>> {
+        let block = self.block_of(doc)?;
+        let raw = self.raw_block(block)?;
+        reader.load_head(self.codec, (core, block), &raw)?;
+        reader.load_body(self.codec, (core, block), &raw)?;
+        reader.document(doc)
+    }
+
+    /// The document's id and routing, without decompressing sources; the source is empty unless it was at hand.
+    pub fn id<'r>(
+        &self,
+        core: u64,
+        doc: DocId,
+        reader: &'r mut StoredReader,
+    ) -> Result<(&'r [u8], Option<&'r [u8]>)> {
+        let block = self.block_of(doc)?;
+        let raw = self.raw_block(block)?;
+        reader.load_head(self.codec, (core, block), &raw)?;
+        let span = reader.span(doc)?;
+        Ok((&reader.head[span.id.clone()], span.routing.clone().map(|range| &reader.head[range])))
+    }
+
+    /// Decompresses and parses every block.
+    pub fn check(&self) -> Result<()> {
+        let mut reader = StoredReader::default();
+        let mut next_doc = 0;
+        let mut next_offset = 0u64;
+        for block in 0..self.block_count() {
+            let raw = self.raw_block(block)?;
+            let offset = self.entry(block).map_or(0, |(_, offset)| offset);
+            if raw.first_doc != next_doc || offset != next_offset {
+                return Err(Error::corrupt("stored index", block as u64, "blocks without gaps"));
+            }
+            reader.load_head(self.codec, (0, block), &raw)?;
+            reader.load_body(self.codec, (0, block), &raw)?;
+            next_doc += raw.doc_count;
+            next_offset += raw.bytes.len() as u64;
+        }
+        if next_doc != self.doc_count || next_offset != self.blocks.len() as u64 {
+            return Err(Error::corrupt("stored index", u64::from(next_doc), "blocks of all documents"));
+        }
+        Ok(())
+    }
+}
+
+impl StoredReader {
+    pub fn new() -> StoredReader {
+        StoredReader::default()
+    }
+
+    /// Bytes held in memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.head.capacity() + self.body.capacity() + self.docs.capacity() * std::mem::size_of::<DocSpan>()
+    }
+
+    fn load_head(&mut self, codec: StoredCodec, key: (u64, usize), raw: &RawBlock<'_>) -> Result<()> {
+        if self.head_of == Some(key) {
+            return Ok(());
+        }
+        self.head_of = None;
+        self.body_of = None;
+        let parts = Stored::parts(raw)?;
+        decompress(codec, parts.head, parts.head_len, &mut self.head)?;
+        self.first_doc = raw.first_doc;
+        self.parse_head(raw.doc_count, parts.body_len).map_err(Error::in_section("stored blocks", 0))?;
+        self.head_of = Some(key);
+        Ok(())
+    }
+
+    fn parse_head(
+        &mut self,
+        doc_count: u32,
+        body_len: u64,
+    ) -> std::result::Result<(), limber_codec::Corrupt> {
+        let mut reader = Reader::new(&self.head);
+        reader.expect(u64::from(doc_count) * 2 <= self.head.len() as u64, "two bytes a document")?;
+        self.docs.clear();
+        let (mut ids_len, mut source_at) = (0u64, 0u64);
+        let mut lengths = Vec::with_capacity(doc_count as usize);
+        for _ in 0..doc_count {
+            let source_len = reader.varint()?;
+            let tagged = reader.varint()?;
+            let routing_len = if tagged & 1 != 0 { Some(reader.varint()?) } else { None };
+            let source_end = source_at.checked_add(source_len).filter(|end| *end <= body_len);
+            let source_end = source_end.ok_or_else(|| reader.corrupt("sources inside the block"))?;
+            lengths.push((tagged >> 1, routing_len));
+            ids_len = ids_len.saturating_add(tagged >> 1);
+            let source = source_at as usize..source_end as usize;
+            self.docs.push(DocSpan { id: 0..0, routing: None, source });
+            source_at = source_end;
+        }
+        reader.expect(source_at == body_len, "sources that fill the block")?;
+        reader.expect(ids_len <= reader.remaining() as u64, "ids inside the block")?;
+        let mut id_at = reader.position();
+        let mut routing_at = id_at + ids_len as usize;
+        for (span, (id_len, routing_len)) in self.docs.iter_mut().zip(lengths) {
+            span.id = id_at..id_at + id_len as usize;
+            id_at = span.id.end;
+            if let Some(len) = routing_len {
+                let left = (self.head.len() - routing_at) as u64;
+                reader.expect(len <= left, "routings inside the block")?;
+                span.routing = Some(routing_at..routing_at + len as usize);
+                routing_at += len as usize;
+            }
+        }
+        reader.expect(routing_at == self.head.len(), "routings that fill the block")
+    }
+
+    fn load_body(&mut self, codec: StoredCodec, key: (u64, usize), raw: &RawBlock<'_>) -> Result<()> {
+        if self.body_of != Some(key) {
+            self.body_of = None;
+            let parts = Stored::parts(raw)?;
+            decompress(codec, parts.body, parts.body_len, &mut self.body)?;
+            self.body_of = Some(key);
+        }
+        Ok(())
+    }
+
+    fn span(&self, doc: DocId) -> Result<&DocSpan> {
+        let index = doc.wrapping_sub(self.first_doc) as usize;
+        self.docs.get(index).ok_or_else(|| corrupt(u64::from(doc), "a document inside its block"))
+    }
+
+    fn document(&self, doc: DocId) -> Result<StoredDocument<'_>> {
+        let span = self.span(doc)?;
+        Ok(StoredDocument {
+            id: &self.head[span.id.clone()],
+            routing: span.routing.clone().map(|range| &self.head[range]),
+            source: &self.body[span.source.clone()],
+        })
+    }
+}
