@@ -5,5 +5,7 @@
 //! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
 
 pub mod builtin;
+pub mod drive;
 pub mod load;
 pub mod model;
+pub mod report;

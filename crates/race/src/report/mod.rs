@@ -1,0 +1,21 @@
+//! "What came out, was it better than last time, and which races and tracks are there?"
+//!
+//! `results` and `race` hold what a race leaves behind, `store` keeps it; `summary`, `compare` and `listing` print it in Rally's form with the help
+//! of `table` (Python's tabulate and csv), `number` (Python's number formats) and `units`.
+
+pub mod compare;
+pub mod listing;
+pub mod number;
+pub mod output;
+pub mod race;
+pub mod results;
+pub mod store;
+pub mod summary;
+pub mod table;
+pub mod units;
+
+pub use number::Number;
+pub use output::{Format, ReportOptions, Show};
+pub use race::{Car, Cluster, Race};
+pub use results::Results;
+pub use store::{RaceFilter, RaceStore, StoreError};

@@ -1,0 +1,123 @@
+//! "Which race was this?": `race.json` in Rally's layout (`Race` in `esrally/metrics.py`).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::results::Results;
+use crate::model::Params;
+
+/// One race. Written with Rally's keys in Rally's order; races that Rally itself wrote can be read, too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Race {
+    /// Version of the tool that raced.
+    pub rally_version: String,
+    #[serde(default)]
+    pub rally_revision: Option<String>,
+    pub environment: String,
+    pub race_id: String,
+    /// `YYYYMMDDTHHMMSSZ`, UTC; see [`timestamp`].
+    pub race_timestamp: String,
+    pub pipeline: String,
+    #[serde(default)]
+    pub user_tags: Map<String, Value>,
+    pub track: String,
+    pub car: Car,
+    #[serde(default)]
+    pub cluster: Cluster,
+    /// Kept as written, so that nothing is lost when a race of another version is listed; see [`Race::results`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub track_revision: Option<String>,
+    /// `None` for a challenge that was made from a bare schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub challenge: Option<String>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub track_params: Option<Params>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub car_params: Option<Params>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub plugin_params: Option<Params>,
+}
+
+fn is_empty(params: &Option<Params>) -> bool {
+    params.as_ref().is_none_or(Map::is_empty)
+}
+
+/// Rally's word for a server's configuration; `external` for a server that was already running.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Car {
+    List(Vec<String>),
+    Name(String),
+}
+
+/// The server under test.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct Cluster {
+    /// Build hash.
+    pub revision: Option<String>,
+    /// Such as `8.14.3`.
+    pub distribution_version: Option<String>,
+    /// Such as `default`, `oss`, `serverless`.
+    pub distribution_flavor: Option<String>,
+    pub team_revision: Option<String>,
+}
+
+impl Race {
+    /// The typed results; all absent if the race has none.
+    ///
+    /// # Errors
+    /// When `results` is not in Rally's layout.
+    pub fn results(&self) -> Result<Results, serde_json::Error> {
+        match &self.results {
+            Some(results) => Results::deserialize(results),
+            None => Ok(Results::default()),
+        }
+    }
+
+    pub fn set_results(&mut self, results: &Results) {
+        self.results =
+            Some(serde_json::to_value(results).expect("results hold only texts, numbers, lists and objects"));
+    }
+
+    pub fn car_name(&self) -> String {
+        match &self.car {
+            Car::List(names) => names.join("+"),
+            Car::Name(name) => name.clone(),
+        }
+    }
+
+    /// `k=v, k=v`, sorted by key.
+    pub fn user_tags_text(&self) -> String {
+        let mut tags: Vec<(&String, &Value)> = self.user_tags.iter().collect();
+        tags.sort_by_key(|(key, _)| *key);
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        tags.iter().map(|(key, value)| format!("{key}={}", text(value))).collect::<Vec<_>>().join(", ")
+    }
+
+    /// `YYYY-MM-DD HH:MM:SS`, or the timestamp as it is if it has another form.
+    pub fn timestamp_readable(&self) -> String {
+        let t = &self.race_timestamp;
+        if !is_timestamp(t) {
+            return t.clone();
+        }
+        format!("{}-{}-{} {}:{}:{}", &t[..4], &t[4..6], &t[6..8], &t[9..11], &t[11..13], &t[13..15])
+    }
+}
+
+/// `YYYYMMDDTHHMMSSZ` for seconds since the epoch.
+pub fn timestamp(epoch_s: i64) -> String {
+    jiff::Timestamp::from_second(epoch_s).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+pub(super) fn is_timestamp(text: &str) -> bool {
+    text.len() == 16
+        && text.bytes().enumerate().all(|(position, byte)| match position {
+            8 => byte == b'T',
+            15 => byte == b'Z',
+            _ => byte.is_ascii_digit(),
+        })
+}

@@ -1,0 +1,156 @@
+//! "Keep this race, and find races again": `<home>/.limber/benchmarks/races/<race id>/race.json`, Rally's layout below another folder.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::race::{Race, is_timestamp};
+use crate::model::Params;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("No race with race id [{0}]; [limber list races] shows those there are.")]
+    NotFound(String),
+    #[error("[{}] is not a race: {reason}", path.display())]
+    Corrupt { path: PathBuf, reason: String },
+    #[error("Race id [{0}] may only hold letters, digits, '-', '_' and '.'.")]
+    InvalidId(String),
+    #[error("[{0}] is not a date of the form YYYYMMDD.")]
+    InvalidDate(String),
+    #[error("[{}]: {source}", path.display())]
+    Io { path: PathBuf, source: std::io::Error },
+}
+
+/// The tool's folder: `.limber` in `LIMBER_HOME` if that is set, else in the user's home; `None` if neither is known.
+pub fn limber_folder(limber_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let home = limber_home.filter(|path| !path.is_empty()).or(home.filter(|path| !path.is_empty()))?;
+    Some(PathBuf::from(home).join(".limber"))
+}
+
+/// Races stored as files.
+#[derive(Debug, Clone)]
+pub struct RaceStore {
+    races: PathBuf,
+}
+
+/// Which races to list; what is `None` or empty does not filter.
+#[derive(Debug, Clone, Default)]
+pub struct RaceFilter {
+    pub track: Option<String>,
+    pub challenge: Option<String>,
+    /// The value of the user tag `name` or `benchmark-name`.
+    pub benchmark_name: Option<String>,
+    /// First and last day, `YYYYMMDD`.
+    pub from_date: Option<String>,
+    pub to_date: Option<String>,
+    pub user_tags: Params,
+    /// At most so many, the newest.
+    pub limit: Option<usize>,
+}
+
+impl RaceStore {
+    /// The store below the tool's folder (see [`limber_folder`]).
+    pub fn new(limber_folder: &Path) -> RaceStore {
+        RaceStore { races: limber_folder.join("benchmarks").join("races") }
+    }
+
+    /// Where a race of this id is kept.
+    ///
+    /// # Errors
+    /// `InvalidId` for ids that would lead out of the store.
+    pub fn race_file(&self, race_id: &str) -> Result<PathBuf, StoreError> {
+        let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
+        if race_id.is_empty() || race_id.starts_with('.') || !race_id.chars().all(allowed) {
+            return Err(StoreError::InvalidId(race_id.to_owned()));
+        }
+        Ok(self.races.join(race_id).join("race.json"))
+    }
+
+    /// Writes the race (replacing one of the same id) and returns its file.
+    ///
+    /// # Errors
+    /// `InvalidId`, `Io`.
+    pub fn save(&self, race: &Race) -> Result<PathBuf, StoreError> {
+        let path = self.race_file(&race.race_id)?;
+        let folder = path.parent().unwrap_or(&self.races).to_owned();
+        let text = pretty(race);
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| {
+                // A crash while writing must not leave half a race behind.
+                let part = path.with_extension("json.part");
+                std::fs::File::create(&part)?.write_all(&text)?;
+                std::fs::rename(&part, &path)
+            })
+            .map_err(|source| StoreError::Io { path: path.clone(), source })?;
+        Ok(path)
+    }
+
+    /// # Errors
+    /// `NotFound`, `Corrupt`, `InvalidId`, `Io`.
+    pub fn find(&self, race_id: &str) -> Result<Race, StoreError> {
+        let path = self.race_file(race_id)?;
+        if !path.is_file() {
+            return Err(StoreError::NotFound(race_id.to_owned()));
+        }
+        read(&path)
+    }
+
+    /// The stored races that pass the filter, newest first. Files that are not races are left out.
+    ///
+    /// # Errors
+    /// `InvalidDate`, `Io`.
+    pub fn list(&self, filter: &RaceFilter) -> Result<Vec<Race>, StoreError> {
+        for date in [&filter.from_date, &filter.to_date].into_iter().flatten() {
+            if date.len() != 8 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(StoreError::InvalidDate(date.clone()));
+            }
+        }
+        let entries = match std::fs::read_dir(&self.races) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(StoreError::Io { path: self.races.clone(), source }),
+        };
+        let mut races: Vec<Race> = entries
+            .flatten()
+            .filter_map(|entry| read(&entry.path().join("race.json")).ok())
+            .filter(|race| is_timestamp(&race.race_timestamp) && filter.passes(race))
+            .collect();
+        races.sort_by(|a, b| b.race_timestamp.cmp(&a.race_timestamp).then_with(|| a.race_id.cmp(&b.race_id)));
+        races.truncate(filter.limit.unwrap_or(usize::MAX));
+        Ok(races)
+    }
+}
+
+impl RaceFilter {
+    fn passes(&self, race: &Race) -> bool {
+        let equals =
+            |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
+        let tag = |name: &str| race.user_tags.get(name).and_then(serde_json::Value::as_str);
+        let day = &race.race_timestamp[..8];
+        equals(&self.track, Some(&race.track))
+            && equals(&self.challenge, race.challenge.as_deref())
+            && (equals(&self.benchmark_name, tag("name"))
+                || equals(&self.benchmark_name, tag("benchmark-name")))
+            && self.from_date.as_deref().is_none_or(|from| day >= from)
+            && self.to_date.as_deref().is_none_or(|to| day <= to)
+            && self.user_tags.iter().all(|(key, value)| race.user_tags.get(key) == Some(value))
+    }
+}
+
+fn read(path: &Path) -> Result<Race, StoreError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|source| StoreError::Io { path: path.to_owned(), source })?;
+    serde_json::from_str(&text)
+        .map_err(|error| StoreError::Corrupt { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// JSON indented by one space, as Rally writes it.
+fn pretty(race: &Race) -> Vec<u8> {
+    let mut text = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(b" ");
+    race.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter))
+        .expect("a race holds only texts, numbers, lists and objects");
+    text
+}

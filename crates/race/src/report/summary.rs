@@ -1,0 +1,262 @@
+//! "How did the race go?": Rally's summary, row for row (`SummaryReporter` in `esrally/reporter.py`).
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::number::{self, Number};
+use super::output::{self, ReportOptions, Show};
+use super::results::{DiskUsage, PERCENTILES, PerShard, Results, TaskResults, TimeStats};
+use super::table::{Cell, Row};
+use super::units;
+
+pub const HEADERS: [&str; 4] = ["Metric", "Task", "Value", "Unit"];
+
+/// Prints heading, table and warnings, and appends the table to the report file.
+///
+/// # Errors
+/// Those of `out` and of the report file.
+pub fn write(results: &Results, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
+    output::write_heading(options, out)?;
+    let rows = rows(results, options);
+    output::write_table(&HEADERS, &rows, &rows, options, out)?;
+    for warning in warnings(results) {
+        writeln!(out, "[WARNING] {warning}")?;
+    }
+    Ok(())
+}
+
+/// The table's rows, in Rally's order.
+pub fn rows(results: &Results, options: &ReportOptions) -> Vec<Row> {
+    let mut table = Rows { rows: Vec::new(), show: options.show };
+    add_totals(results, &mut table);
+    add_ml_processing_times(results, &mut table);
+    add_garbage_collection(results, &mut table);
+    add_sizes(results, &mut table);
+    add_transforms(results, &mut table);
+    add_ingest_pipelines(results, &mut table);
+    add_disk_usage(results, &mut table);
+    for task in &results.op_metrics {
+        add_task(task, options, &mut table);
+    }
+    table.rows
+}
+
+/// What the reader should know about tasks with errors or without measurements.
+pub fn warnings(results: &Results) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for task in &results.op_metrics {
+        let percent = task.error_rate * 100.0;
+        if task.error_rate > 0.0 {
+            warnings.push(format!(
+                "Error rate is {} for operation '{}'. Please check the logs.",
+                number::rounded_2(percent),
+                task.task
+            ));
+        }
+        if task.throughput.median.is_none() {
+            let cause = if task.error_rate > 0.0 {
+                format!("Error rate is {percent:.1}%. Please check the logs.")
+            } else {
+                "The benchmark ended already during warmup.".to_owned()
+            };
+            warnings
+                .push(format!("No throughput metrics available for [{}]. Likely cause: {cause}", task.task));
+        }
+    }
+    warnings
+}
+
+struct Rows {
+    rows: Vec<Row>,
+    show: Show,
+}
+
+impl Rows {
+    fn add(&mut self, metric: impl Into<String>, task: &str, value: Option<impl Into<Cell>>, unit: &str) {
+        if value.is_none() && self.show != Show::All {
+            return;
+        }
+        let unit = if value.is_some() { Cell::from(unit) } else { Cell::Missing };
+        self.rows.push(vec![Cell::Text(metric.into()), Cell::from(task), Cell::from(value), unit]);
+    }
+
+    fn add_total(&mut self, name: &str, total_ms: Option<Number>) {
+        self.add(
+            format!("Cumulative {name} of primary shards"),
+            "",
+            total_ms.map(units::ms_to_minutes),
+            "min",
+        );
+    }
+
+    fn add_count(&mut self, name: &str, count: Option<Number>) {
+        self.add(format!("Cumulative {name} of primary shards"), "", count, "");
+    }
+
+    fn add_per_shard(&mut self, name: &str, per_shard: &PerShard) {
+        for (label, ms) in [("Min", per_shard.min), ("Median", per_shard.median), ("Max", per_shard.max)] {
+            let metric = format!("{label} cumulative {name} across primary shards");
+            self.add(metric, "", ms.map(units::ms_to_minutes), "min");
+        }
+    }
+}
+
+fn add_totals(results: &Results, table: &mut Rows) {
+    table.add_total("indexing time", results.total_time);
+    table.add_per_shard("indexing time", &results.total_time_per_shard);
+    table.add_total("indexing throttle time", results.indexing_throttle_time);
+    table.add_per_shard("indexing throttle time", &results.indexing_throttle_time_per_shard);
+    table.add_total("merge time", results.merge_time);
+    table.add_count("merge count", results.merge_count);
+    table.add_per_shard("merge time", &results.merge_time_per_shard);
+    table.add_total("merge throttle time", results.merge_throttle_time);
+    table.add_per_shard("merge throttle time", &results.merge_throttle_time_per_shard);
+    table.add_total("refresh time", results.refresh_time);
+    table.add_count("refresh count", results.refresh_count);
+    table.add_per_shard("refresh time", &results.refresh_time_per_shard);
+    table.add_total("flush time", results.flush_time);
+    table.add_count("flush count", results.flush_count);
+    table.add_per_shard("flush time", &results.flush_time_per_shard);
+}
+
+fn add_ml_processing_times(results: &Results, table: &mut Rows) {
+    for job in &results.ml_processing_time {
+        table.add("Min ML processing time", &job.job, job.min, &job.unit);
+        table.add("Mean ML processing time", &job.job, job.mean, &job.unit);
+        table.add("Median ML processing time", &job.job, job.median, &job.unit);
+        table.add("Max ML processing time", &job.job, job.max, &job.unit);
+    }
+}
+
+fn add_garbage_collection(results: &Results, table: &mut Rows) {
+    for (collector, time_ms, count) in [
+        ("Young Gen", results.young_gc_time, results.young_gc_count),
+        ("Old Gen", results.old_gc_time, results.old_gc_count),
+        ("ZGC Cycles", results.zgc_cycles_gc_time, results.zgc_cycles_gc_count),
+        ("ZGC Pauses", results.zgc_pauses_gc_time, results.zgc_pauses_gc_count),
+    ] {
+        table.add(format!("Total {collector} GC time"), "", time_ms.map(units::ms_to_seconds), "s");
+        table.add(format!("Total {collector} GC count"), "", count, "");
+    }
+}
+
+fn add_sizes(results: &Results, table: &mut Rows) {
+    for (name, bytes) in [
+        ("Dataset size", results.dataset_size),
+        ("Store size", results.store_size),
+        ("Translog size", results.translog_size),
+    ] {
+        table.add(name, "", bytes.map(units::bytes_to_gb), "GB");
+    }
+    for (part, bytes) in [
+        ("segments", results.memory_segments),
+        ("doc values", results.memory_doc_values),
+        ("terms", results.memory_terms),
+        ("norms", results.memory_norms),
+        ("points", results.memory_points),
+        ("stored fields", results.memory_stored_fields),
+    ] {
+        table.add(format!("Heap used for {part}"), "", bytes.map(units::bytes_to_mb), "MB");
+    }
+    table.add("Segment count", "", results.segment_count, "");
+}
+
+fn add_transforms(results: &Results, table: &mut Rows) {
+    for (name, transforms) in [
+        ("processing time", &results.total_transform_processing_times),
+        ("indexing time", &results.total_transform_index_times),
+        ("search time", &results.total_transform_search_times),
+        ("throughput", &results.total_transform_throughput),
+    ] {
+        for transform in transforms {
+            table.add(format!("Transform {name}"), &transform.id, transform.mean, &transform.unit);
+        }
+    }
+}
+
+fn add_ingest_pipelines(results: &Results, table: &mut Rows) {
+    table.add("Total Ingest Pipeline count", "", results.ingest_pipeline_cluster_count, "");
+    let seconds = results.ingest_pipeline_cluster_time.map(units::ms_to_seconds);
+    table.add("Total Ingest Pipeline time", "", seconds, "s");
+    table.add("Total Ingest Pipeline failed", "", results.ingest_pipeline_cluster_failed, "");
+}
+
+/// Parts of a field's disk usage in the order of the report.
+pub fn disk_usage_parts(results: &Results) -> [(&'static str, &[DiskUsage]); 7] {
+    [
+        ("inverted index", &results.disk_usage_inverted_index),
+        ("stored fields", &results.disk_usage_stored_fields),
+        ("doc values", &results.disk_usage_doc_values),
+        ("points", &results.disk_usage_points),
+        ("norms", &results.disk_usage_norms),
+        ("term vectors", &results.disk_usage_term_vectors),
+        ("total", &results.disk_usage_total),
+    ]
+}
+
+/// Per index and field, the bytes of each part that was measured.
+pub fn disk_usage_by_field(results: &Results) -> HashMap<(&str, &str), Vec<(&'static str, Number)>> {
+    let mut by_field: HashMap<(&str, &str), Vec<(&'static str, Number)>> = HashMap::new();
+    for (part, usages) in disk_usage_parts(results) {
+        for usage in usages {
+            let parts = by_field.entry((&usage.index, &usage.field)).or_default();
+            match parts.iter_mut().find(|(known, _)| *known == part) {
+                Some(entry) => entry.1 = usage.value,
+                None => parts.push((part, usage.value)),
+            }
+        }
+    }
+    by_field
+}
+
+fn add_disk_usage(results: &Results, table: &mut Rows) {
+    let by_field = disk_usage_by_field(results);
+    let mut totals: Vec<&DiskUsage> = results.disk_usage_total.iter().collect();
+    totals.sort_by(|a, b| {
+        a.index.cmp(&b.index).then(a.value.as_f64().total_cmp(&b.value.as_f64())).then(a.field.cmp(&b.field))
+    });
+    for total in totals {
+        let parts = by_field.get(&(total.index.as_str(), total.field.as_str()));
+        for (part, bytes) in parts.into_iter().flatten() {
+            let (unit, unit_bytes) = units::human_unit(bytes.as_f64());
+            let value = Number::Float(bytes.as_f64().trunc() / unit_bytes);
+            table.add(format!("{} {} {part}", total.index, total.field), "", Some(value), unit);
+        }
+    }
+}
+
+fn add_task(task: &TaskResults, options: &ReportOptions, table: &mut Rows) {
+    let name = task.task.as_str();
+    let throughput = &task.throughput;
+    let unit = throughput.unit.as_deref().unwrap_or_default();
+    for (label, value) in [
+        ("Min", throughput.min),
+        ("Mean", throughput.mean),
+        ("Median", throughput.median),
+        ("Max", throughput.max),
+    ] {
+        let value = value.map(|value| format!("{:.2}", value.as_f64()));
+        table.add(format!("{label} Throughput"), name, value, unit);
+    }
+    add_percentiles("latency", name, &task.latency, table);
+    add_percentiles("service time", name, &task.service_time, table);
+    if options.processing_time {
+        add_percentiles("processing time", name, &task.processing_time, table);
+    }
+    table.add("error rate", name, Some(format!("{:.2}", task.error_rate * 100.0)), "%");
+}
+
+fn add_percentiles(metric: &str, task: &str, times: &TimeStats, table: &mut Rows) {
+    if times.is_empty() {
+        return;
+    }
+    for (label, key, _) in PERCENTILES {
+        let metric = format!("{label}th percentile {metric}");
+        match times.get(key) {
+            None if table.show == Show::AllPercentiles => {
+                table.rows.push(vec![Cell::Text(metric), Cell::from(task), Cell::Missing, Cell::Missing]);
+            }
+            value => table.add(metric, task, value, "ms"),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! "How does Rally convert milliseconds and bytes for its report?" (`esrally/utils/convert.py`)
+//!
+//! Rally goes through whole nanoseconds and whole bytes; the conversions here do the same, so that the last digit agrees.
+
+use super::number::Number;
+
+const NS_PER_MS: i64 = 1_000_000;
+pub const KB: f64 = 1024.0;
+pub const MB: f64 = KB * 1024.0;
+pub const GB: f64 = MB * 1024.0;
+pub const TB: f64 = GB * 1024.0;
+
+pub fn ms_to_minutes(ms: Number) -> Number {
+    Number::Float(ns(ms) / 60e9)
+}
+
+pub fn ms_to_seconds(ms: Number) -> Number {
+    Number::Float(ns(ms) / 1e9)
+}
+
+fn ns(ms: Number) -> f64 {
+    match ms {
+        Number::Int(ms) => ms.saturating_mul(NS_PER_MS) as f64,
+        Number::Float(ms) => (ms * NS_PER_MS as f64).trunc(),
+    }
+}
+
+pub fn bytes_to_gb(bytes: Number) -> Number {
+    Number::Float(bytes.as_f64().trunc() / GB)
+}
+
+pub fn bytes_to_mb(bytes: Number) -> Number {
+    Number::Float(bytes.as_f64().trunc() / MB)
+}
+
+/// The largest unit that keeps a value at 1 or more, and its bytes.
+pub fn human_unit(bytes: f64) -> (&'static str, f64) {
+    let size = bytes.abs();
+    match size {
+        _ if size < KB => ("B", 1.0),
+        _ if size < MB => ("KB", KB),
+        _ if size < GB => ("MB", MB),
+        _ if size < TB => ("GB", GB),
+        _ => ("TB", TB),
+    }
+}
+
+/// `252.9MB`, `17B`, `N/A`.
+pub fn pretty_size(bytes: Option<u64>) -> String {
+    let Some(bytes) = bytes else { return "N/A".to_owned() };
+    match human_unit(bytes as f64) {
+        ("B", _) => format!("{bytes}B"),
+        (unit, unit_bytes) => format!("{:.1}{unit}", bytes as f64 / unit_bytes),
+    }
+}
+
+/// `11,396,503`.
+pub fn pretty_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_counts_are_readable() {
+        assert_eq!(pretty_size(Some(0)), "0B");
+        assert_eq!(pretty_size(Some(1023)), "1023B");
+        assert_eq!(pretty_size(Some(265_208_777)), "252.9MB");
+        assert_eq!(pretty_size(None), "N/A");
+        assert_eq!(pretty_count(11_396_503), "11,396,503");
+        assert_eq!(pretty_count(999), "999");
+        assert_eq!(pretty_count(1_000), "1,000");
+    }
+}
