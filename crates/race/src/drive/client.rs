@@ -1,0 +1,252 @@
+//! What does one client do in one step?
+//!
+//! The loop of Rally's `AsyncExecutor` (`driver.py`): for each of its tasks ask the schedule when the next request is due,
+//! make it ready, wait, send it, and record a [`Sample`]. Everything costly happens before the measured time.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use super::exchange::Exchange;
+use super::operation::{ErrorNote, Failure, Outcome, Runner};
+use super::sample::Sample;
+use super::schedule::{LoopControl, LoopRule};
+use super::throttle::Throttle;
+use super::timer::Timer;
+
+/// What to do when a request fails (`--on-error`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnError {
+    /// Count it; a lost connection ends the race all the same.
+    Continue,
+    /// Count it, lost connections too.
+    ContinueOnNetwork,
+    /// End the race.
+    Abort,
+}
+
+/// Signals shared by all clients of a step.
+#[derive(Debug)]
+pub struct StepSignals {
+    /// The user or another client ended the race.
+    pub is_cancelled: Arc<AtomicBool>,
+    /// The completing task is done: the others stop after their current request.
+    pub is_completed: AtomicBool,
+    /// Clients of the completing task that still run.
+    pub completing_clients: AtomicUsize,
+}
+
+/// Whether a task ends its step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completes {
+    No,
+    /// When the last of its clients has ended.
+    WithLastClient,
+    /// When the first of its clients has ended.
+    WithFirstClient,
+}
+
+/// One client's part in one task, ready to run.
+pub struct ClientTask {
+    pub task_index: u32,
+    pub task_name: Arc<str>,
+    pub runner: Box<dyn Runner>,
+    pub rule: LoopRule,
+    pub throttle: Throttle,
+    pub ramp_up_wait: Duration,
+    pub on_error: OnError,
+    pub completes: Completes,
+}
+
+/// Collects a worker's samples and hands them on in batches.
+pub struct SampleSink {
+    batch: Vec<Sample>,
+    sender: Sender<Vec<Sample>>,
+    sent: Instant,
+}
+
+impl SampleSink {
+    const BATCH_SAMPLES_MAX: usize = 1024;
+    const BATCH_AGE_MAX: Duration = Duration::from_millis(100);
+
+    pub fn new(sender: Sender<Vec<Sample>>) -> SampleSink {
+        SampleSink { batch: Vec::with_capacity(Self::BATCH_SAMPLES_MAX), sender, sent: Instant::now() }
+    }
+
+    fn push(&mut self, sample: Sample, now: Instant) {
+        self.batch.push(sample);
+        if self.batch.len() >= Self::BATCH_SAMPLES_MAX || now - self.sent >= Self::BATCH_AGE_MAX {
+            self.flush();
+            self.sent = now;
+        }
+    }
+
+    pub fn flush(&mut self) {
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(Self::BATCH_SAMPLES_MAX));
+        // The receiver is gone only when the race is over.
+        let _ = self.sender.send(batch);
+    }
+}
+
+/// A client with its connections.
+pub struct Client {
+    pub id: u32,
+    pub tasks: Vec<ClientTask>,
+    pub exchange: Exchange,
+    pub sink: Rc<RefCell<SampleSink>>,
+    pub signals: Arc<StepSignals>,
+    /// When the step began; samples count their times from here.
+    pub step_start: Instant,
+}
+
+/// Why a client ended the race: the task's name and the reason.
+pub type Abort = (Arc<str>, String);
+
+impl Client {
+    /// Runs all tasks of this client one after the other.
+    ///
+    /// Errors: what ends the race. The other clients are told to stop.
+    pub async fn run(mut self) -> Result<(), Abort> {
+        for task in std::mem::take(&mut self.tasks) {
+            let (name, completes) = (Arc::clone(&task.task_name), task.completes);
+            let result = self.run_task(task).await;
+            let ends_step = match completes {
+                Completes::No => false,
+                Completes::WithFirstClient => true,
+                Completes::WithLastClient => {
+                    self.signals.completing_clients.fetch_sub(1, Ordering::AcqRel) == 1
+                }
+            };
+            if ends_step {
+                self.signals.is_completed.store(true, Ordering::Release);
+            }
+            if let Err(reason) = result {
+                self.signals.is_cancelled.store(true, Ordering::Release);
+                return Err((name, reason));
+            }
+        }
+        Ok(())
+    }
+
+    async fn run_task(&mut self, mut task: ClientTask) -> Result<(), String> {
+        let task_start = Instant::now();
+        // The schedule's clock starts before the ramp-up wait, so that warm-up periods end at the same time for all clients.
+        let mut control = LoopControl::start(task.rule, task_start);
+        if !task.ramp_up_wait.is_zero() {
+            tokio::time::sleep(task.ramp_up_wait).await;
+        }
+        let mut timer: Option<Timer> = None;
+        while !control.is_completed() && !self.signals.is_cancelled.load(Ordering::Acquire) {
+            let due_s = task.throttle.next_due_s();
+            let progress = control.progress().or_else(|| task.runner.progress());
+            if !task.runner.prepare()? {
+                break;
+            }
+            let is_throttled = due_s > 0.0;
+            let due = match Duration::try_from_secs_f64(due_s) {
+                Ok(due) => task_start + due,
+                Err(_) => return Err(format!("a request would be due in {due_s} s")),
+            };
+            if is_throttled && due > Instant::now() {
+                wait_until(&mut timer, due).await.map_err(|error| format!("cannot wait: {error}"))?;
+            }
+            let times = TaskTimes { task_start, due: is_throttled.then_some(due) };
+            let is_over = self.run_once(&mut task, times, control.is_warmup(), progress).await?;
+            if is_over {
+                break;
+            }
+            control.advance(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Sends one request and records it; true when the step is over for this client.
+    async fn run_once(
+        &mut self,
+        task: &mut ClientTask,
+        times: TaskTimes,
+        is_warmup: bool,
+        progress: Option<f64>,
+    ) -> Result<bool, String> {
+        let processing_start = Instant::now();
+        self.exchange.begin();
+        let result = task.runner.run(&mut self.exchange).await;
+        let processing_end = Instant::now();
+        let (request_start, request_end) = self.exchange.span().unwrap_or((processing_start, processing_end));
+
+        let outcome = counted(result, task.on_error)?;
+        task.throttle.after_request(outcome.weight, outcome.unit)?;
+        let service_time = request_end - request_start;
+        let ignores_completion = task.completes == Completes::WithLastClient;
+        let is_over = !ignores_completion && self.signals.is_completed.load(Ordering::Acquire);
+        let sample = Sample {
+            task_index: task.task_index,
+            client: self.id,
+            is_warmup,
+            is_success: outcome.is_success,
+            processing_start: processing_start - self.step_start,
+            request_start: request_start - self.step_start,
+            service_time,
+            latency: times.due.map_or(service_time, |due| request_end - due),
+            processing_time: processing_end - processing_start,
+            time_period: request_end - times.task_start,
+            weight: outcome.weight,
+            unit: outcome.unit,
+            progress: if is_over { Some(1.0) } else { progress.map(|progress| progress as f32) },
+            error: outcome.error,
+        };
+        self.sink.borrow_mut().push(sample, processing_end);
+        Ok(is_over)
+    }
+}
+
+struct TaskTimes {
+    task_start: Instant,
+    /// When the request was due; `None` for unthrottled ones and for the first of a task.
+    due: Option<Instant>,
+}
+
+async fn wait_until(timer: &mut Option<Timer>, due: Instant) -> std::io::Result<()> {
+    let timer = match timer {
+        Some(timer) => timer,
+        None => timer.insert(Timer::new()?),
+    };
+    timer.sleep_until(due).await
+}
+
+/// A result as it is counted.
+///
+/// Errors: the failure is one that ends the race.
+fn counted(result: Result<Outcome, Failure>, on_error: OnError) -> Result<Outcome, String> {
+    let (outcome, is_connection_lost) = match result {
+        Ok(outcome) => (outcome, false),
+        Err(Failure::Fatal { reason }) => return Err(reason),
+        Err(failure) => {
+            let is_connection_lost = matches!(failure, Failure::Connection { .. });
+            let error = failure.note().map(Box::new);
+            (Outcome { weight: 0, unit: "ops", error, is_success: false }, is_connection_lost)
+        }
+    };
+    let ends_race = !outcome.is_success
+        && (on_error == OnError::Abort || (is_connection_lost && on_error != OnError::ContinueOnNetwork));
+    if ends_race {
+        return Err(described(outcome.error.as_deref()));
+    }
+    Ok(outcome)
+}
+
+/// The failed request in Rally's words.
+fn described(error: Option<&ErrorNote>) -> String {
+    let kind = error.map_or("Unknown", |error| error.kind);
+    let mut message = format!("Request returned an error. Error type: {kind}");
+    if let Some(error) = error {
+        message.push_str(&format!(", Description: {}", error.description));
+        if let Some(status) = error.status {
+            message.push_str(&format!(", HTTP Status: {status}"));
+        }
+    }
+    message
+}

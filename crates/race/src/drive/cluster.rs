@@ -1,0 +1,125 @@
+//! How does the race talk to the cluster outside of its tasks?
+//!
+//! Blocking calls in plain JSON, one at a time: is the REST layer up, which server is this, what do its statistics say.
+
+use std::net::ToSocketAddrs;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::error::DriveError;
+use super::http::{Address, Connection, HttpError, Method, Request};
+
+/// Rally waits 40 times 3 s.
+const REST_LAYER_WAIT_MAX: Duration = Duration::from_secs(120);
+const REST_LAYER_PAUSE: Duration = Duration::from_millis(500);
+
+/// An answer with its body as JSON (null if it has none).
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Value,
+}
+
+pub struct Cluster {
+    runtime: tokio::runtime::Runtime,
+    connections: Vec<Connection>,
+    next: usize,
+    timeout: Duration,
+}
+
+/// Resolves `host:port` names.
+///
+/// Errors: a name without a port or that does not resolve.
+pub fn resolve(hosts: &[String]) -> Result<Vec<Address>, DriveError> {
+    let resolve_one = |host: &String| {
+        let authority = host.strip_prefix("http://").unwrap_or(host).trim_end_matches('/').to_owned();
+        let wrong = |reason: String| DriveError::Cluster(format!("target host [{host}]: {reason}"));
+        if authority.starts_with("https://") {
+            return Err(wrong("TLS is not supported; race the plain HTTP port".into()));
+        }
+        let mut sockets =
+            authority.to_socket_addrs().map_err(|error| wrong(format!("{error} (expected host:port)")))?;
+        let socket = sockets.next().ok_or_else(|| wrong("the name has no address".into()))?;
+        Ok(Address { authority, socket })
+    };
+    if hosts.is_empty() {
+        return Err(DriveError::Cluster("no target host is given".into()));
+    }
+    hosts.iter().map(resolve_one).collect()
+}
+
+impl Cluster {
+    /// `headers`: header lines of every request, CR LF each.
+    pub fn new(hosts: &[Address], headers: &str, timeout: Duration) -> Result<Cluster, DriveError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let connections = hosts.iter().map(|host| Connection::new(host.clone(), headers)).collect();
+        Ok(Cluster { runtime, connections, next: 0, timeout })
+    }
+
+    pub fn hosts_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    pub fn get(&mut self, path: &str) -> Result<Answer, HttpError> {
+        let request = Request::builder(Method::Get, path).header("accept", "application/json").build();
+        self.send(&request)
+    }
+
+    pub fn post(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
+        let request = Request::builder(Method::Post, path)
+            .header("accept", "application/json")
+            .header("content-type", "application/json")
+            .body(body.to_string())
+            .build();
+        self.send(&request)
+    }
+
+    fn send(&mut self, request: &Request) -> Result<Answer, HttpError> {
+        let index = self.next;
+        self.next = (index + 1) % self.connections.len();
+        let connection = &mut self.connections[index];
+        self.runtime.block_on(async {
+            let response = connection.exchange(request, &request.body, self.timeout).await?;
+            let body = response.json().unwrap_or(Value::Null);
+            Ok(Answer { status: response.status, body })
+        })
+    }
+
+    /// Waits until the cluster has as many nodes as there are target hosts.
+    ///
+    /// Errors: it does not answer within two minutes, or answers with a status that waiting does not mend.
+    pub fn wait_for_rest_layer(&mut self) -> Result<(), DriveError> {
+        let path = format!("/_cluster/health?wait_for_nodes=%3E%3D{}", self.hosts_count());
+        let started = Instant::now();
+        loop {
+            let reason = match self.get(&path) {
+                Ok(answer) if (200..300).contains(&answer.status) => return Ok(()),
+                Ok(answer) if matches!(answer.status, 503 | 401 | 408) => format!("status {}", answer.status),
+                Ok(answer) => {
+                    return Err(DriveError::Cluster(format!(
+                        "GET {path} answered with status {}: {}",
+                        answer.status, answer.body
+                    )));
+                }
+                Err(error) => error.to_string(),
+            };
+            if started.elapsed() >= REST_LAYER_WAIT_MAX {
+                return Err(DriveError::Cluster(format!(
+                    "the REST layer did not become available within {} s: {reason}",
+                    REST_LAYER_WAIT_MAX.as_secs()
+                )));
+            }
+            std::thread::sleep(REST_LAYER_PAUSE);
+        }
+    }
+
+    /// The answer to `GET /`.
+    pub fn info(&mut self) -> Result<Value, DriveError> {
+        match self.get("/") {
+            Ok(answer) if answer.status == 200 => Ok(answer.body),
+            Ok(answer) => Err(DriveError::Cluster(format!("GET / answered with status {}", answer.status))),
+            Err(error) => Err(DriveError::Cluster(format!("GET /: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! How is a schedule driven, step by step?
+//!
+//! Before the first request every task is planned, so that a track that cannot run is refused whole. Each step then starts
+//! one thread a core (at most one a client); a thread runs its clients as tasks on a runtime of its own, so that nothing is
+//! shared while load is generated but the step's signals. The calling thread takes the samples in as they come, shows progress,
+//! and ends the step when all clients have ended.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Barrier, OnceLock};
+use std::time::{Duration, Instant};
+
+use super::allocation::{Allocation, Completion, Step, steps, worker_ranges};
+use super::client::{Abort, Client, ClientTask, Completes, OnError, SampleSink, StepSignals};
+use super::error::DriveError;
+use super::exchange::Exchange;
+use super::http::Address;
+use super::operation::{KINDS, Operation, Plan};
+use super::protocol::Protocol;
+use super::sample::Sample;
+use super::schedule::LoopRule;
+use super::statistics::TaskStatistics;
+use super::throttle::Throttle;
+use crate::model::{ScheduleElement, Task, Track};
+
+/// Rally ends a round every 30 s; a shorter one bounds the samples that wait.
+const ROUND: Duration = Duration::from_secs(5);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Where and how to send.
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub hosts: Vec<Address>,
+    pub protocol: Protocol,
+    /// Header lines of every request (user agent, credentials), CR LF each.
+    pub headers: String,
+    pub timeout: Duration,
+}
+
+#[derive(Debug, Clone)]
+pub struct DriveConfig {
+    pub target: Target,
+    pub on_error: OnError,
+    pub checks_assertions: bool,
+    /// Threads that generate load at most.
+    pub workers_max: usize,
+    /// For Poisson arrivals.
+    pub seed: u64,
+}
+
+/// What the driver tells while it works.
+pub trait DriveProgress {
+    /// `names`: the step's tasks.
+    fn step_started(&mut self, names: &str);
+    /// Share of the step done, in [0, 1].
+    fn step_advanced(&mut self, share: f64);
+    fn step_finished(&mut self, error_rate_max: f64);
+}
+
+/// A task and what it showed.
+pub struct TaskResult<'a> {
+    pub task: &'a Task,
+    pub statistics: TaskStatistics,
+}
+
+/// A schedule whose tasks are planned.
+pub struct PlannedSchedule<'a> {
+    steps: Vec<(Step<'a>, Vec<Box<dyn Operation>>)>,
+}
+
+impl<'a> PlannedSchedule<'a> {
+    /// Errors: [`DriveError::Track`] for the first task that cannot run.
+    pub fn new(
+        track: &'a Track,
+        schedule: &'a [ScheduleElement],
+        config: &DriveConfig,
+    ) -> Result<PlannedSchedule<'a>, DriveError> {
+        let plan_step = |step: Step<'a>| {
+            let operations =
+                step.tasks.iter().map(|task| plan_task(track, task, config)).collect::<Result<_, _>>()?;
+            Ok::<_, DriveError>((step, operations))
+        };
+        Ok(PlannedSchedule { steps: steps(schedule).into_iter().map(plan_step).collect::<Result<_, _>>()? })
+    }
+
+    /// Runs all steps. Results come in the schedule's order.
+    ///
+    /// Errors: what ended the race; results so far are lost, as in Rally.
+    pub fn run(
+        self,
+        config: &DriveConfig,
+        is_cancelled: &Arc<AtomicBool>,
+        progress: &mut dyn DriveProgress,
+    ) -> Result<Vec<TaskResult<'a>>, DriveError> {
+        let mut results = Vec::new();
+        for (step, operations) in &self.steps {
+            results.extend(run_step(step, operations, config, is_cancelled, progress)?);
+        }
+        Ok(results)
+    }
+}
+
+fn plan_task(track: &Track, task: &Task, config: &DriveConfig) -> Result<Box<dyn Operation>, DriveError> {
+    let kind = task.operation.kind.as_str();
+    let wrong = |reason: String| DriveError::track(&task.name, reason);
+    if let Some(source) = &task.operation.param_source {
+        return Err(wrong(format!("parameter source [{source}] is not supported (it needs a track plugin)")));
+    }
+    let (_, plan) = KINDS
+        .iter()
+        .find(|(name, _)| *name == kind)
+        .ok_or_else(|| wrong(format!("operation type [{kind}] is not supported yet")))?;
+    Throttle::for_task(task, 0).map_err(wrong)?;
+    let plan_input =
+        Plan { track, task, protocol: &config.target.protocol, checks_assertions: config.checks_assertions };
+    plan(&plan_input).map_err(wrong)
+}
+
+fn run_step<'a>(
+    step: &Step<'a>,
+    operations: &[Box<dyn Operation>],
+    config: &DriveConfig,
+    is_cancelled: &Arc<AtomicBool>,
+    progress: &mut dyn DriveProgress,
+) -> Result<Vec<TaskResult<'a>>, DriveError> {
+    let names: Vec<&str> = step.tasks.iter().map(|task| task.name.as_str()).collect();
+    progress.step_started(&names.join(","));
+    let signals = Arc::new(StepSignals {
+        is_cancelled: Arc::clone(is_cancelled),
+        is_completed: AtomicBool::new(false),
+        completing_clients: AtomicUsize::new(completing_clients(step)),
+    });
+    let ranges = worker_ranges(step.clients.len(), config.workers_max);
+    let start_line = StartLine { barrier: Barrier::new(ranges.len()), start: OnceLock::new() };
+    let (sender, receiver) = channel();
+    let (statistics, outcome) = std::thread::scope(|scope| {
+        let worker = |range: std::ops::Range<usize>| {
+            let worker = Worker {
+                first_client: range.start as u32,
+                clients: &step.clients[range],
+                completion: step.completion,
+                operations,
+                config,
+                signals: Arc::clone(&signals),
+                start_line: &start_line,
+                sender: sender.clone(),
+            };
+            scope.spawn(move || worker.run())
+        };
+        let workers: Vec<_> = ranges.into_iter().map(worker).collect();
+        drop(sender);
+        let statistics = take_samples(&receiver, step, progress);
+        let join = |worker: std::thread::ScopedJoinHandle<'_, Result<(), DriveError>>| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        (statistics, workers.into_iter().map(join).collect::<Result<Vec<()>, _>>())
+    });
+    outcome?;
+    if is_cancelled.load(Ordering::Acquire) {
+        return Err(DriveError::Interrupted);
+    }
+    progress.step_finished(statistics.iter().map(TaskStatistics::error_rate).fold(0.0, f64::max));
+    Ok(step.tasks.iter().zip(statistics).map(|(task, statistics)| TaskResult { task, statistics }).collect())
+}
+
+/// Clients whose end completes the step.
+fn completing_clients(step: &Step<'_>) -> usize {
+    match step.completion {
+        Completion::Task(index) => step.tasks[index].clients as usize,
+        _ => 0,
+    }
+}
+
+/// Takes in samples until the last client has ended.
+fn take_samples(
+    receiver: &Receiver<Vec<Sample>>,
+    step: &Step<'_>,
+    progress: &mut dyn DriveProgress,
+) -> Vec<TaskStatistics> {
+    let mut statistics: Vec<TaskStatistics> = step.tasks.iter().map(|_| TaskStatistics::default()).collect();
+    let mut progress_of_clients: Vec<Option<f32>> = vec![None; step.clients.len()];
+    let (mut round_start, mut shown) = (Instant::now(), Instant::now());
+    loop {
+        match receiver.recv_timeout(PROGRESS_INTERVAL) {
+            Ok(batch) => {
+                for sample in batch {
+                    progress_of_clients[sample.client as usize] = sample.progress;
+                    statistics[sample.task_index as usize].record(sample);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return statistics,
+        }
+        if round_start.elapsed() >= ROUND {
+            statistics.iter_mut().for_each(TaskStatistics::end_round);
+            round_start = Instant::now();
+        }
+        if shown.elapsed() >= PROGRESS_INTERVAL {
+            // Clients that do not know their end do not count.
+            let known: Vec<f64> =
+                progress_of_clients.iter().flatten().map(|share| f64::from(*share)).collect();
+            progress.step_advanced(known.iter().sum::<f64>() / known.len().max(1) as f64);
+            shown = Instant::now();
+        }
+    }
+}
+
+/// Where all workers of a step wait for one another, connected and ready.
+struct StartLine {
+    barrier: Barrier,
+    start: OnceLock<Instant>,
+}
+
+impl StartLine {
+    fn wait(&self) -> Instant {
+        self.barrier.wait();
+        *self.start.get_or_init(Instant::now)
+    }
+}
+
+struct Worker<'w, 'a> {
+    first_client: u32,
+    clients: &'w [Vec<Allocation<'a>>],
+    completion: Completion,
+    operations: &'w [Box<dyn Operation>],
+    config: &'w DriveConfig,
+    signals: Arc<StepSignals>,
+    start_line: &'w StartLine,
+    sender: Sender<Vec<Sample>>,
+}
+
+impl Worker<'_, '_> {
+    fn run(self) -> Result<(), DriveError> {
+        // Whatever fails here, the other workers must not wait for this one.
+        let prepared = self.prepare();
+        if prepared.is_err() {
+            self.signals.is_cancelled.store(true, Ordering::Release);
+        }
+        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                self.signals.is_cancelled.store(true, Ordering::Release);
+                self.start_line.wait();
+                return Err(error.into());
+            }
+        };
+        tokio::task::LocalSet::new().block_on(&runtime, self.run_clients(prepared))
+    }
+
+    async fn run_clients(
+        &self,
+        prepared: Result<Vec<Vec<ClientTask>>, DriveError>,
+    ) -> Result<(), DriveError> {
+        let target = &self.config.target;
+        let mut exchanges = Vec::new();
+        for client in 0..self.clients.len() {
+            let first = self.first_client as usize + client;
+            let mut exchange = Exchange::new(&target.hosts, &target.headers, target.timeout, first);
+            exchange.open().await;
+            exchanges.push(exchange);
+        }
+        let step_start = self.start_line.wait();
+        let sink = Rc::new(RefCell::new(SampleSink::new(self.sender.clone())));
+        let mut running = tokio::task::JoinSet::new();
+        for (index, (tasks, exchange)) in prepared?.into_iter().zip(exchanges).enumerate() {
+            let client = Client {
+                id: self.first_client + index as u32,
+                tasks,
+                exchange,
+                sink: Rc::clone(&sink),
+                signals: Arc::clone(&self.signals),
+                step_start,
+            };
+            running.spawn_local(client.run());
+        }
+        let mut first_abort: Option<Abort> = None;
+        while let Some(joined) = running.join_next().await {
+            match joined {
+                Ok(Ok(())) => {}
+                Ok(Err(abort)) => first_abort = first_abort.or(Some(abort)),
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            }
+        }
+        sink.borrow_mut().flush();
+        match first_abort {
+            None => Ok(()),
+            Some((task, reason)) => Err(DriveError::Aborted { task: task.to_string(), reason }),
+        }
+    }
+
+    /// The tasks of each client, with runners that share what a worker's clients share.
+    fn prepare(&self) -> Result<Vec<Vec<ClientTask>>, DriveError> {
+        let mut prepared: Vec<Vec<Option<ClientTask>>> =
+            self.clients.iter().map(|allocations| allocations.iter().map(|_| None).collect()).collect();
+        for (task_index, operation) in self.operations.iter().enumerate() {
+            // (position of the client, position in its list, allocation), by client index within the task
+            let mut of_task: Vec<(usize, usize, &Allocation<'_>)> = Vec::new();
+            for (client, allocations) in self.clients.iter().enumerate() {
+                let matching = allocations.iter().enumerate().filter(|(_, one)| one.task_index == task_index);
+                of_task.extend(matching.map(|(place, allocation)| (client, place, allocation)));
+            }
+            let Some((_, _, first)) = of_task.first() else { continue };
+            let task = first.task;
+            of_task.sort_by_key(|(_, _, allocation)| allocation.client_in_task);
+            let indices: Vec<u32> =
+                of_task.iter().map(|(_, _, allocation)| allocation.client_in_task).collect();
+            let runners = operation
+                .runners(&indices, task.clients)
+                .map_err(|reason| DriveError::track(&task.name, reason))?;
+            let rule = LoopRule::for_task(task, operation.is_finite());
+            let task_name: Arc<str> = task.name.as_str().into();
+            for ((client, place, allocation), runner) in of_task.into_iter().zip(runners) {
+                let seed =
+                    self.config.seed ^ (u64::from(allocation.client_in_step) << 32) ^ task_index as u64;
+                prepared[client][place] = Some(ClientTask {
+                    task_index: task_index as u32,
+                    task_name: Arc::clone(&task_name),
+                    runner,
+                    rule,
+                    throttle: Throttle::for_task(task, seed)
+                        .map_err(|reason| DriveError::track(&task.name, reason))?,
+                    ramp_up_wait: ramp_up_wait(allocation),
+                    on_error: error_behaviour(task, self.config.on_error),
+                    completes: match self.completion {
+                        Completion::Task(index) if index == task_index => Completes::WithLastClient,
+                        Completion::Any => Completes::WithFirstClient,
+                        _ => Completes::No,
+                    },
+                });
+            }
+        }
+        Ok(prepared.into_iter().map(|tasks| tasks.into_iter().flatten().collect()).collect())
+    }
+}
+
+fn ramp_up_wait(allocation: &Allocation<'_>) -> Duration {
+    let period_s = allocation.task.ramp_up_time_period_s.unwrap_or(0.0);
+    let share = f64::from(allocation.client_in_step) / f64::from(allocation.clients_of_step.max(1));
+    Duration::try_from_secs_f64(period_s * share).unwrap_or_default()
+}
+
+/// `ignore-response-error-level: non-fatal` softens `abort` for a task.
+fn error_behaviour(task: &Task, default: OnError) -> OnError {
+    match (default, task.ignore_response_error_level.as_deref()) {
+        (OnError::Abort, Some("non-fatal")) => OnError::Continue,
+        _ => default,
+    }
+}

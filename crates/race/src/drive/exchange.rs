@@ -1,0 +1,110 @@
+//! What does an operation get to talk to the server, and what is measured while it does?
+//!
+//! An [`Exchange`] belongs to one client. It rotates over the target hosts, tells failures apart as Rally does
+//! (`driver.py`, `execute_single`), and keeps the time from the first byte sent to the last byte received over all requests
+//! of one operation: the service time.
+
+use std::time::{Duration, Instant};
+
+use super::http::{Address, Connection, HttpError, Request, Response};
+use super::operation::Failure;
+
+pub struct Exchange {
+    connections: Vec<Connection>,
+    next: usize,
+    timeout: Duration,
+    span: Option<(Instant, Instant)>,
+}
+
+impl Exchange {
+    /// `first`: the host the first request goes to (modulo their number), so that clients spread over them.
+    pub fn new(hosts: &[Address], headers: &str, timeout: Duration, first: usize) -> Exchange {
+        let connections: Vec<Connection> =
+            hosts.iter().map(|host| Connection::new(host.clone(), headers)).collect();
+        Exchange { next: first % connections.len().max(1), connections, timeout, span: None }
+    }
+
+    /// Connects to every host. A host that cannot be reached is found out again by the first request, inside its task's
+    /// error handling.
+    pub async fn open(&mut self) {
+        for connection in &mut self.connections {
+            let _ = connection.open().await;
+        }
+    }
+
+    /// Forgets the previous operation's times.
+    pub fn begin(&mut self) {
+        self.span = None;
+    }
+
+    /// First request's start and last response's end since [`Exchange::begin`].
+    pub fn span(&self) -> Option<(Instant, Instant)> {
+        self.span
+    }
+
+    /// Sends a request with its own body; see [`Exchange::send_body`].
+    pub async fn send(
+        &mut self,
+        request: &Request,
+        timeout: Option<Duration>,
+    ) -> Result<Response<'_>, Failure> {
+        self.send_body(request, &request.body, timeout).await
+    }
+
+    /// Sends `request` with `body` and returns the answer.
+    ///
+    /// Errors: [`Failure`]; an answer outside 2xx that the request does not ignore is [`Failure::Api`].
+    pub async fn send_body(
+        &mut self,
+        request: &Request,
+        body: &[u8],
+        timeout: Option<Duration>,
+    ) -> Result<Response<'_>, Failure> {
+        let Exchange { connections, next, timeout: timeout_default, span } = self;
+        let current = *next;
+        *next = (current + 1) % connections.len();
+        let connection = &mut connections[current];
+        let started = Instant::now();
+        let result = connection.exchange(request, body, timeout.unwrap_or(*timeout_default)).await;
+        let ended = Instant::now();
+        *span = Some((span.map_or(started, |(first, _)| first), ended));
+        let response = result.map_err(Failure::from)?;
+        if response.is_success() || request.ignored_statuses.contains(&response.status) {
+            return Ok(response);
+        }
+        Err(Failure::Api { status: response.status, description: described(&response) })
+    }
+
+    /// Waits, as part of the service time.
+    pub async fn sleep(&mut self, duration: Duration) {
+        let started = Instant::now();
+        tokio::time::sleep(duration).await;
+        self.span = Some((self.span.map_or(started, |(first, _)| first), Instant::now()));
+    }
+}
+
+impl From<HttpError> for Failure {
+    fn from(error: HttpError) -> Failure {
+        match error {
+            HttpError::Connection(description) => Failure::Connection { description },
+            HttpError::Timeout => Failure::Timeout,
+            HttpError::Protocol(description) => Failure::Transport { description },
+        }
+    }
+}
+
+/// The body of an error response, shortened to what a message can hold.
+pub fn described(response: &Response<'_>) -> String {
+    const SHOWN_BYTES_MAX: usize = 1000;
+    match response.text() {
+        Ok(text) if text.is_empty() => "None".to_owned(),
+        Ok(text) => {
+            let mut shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN_BYTES_MAX)]).into_owned();
+            if text.len() > SHOWN_BYTES_MAX {
+                shown.push_str(" [...]");
+            }
+            shown
+        }
+        Err(error) => error.to_string(),
+    }
+}

@@ -1,0 +1,309 @@
+//! How do bytes go out and come back on one keep-alive connection?
+//!
+//! One connection carries one request at a time: closed-loop clients never need more. It reconnects by itself when the server
+//! closed it between two requests, and gives up on the socket after a time-out, since a late answer would be taken for the
+//! next one.
+
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::io::{AsyncReadExt, Interest};
+use tokio::net::TcpStream;
+
+use super::request::{Method, Request};
+use super::response::{BODY_BYTES_MAX, BodyLength, ChunkDecoder, Head, Response, parse_head};
+
+/// A read buffer starts with room for most search responses; it grows to the largest response and stays.
+const READ_BYTES_INITIAL: usize = 64 * 1024;
+/// Free room offered to each read of a body whose end is not in sight.
+const READ_BYTES_STEP: usize = 256 * 1024;
+
+#[derive(Debug, Error)]
+pub enum HttpError {
+    /// The server cannot be reached or went away: refused, reset, closed.
+    #[error("{0}")]
+    Connection(String),
+    #[error("network connection timed out")]
+    Timeout,
+    /// The peer does not speak HTTP/1.x as expected.
+    #[error("{0}")]
+    Protocol(String),
+}
+
+/// One of the target hosts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// As the user wrote it, for the `host` header and messages: `host:port`.
+    pub authority: String,
+    pub socket: SocketAddr,
+}
+
+pub struct Connection {
+    address: Address,
+    /// Headers that every request of this connection ends with, up to and without `content-length`.
+    tail: String,
+    stream: Option<TcpStream>,
+    /// Whether the open stream has carried a response: then the server may have closed it while it was idle.
+    is_reused: bool,
+    /// `tail`, `content-length` and the blank line of the request being sent.
+    head_end: Vec<u8>,
+    read: Vec<u8>,
+    /// Bytes of `read` that came from the socket.
+    read_bytes: usize,
+    /// Body of a chunked response.
+    assembled: Vec<u8>,
+}
+
+/// How an attempt ended that brought no answer.
+enum Attempt {
+    /// The connection was closed before the first byte of an answer.
+    ClosedBeforeAnswer(String),
+    Failed(HttpError),
+}
+
+impl Connection {
+    /// `headers`: complete header lines (CR LF each) added to every request, such as credentials.
+    pub fn new(address: Address, headers: &str) -> Connection {
+        let tail = format!("host: {}\r\n{headers}", address.authority);
+        Connection {
+            address,
+            tail,
+            stream: None,
+            is_reused: false,
+            head_end: Vec::with_capacity(256),
+            read: Vec::new(),
+            read_bytes: 0,
+            assembled: Vec::new(),
+        }
+    }
+
+    /// Opens the socket if it is not open, so that the first request does not pay for it.
+    pub async fn open(&mut self) -> Result<(), HttpError> {
+        if self.stream.is_none() {
+            let stream = TcpStream::connect(self.address.socket).await.map_err(|error| {
+                HttpError::Connection(format!("cannot connect to [{}]: {error}", self.address.authority))
+            })?;
+            stream.set_nodelay(true).map_err(|error| HttpError::Connection(error.to_string()))?;
+            self.stream = Some(stream);
+            self.is_reused = false;
+        }
+        Ok(())
+    }
+
+    /// Sends `request` with `body` (which may differ from the request's own) and reads the whole answer.
+    ///
+    /// Errors: [`HttpError`]; after any of them the socket is closed and the next request opens a new one.
+    pub async fn exchange(
+        &mut self,
+        request: &Request,
+        body: &[u8],
+        timeout: Duration,
+    ) -> Result<Response<'_>, HttpError> {
+        let outcome = match tokio::time::timeout(timeout, self.exchange_untimed(request, body)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(HttpError::Timeout),
+        };
+        match outcome {
+            Ok(head) => {
+                self.is_reused = true;
+                if !head.keep_alive {
+                    self.stream = None;
+                }
+                Ok(self.response(head))
+            }
+            Err(error) => {
+                self.stream = None;
+                Err(error)
+            }
+        }
+    }
+
+    async fn exchange_untimed(&mut self, request: &Request, body: &[u8]) -> Result<Head, HttpError> {
+        self.write_head_end(request.method, body.len());
+        loop {
+            self.open().await?;
+            match self.attempt(request, body).await {
+                Ok(head) => return Ok(head),
+                Err(Attempt::Failed(error)) => return Err(error),
+                Err(Attempt::ClosedBeforeAnswer(_)) if self.is_reused => self.stream = None,
+                Err(Attempt::ClosedBeforeAnswer(reason)) => return Err(HttpError::Connection(reason)),
+            }
+        }
+    }
+
+    fn write_head_end(&mut self, method: Method, body_bytes: usize) {
+        self.head_end.clear();
+        self.head_end.extend_from_slice(self.tail.as_bytes());
+        if body_bytes > 0 || matches!(method, Method::Post | Method::Put) {
+            self.head_end.extend_from_slice(b"content-length: ");
+            push_decimal(&mut self.head_end, body_bytes);
+            self.head_end.extend_from_slice(b"\r\n");
+        }
+        self.head_end.extend_from_slice(b"\r\n");
+    }
+
+    async fn attempt(&mut self, request: &Request, body: &[u8]) -> Result<Head, Attempt> {
+        self.read_bytes = 0;
+        let stream = self.stream.as_mut().expect("opened by the caller");
+        if self.read.is_empty() {
+            self.read.resize(READ_BYTES_INITIAL, 0);
+        }
+        let parts = [&request.head[..], &self.head_end[..], body];
+        let is_sent = write_parts(stream, &parts, &mut self.read, &mut self.read_bytes).await?;
+        let mut head = self.read_response(request.method == Method::Head).await?;
+        // An answer that came before the request was out: what is left of the request would be taken for the next one.
+        head.keep_alive &= is_sent && head.length != BodyLength::UntilClose;
+        Ok(head)
+    }
+
+    async fn read_response(&mut self, bodiless: bool) -> Result<Head, Attempt> {
+        let head = loop {
+            match parse_head(&self.read[..self.read_bytes], bodiless).map_err(Attempt::Failed)? {
+                // Interim answers such as 100 are followed by the real one.
+                Some(head) if head.status < 200 => {
+                    self.read.copy_within(head.head_bytes..self.read_bytes, 0);
+                    self.read_bytes -= head.head_bytes;
+                }
+                Some(head) => break head,
+                None => self.read_more(0).await?,
+            }
+        };
+        match head.length {
+            BodyLength::Bytes(length) => {
+                let end = head.head_bytes + length;
+                while self.read_bytes < end {
+                    self.read_more(end - self.read_bytes).await?;
+                }
+            }
+            BodyLength::Chunked => self.read_chunks(&head).await?,
+            BodyLength::UntilClose => self.read_until_close().await?,
+        }
+        Ok(head)
+    }
+
+    async fn read_chunks(&mut self, head: &Head) -> Result<(), Attempt> {
+        let mut decoder = ChunkDecoder::default();
+        self.assembled.clear();
+        let mut from = head.head_bytes;
+        loop {
+            let read = &self.read[from..self.read_bytes];
+            from += decoder.decode(read, &mut self.assembled).map_err(Attempt::Failed)?;
+            if decoder.is_done() {
+                return Ok(());
+            }
+            if from == self.read_bytes {
+                (from, self.read_bytes) = (0, 0);
+            }
+            self.read_more(READ_BYTES_STEP).await?;
+        }
+    }
+
+    async fn read_until_close(&mut self) -> Result<(), Attempt> {
+        loop {
+            if self.read_bytes > BODY_BYTES_MAX {
+                return Err(Attempt::Failed(HttpError::Protocol("response body exceeds 1 GiB".into())));
+            }
+            match self.read_more(READ_BYTES_STEP).await {
+                Ok(()) => {}
+                Err(Attempt::Failed(HttpError::Connection(_))) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Waits for bytes and appends them, after making room for `wanted_bytes` (at least one).
+    async fn read_more(&mut self, wanted_bytes: usize) -> Result<(), Attempt> {
+        let needed = self.read_bytes + wanted_bytes.max(1);
+        if self.read.len() < needed {
+            self.read.resize(needed.next_power_of_two(), 0);
+        }
+        let stream = self.stream.as_mut().expect("opened by the caller");
+        match stream.read(&mut self.read[self.read_bytes..]).await {
+            Ok(0) => Err(self.closed("the server closed the connection".into())),
+            Ok(count) => {
+                self.read_bytes += count;
+                Ok(())
+            }
+            Err(error) => Err(self.closed(error.to_string())),
+        }
+    }
+
+    fn closed(&self, reason: String) -> Attempt {
+        let reason = format!("[{}]: {reason}", self.address.authority);
+        match self.read_bytes {
+            0 => Attempt::ClosedBeforeAnswer(reason),
+            _ => Attempt::Failed(HttpError::Connection(reason)),
+        }
+    }
+
+    fn response(&self, head: Head) -> Response<'_> {
+        let body = match head.length {
+            BodyLength::Bytes(length) => &self.read[head.head_bytes..head.head_bytes + length],
+            BodyLength::Chunked => &self.assembled[..],
+            BodyLength::UntilClose => &self.read[head.head_bytes..self.read_bytes],
+        };
+        Response { status: head.status, encoding: head.encoding, body }
+    }
+}
+
+/// Writes all parts in as few system calls as the socket takes; false when an answer arrived first (then it is in `read`).
+async fn write_parts(
+    stream: &mut TcpStream,
+    parts: &[&[u8]; 3],
+    read: &mut [u8],
+    read_bytes: &mut usize,
+) -> Result<bool, Attempt> {
+    let mut slices = parts.map(IoSlice::new);
+    let mut left: &mut [IoSlice<'_>] = &mut slices;
+    IoSlice::advance_slices(&mut left, 0);
+    while !left.is_empty() {
+        match stream.try_write_vectored(left) {
+            Ok(count) => IoSlice::advance_slices(&mut left, count),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                let ready = stream
+                    .ready(Interest::WRITABLE | Interest::READABLE)
+                    .await
+                    .map_err(|error| Attempt::ClosedBeforeAnswer(error.to_string()))?;
+                if ready.is_readable() && read_early(stream, read, read_bytes)? {
+                    return Ok(false);
+                }
+            }
+            Err(error) => {
+                // A server that refuses a large body answers and closes; the answer says more than the broken pipe.
+                if read_early(stream, read, read_bytes)? {
+                    return Ok(false);
+                }
+                return Err(Attempt::ClosedBeforeAnswer(error.to_string()));
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn read_early(stream: &TcpStream, read: &mut [u8], read_bytes: &mut usize) -> Result<bool, Attempt> {
+    match stream.try_read(read) {
+        Ok(0) => Err(Attempt::ClosedBeforeAnswer("the server closed the connection".into())),
+        Ok(count) => {
+            *read_bytes = count;
+            Ok(true)
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(Attempt::ClosedBeforeAnswer(error.to_string())),
+    }
+}
+
+fn push_decimal(out: &mut Vec<u8>, mut value: usize) {
+    let mut digits = [0u8; 20];
+    let mut from = digits.len();
+    loop {
+        from -= 1;
+        digits[from] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[from..]);
+}

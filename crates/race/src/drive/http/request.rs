@@ -1,0 +1,204 @@
+//! What are the bytes of a request?
+//!
+//! A request is made once per operation and sent many times. Its head stops before the `host` header: everything that
+//! belongs to the connection (host, user agent, credentials) is appended by [`super::Connection`], so that the same request
+//! can go to several hosts.
+
+use bytes::Bytes;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Put,
+    Post,
+    Delete,
+    Head,
+}
+
+impl Method {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Put => "PUT",
+            Method::Post => "POST",
+            Method::Delete => "DELETE",
+            Method::Head => "HEAD",
+        }
+    }
+
+    /// The method of that name in any case, as tracks write it; `None` for methods no operation needs.
+    pub fn from_name(name: &str) -> Option<Method> {
+        [Method::Get, Method::Put, Method::Post, Method::Delete, Method::Head]
+            .into_iter()
+            .find(|method| method.as_str().eq_ignore_ascii_case(name))
+    }
+}
+
+/// A request ready to be sent any number of times.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub method: Method,
+    /// Request line and headers, each ended by CR LF, without `host`, `content-length` and the blank line.
+    pub head: Bytes,
+    pub body: Bytes,
+    /// Statuses outside 2xx that count as success (Rally's `ignore`).
+    pub ignored_statuses: Vec<u16>,
+}
+
+impl Request {
+    pub fn builder(method: Method, path: &str) -> RequestBuilder {
+        RequestBuilder {
+            method,
+            target: path.to_owned(),
+            has_query: path.contains('?'),
+            headers: Vec::new(),
+            body: Bytes::new(),
+            ignored_statuses: Vec::new(),
+        }
+    }
+
+    /// The same request for a path (without query) that goes on with `end`, such as an id only known from an answer.
+    pub fn with_path_end(mut self, end: &str) -> Request {
+        let mut escaped = String::new();
+        escape_into(&mut escaped, end, b":");
+        if let Some(at) = memchr::memmem::find(&self.head, b" HTTP/1.1\r\n") {
+            self.head = [&self.head[..at], escaped.as_bytes(), &self.head[at..]].concat().into();
+        }
+        self
+    }
+}
+
+pub struct RequestBuilder {
+    method: Method,
+    target: String,
+    has_query: bool,
+    headers: Vec<(String, String)>,
+    body: Bytes,
+    ignored_statuses: Vec<u16>,
+}
+
+impl RequestBuilder {
+    /// Appends `name=value`, percent-encoded, to the query string.
+    pub fn query(mut self, name: &str, value: &str) -> Self {
+        self.target.push(if self.has_query { '&' } else { '?' });
+        self.has_query = true;
+        escape_into(&mut self.target, name, b"");
+        self.target.push('=');
+        escape_into(&mut self.target, value, b",*:");
+        self
+    }
+
+    /// Sets a header; an earlier one of the same name (in any case) is replaced.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    pub fn ignore_statuses(mut self, statuses: &[u16]) -> Self {
+        self.ignored_statuses.extend_from_slice(statuses);
+        self
+    }
+
+    pub fn build(self) -> Request {
+        let mut head = String::with_capacity(256);
+        head.push_str(self.method.as_str());
+        head.push(' ');
+        push_target(&mut head, &self.target);
+        head.push_str(" HTTP/1.1\r\n");
+        for (name, value) in &self.headers {
+            head.extend(name.chars().filter(is_header_char));
+            head.push_str(": ");
+            head.extend(value.chars().filter(is_header_char));
+            head.push_str("\r\n");
+        }
+        Request {
+            method: self.method,
+            head: Bytes::from(head),
+            body: self.body,
+            ignored_statuses: self.ignored_statuses,
+        }
+    }
+}
+
+/// Control characters would let a track's value end the header early.
+fn is_header_char(c: &char) -> bool {
+    !c.is_control()
+}
+
+/// The request target, with what cannot stand in a request line (blanks, control and non-ASCII bytes) percent-encoded.
+/// Anything else is the caller's own encoding and stays.
+fn push_target(head: &mut String, target: &str) {
+    for byte in target.bytes() {
+        if byte.is_ascii_graphic()
+            && !matches!(byte, b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}')
+        {
+            head.push(byte as char);
+        } else {
+            push_escaped(head, byte);
+        }
+    }
+}
+
+/// Percent-encodes everything but RFC 3986's unreserved characters and `kept`.
+pub fn escape_into(out: &mut String, text: &str, kept: &[u8]) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') || kept.contains(&byte) {
+            out.push(byte as char);
+        } else {
+            push_escaped(out, byte);
+        }
+    }
+}
+
+fn push_escaped(out: &mut String, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    out.push('%');
+    out.push(HEX[usize::from(byte >> 4)] as char);
+    out.push(HEX[usize::from(byte & 15)] as char);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(builder: RequestBuilder, expected: &str) {
+        assert_eq!(std::str::from_utf8(&builder.build().head).unwrap(), expected);
+    }
+
+    #[test]
+    fn heads() {
+        check(Request::builder(Method::Get, "/_search"), "GET /_search HTTP/1.1\r\n");
+        check(
+            Request::builder(Method::Put, "/_bulk").query("pipeline", "a b&c").query("refresh", "true"),
+            "PUT /_bulk?pipeline=a%20b%26c&refresh=true HTTP/1.1\r\n",
+        );
+        check(
+            Request::builder(Method::Get, "/logs-*/_search?a=1")
+                .query("b", "x")
+                .header("Accept", "a/b")
+                .header("accept", "c/d\r\ninjected: 1"),
+            "GET /logs-*/_search?a=1&b=x HTTP/1.1\r\naccept: c/dinjected: 1\r\n",
+        );
+        check(Request::builder(Method::Get, "/a b/é"), "GET /a%20b/%C3%A9 HTTP/1.1\r\n");
+    }
+
+    #[test]
+    fn path_ends() {
+        let request =
+            Request::builder(Method::Get, "/_tasks/").header("a", "b").build().with_path_end("x:1/2");
+        assert_eq!(&request.head[..], b"GET /_tasks/x:1%2F2 HTTP/1.1\r\na: b\r\n");
+    }
+
+    #[test]
+    fn methods_by_name() {
+        assert_eq!(Method::from_name("post"), Some(Method::Post));
+        assert_eq!(Method::from_name("PATCH"), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! "Here is a schedule and a server's address; how does the server answer under exactly that load?"
+//!
+//! Rally's race semantics (`esrally/driver/`) on asynchronous I/O with requests made before the clock starts. [`driver`]
+//! conducts: [`allocation`] lays the schedule out over clients, [`client`] is one client's loop under [`schedule`] and
+//! [`throttle`], [`operation`] knows what each task sends, [`http`] sends it, [`statistics`] takes the samples in, and
+//! [`telemetry`] asks the server about itself before and after.
+
+pub mod allocation;
+pub mod client;
+pub mod cluster;
+pub mod distribution;
+mod documents;
+pub mod driver;
+pub mod error;
+mod exchange;
+pub mod http;
+pub mod operation;
+mod probe;
+pub mod protocol;
+pub mod sample;
+pub mod schedule;
+pub mod statistics;
+pub mod telemetry;
+#[cfg(test)]
+mod tests;
+mod throttle;
+pub mod throughput;
+mod timer;

@@ -1,0 +1,340 @@
+//! `bulk`: index the corpora (`runner.py`, `BulkIndex`; `track/params.py`, `BulkIndexParamSource`).
+//!
+//! The weight of a request is its number of documents, the unit `docs`. Of the answer only `errors` is read, and the items
+//! only when it is true or `detailed-results` asks for it.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::contract::{Answer, ErrorNote, Failure, Operation, Outcome, Plan, Runner};
+use crate::drive::documents::{BulkBody, BulkReader, OpenSet, ReadingRule};
+use crate::drive::exchange::Exchange;
+use crate::drive::http::{Method, Request, Response};
+use crate::drive::probe::{Found, probe};
+use crate::model::{Corpus, DocumentSet};
+
+pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    if let Some(kind) = plan.text("conflicts")?.filter(|kind| !kind.is_empty()) {
+        return Err(format!("bulk with 'conflicts' [{kind}] is not supported yet"));
+    }
+    let bulk_documents =
+        positive_integer(plan, "bulk-size")?.ok_or("mandatory parameter 'bulk-size' is missing")?;
+    check_batch_size(plan, bulk_documents)?;
+    let (ingest_percentage, ingest_documents) = amount(plan, bulk_documents)?;
+    let mut builder =
+        plan.request(Method::Put, "/_bulk")?.header("content-type", &plan.protocol.content_ndjson);
+    for name in ["timeout", "pipeline"] {
+        if let Some(value) = plan.text(name)?.filter(|value| !value.is_empty()) {
+            builder = builder.query(name, value);
+        }
+    }
+    if let Some(refresh) = refresh(plan)? {
+        builder = builder.query("refresh", &refresh);
+    }
+    let corpora = used_corpora(plan)?;
+    Ok(Box::new(Bulk {
+        request: plan.with_request_params(builder)?.build(),
+        timeout: plan.timeout()?,
+        rule: ReadingRule {
+            bulk_documents,
+            ingest_percentage,
+            ingest_documents,
+            is_looped: plan.flag("looped")?.unwrap_or(false),
+        },
+        corpora: corpora.into(),
+        is_detailed: plan.flag("detailed-results")?.unwrap_or(false),
+        retries_on_429: plan.number("retries_on_429")?.unwrap_or(0.0) as u64,
+    }))
+}
+
+fn positive_integer(plan: &Plan<'_>, name: &str) -> Result<Option<u64>, String> {
+    match plan.number(name)? {
+        None => Ok(None),
+        Some(value) if value >= 1.0 && value < 1e15 => Ok(Some(value as u64)),
+        Some(value) => Err(format!("'{name}' must be positive but was {value}")),
+    }
+}
+
+/// `batch-size` only says how much is read at once, which has no meaning for a mapped file; its rules hold all the same.
+fn check_batch_size(plan: &Plan<'_>, bulk_documents: u64) -> Result<(), String> {
+    match positive_integer(plan, "batch-size")? {
+        Some(batch) if batch < bulk_documents => {
+            Err("'batch-size' must be greater than or equal to 'bulk-size'".into())
+        }
+        Some(batch) if batch % bulk_documents != 0 => {
+            Err("'batch-size' must be a multiple of 'bulk-size'".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `ingest-percentage` and `ingest-doc-count`.
+fn amount(plan: &Plan<'_>, bulk_documents: u64) -> Result<(f64, Option<u64>), String> {
+    let percentage = plan.number("ingest-percentage")?;
+    if let Some(value) = percentage.filter(|value| !(*value > 0.0 && *value <= 100.0)) {
+        return Err(format!("'ingest-percentage' must be in the range (0.0, 100.0] but was {value:.1}"));
+    }
+    let documents = positive_integer(plan, "ingest-doc-count")?;
+    if documents.is_some() && percentage.is_some() {
+        return Err("'ingest-doc-count' and 'ingest-percentage' are mutually exclusive".into());
+    }
+    if let Some(count) = documents.filter(|count| count % bulk_documents != 0) {
+        return Err(format!(
+            "'ingest-doc-count' must be a multiple of 'bulk-size' ({bulk_documents}) but was {count}"
+        ));
+    }
+    Ok((percentage.unwrap_or(100.0), documents))
+}
+
+fn refresh(plan: &Plan<'_>) -> Result<Option<String>, String> {
+    match plan.params().get("refresh") {
+        None | Some(serde_json::Value::Null) => Ok(None),
+        Some(value) => match super::contract::plain(value) {
+            value if ["wait_for", "true", "false"].contains(&value.as_str()) => Ok(Some(value)),
+            other => {
+                Err(format!("unsupported bulk refresh value: {other}; use one of [wait_for, true, false]"))
+            }
+        },
+    }
+}
+
+/// The track's corpora that `corpora`, `indices` and `data-streams` leave over, opened.
+fn used_corpora(plan: &Plan<'_>) -> Result<Vec<Vec<OpenSet>>, String> {
+    let names = plan.names("corpora")?;
+    let indices = plan.names("indices")?;
+    let streams = plan.names("data-streams")?;
+    let is_wanted = |set: &&DocumentSet| {
+        let is_in = |wanted: &Option<Vec<String>>, target: &Option<String>| {
+            wanted.as_ref().is_none_or(|wanted| target.as_ref().is_some_and(|target| wanted.contains(target)))
+        };
+        set.number_of_documents > 0
+            && is_in(&indices, &set.target_index)
+            && is_in(&streams, &set.target_data_stream)
+    };
+    let is_named = |corpus: &&Corpus| names.as_ref().is_none_or(|names| names.contains(&corpus.name));
+    let mut used = Vec::new();
+    for corpus in plan.track.corpora.iter().filter(is_named) {
+        let sets =
+            corpus.documents.iter().filter(is_wanted).map(OpenSet::open).collect::<Result<Vec<_>, _>>()?;
+        if !sets.is_empty() {
+            used.push(sets);
+        }
+    }
+    if used.is_empty() {
+        let known: Vec<&str> = plan.track.corpora.iter().map(|corpus| corpus.name.as_str()).collect();
+        return Err(match known.is_empty() {
+            true => "the track defines no corpora, which bulk needs".into(),
+            false => format!("no documents of the track's corpora [{}] match", known.join(", ")),
+        });
+    }
+    Ok(used)
+}
+
+struct Bulk {
+    request: Request,
+    timeout: Option<Duration>,
+    rule: ReadingRule,
+    corpora: Arc<[Vec<OpenSet>]>,
+    is_detailed: bool,
+    retries_on_429: u64,
+}
+
+impl Operation for Bulk {
+    fn is_finite(&self) -> bool {
+        true
+    }
+
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+        let (Some(first), Some(last)) = (clients.first(), clients.last()) else { return Ok(Vec::new()) };
+        let reader =
+            BulkReader::new(Arc::clone(&self.corpora), (*first, *last, clients_total), self.rule.clone())?;
+        let reader = Rc::new(RefCell::new(reader));
+        let runner = |_: &u32| {
+            Box::new(BulkRunner {
+                request: self.request.clone(),
+                timeout: self.timeout,
+                reader: Rc::clone(&reader),
+                body: BulkBody::default(),
+                is_detailed: self.is_detailed,
+                retries_on_429: self.retries_on_429,
+            }) as Box<dyn Runner>
+        };
+        Ok(clients.iter().map(runner).collect())
+    }
+}
+
+struct BulkRunner {
+    request: Request,
+    timeout: Option<Duration>,
+    reader: Rc<RefCell<BulkReader>>,
+    body: BulkBody,
+    is_detailed: bool,
+    retries_on_429: u64,
+}
+
+impl Runner for BulkRunner {
+    fn prepare(&mut self) -> Result<bool, String> {
+        Ok(self.reader.borrow_mut().next(&mut self.body))
+    }
+
+    fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a> {
+        Box::pin(self.send(exchange))
+    }
+
+    fn progress(&self) -> Option<f64> {
+        Some(self.reader.borrow().progress())
+    }
+}
+
+impl BulkRunner {
+    async fn send(&mut self, exchange: &mut Exchange) -> Result<Outcome, Failure> {
+        let response = exchange.send_body(&self.request, self.body.bytes(), self.timeout).await?;
+        let mut result = BulkResult::read(&response, self.is_detailed)?;
+        let mut retries_left = self.retries_on_429;
+        let mut retried: Option<Vec<u8>> = None;
+        while retries_left > 0 && !result.rejected_items.is_empty() {
+            let again = pick_items(retried.as_deref().unwrap_or(self.body.bytes()), &result.rejected_items);
+            let response = exchange.send_body(&self.request, &again, self.timeout).await?;
+            let is_only_rejections = result.errors == result.rejected_items.len() as u64;
+            result = BulkResult::read(&response, self.is_detailed)?;
+            // Items that failed otherwise stay failed, whatever becomes of the repeated ones.
+            result.errors += u64::from(!is_only_rejections);
+            retried = Some(again);
+            retries_left -= 1;
+        }
+        let error = (result.errors > 0).then(|| {
+            Box::new(ErrorNote {
+                kind: "bulk",
+                status: Some(result.status),
+                description: result.description(),
+            })
+        });
+        Ok(Outcome { weight: self.body.documents, unit: "docs", is_success: error.is_none(), error })
+    }
+}
+
+/// The two lines of each item in `items`.
+fn pick_items(body: &[u8], items: &[usize]) -> Vec<u8> {
+    let lines: Vec<&[u8]> = body.split_inclusive(|byte| *byte == b'\n').collect();
+    let pair = |item: &usize| lines.get(item * 2..item * 2 + 2).unwrap_or_default().concat();
+    items.iter().flat_map(pair).collect()
+}
+
+/// What a bulk response says.
+#[derive(Debug, Default)]
+struct BulkResult {
+    status: u16,
+    errors: u64,
+    rejected_items: Vec<usize>,
+    details: BTreeSet<(u16, String)>,
+}
+
+#[derive(Deserialize)]
+struct BulkResponse {
+    items: Vec<std::collections::HashMap<String, BulkItem>>,
+}
+
+#[derive(Deserialize)]
+struct BulkItem {
+    status: u16,
+    #[serde(default)]
+    error: Option<serde_json::Value>,
+    #[serde(default, rename = "_shards")]
+    shards: Option<BulkShards>,
+}
+
+#[derive(Deserialize)]
+struct BulkShards {
+    #[serde(default)]
+    failed: u64,
+}
+
+impl BulkResult {
+    fn read(response: &Response<'_>, is_detailed: bool) -> Result<BulkResult, Failure> {
+        let text = response.text()?;
+        let [errors] = probe(&text, ["errors"]);
+        let mut result = BulkResult { status: response.status, ..BulkResult::default() };
+        match errors.and_then(Found::as_bool) {
+            Some(false) if !is_detailed => return Ok(result),
+            None if !is_detailed => {
+                return Err(Failure::Transport { description: "bulk response without [errors]".into() });
+            }
+            _ => {}
+        }
+        let parsed: BulkResponse = serde_json::from_slice(&text).map_err(|error| Failure::Transport {
+            description: format!("bulk response cannot be read: {error}"),
+        })?;
+        for (index, item) in parsed.items.iter().enumerate() {
+            let Some(item) = item.values().next() else { continue };
+            if item.status <= 299 && item.shards.as_ref().is_none_or(|shards| shards.failed == 0) {
+                continue;
+            }
+            result.errors += 1;
+            if item.status == 429 {
+                result.rejected_items.push(index);
+            }
+            let reason = match &item.error {
+                None => String::new(),
+                Some(error) => error["reason"].as_str().map_or_else(|| error.to_string(), str::to_owned),
+            };
+            result.details.insert((item.status, reason));
+        }
+        Ok(result)
+    }
+
+    /// The first five different errors, as Rally words them.
+    fn description(&self) -> String {
+        let shown = self.details.iter().take(5).map(|(status, reason)| match reason.is_empty() {
+            true => format!("HTTP status: {status}"),
+            false => format!("HTTP status: {status}, message: {reason}"),
+        });
+        let mut description = shown.collect::<Vec<_>>().join(" | ");
+        if self.details.len() > 5 {
+            description.push_str(&format!(" | TRUNCATED, {} different errors", self.details.len()));
+        }
+        description
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::http::Encoding;
+
+    #[track_caller]
+    fn check(body: &str, errors: u64, rejected: &[usize], description: &str) {
+        let response = Response { status: 200, encoding: Encoding::Identity, body: body.as_bytes() };
+        for is_detailed in [false, true] {
+            let result = BulkResult::read(&response, is_detailed).unwrap();
+            assert_eq!((result.errors, &result.rejected_items[..]), (errors, rejected), "{body}");
+            assert_eq!(result.description(), description);
+        }
+    }
+
+    #[test]
+    fn responses() {
+        check(r#"{"errors":false,"took":3,"items":[{"index":{"status":201}}]}"#, 0, &[], "");
+        check(
+            r#"{"took":3,"errors":true,"items":[{"index":{"status":201}},
+                {"index":{"status":429,"error":{"type":"x","reason":"full"}}},
+                {"create":{"status":400,"error":{"reason":"bad"}}},
+                {"create":{"status":201,"_shards":{"total":2,"failed":1}}}]}"#,
+            3,
+            &[1],
+            "HTTP status: 201 | HTTP status: 400, message: bad | HTTP status: 429, message: full",
+        );
+        let odd = Response { status: 200, encoding: Encoding::Identity, body: b"[]" };
+        assert!(BulkResult::read(&odd, false).is_err());
+    }
+
+    #[test]
+    fn rejected_items_are_picked_with_their_actions() {
+        assert_eq!(pick_items(b"a0\nd0\na1\nd1\na2\nd2\n", &[0, 2]), b"a0\nd0\na2\nd2\n");
+        assert_eq!(pick_items(b"a0\nd0\n", &[5]), b"");
+    }
+}

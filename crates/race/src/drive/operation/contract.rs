@@ -1,0 +1,298 @@
+//! What does every operation promise to the clients that run it?
+//!
+//! Before the race each task is planned once: parameters are checked and requests built ([`Plan`] to [`Operation`]). For
+//! each worker the operation then makes one [`Runner`] per client; the clients call [`Runner::prepare`] outside and
+//! [`Runner::run`] inside the measured time.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::drive::exchange::Exchange;
+use crate::drive::http::{Method, Request, RequestBuilder};
+use crate::drive::protocol::Protocol;
+use crate::model::{Params, Task, Track};
+
+/// What an operation knows when it is planned.
+pub struct Plan<'a> {
+    pub track: &'a Track,
+    pub task: &'a Task,
+    pub protocol: &'a Protocol,
+    /// Whether the track's assertions are checked (`--enable-assertions`).
+    pub checks_assertions: bool,
+}
+
+/// A planned operation, shared by all clients of its task.
+pub trait Operation: Send + Sync {
+    /// Whether the parameters run out by themselves.
+    fn is_finite(&self) -> bool {
+        false
+    }
+
+    /// One runner for each of `clients` (ascending indices within the task, of `clients_total`), all on one worker.
+    ///
+    /// Errors: the reason why the task cannot run.
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String>;
+}
+
+/// One client's side of an operation.
+pub trait Runner {
+    /// Makes the next request ready, before any clock starts; false when the parameters have run out.
+    fn prepare(&mut self) -> Result<bool, String> {
+        Ok(true)
+    }
+
+    /// Runs the operation once. One small allocation for the future; its cost is about 1 % of the system calls'.
+    fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a>;
+
+    /// Share of the parameters used up, in [0, 1].
+    fn progress(&self) -> Option<f64> {
+        None
+    }
+}
+
+pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + 'a>>;
+
+/// What one run of an operation brought.
+#[derive(Debug)]
+pub struct Outcome {
+    pub weight: u64,
+    pub unit: &'static str,
+    pub error: Option<Box<ErrorNote>>,
+    /// Whether a repetition may succeed (`success: false` without being an error of the request itself).
+    pub is_success: bool,
+}
+
+impl Outcome {
+    pub fn ops(weight: u64) -> Outcome {
+        Outcome { weight, unit: "ops", error: None, is_success: true }
+    }
+
+    /// The request went through but its condition does not hold (yet).
+    pub fn unmet(description: String) -> Outcome {
+        let note = ErrorNote { kind: "unmet", status: None, description };
+        Outcome { weight: 1, unit: "ops", error: Some(Box::new(note)), is_success: false }
+    }
+}
+
+/// Why a sample counts as failed; Rally's request meta data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorNote {
+    /// `transport`, `api`, `bulk`, or `unmet` for a condition that does not hold.
+    pub kind: &'static str,
+    pub status: Option<u16>,
+    pub description: String,
+}
+
+/// How a run of an operation failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// Refused, reset or closed: ends the race under every error behaviour but `continue-on-network`.
+    Connection { description: String },
+    /// No answer within the request's time-out.
+    Timeout,
+    /// The answer is not HTTP, or not what the operation has to read from it.
+    Transport { description: String },
+    /// The server answered with an error status.
+    Api { status: u16, description: String },
+    /// Nothing that a later request could mend: a failed assertion, a parameter of the wrong type. Ends the race.
+    Fatal { reason: String },
+}
+
+impl Failure {
+    /// The failure as meta data of its sample; `None` for fatal ones, which leave no sample.
+    pub fn note(&self) -> Option<ErrorNote> {
+        let (kind, status, description) = match self {
+            Failure::Connection { description } | Failure::Transport { description } => {
+                ("transport", None, description.clone())
+            }
+            Failure::Timeout => ("transport", None, "network connection timed out".to_owned()),
+            Failure::Api { status, description } => ("api", Some(*status), description.clone()),
+            Failure::Fatal { .. } => return None,
+        };
+        Some(ErrorNote { kind, status, description })
+    }
+}
+
+/// An operation that does the same for every client, every time.
+pub trait Steady: Send + Sync + 'static {
+    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a>;
+}
+
+/// Gives a [`Steady`] operation the clients' interface.
+pub fn steady(operation: impl Steady) -> Box<dyn Operation> {
+    Box::new(SteadyOperation(Arc::new(operation)))
+}
+
+struct SteadyOperation<S>(Arc<S>);
+
+impl<S: Steady> Operation for SteadyOperation<S> {
+    fn runners(&self, clients: &[u32], _clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+        let runner = |_: &u32| Box::new(SteadyRunner(Arc::clone(&self.0))) as Box<dyn Runner>;
+        Ok(clients.iter().map(runner).collect())
+    }
+}
+
+struct SteadyRunner<S>(Arc<S>);
+
+impl<S: Steady> Runner for SteadyRunner<S> {
+    fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a> {
+        self.0.run(exchange)
+    }
+}
+
+impl Plan<'_> {
+    pub fn params(&self) -> &Params {
+        &self.task.operation.params
+    }
+
+    /// A request with the headers every track operation sends, plus the operation's own `headers` and `opaque-id`.
+    pub fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, String> {
+        let mut builder = Request::builder(method, path)
+            .header("accept", &self.protocol.accept)
+            .header("accept-encoding", "gzip, deflate");
+        if let Some(id) = self.text("opaque-id")? {
+            builder = builder.header("x-opaque-id", id);
+        }
+        match self.params().get("headers") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(headers)) => {
+                for (name, value) in headers {
+                    builder = builder.header(name, &plain(value));
+                }
+            }
+            Some(_) => return Err("parameter 'headers' must be an object".into()),
+        }
+        Ok(builder)
+    }
+
+    /// [`Plan::request`] with a JSON body; `null` and absent bodies are none.
+    pub fn request_with_body(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<RequestBuilder, String> {
+        let builder = self.request(method, path)?;
+        Ok(match body {
+            None | Some(Value::Null) => builder,
+            Some(body) => self.with_json(builder, body),
+        })
+    }
+
+    pub fn with_json(&self, builder: RequestBuilder, body: &Value) -> RequestBuilder {
+        let text = match body {
+            // Tracks may give a body as text, which is sent as it is.
+            Value::String(text) => text.clone().into_bytes(),
+            other => other.to_string().into_bytes(),
+        };
+        builder.header("content-type", &self.protocol.content_json).body(text)
+    }
+
+    /// Adds the operation's `request-params` to the query string.
+    pub fn with_request_params(&self, mut builder: RequestBuilder) -> Result<RequestBuilder, String> {
+        for (name, value) in self.request_params()? {
+            if !value.is_null() && name != "ignore" {
+                builder = builder.query(name, &plain(value));
+            }
+        }
+        Ok(builder)
+    }
+
+    /// `request-params`, empty when absent.
+    pub fn request_params(&self) -> Result<impl Iterator<Item = (&str, &Value)>, String> {
+        let params = match self.params().get("request-params") {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(params)) => Some(params),
+            Some(_) => return Err("parameter 'request-params' must be an object".into()),
+        };
+        Ok(params.into_iter().flatten().map(|(name, value)| (name.as_str(), value)))
+    }
+
+    /// `request-timeout` in seconds; `None` means the client option `timeout`.
+    pub fn timeout(&self) -> Result<Option<Duration>, String> {
+        match self.number("request-timeout")? {
+            None => Ok(None),
+            Some(seconds) => Duration::try_from_secs_f64(seconds)
+                .map(Some)
+                .map_err(|_| format!("parameter 'request-timeout' must be positive but was {seconds}")),
+        }
+    }
+
+    /// A text parameter; numbers count as their text.
+    pub fn text(&self, name: &str) -> Result<Option<&str>, String> {
+        match self.params().get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(format!("parameter '{name}' must be a string but was {other}")),
+        }
+    }
+
+    pub fn mandatory(&self, name: &str) -> Result<&Value, String> {
+        match self.params().get(name) {
+            None | Some(Value::Null) => Err(format!("mandatory parameter '{name}' is missing")),
+            Some(value) => Ok(value),
+        }
+    }
+
+    /// A number, which tracks also write as text.
+    pub fn number(&self, name: &str) -> Result<Option<f64>, String> {
+        let wrong = |value: &Value| format!("parameter '{name}' must be numeric but was {value}");
+        match self.params().get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value @ Value::Number(number)) => number.as_f64().map(Some).ok_or_else(|| wrong(value)),
+            Some(value @ Value::String(text)) => text.trim().parse().map(Some).map_err(|_| wrong(value)),
+            Some(value) => Err(wrong(value)),
+        }
+    }
+
+    /// A truth value, which templates also render as text.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>, String> {
+        match self.params().get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
+            Some(other) => Err(format!("parameter '{name}' must be true or false but was {other}")),
+        }
+    }
+
+    /// One name or a list of names; `None` when absent or empty.
+    pub fn names(&self, name: &str) -> Result<Option<Vec<String>>, String> {
+        let wrong = || format!("parameter '{name}' must be a name or a list of names");
+        match self.params().get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if text.is_empty() => Ok(None),
+            Some(Value::String(text)) => Ok(Some(vec![text.clone()])),
+            Some(Value::Array(items)) if items.is_empty() => Ok(None),
+            Some(Value::Array(items)) => items
+                .iter()
+                .map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong))
+                .collect::<Result<_, _>>()
+                .map(Some),
+            Some(_) => Err(wrong()),
+        }
+    }
+
+    /// The index or data stream an operation works on: its own `index` or `data-stream`, else the track's only one.
+    pub fn target(&self) -> Result<Option<String>, String> {
+        let own = self.names("index")?.or(self.names("data-stream")?).map(|names| names.join(","));
+        Ok(own.or_else(|| match (&self.track.indices[..], &self.track.data_streams[..]) {
+            ([index], _) => Some(index.name.clone()),
+            (_, [stream]) => Some(stream.clone()),
+            _ => None,
+        }))
+    }
+}
+
+/// A parameter's value as it stands in a query string or header.
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,94 @@
+//! `create-index-template`, `create-composable-template`, `create-component-template` (`runner.py`, `Create…Template`).
+
+use serde_json::{Value, json};
+
+use super::contract::{Operation, Plan};
+use super::merge::with_settings;
+use super::requests::Requests;
+use super::retry::retried;
+use crate::drive::http::Method;
+use crate::model::Template;
+
+pub fn plan_index_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let own = || -> Result<_, String> {
+        let missing =
+            "Please set the properties 'template' and 'body' for the create-index-template operation";
+        own_template(plan)?.ok_or_else(|| missing.to_owned())
+    };
+    let templates = match plan.track.templates.is_empty() {
+        true => vec![own()?],
+        false => track_templates(plan, &plan.track.templates, &["settings"])?,
+    };
+    put_all(plan, "/_template", templates)
+}
+
+pub fn plan_composable_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let templates = own_or_track_templates(plan, &plan.track.composable_templates)?;
+    put_all(plan, "/_index_template", templates)
+}
+
+pub fn plan_component_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let templates = own_or_track_templates(plan, &plan.track.component_templates)?;
+    // Only the body's `template` is sent, as elasticsearch-py does when Rally hands it over.
+    let only_template = |(name, body): (String, Value)| match body.get("template") {
+        Some(template) => Ok((name, json!({ "template": template }))),
+        None => Err(format!("component template [{name}] has no 'template'")),
+    };
+    put_all(plan, "/_component_template", templates.into_iter().map(only_template).collect::<Result<_, _>>()?)
+}
+
+fn put_all(
+    plan: &Plan<'_>,
+    path: &str,
+    templates: Vec<(String, Value)>,
+) -> Result<Box<dyn Operation>, String> {
+    let request = |(name, body): &(String, Value)| {
+        let builder = plan.request_with_body(Method::Put, &format!("{path}/{name}"), Some(body))?;
+        Ok(plan.with_request_params(builder)?.build())
+    };
+    let requests = templates.iter().map(request).collect::<Result<Vec<_>, String>>()?;
+    retried(plan, Requests::each(plan, requests)?)
+}
+
+/// The operation's own `template` and `body`.
+fn own_template(plan: &Plan<'_>) -> Result<Option<(String, Value)>, String> {
+    let name = plan.text("template")?;
+    let body = plan.params().get("body").filter(|body| !body.is_null());
+    Ok(name.zip(body).map(|(name, body)| (name.to_owned(), body.clone())))
+}
+
+/// The operation's own template if it has one, else the track's.
+fn own_or_track_templates(plan: &Plan<'_>, templates: &[Template]) -> Result<Vec<(String, Value)>, String> {
+    if let Some(own) = own_template(plan)? {
+        return Ok(vec![own]);
+    }
+    if templates.is_empty() {
+        return Err(format!(
+            "Please set the properties 'template' and 'body' for the {} operation or declare composable and/or \
+             component templates in the track",
+            plan.task.operation.kind
+        ));
+    }
+    track_templates(plan, templates, &["template", "settings"])
+}
+
+fn track_templates(
+    plan: &Plan<'_>,
+    templates: &[Template],
+    settings_path: &[&str],
+) -> Result<Vec<(String, Value)>, String> {
+    let filter = plan.text("template")?;
+    let settings = plan.params().get("settings");
+    let mut chosen = Vec::new();
+    for template in templates.iter().filter(|template| filter.is_none_or(|name| name == template.name)) {
+        let body = with_settings(Some(template.body.clone()), settings, settings_path)?;
+        chosen.push((template.name.clone(), body.unwrap_or(Value::Null)));
+    }
+    match (filter, chosen.is_empty()) {
+        (Some(name), true) => {
+            let known: Vec<&str> = templates.iter().map(|template| template.name.as_str()).collect();
+            Err(format!("Unknown template: {name}. Available templates: {}.", known.join(", ")))
+        }
+        _ => Ok(chosen),
+    }
+}

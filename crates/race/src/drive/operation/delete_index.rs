@@ -1,0 +1,88 @@
+//! `delete-index`: delete the track's indices, or those the operation names (`runner.py`, `DeleteIndex`).
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
+use super::destructive::DestructiveSetting;
+use super::retry::retried;
+use crate::drive::exchange::Exchange;
+use crate::drive::http::{Method, Request};
+
+pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let names = plan
+        .names("index")?
+        .unwrap_or_else(|| plan.track.indices.iter().map(|index| index.name.clone()).collect());
+    if names.is_empty() {
+        return Err("delete-index operation targets no index".into());
+    }
+    let only_if_exists = plan.flag("only-if-exists")?.unwrap_or(true);
+    let deletions = names.iter().map(|name| Deletion::plan(plan, &format!("/{name}"), only_if_exists));
+    retried(
+        plan,
+        DeleteIndex {
+            deletions: deletions.collect::<Result<_, _>>()?,
+            setting: DestructiveSetting::plan(plan)?,
+            timeout: plan.timeout()?,
+        },
+    )
+}
+
+/// The deletion of one thing that may not be there.
+pub struct Deletion {
+    exists: Option<Request>,
+    delete: Request,
+}
+
+impl Deletion {
+    /// `only_if_exists`: ask first; otherwise a missing one is no error.
+    pub fn plan(plan: &Plan<'_>, path: &str, only_if_exists: bool) -> Result<Deletion, String> {
+        let delete = plan.with_request_params(plan.request(Method::Delete, path)?)?;
+        Ok(match only_if_exists {
+            true => Deletion {
+                exists: Some(plan.request(Method::Head, path)?.ignore_statuses(&[404]).build()),
+                delete: delete.build(),
+            },
+            false => Deletion { exists: None, delete: delete.ignore_statuses(&[404]).build() },
+        })
+    }
+
+    /// The number of deletions: 0 or 1.
+    pub async fn run(&self, exchange: &mut Exchange, timeout: Option<Duration>) -> Result<u64, Failure> {
+        if let Some(exists) = &self.exists
+            && !exchange.send(exists, timeout).await?.is_success()
+        {
+            return Ok(0);
+        }
+        exchange.send(&self.delete, timeout).await?;
+        Ok(1)
+    }
+}
+
+struct DeleteIndex {
+    deletions: Vec<Deletion>,
+    setting: DestructiveSetting,
+    timeout: Option<Duration>,
+}
+
+impl Steady for DeleteIndex {
+    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
+        Box::pin(async move {
+            let before = self.setting.set(exchange, json!(false)).await?;
+            let deleted = self.delete_all(exchange).await;
+            self.setting.set(exchange, before).await?;
+            Ok(Outcome::ops(deleted?))
+        })
+    }
+}
+
+impl DeleteIndex {
+    async fn delete_all(&self, exchange: &mut Exchange) -> Result<u64, Failure> {
+        let mut deleted = 0;
+        for deletion in &self.deletions {
+            deleted += deletion.run(exchange, self.timeout).await?;
+        }
+        Ok(deleted)
+    }
+}

@@ -1,0 +1,18 @@
+//! `put-pipeline`: define an ingest pipeline (`runner.py`, `PutPipeline`).
+
+use super::contract::{Operation, Plan};
+use super::requests::Requests;
+use super::retry::retried;
+use crate::drive::http::Method;
+
+pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let id = plan.mandatory("id")?.as_str().ok_or("parameter 'id' must be a string")?;
+    let body = plan.mandatory("body")?;
+    let mut builder = plan.request_with_body(Method::Put, &format!("/_ingest/pipeline/{id}"), Some(body))?;
+    for (param, name) in [("master-timeout", "master_timeout"), ("timeout", "timeout")] {
+        if let Some(value) = plan.text(param)? {
+            builder = builder.query(name, value);
+        }
+    }
+    retried(plan, Requests::one(plan, builder)?)
+}

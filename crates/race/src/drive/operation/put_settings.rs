@@ -1,0 +1,12 @@
+//! `put-settings`: change the cluster's settings (`runner.py`, `PutSettings`).
+
+use super::contract::{Operation, Plan};
+use super::requests::Requests;
+use super::retry::retried;
+use crate::drive::http::Method;
+
+pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let body = plan.mandatory("body")?;
+    let builder = plan.request_with_body(Method::Put, "/_cluster/settings", Some(body))?;
+    retried(plan, Requests::one(plan, builder)?)
+}

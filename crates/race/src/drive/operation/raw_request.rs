@@ -1,0 +1,41 @@
+//! `raw-request`: any request, as the track writes it (`runner.py`, `RawRequest`).
+
+use serde_json::Value;
+
+use super::contract::{Operation, Plan, steady};
+use super::requests::Requests;
+use crate::drive::http::Method;
+
+pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let path = plan.mandatory("path")?.as_str().ok_or("parameter 'path' must be a string")?;
+    if !path.starts_with('/') {
+        return Err(format!("RawRequest [{path}] failed. Path parameter must begin with a '/'."));
+    }
+    let name = plan.text("method")?.unwrap_or("GET");
+    let method = Method::from_name(name).ok_or_else(|| format!("method [{name}] is not supported"))?;
+    let mut builder = plan.request_with_body(method, path, plan.params().get("body"))?;
+    if !plan
+        .params()
+        .get("headers")
+        .is_some_and(|headers| headers.as_object().is_some_and(|own| !own.is_empty()))
+    {
+        builder = builder.header("accept", "*/*");
+    }
+    let builder = plan.with_request_params(builder)?.ignore_statuses(&ignored(plan)?);
+    Ok(steady(Requests::one(plan, builder)?))
+}
+
+/// `ignore`, also inside `request-params`: one status or a list.
+fn ignored(plan: &Plan<'_>) -> Result<Vec<u16>, String> {
+    let wrong = || "parameter 'ignore' must be a status or a list of statuses".to_owned();
+    let status = |value: &Value| match value {
+        Value::String(text) => text.parse().map_err(|_| wrong()),
+        other => other.as_u64().and_then(|status| u16::try_from(status).ok()).ok_or_else(wrong),
+    };
+    let of_params = plan.request_params()?.find(|(name, _)| *name == "ignore").map(|(_, value)| value);
+    match of_params.or(plan.params().get("ignore")) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) => items.iter().map(status).collect(),
+        Some(one) => Ok(vec![status(one)?]),
+    }
+}

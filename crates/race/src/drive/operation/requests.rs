@@ -1,0 +1,37 @@
+//! Operations that are a few fixed requests: how are they run?
+
+use std::time::Duration;
+
+use super::contract::{Answer, Outcome, Plan, Steady};
+use crate::drive::exchange::Exchange;
+use crate::drive::http::{Request, RequestBuilder};
+
+/// Sends requests one after the other and succeeds if all do.
+pub struct Requests {
+    requests: Vec<Request>,
+    timeout: Option<Duration>,
+    weight: u64,
+}
+
+impl Requests {
+    /// One request of weight 1.
+    pub fn one(plan: &Plan<'_>, request: RequestBuilder) -> Result<Requests, String> {
+        Requests::each(plan, vec![request.build()]).map(|requests| Requests { weight: 1, ..requests })
+    }
+
+    /// Weighs as many operations as there are requests.
+    pub fn each(plan: &Plan<'_>, requests: Vec<Request>) -> Result<Requests, String> {
+        Ok(Requests { weight: requests.len() as u64, requests, timeout: plan.timeout()? })
+    }
+}
+
+impl Steady for Requests {
+    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
+        Box::pin(async move {
+            for request in &self.requests {
+                exchange.send(request, self.timeout).await?;
+            }
+            Ok(Outcome::ops(self.weight))
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! When is an administrative operation tried again? (`runner.py`, `Retry`)
+//!
+//! Parameters: `retries` (0), `retry-until-success` (false), `retry-wait-period` (0.5 s), `retry-on-timeout` (true),
+//! `retry-on-error` (false). Only time-outs (of the connection, or status 408) and lost connections are tried again, and with
+//! `retry-on-error` answers whose condition does not hold yet.
+
+use std::time::Duration;
+
+use super::contract::{Answer, Failure, Operation, Plan, Steady, steady};
+use crate::drive::exchange::Exchange;
+
+/// Wraps `operation` by the plan's parameters.
+pub fn retried(plan: &Plan<'_>, operation: impl Steady) -> Result<Box<dyn Operation>, String> {
+    let until_success = plan.flag("retry-until-success")?.unwrap_or(false);
+    let attempts_max = match until_success {
+        true => u64::MAX,
+        false => plan.number("retries")?.unwrap_or(0.0).max(0.0) as u64 + 1,
+    };
+    let wait_s = plan.number("retry-wait-period")?.unwrap_or(0.5);
+    Ok(steady(Retry {
+        operation,
+        attempts_max,
+        retries_on_error: until_success || plan.flag("retry-on-error")?.unwrap_or(false),
+        retries_on_timeout: plan.flag("retry-on-timeout")?.unwrap_or(true),
+        wait: Duration::try_from_secs_f64(wait_s)
+            .map_err(|_| format!("'retry-wait-period' must not be negative but was {wait_s}"))?,
+    }))
+}
+
+struct Retry<S> {
+    operation: S,
+    attempts_max: u64,
+    retries_on_error: bool,
+    retries_on_timeout: bool,
+    wait: Duration,
+}
+
+impl<S: Steady> Steady for Retry<S> {
+    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
+        Box::pin(async move {
+            let mut attempt = 1;
+            loop {
+                let result = self.operation.run(exchange).await;
+                let is_last = attempt >= self.attempts_max;
+                let tries_again = match &result {
+                    Ok(outcome) => self.retries_on_error && !outcome.is_success,
+                    Err(Failure::Connection { .. } | Failure::Timeout | Failure::Api { status: 408, .. }) => {
+                        self.retries_on_timeout
+                    }
+                    Err(_) => false,
+                };
+                if is_last || !tries_again {
+                    return result;
+                }
+                tokio::time::sleep(self.wait).await;
+                attempt += 1;
+            }
+        })
+    }
+}

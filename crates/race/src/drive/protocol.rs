@@ -1,0 +1,60 @@
+//! Which media types does this server understand?
+//!
+//! `esrally` sends Elasticsearch's vendored types with the major version to be compatible with; OpenSearch and Elasticsearch
+//! before 8 refuse them and get plain JSON.
+
+use serde_json::Value;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protocol {
+    pub accept: String,
+    pub content_json: String,
+    pub content_ndjson: String,
+}
+
+impl Protocol {
+    pub fn plain() -> Protocol {
+        Protocol {
+            accept: "application/json".into(),
+            content_json: "application/json".into(),
+            content_ndjson: "application/x-ndjson".into(),
+        }
+    }
+
+    /// From the answer to `GET /`.
+    pub fn for_server(info: &Value) -> Protocol {
+        let version = &info["version"];
+        let is_elasticsearch = version["distribution"].as_str().is_none_or(|name| name == "elasticsearch");
+        let major =
+            version["number"].as_str().and_then(|number| number.split('.').next()?.parse::<u32>().ok());
+        match major {
+            Some(major) if is_elasticsearch && major >= 8 => Protocol {
+                accept: format!("application/vnd.elasticsearch+json; compatible-with={major}"),
+                content_json: format!("application/vnd.elasticsearch+json; compatible-with={major}"),
+                content_ndjson: format!("application/vnd.elasticsearch+x-ndjson; compatible-with={major}"),
+            },
+            _ => Protocol::plain(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn by_distribution_and_version() {
+        #[track_caller]
+        fn check(version: Value, expected: &str) {
+            let info = json!({ "version": version });
+            assert_eq!(Protocol::for_server(&info).accept, expected);
+        }
+        check(json!({"number": "8.14.3"}), "application/vnd.elasticsearch+json; compatible-with=8");
+        check(json!({"number": "9.4.3"}), "application/vnd.elasticsearch+json; compatible-with=9");
+        check(json!({"number": "7.17.1"}), "application/json");
+        check(json!({"number": "3.8.0", "distribution": "opensearch"}), "application/json");
+        check(json!({"number": "10.0.0", "distribution": "opensearch"}), "application/json");
+        check(json!({}), "application/json");
+    }
+}

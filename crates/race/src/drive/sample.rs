@@ -1,0 +1,30 @@
+//! What is known about one request once it is over?
+
+use std::time::Duration;
+
+use super::operation::ErrorNote;
+
+/// One finished request, as Rally's sampler records it (`driver.py`, `Sample`). All times count from the step's start.
+#[derive(Debug)]
+pub struct Sample {
+    /// Index of the task within the step.
+    pub task_index: u32,
+    pub client: u32,
+    pub is_warmup: bool,
+    pub is_success: bool,
+    /// When the client began to process the request, before the throttle's wait is over.
+    pub processing_start: Duration,
+    /// When its first byte was about to leave.
+    pub request_start: Duration,
+    pub service_time: Duration,
+    pub latency: Duration,
+    pub processing_time: Duration,
+    /// From the client's task start to the end of the request.
+    pub time_period: Duration,
+    pub weight: u64,
+    pub unit: &'static str,
+    /// Share of its loop the client has done, in [0, 1]; `None` when unknown.
+    pub progress: Option<f32>,
+    /// Why the request failed.
+    pub error: Option<Box<ErrorNote>>,
+}

@@ -1,0 +1,113 @@
+//! What has a task shown so far?
+//!
+//! One [`TaskStatistics`] a task takes in the samples of all its clients as they arrive, in bounded memory: distributions of
+//! the three times for measured samples, the running throughput over all of them, and the first few different errors.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::distribution::Distribution;
+use super::operation::ErrorNote;
+use super::sample::Sample;
+use super::throughput::{ThroughputCalculator, ThroughputSummary};
+
+/// Different errors kept a task; beyond that they are only counted.
+const ERRORS_KEPT_MAX: usize = 10;
+
+#[derive(Debug, Default)]
+pub struct TaskStatistics {
+    pub service_time: Distribution,
+    pub latency: Distribution,
+    pub processing_time: Distribution,
+    /// Service time of the warm-up, which no report shows but which tells a cold server from a slow one.
+    pub warmup_service_time: Distribution,
+    throughput: ThroughputCalculator,
+    failures: u64,
+    warmup_failures: u64,
+    /// Operations done by successful and failed samples of both types, in `unit`.
+    pub weight_total: u64,
+    unit: &'static str,
+    last_request: Duration,
+    errors: BTreeMap<(&'static str, Option<u16>, String), u64>,
+    errors_beyond: u64,
+}
+
+impl TaskStatistics {
+    pub fn record(&mut self, sample: Sample) {
+        self.throughput.record(sample.processing_start, sample.time_period, sample.weight, sample.is_warmup);
+        self.last_request = self.last_request.max(sample.request_start);
+        self.weight_total += sample.weight;
+        // Failed requests report the unit "ops" whatever the operation measures.
+        if self.unit.is_empty() || sample.is_success {
+            self.unit = sample.unit;
+        }
+        if sample.is_warmup {
+            self.warmup_service_time.record(sample.service_time);
+            self.warmup_failures += u64::from(!sample.is_success);
+        } else {
+            self.service_time.record(sample.service_time);
+            self.latency.record(sample.latency);
+            self.processing_time.record(sample.processing_time);
+            self.failures += u64::from(!sample.is_success);
+        }
+        if let Some(error) = sample.error {
+            self.note_error(*error);
+        }
+    }
+
+    fn note_error(&mut self, error: ErrorNote) {
+        let key = (error.kind, error.status, error.description);
+        let is_known = self.errors.contains_key(&key);
+        if is_known || self.errors.len() < ERRORS_KEPT_MAX {
+            *self.errors.entry(key).or_default() += 1;
+        } else {
+            self.errors_beyond += 1;
+        }
+    }
+
+    /// Ends a round of the throughput calculation.
+    pub fn end_round(&mut self) {
+        self.throughput.end_round();
+    }
+
+    pub fn throughput(&mut self) -> Option<ThroughputSummary> {
+        self.throughput.finish()
+    }
+
+    /// Unit of the throughput, such as `docs/s`.
+    pub fn throughput_unit(&self) -> String {
+        format!("{}/s", if self.unit.is_empty() { "ops" } else { self.unit })
+    }
+
+    /// Share of measured samples that failed.
+    pub fn error_rate(&self) -> f64 {
+        match self.service_time.count() {
+            0 => 0.0,
+            samples => self.failures as f64 / samples as f64,
+        }
+    }
+
+    pub fn failures(&self) -> u64 {
+        self.failures + self.warmup_failures
+    }
+
+    /// From the step's start to the last request's start.
+    pub fn duration(&self) -> Duration {
+        self.last_request
+    }
+
+    /// The errors seen, most frequent first, one line each.
+    pub fn error_lines(&self) -> Vec<String> {
+        let mut errors: Vec<_> = self.errors.iter().collect();
+        errors.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let shown = |((kind, status, description), count): &(&(&'static str, Option<u16>, String), &u64)| {
+            let status = status.map_or_else(String::new, |status| format!(", HTTP status {status}"));
+            format!("{count} x {kind}{status}: {description}")
+        };
+        let mut lines: Vec<String> = errors.iter().map(shown).collect();
+        if self.errors_beyond > 0 {
+            lines.push(format!("{} further errors with other descriptions", self.errors_beyond));
+        }
+        lines
+    }
+}

@@ -1,0 +1,70 @@
+//! Which devices run, and in which order?
+
+use serde_json::Value;
+
+use super::{Environment, GarbageCollection, IndexMetrics, IngestTotals, MlJob};
+use super::{environment, index_stats, ingest, jvm, ml};
+use crate::drive::cluster::Cluster;
+
+/// What all devices found.
+#[derive(Debug, Clone, Default)]
+pub struct SystemMetrics {
+    pub environment: Environment,
+    pub indices: IndexMetrics,
+    pub garbage_collection: GarbageCollection,
+    pub ingest: Option<IngestTotals>,
+    pub ml_jobs: Vec<MlJob>,
+}
+
+/// The devices between start and stop.
+#[derive(Debug)]
+pub struct Telemetry {
+    environment: Environment,
+    jvm: Option<Value>,
+    ingest: Option<Value>,
+    pub warnings: Vec<String>,
+}
+
+impl Telemetry {
+    pub fn start(cluster: &mut Cluster, info: &Value) -> Telemetry {
+        let mut warnings = Vec::new();
+        let environment = environment::describe(cluster, info, &mut warnings);
+        let jvm = stats(cluster, jvm::PATH, &mut warnings);
+        if let Some(before) = stats(cluster, index_stats::PATH, &mut warnings) {
+            warnings.extend(index_stats::unclean_state(&before));
+        }
+        let ingest = stats(cluster, ingest::PATH, &mut warnings);
+        Telemetry { environment, jvm, ingest, warnings }
+    }
+
+    pub fn stop(self, cluster: &mut Cluster) -> (SystemMetrics, Vec<String>) {
+        let mut warnings = Vec::new();
+        let jvm = stats(cluster, jvm::PATH, &mut warnings);
+        let indices = stats(cluster, index_stats::PATH, &mut warnings);
+        let ml_jobs = ml::processing_times(cluster, &mut warnings);
+        let ingest = stats(cluster, ingest::PATH, &mut warnings);
+        let metrics = SystemMetrics {
+            environment: self.environment,
+            indices: indices.map(|stats| index_stats::read(&stats)).unwrap_or_default(),
+            garbage_collection: jvm::difference(self.jvm.as_ref(), jvm.as_ref()),
+            ingest: ingest::difference(self.ingest.as_ref(), ingest.as_ref()),
+            ml_jobs,
+        };
+        (metrics, warnings)
+    }
+}
+
+/// The answer to a statistics call, `None` with a warning when it fails.
+pub(super) fn stats(cluster: &mut Cluster, path: &str, warnings: &mut Vec<String>) -> Option<Value> {
+    match cluster.get(path) {
+        Ok(answer) if answer.status == 200 => Some(answer.body),
+        Ok(answer) => {
+            warnings.push(format!("GET {path} answered with status {}; its rows are missing", answer.status));
+            None
+        }
+        Err(error) => {
+            warnings.push(format!("GET {path} failed ({error}); its rows are missing"));
+            None
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Loops, samples, errors, parallel tasks.
+
+use serde_json::json;
+
+use super::stub::{Asked, Stub};
+use super::{config, race, task, track};
+use crate::drive::client::OnError;
+use crate::drive::error::DriveError;
+use crate::model::{Parallel, ScheduleElement, Throughput};
+
+fn none(_: &Asked) -> Option<(u16, String)> {
+    None
+}
+
+fn count(stub: &Stub, line: &str) -> usize {
+    stub.lines().iter().filter(|asked| asked.starts_with(line)).count()
+}
+
+#[test]
+fn bulk_sends_every_document_once_and_search_its_iterations() {
+    let stub = Stub::start(none);
+    let track = track(1050);
+    let schedule = [
+        task("bulk", json!({"bulk-size": 100, "pipeline": "p 1", "refresh": "wait_for"}), |task| {
+            task.clients = 4
+        }),
+        task("search", json!({"body": {"query": {"match_all": {}}}, "cache": true}), |task| {
+            (task.warmup_iterations, task.iterations, task.clients) = (Some(5), Some(20), 2);
+        }),
+    ];
+    let mut results = race(&track, &schedule, &config(&stub)).unwrap();
+
+    let bulks: Vec<Asked> =
+        stub.asked().into_iter().filter(|asked| asked.target.starts_with("/_bulk")).collect();
+    let mut documents: Vec<String> = bulks
+        .iter()
+        .flat_map(|bulk| bulk.body.lines().skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    documents.sort_by_key(|line| line.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().unwrap());
+    let expected: Vec<String> = (0..1050).map(|i| format!("{{\"n\":{i}}}")).collect();
+    assert_eq!(documents, expected);
+    assert_eq!(bulks[0].line(), "PUT /_bulk?pipeline=p%201&refresh=wait_for");
+    assert!(bulks[0].body.starts_with("{\"index\": {\"_index\": \"logs\"}}\n"));
+    for header in ["content-type: application/x-ndjson", "accept-encoding: gzip, deflate", "user-agent: test"]
+    {
+        assert!(bulks[0].headers.iter().any(|seen| seen == header), "{header} in {:?}", bulks[0].headers);
+    }
+    let bulk = &mut results[0].statistics;
+    assert_eq!((bulk.weight_total, bulk.error_rate(), bulk.throughput_unit()), (1050, 0.0, "docs/s".into()));
+    assert!(bulk.throughput().is_some());
+
+    assert_eq!(count(&stub, "GET /logs/_search?request_cache=true"), 2 * 25);
+    let search = &mut results[1].statistics;
+    assert_eq!((search.service_time.count(), search.warmup_service_time.count()), (2 * 20, 2 * 5));
+    let percentiles = search.latency.percentiles_ms();
+    assert_eq!(
+        percentiles.iter().map(|(percentile, _)| *percentile).collect::<Vec<_>>(),
+        [50.0, 90.0, 100.0]
+    );
+    // Unthrottled: latency is service time.
+    assert_eq!(percentiles, search.service_time.percentiles_ms());
+    assert!(search.service_time.mean_ms() <= search.processing_time.mean_ms());
+}
+
+#[test]
+fn throttled_requests_keep_their_pace_and_count_the_wait() {
+    // Each answer takes 20 ms but a request is due every 10 ms: latency grows, service time does not.
+    let stub = Stub::start(|asked| {
+        if asked.target.contains("_search") {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        None
+    });
+    let track = track(1);
+    let schedule = [task("search", json!({}), |task| {
+        task.iterations = Some(12);
+        task.target_throughput = Some(Throughput { value: 100.0, unit: "ops/s".into() });
+    })];
+    let mut results = race(&track, &schedule, &config(&stub)).unwrap();
+    let statistics = &mut results[0].statistics;
+    let service_ms = statistics.service_time.percentiles_ms()[0].1;
+    let latency_max_ms = statistics.latency.percentiles_ms().last().unwrap().1;
+    assert!((20.0..60.0).contains(&service_ms), "{service_ms}");
+    // The last of 12 was due after 110 ms and done after at least 240 ms.
+    assert!(latency_max_ms >= 130.0, "{latency_max_ms}");
+}
+
+#[test]
+fn slow_throttles_wait_between_requests() {
+    let stub = Stub::start(none);
+    let track = track(1);
+    let schedule = [task("search", json!({}), |task| {
+        task.iterations = Some(4);
+        task.target_throughput = Some(Throughput { value: 50.0, unit: "ops/s".into() });
+    })];
+    let started = std::time::Instant::now();
+    let mut results = race(&track, &schedule, &config(&stub)).unwrap();
+    assert!(started.elapsed().as_millis() >= 60, "{:?}", started.elapsed());
+    let latency_ms = results[0].statistics.latency.percentiles_ms()[0].1;
+    assert!(latency_ms < 15.0, "{latency_ms}");
+}
+
+#[test]
+fn time_periods_end_loops_and_warmups() {
+    let stub = Stub::start(none);
+    let track = track(1);
+    let schedule = [task("search", json!({}), |task| {
+        (task.warmup_time_period_s, task.time_period_s) = (Some(0.1), Some(0.2));
+        (task.clients, task.ramp_up_time_period_s) = (2, Some(0.1));
+    })];
+    let started = std::time::Instant::now();
+    let results = race(&track, &schedule, &config(&stub)).unwrap();
+    let elapsed_ms = started.elapsed().as_millis();
+    assert!((300..2000).contains(&elapsed_ms), "{elapsed_ms}");
+    let statistics = &results[0].statistics;
+    assert!(statistics.warmup_service_time.count() > 0 && statistics.service_time.count() > 0);
+}
+
+#[test]
+fn failures_are_counted_or_end_the_race() {
+    let stub = Stub::start(|asked| {
+        match asked.target.as_str() {
+        "/bad/_search" => Some((400, r#"{"error":{"reason":"no such query"}}"#.into())),
+        "/_bulk" => Some((
+            200,
+            r#"{"errors":true,"items":[{"index":{"status":429,"error":{"reason":"full"}}},{"index":{"status":201}}]}"#.into(),
+        )),
+        "/gone/_search" => Some((0, String::new())),
+        _ => None,
+    }
+    });
+    let track = track(20);
+    let search = |index: &str| [task("search", json!({"index": index}), |task| task.iterations = Some(3))];
+
+    let schedule = search("bad");
+    let results = race(&track, &schedule, &config(&stub)).unwrap();
+    assert_eq!(results[0].statistics.error_rate(), 1.0);
+    let lines = results[0].statistics.error_lines();
+    assert_eq!(lines, [r#"3 x api, HTTP status 400: {"error":{"reason":"no such query"}}"#]);
+
+    let abort = crate::drive::driver::DriveConfig { on_error: OnError::Abort, ..config(&stub) };
+    let error = race(&track, &schedule, &abort).err().unwrap();
+    assert!(
+        matches!(&error, DriveError::Aborted { task, reason }
+        if task == "search" && reason.contains("HTTP Status: 400")),
+        "{error}"
+    );
+    let mut lenient = super::plain_task("search", json!({"index": "bad"}));
+    lenient.ignore_response_error_level = Some("non-fatal".into());
+    assert!(race(&track, &[ScheduleElement::Task(lenient)], &abort).is_ok());
+
+    // A lost connection ends the race unless it is told to go on.
+    let schedule = search("gone");
+    assert!(race(&track, &schedule, &config(&stub)).is_err());
+    let on_network =
+        crate::drive::driver::DriveConfig { on_error: OnError::ContinueOnNetwork, ..config(&stub) };
+    assert_eq!(race(&track, &schedule, &on_network).unwrap()[0].statistics.error_rate(), 1.0);
+
+    let schedule = [task("bulk", json!({"bulk-size": 10}), |_| {})];
+    let results = race(&track, &schedule, &config(&stub)).unwrap();
+    assert_eq!((results[0].statistics.error_rate(), results[0].statistics.weight_total), (1.0, 20));
+}
+
+#[test]
+fn time_outs_are_failures_of_their_request_only() {
+    let stub = Stub::start(|asked| {
+        if asked.target.starts_with("/slow") {
+            std::thread::sleep(std::time::Duration::from_millis(150));
+        }
+        None
+    });
+    let track = track(1);
+    let schedule = [
+        task("search", json!({"index": "slow", "request-timeout": 0.05}), |task| task.iterations = Some(2)),
+        task("search", json!({"index": "fast"}), |task| task.iterations = Some(2)),
+    ];
+    let results = race(&track, &schedule, &config(&stub)).unwrap();
+    assert_eq!(results[0].statistics.error_lines(), ["2 x transport: network connection timed out"]);
+    assert_eq!(results[1].statistics.error_rate(), 0.0);
+}
+
+#[test]
+fn completed_by_ends_the_other_tasks() {
+    let stub = Stub::start(none);
+    let track = track(1);
+    for completed_by in ["short", "any"] {
+        let named = |name: &str, iterations: Option<u64>| {
+            let mut task = super::plain_task("search", json!({"index": name}));
+            (task.name, task.iterations) = (name.into(), iterations);
+            task.time_period_s = iterations.is_none().then_some(3600.0);
+            task
+        };
+        let schedule = [ScheduleElement::Parallel(Parallel {
+            tasks: vec![named("short", Some(30)), named("long", None)],
+            clients: None,
+            completed_by: Some(completed_by.into()),
+        })];
+        let results = race(&track, &schedule, &config(&stub)).unwrap();
+        assert_eq!(results[0].statistics.service_time.count(), 30);
+        assert!(results[1].statistics.service_time.count() > 0);
+    }
+}
+
+#[test]
+fn tracks_that_cannot_run_are_refused_before_the_first_request() {
+    let stub = Stub::start(none);
+    let track = track(10);
+    #[track_caller]
+    fn check(track: &crate::model::Track, stub: &Stub, element: ScheduleElement, expected: &str) {
+        let error = race(track, &[element], &config(stub)).err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert!(stub.asked().is_empty());
+    }
+    check(&track, &stub, task("bulk", json!({}), |_| {}), "'bulk-size' is missing");
+    check(
+        &track,
+        &stub,
+        task("bulk", json!({"bulk-size": 10, "batch-size": 15}), |_| {}),
+        "multiple of 'bulk-size'",
+    );
+    check(&track, &stub, task("bulk", json!({"bulk-size": 10, "corpora": "x"}), |_| {}), "no documents");
+    check(
+        &track,
+        &stub,
+        task("bulk", json!({"bulk-size": 10, "ingest-percentage": 0}), |_| {}),
+        "(0.0, 100.0]",
+    );
+    check(&track, &stub, task("bulk", json!({"bulk-size": 10, "refresh": "soon"}), |_| {}), "refresh value");
+    check(&track, &stub, task("esql", json!({}), |_| {}), "operation type [esql] is not supported yet");
+    check(&track, &stub, task("sleep", json!({"duration": -1}), |_| {}), "non-negative");
+    check(&track, &stub, task("raw-request", json!({"path": "x"}), |_| {}), "begin with a '/'");
+    check(&track, &stub, task("search", json!({"body": {}, "assertions": []}), |_| {}), "[detailed-results]");
+    check(&track, &stub, task("search", json!({}), |task| task.schedule = Some("x".into())), "schedule [x]");
+    let from_plugin = |task: &mut crate::model::Task| task.operation.param_source = Some("mine".into());
+    check(&track, &stub, task("search", json!({}), from_plugin), "parameter source [mine]");
+}

@@ -1,0 +1,168 @@
+//! When is the next request due?
+//!
+//! Rally's schedulers (`driver/scheduler.py`). A throttled task starts unthrottled; its first answer with a weight fixes how
+//! many requests a second each client has to send, and every change of weight fixes it anew. Due times are offsets from the
+//! client's task start and never slip: who is late works off what is due back to back, so that latency contains the wait.
+
+use crate::model::{Task, Throughput};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Arrivals {
+    Deterministic,
+    Poisson,
+}
+
+/// The due times of one client of a task.
+#[derive(Debug)]
+pub struct Throttle {
+    target: Option<Throughput>,
+    arrivals: Arrivals,
+    clients: u32,
+    weight: Option<u64>,
+    /// Requests a second of this client; `None` while unthrottled.
+    rate: Option<f64>,
+    due_s: f64,
+    random: Random,
+}
+
+impl Throttle {
+    /// `seed`: for the Poisson arrivals of this client.
+    ///
+    /// Errors: the name of a schedule that is not built in.
+    pub fn for_task(task: &Task, seed: u64) -> Result<Throttle, String> {
+        let arrivals = match task.schedule.as_deref() {
+            None | Some("deterministic") => Arrivals::Deterministic,
+            Some("poisson") => Arrivals::Poisson,
+            Some(other) => {
+                return Err(format!("schedule [{other}] is not known; use [deterministic] or [poisson]"));
+            }
+        };
+        Ok(Throttle {
+            target: task.target_throughput.clone().filter(|target| target.value > 0.0),
+            arrivals,
+            clients: task.clients.max(1),
+            weight: None,
+            rate: None,
+            due_s: 0.0,
+            random: Random::new(seed),
+        })
+    }
+
+    /// The due time of the next request in seconds after the task's start; 0 while nothing throttles.
+    pub fn next_due_s(&mut self) -> f64 {
+        self.due_s = match (self.rate, self.arrivals) {
+            (None, _) => 0.0,
+            (Some(rate), Arrivals::Deterministic) => self.due_s + 1.0 / rate,
+            (Some(rate), Arrivals::Poisson) => self.due_s + self.random.exponential(rate),
+        };
+        self.due_s
+    }
+
+    /// Learns the weight of a finished request.
+    ///
+    /// Errors: the target's unit is neither the request's nor `ops/s`.
+    pub fn after_request(&mut self, weight: u64, unit: &str) -> Result<(), String> {
+        let Some(target) = &self.target else { return Ok(()) };
+        if weight == 0 || self.weight == Some(weight) {
+            return Ok(());
+        }
+        let is_same_unit = target.unit.strip_suffix("/s") == Some(unit);
+        let counted = match is_same_unit {
+            true => weight,
+            false if target.unit == "ops/s" => 1,
+            false => {
+                return Err(format!(
+                    "target throughput is specified in [{}] but the task throughput is measured in [{unit}/s]",
+                    target.unit
+                ));
+            }
+        };
+        if self.weight == Some(counted) {
+            return Ok(());
+        }
+        self.weight = Some(counted);
+        self.rate = Some(target.value / f64::from(self.clients) / counted as f64);
+        Ok(())
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): small, seeded, good enough for arrival times and for picking ids.
+#[derive(Debug)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Exponentially distributed with mean `1 / rate`.
+    pub fn exponential(&mut self, rate: f64) -> f64 {
+        -(1.0 - self.unit()).ln() / rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::schedule::tests::plain_task;
+
+    fn throttle(value: f64, unit: &str, clients: u32, schedule: Option<&str>) -> Throttle {
+        let mut task = plain_task("bulk", serde_json::json!({}));
+        task.clients = clients;
+        task.target_throughput = Some(Throughput { value, unit: unit.to_owned() });
+        task.schedule = schedule.map(str::to_owned);
+        Throttle::for_task(&task, 7).unwrap()
+    }
+
+    #[test]
+    fn first_request_is_immediate_then_evenly_spaced() {
+        let mut throttle = throttle(50.0, "ops/s", 5, None);
+        assert_eq!(throttle.next_due_s(), 0.0);
+        throttle.after_request(1, "ops").unwrap();
+        let due: Vec<f64> = (0..3).map(|_| throttle.next_due_s()).collect();
+        for (seen, expected) in due.iter().zip([0.1, 0.2, 0.3]) {
+            assert!((seen - expected).abs() < 1e-12, "{due:?}");
+        }
+    }
+
+    #[test]
+    fn rate_follows_the_weight_and_the_unit() {
+        // 1000 docs/s over 4 clients with bulks of 500: one bulk every 2 s and client.
+        let mut documents = throttle(1000.0, "docs/s", 4, None);
+        documents.after_request(0, "docs").unwrap();
+        assert_eq!(documents.next_due_s(), 0.0);
+        documents.after_request(500, "docs").unwrap();
+        assert_eq!(documents.next_due_s(), 2.0);
+        documents.after_request(250, "docs").unwrap();
+        assert_eq!(documents.next_due_s(), 3.0);
+        // ops/s on a task that reports documents counts requests.
+        let mut requests = throttle(2.0, "ops/s", 1, None);
+        requests.after_request(500, "docs").unwrap();
+        assert_eq!(requests.next_due_s(), 0.5);
+        assert!(throttle(1.0, "pages/s", 1, None).after_request(1, "ops").is_err());
+    }
+
+    #[test]
+    fn poisson_arrivals_have_the_right_mean() {
+        let mut throttle = throttle(100.0, "ops/s", 1, Some("poisson"));
+        throttle.after_request(1, "ops").unwrap();
+        let due_last = (0..20_000).map(|_| throttle.next_due_s()).last().unwrap();
+        assert!((due_last - 200.0).abs() < 6.0, "{due_last}");
+        let mut task = plain_task("search", serde_json::json!({}));
+        task.schedule = Some("nightly".into());
+        assert!(Throttle::for_task(&task, 0).is_err());
+    }
+}
