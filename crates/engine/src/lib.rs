@@ -6,8 +6,13 @@
 
 pub mod api;
 pub mod catalog;
+pub mod environment;
 mod node;
 pub mod settings;
+pub mod translog;
 
 pub use api::*;
 pub use node::{Node, NodeConfig};
+
+mod stats_request;
+pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
