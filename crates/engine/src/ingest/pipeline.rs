@@ -1,0 +1,161 @@
+//! A pipeline as put by the user, and its compiled steps.
+//!
+//! Source: Elasticsearch's `Pipeline`, `ConfigurationUtils.readProcessorConfigs` and `CompoundProcessor`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::options::{Options, java_type};
+use super::processor::{KNOWN_ELSEWHERE, PROCESSORS, Processor};
+use super::template::Text;
+
+/// `on_failure` inside `on_failure` and so on, at most.
+const NESTING_DEPTH_MAX: usize = 50;
+
+/// Processors of one pipeline, those of `on_failure` included.
+const STEP_COUNT_MAX: usize = 10_000;
+
+/// What a step does.
+#[derive(Debug)]
+pub enum Action {
+    Process(Box<dyn Processor>),
+    /// The `pipeline` processor: run another pipeline here.
+    Run { name: Text, ignore_missing: bool },
+}
+
+/// One processor with what every processor may have.
+#[derive(Debug)]
+pub struct Step {
+    pub action: Action,
+    pub kind: &'static str,
+    pub tag: Option<Box<str>>,
+    pub description: Option<Box<str>>,
+    pub ignore_failure: bool,
+    pub on_failure: Vec<Step>,
+    /// Place among the pipeline's counted steps: those outside of `on_failure`.
+    pub counted: Option<u32>,
+}
+
+impl Step {
+    /// The key under which statistics list this step: `set`, `set:tag`, `pipeline:name`.
+    pub fn statistics_name(&self) -> String {
+        let kind = self.kind;
+        match (&self.action, &self.tag) {
+            (Action::Run { name: Text::Plain(name), .. }, None) => format!("{kind}:{name}"),
+            (Action::Run { name: Text::Template(name), .. }, None) => format!("{kind}:{}", name.source()),
+            (Action::Run { name: Text::Plain(name), .. }, Some(tag)) => format!("{kind}:{name}:{tag}"),
+            (Action::Run { name: Text::Template(name), .. }, Some(tag)) => format!("{kind}:{}:{tag}", name.source()),
+            (Action::Process(_), Some(tag)) => format!("{kind}:{tag}"),
+            (Action::Process(_), None) => kind.to_owned(),
+        }
+    }
+}
+
+/// A compiled pipeline.
+#[derive(Debug)]
+pub struct Pipeline {
+    pub id: Box<str>,
+    /// The body as it was put, for `GET _ingest/pipeline`.
+    pub body: Value,
+    pub steps: Vec<Step>,
+    pub on_failure: Vec<Step>,
+}
+
+impl Pipeline {
+    /// Compiles the body of `PUT _ingest/pipeline/{id}`. Errors are Elasticsearch's `parse_exception`s.
+    pub fn parse(id: &str, body: &Value) -> Result<Pipeline, RequestError> {
+        let Value::Object(map) = body else {
+            return Err(RequestError::new(400, "parse_exception", "the pipeline must be an object"));
+        };
+        let mut options = Options::new(map.clone(), "");
+        options.optional_string("description")?;
+        options.optional_int("version")?;
+        options.optional_map("_meta")?;
+        options.bool_or("deprecated", false)?;
+        let processors = options.optional_list("processors")?;
+        let processors = processors.ok_or_else(|| options.error("processors", "required property is missing"))?;
+        let mut parser = Parser { step_count: 0 };
+        let mut steps = parser.steps(processors, 0)?;
+        let on_failure = match options.optional_list("on_failure")? {
+            None => Vec::new(),
+            Some(list) if list.is_empty() => {
+                return Err(options.error("", &format!("pipeline [{id}] cannot have an empty on_failure option defined")));
+            }
+            Some(list) => parser.steps(list, 1)?,
+        };
+        options.finish_pipeline(id)?;
+        for (position, step) in steps.iter_mut().enumerate() {
+            step.counted = Some(position as u32);
+        }
+        Ok(Pipeline { id: id.into(), body: body.clone(), steps, on_failure })
+    }
+}
+
+struct Parser {
+    step_count: usize,
+}
+
+impl Parser {
+    fn steps(&mut self, list: Vec<Value>, depth: usize) -> Result<Vec<Step>, RequestError> {
+        if depth > NESTING_DEPTH_MAX {
+            return Err(RequestError::new(400, "parse_exception", "[on_failure] is nested too deeply"));
+        }
+        let mut steps = Vec::with_capacity(list.len());
+        for entry in list {
+            let Value::Object(entry) = entry else {
+                let reason = format!("[processors] elements must be objects, but one is of type [{}]", java_type(&entry));
+                return Err(RequestError::new(400, "parse_exception", reason).with("property_name", "processors"));
+            };
+            for (kind, config) in entry {
+                self.step_count += 1;
+                if self.step_count > STEP_COUNT_MAX {
+                    return Err(RequestError::new(400, "parse_exception", "the pipeline has too many processors"));
+                }
+                steps.push(self.step(&kind, config, depth)?);
+            }
+        }
+        Ok(steps)
+    }
+
+    fn step(&mut self, kind: &str, config: Value, depth: usize) -> Result<Step, RequestError> {
+        let map = match config {
+            Value::Object(map) => map,
+            // Elasticsearch also reads `{"script": "source"}`; no processor here has such a form.
+            other => {
+                let reason = format!("property isn't a map, but of type [{}]", java_type(&other));
+                return Err(Options::new(Map::new(), kind).error("", &reason));
+            }
+        };
+        let mut options = Options::new(map, kind);
+        let tag = options.take_tag()?;
+        let description = options.optional_string("description")?;
+        let ignore_failure = options.bool_or("ignore_failure", false)?;
+        let on_failure = match options.optional_list("on_failure")? {
+            None => Vec::new(),
+            Some(list) if list.is_empty() => return Err(options.error("on_failure", "processors list cannot be empty")),
+            Some(list) => self.steps(list, depth + 1)?,
+        };
+        if options.take("if").is_some() {
+            return Err(RequestError::unsupported(format!("the condition [if] of the processor [{kind}] (it needs painless)")));
+        }
+        let (kind, action) = action(kind, &mut options)?;
+        options.finish()?;
+        let (tag, description) = (tag.map(Into::into), description.map(Into::into));
+        Ok(Step { action, kind, tag, description, ignore_failure, on_failure, counted: None })
+    }
+}
+
+fn action(kind: &str, options: &mut Options) -> Result<(&'static str, Action), RequestError> {
+    if kind == "pipeline" {
+        let name = options.template("name")?;
+        let ignore_missing = options.bool_or("ignore_missing_pipeline", false)?;
+        return Ok(("pipeline", Action::Run { name, ignore_missing }));
+    }
+    if let Some((name, parse)) = PROCESSORS.iter().find(|(name, _)| *name == kind) {
+        return Ok((name, Action::Process(parse(options)?)));
+    }
+    if KNOWN_ELSEWHERE.contains(&kind) {
+        return Err(options.error("", &format!("processor type [{kind}] is not supported by Limber yet")));
+    }
+    Err(options.error("", &format!("No processor type exists with name [{kind}]")))
+}

@@ -1,0 +1,90 @@
+//! `append`: "add these values to this list".
+//!
+//! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`: a single value becomes a list first, a missing
+//! field becomes one.
+
+use limber_mapping::RequestError;
+
+use super::super::document::IngestDocument;
+use super::super::node::{Kind, Node, NodeId};
+use super::super::options::Options;
+use super::super::path::FieldPath;
+use super::super::template::{Escape, FieldName, ValueSource};
+use super::super::value::java_text;
+use super::{Flow, Processor};
+
+#[derive(Debug)]
+struct Append {
+    field: FieldName,
+    value: ValueSource,
+    allow_duplicates: bool,
+}
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let field = options.field_name("field")?;
+    let value = options.value("value")?;
+    let media_type = options.string_or("media_type", "application/json")?;
+    let escape = match media_type.as_str() {
+        "application/json" => Escape::Json,
+        "text/plain" => Escape::None,
+        "application/x-www-form-urlencoded" => Escape::Url,
+        other => return Err(options.error("media_type", &format!("property does not contain a supported media type [{other}]"))),
+    };
+    let value = ValueSource::parse(&value, escape)?;
+    let allow_duplicates = options.bool_or("allow_duplicates", true)?;
+    Ok(Box::new(Append { field, value, allow_duplicates }))
+}
+
+impl Processor for Append {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        self.field.with(document, |document, path| self.append(document, path))?;
+        Ok(Flow::Continue)
+    }
+}
+
+impl Append {
+    fn append(&self, document: &mut IngestDocument<'_>, path: &FieldPath) -> Result<(), RequestError> {
+        let value = self.value.make(document)?;
+        let list = match path.find(document)? {
+            Some(found) if document.node(found.node).kind == Kind::Array => found.node,
+            Some(found) => {
+                let single = *document.node(found.node);
+                document.replace(found.node, Node::container(Kind::Array));
+                document.append_child(found.node, "", single)?;
+                found.node
+            }
+            None => {
+                path.set(document, Node::container(Kind::Array))?;
+                path.get(document)?
+            }
+        };
+        path.mark_edited(document)?;
+        document.mark_edited(list);
+        if value.kind == Kind::Array {
+            let holder = document.add(value);
+            let values: Vec<NodeId> = document.children(holder).collect();
+            for value in values {
+                let value = *document.node(value);
+                self.append_one(document, list, value)?;
+            }
+            Ok(())
+        } else {
+            self.append_one(document, list, value)
+        }
+    }
+
+    fn append_one(&self, document: &mut IngestDocument<'_>, list: NodeId, value: Node) -> Result<(), RequestError> {
+        if !self.allow_duplicates {
+            let candidate = document.add(value);
+            let text = java_text(document, candidate);
+            let known = document
+                .children(list)
+                .any(|child| document.node(child).kind == value.kind && java_text(document, child) == text);
+            if known {
+                return Ok(());
+            }
+        }
+        document.append_child(list, "", value)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! `fail`: "stop here, with this message". Source: Elasticsearch's `FailProcessor`; its exception is a server error.
+
+use limber_mapping::RequestError;
+
+use super::super::document::IngestDocument;
+use super::super::options::Options;
+use super::super::template::Text;
+use super::{Flow, Processor};
+
+#[derive(Debug)]
+struct Fail {
+    message: Text,
+}
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    Ok(Box::new(Fail { message: options.template("message")? }))
+}
+
+impl Processor for Fail {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        Err(RequestError::new(500, "fail_processor_exception", self.message.render(document)?))
+    }
+}

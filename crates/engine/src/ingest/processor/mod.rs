@@ -1,0 +1,94 @@
+//! The processors, one file each: "how does this step change the document?"
+//!
+//! Adding one is a file with a `parse` function and a line in [`PROCESSORS`].
+
+mod append;
+mod convert;
+mod date;
+mod drop;
+mod fail;
+mod grok;
+mod gsub;
+mod join;
+mod json;
+mod letter_case;
+mod remove;
+mod rename;
+mod set;
+mod split;
+mod text;
+mod trim;
+
+use limber_mapping::RequestError;
+
+use super::document::IngestDocument;
+use super::options::Options;
+
+/// What becomes of the document after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    Continue,
+    /// The document is not indexed, and that is no failure.
+    Dropped,
+}
+
+/// One compiled step.
+pub trait Processor: Send + Sync + std::fmt::Debug {
+    /// Changes the document or says why not, in Elasticsearch's words.
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError>;
+}
+
+/// Reads a processor's own options.
+pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
+
+/// Every processor but `pipeline`, which the runner itself executes.
+pub const PROCESSORS: &[(&str, Parse)] = &[
+    ("append", append::parse),
+    ("convert", convert::parse),
+    ("date", date::parse),
+    ("drop", drop::parse),
+    ("fail", fail::parse),
+    ("grok", grok::parse),
+    ("gsub", gsub::parse),
+    ("join", join::parse),
+    ("json", json::parse),
+    ("lowercase", letter_case::parse_lowercase),
+    ("remove", remove::parse),
+    ("rename", rename::parse),
+    ("set", set::parse),
+    ("split", split::parse),
+    ("trim", trim::parse),
+    ("uppercase", letter_case::parse_uppercase),
+];
+
+/// Processors that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
+pub const KNOWN_ELSEWHERE: &[&str] = &[
+    "attachment",
+    "bytes",
+    "circle",
+    "community_id",
+    "csv",
+    "date_index_name",
+    "dissect",
+    "dot_expander",
+    "enrich",
+    "fingerprint",
+    "foreach",
+    "geo_grid",
+    "geoip",
+    "html_strip",
+    "inference",
+    "ip_location",
+    "kv",
+    "network_direction",
+    "redact",
+    "registered_domain",
+    "reroute",
+    "script",
+    "set_security_user",
+    "sort",
+    "terminate",
+    "uri_parts",
+    "urldecode",
+    "user_agent",
+];

@@ -1,0 +1,85 @@
+//! `remove`: "take these fields out", or with `keep`, all others.
+//!
+//! Source: Elasticsearch's `RemoveProcessor`.
+
+use limber_mapping::RequestError;
+
+use super::super::document::{IngestDocument, ROOT};
+use super::super::node::{Kind, NONE, NodeId};
+use super::super::options::Options;
+use super::super::template::{FieldName, Text};
+use super::{Flow, Processor};
+
+#[derive(Debug)]
+struct Remove {
+    fields: Vec<FieldName>,
+    ignore_missing: bool,
+}
+
+#[derive(Debug)]
+struct Keep {
+    fields: Vec<Text>,
+}
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let fields = options.string_or_list("field")?;
+    let keep = options.string_or_list("keep")?;
+    let ignore_missing = options.bool_or("ignore_missing", false)?;
+    match (fields, keep) {
+        (Some(_), Some(_)) => Err(options.error("keep", "and [field] cannot both be used in the same processor")),
+        (None, None) => Err(options.error("keep", "or [field] must be specified")),
+        (Some(fields), None) => {
+            let fields = fields.iter().map(|field| FieldName::parse(field)).collect::<Result<_, _>>()?;
+            Ok(Box::new(Remove { fields, ignore_missing }))
+        }
+        (None, Some(keep)) => {
+            let fields = keep.iter().map(|field| Text::parse(field)).collect::<Result<_, _>>()?;
+            Ok(Box::new(Keep { fields }))
+        }
+    }
+}
+
+impl Processor for Remove {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        for field in &self.fields {
+            field.with(document, |document, path| {
+                if self.ignore_missing && path.find(document)?.is_none() {
+                    return Ok(());
+                }
+                path.remove(document)
+            })?;
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+impl Processor for Keep {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        let keep = self.fields.iter().map(|field| field.render(document)).collect::<Result<Vec<_>, _>>()?;
+        keep_only(document, ROOT, "", &keep);
+        Ok(Flow::Continue)
+    }
+}
+
+/// Unlinks every member of `object` (whose own path and a dot is `prefix`) that is not in, below or above a kept path.
+fn keep_only(document: &mut IngestDocument<'_>, object: NodeId, prefix: &str, keep: &[String]) {
+    let mut before = NONE;
+    let mut child = document.node(object).first;
+    document.mark_edited(object);
+    while child != NONE {
+        let next = document.node(child).next;
+        let path = format!("{prefix}{}", document.key(child));
+        let below = format!("{path}.");
+        if keep.contains(&path) {
+            before = child;
+        } else if keep.iter().any(|kept| kept.starts_with(&below)) {
+            if document.node(child).kind == Kind::Object {
+                keep_only(document, child, &below, keep);
+            }
+            before = child;
+        } else {
+            document.unlink(object, child, before);
+        }
+        child = next;
+    }
+}

@@ -1,0 +1,69 @@
+//! `split`: "cut this string at every match of the separator". Source: Elasticsearch's `SplitProcessor` over `String.split`.
+
+use limber_mapping::RequestError;
+
+use super::super::document::IngestDocument;
+use super::super::node::{Kind, Node};
+use super::super::options::Options;
+use super::super::path::FieldPath;
+use super::super::pattern::Pattern;
+use super::text::string_field;
+use super::{Flow, Processor};
+
+#[derive(Debug)]
+struct Split {
+    field: FieldPath,
+    target: Option<FieldPath>,
+    separator: Pattern,
+    ignore_missing: bool,
+    preserve_trailing: bool,
+}
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let field = options.path("field")?;
+    let ignore_missing = options.bool_or("ignore_missing", false)?;
+    let separator = options.string("separator")?;
+    let separator = Pattern::parse(&separator).map_err(|reason| options.error("separator", &format!("Invalid regex pattern. {reason}")))?;
+    let target = options.optional_path("target_field")?;
+    let preserve_trailing = options.bool_or("preserve_trailing", false)?;
+    Ok(Box::new(Split { field, target, separator, ignore_missing, preserve_trailing }))
+}
+
+impl Processor for Split {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        let Some(text) = string_field(document, &self.field, self.ignore_missing, "cannot split.")? else {
+            return Ok(Flow::Continue);
+        };
+        let pieces = self.pieces(&text)?;
+        let list = document.add(Node::container(Kind::Array));
+        for piece in pieces {
+            let piece = document.make_string(piece)?;
+            document.append_child(list, "", piece)?;
+        }
+        let list = *document.node(list);
+        self.target.as_ref().unwrap_or(&self.field).set(document, list)?;
+        Ok(Flow::Continue)
+    }
+}
+
+impl Split {
+    /// `String.split`: no empty first piece from an empty match at 0, no empty last pieces unless they are to be kept.
+    fn pieces<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, RequestError> {
+        let mut pieces = Vec::new();
+        let mut from = 0;
+        self.separator.find_each(text, |start, end| {
+            if !(start == 0 && end == 0) && !(start == end && start == text.len()) {
+                pieces.push(&text[from..start]);
+                from = end;
+            }
+        })?;
+        let is_whole = pieces.is_empty();
+        pieces.push(&text[from..]);
+        if !self.preserve_trailing && !is_whole {
+            while pieces.last().is_some_and(|piece| piece.is_empty()) {
+                pieces.pop();
+            }
+        }
+        Ok(pieces)
+    }
+}

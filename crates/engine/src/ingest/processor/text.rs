@@ -1,0 +1,119 @@
+//! What processors of one string (or a list of strings) share: "read the field, transform each string, write the target".
+//!
+//! Source: Elasticsearch's `AbstractStringProcessor`.
+
+use std::fmt::Debug;
+
+use limber_mapping::RequestError;
+
+use super::super::document::IngestDocument;
+use super::super::node::{Kind, Node, NodeId};
+use super::super::options::Options;
+use super::super::path::{FieldPath, Found};
+use super::super::value::{java_text, java_type};
+use super::{Flow, Processor};
+
+/// A function over one string.
+pub trait Transform: Send + Sync + Debug {
+    /// Appends the result as the inside of a JSON string; returns whether that holds escapes.
+    fn push(&self, text: &str, out: &mut String) -> Result<bool, RequestError>;
+}
+
+/// Applies a [`Transform`] to a field.
+#[derive(Debug)]
+pub struct TextProcessor<T> {
+    field: FieldPath,
+    target: Option<FieldPath>,
+    ignore_missing: bool,
+    transform: T,
+}
+
+impl<T: Transform + 'static> TextProcessor<T> {
+    /// Reads `field`, `target_field` and `ignore_missing`; the transform's own options are read by the caller.
+    pub fn parse(options: &mut Options, transform: T) -> Result<Box<dyn Processor>, RequestError> {
+        let field = options.path("field")?;
+        let target = options.optional_path("target_field")?.filter(|target| *target != field);
+        let ignore_missing = options.bool_or("ignore_missing", false)?;
+        Ok(Box::new(TextProcessor { field, target, ignore_missing, transform }))
+    }
+
+    fn transformed(&self, document: &mut IngestDocument<'_>, id: NodeId) -> Result<Node, RequestError> {
+        let text = document.string(id);
+        let mut outcome = Ok(false);
+        let made = document.make_string_with(text.len(), |out| {
+            outcome = self.transform.push(&text, out);
+            matches!(outcome, Ok(true))
+        })?;
+        outcome.map(|_| made)
+    }
+
+    fn list(&self, document: &mut IngestDocument<'_>, list: NodeId) -> Result<Node, RequestError> {
+        let made = document.add(Node::container(Kind::Array));
+        let values: Vec<NodeId> = document.children(list).collect();
+        for value in values {
+            if document.node(value).kind != Kind::String {
+                return Err(RequestError::illegal_argument(format!(
+                    "value [{}] of type [{}] in list field [{}] cannot be cast to [java.lang.String]",
+                    java_text(document, value),
+                    java_type(document, value),
+                    self.field.text()
+                )));
+            }
+            let value = self.transformed(document, value)?;
+            document.append_child(made, "", value)?;
+        }
+        Ok(*document.node(made))
+    }
+}
+
+impl<T: Transform + 'static> Processor for TextProcessor<T> {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        let Some(Found { node, .. }) = self.field.find(document)? else {
+            if self.ignore_missing {
+                return Ok(Flow::Continue);
+            }
+            self.field.get(document)?;
+            return Ok(Flow::Continue);
+        };
+        let value = match document.node(node).kind {
+            Kind::String => self.transformed(document, node)?,
+            Kind::Array => self.list(document, node)?,
+            Kind::Null if self.ignore_missing => return Ok(Flow::Continue),
+            Kind::Null => {
+                let field = self.field.text();
+                return Err(RequestError::illegal_argument(format!("field [{field}] is null, cannot process it.")));
+            }
+            _ => return Err(wrong_type(document, &self.field, node, "java.lang.String")),
+        };
+        match &self.target {
+            Some(target) => target.set(document, value)?,
+            None => self.field.set(document, value)?,
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+/// `field [a] of type [java.lang.Integer] cannot be cast to [java.lang.String]`.
+pub fn wrong_type(document: &IngestDocument<'_>, field: &FieldPath, id: NodeId, wanted: &str) -> RequestError {
+    let kind = java_type(document, id);
+    RequestError::illegal_argument(format!("field [{}] of type [{kind}] cannot be cast to [{wanted}]", field.text()))
+}
+
+/// The string at `field`. `None`: it is absent or null, and `ignore_missing` says to go on.
+pub fn string_field<'a>(
+    document: &mut IngestDocument<'a>,
+    field: &FieldPath,
+    ignore_missing: bool,
+    null_reason: &str,
+) -> Result<Option<std::borrow::Cow<'a, str>>, RequestError> {
+    if ignore_missing && field.find(document)?.is_none() {
+        return Ok(None);
+    }
+    let id = field.get(document)?;
+    match document.node(id).kind {
+        Kind::String => Ok(Some(document.string(id))),
+        Kind::Null if ignore_missing => Ok(None),
+        Kind::Null => Err(RequestError::illegal_argument(format!("field [{}] is null, {null_reason}", field.text()))),
+        _ => Err(wrong_type(document, field, id, "java.lang.String")),
+    }
+}

@@ -1,0 +1,21 @@
+//! `trim`: Java's `String.trim`, which cuts everything up to U+0020 at both ends.
+
+use limber_mapping::RequestError;
+
+use super::super::json::push_escaped;
+use super::super::options::Options;
+use super::Processor;
+use super::text::{TextProcessor, Transform};
+
+#[derive(Debug)]
+struct Trim;
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    TextProcessor::parse(options, Trim)
+}
+
+impl Transform for Trim {
+    fn push(&self, text: &str, out: &mut String) -> Result<bool, RequestError> {
+        Ok(push_escaped(out, text.trim_matches(|char: char| char <= ' ')))
+    }
+}

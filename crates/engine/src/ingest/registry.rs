@@ -1,0 +1,159 @@
+//! The node's pipelines: "which pipeline has this id?"
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use limber_mapping::RequestError;
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+
+use super::pipeline::Pipeline;
+use super::stats::{Metric, PipelineMetrics};
+
+/// One pipeline of a snapshot.
+#[derive(Debug)]
+pub struct Entry {
+    pub pipeline: Pipeline,
+    pub metrics: PipelineMetrics,
+}
+
+/// All pipelines at one moment, immutable. A bulk request works on one snapshot from its start to its end.
+#[derive(Debug, Default)]
+pub struct Pipelines {
+    by_id: BTreeMap<Box<str>, Arc<Entry>>,
+    total: Arc<Metric>,
+}
+
+impl Pipelines {
+    pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
+        self.by_id.get(id)
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.by_id.keys().map(|id| &**id)
+    }
+
+    pub(super) fn total(&self) -> &Metric {
+        &self.total
+    }
+
+    /// Entries whose id matches one of the comma-separated patterns (`*` matches anything; empty, `_all` and `*` match all).
+    pub fn matching(&self, patterns: &str) -> Vec<&Arc<Entry>> {
+        let all = patterns.is_empty() || patterns == "_all";
+        let is_wanted = |id: &str| all || patterns.split(',').any(|pattern| matches_wildcard(pattern, id));
+        self.by_id.iter().filter(|(id, _)| is_wanted(id)).map(|(_, entry)| entry).collect()
+    }
+
+    /// The body of `GET _ingest/pipeline/{patterns}`; with `summary`, ids only. An empty object means 404 when ids were named.
+    pub fn to_json(&self, patterns: &str, summary: bool) -> Value {
+        let body = |entry: &Arc<Entry>| if summary { json!({}) } else { entry.pipeline.body.clone() };
+        let members = self.matching(patterns).into_iter().map(|entry| (entry.pipeline.id.to_string(), body(entry)));
+        Value::Object(members.collect())
+    }
+
+    /// The `ingest` object of `_nodes/stats`.
+    pub fn stats(&self) -> Value {
+        let pipelines: Map<String, Value> = self.by_id.iter().map(|(id, entry)| (id.to_string(), entry.metrics.to_json())).collect();
+        json!({ "total": self.total.to_json(), "pipelines": pipelines })
+    }
+
+    /// A snapshot that also holds `pipeline` under its id; used by simulations.
+    pub fn with(&self, pipeline: Pipeline) -> Pipelines {
+        let names = pipeline.steps.iter().map(|step| (step.statistics_name(), step.kind));
+        let metrics = PipelineMetrics::new(names);
+        if let Some(old) = self.by_id.get(&pipeline.id) {
+            metrics.inherit(&old.metrics);
+        }
+        let mut by_id = self.by_id.clone();
+        by_id.insert(pipeline.id.clone(), Arc::new(Entry { pipeline, metrics }));
+        Pipelines { by_id, total: self.total.clone() }
+    }
+}
+
+/// The pipelines as they change: writers take turns, readers take a snapshot without waiting.
+#[derive(Debug, Default)]
+pub struct Registry {
+    current: ArcSwap<Pipelines>,
+    writer: Mutex<()>,
+}
+
+impl Registry {
+    pub fn snapshot(&self) -> Arc<Pipelines> {
+        self.current.load_full()
+    }
+
+    /// Adds or replaces a pipeline; its statistics go on.
+    pub fn put(&self, id: &str, body: &Value) -> Result<(), RequestError> {
+        let pipeline = Pipeline::parse(id, body)?;
+        let _turn = self.writer.lock();
+        self.current.store(Arc::new(self.current.load().with(pipeline)));
+        Ok(())
+    }
+
+    /// Removes every pipeline whose id matches. `resource_not_found_exception` (404) when none does, unless the pattern is `*`.
+    pub fn delete(&self, pattern: &str) -> Result<(), RequestError> {
+        let _turn = self.writer.lock();
+        let current = self.current.load();
+        let doomed: Vec<Box<str>> = current.by_id.keys().filter(|id| matches_wildcard(pattern, id)).cloned().collect();
+        if doomed.is_empty() && pattern != "*" {
+            return Err(RequestError::new(404, "resource_not_found_exception", format!("pipeline [{pattern}] is missing")));
+        }
+        let mut by_id = current.by_id.clone();
+        by_id.retain(|id, _| !doomed.contains(id));
+        self.current.store(Arc::new(Pipelines { by_id, total: current.total.clone() }));
+        Ok(())
+    }
+
+    /// Everything to be kept across a restart: `{id: body}`.
+    pub fn to_json(&self) -> Value {
+        self.current.load().to_json("", false)
+    }
+
+    /// Restores what [`Self::to_json`] gave.
+    pub fn restore(&self, bodies: &Value) -> Result<(), RequestError> {
+        for (id, body) in bodies.as_object().into_iter().flatten() {
+            self.put(id, body)?;
+        }
+        Ok(())
+    }
+}
+
+/// Elasticsearch's `Regex.simpleMatch`: `*` stands for any text. Linear in practice, never recursive.
+pub fn matches_wildcard(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(head) else { return false };
+    let mut pieces = rest.split('*').peekable();
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            return text.ends_with(piece);
+        }
+        match text.find(piece) {
+            Some(at) => text = &text[at + piece.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards() {
+        for (pattern, text, expected) in [
+            ("a*", "abc", true),
+            ("*", "", true),
+            ("*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*b*c", "axbxc", true),
+            ("a*b*c", "acb", false),
+            ("abc", "abcd", false),
+            ("ab*ab", "ab", false),
+            ("ab*ab", "abab", true),
+        ] {
+            assert_eq!(matches_wildcard(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Bytes of a translog generation `translog-<generation>.log`. All numbers little-endian.
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 8 | magic `LMBRTLOG` |
+//! | 8 | 4 | format version, 1 |
+//! | 12 | 8 | generation |
+//! | 20 | 8 | primary term under which the generation was begun |
+//! | 28 | 16 | identity of the shard's history |
+//! | 44 | 8 | begun at, milliseconds since 1970 |
+//! | 52 | 4 | CRC-32 of the 52 bytes before |
+//!
+//! Then records, back to back:
+//!
+//! | size | field |
+//! |---|---|
+//! | 4 | length of the payload |
+//! | 4 | CRC-32 of the payload |
+//! | n | payload: type and flags (1 byte), then by type |
+//!
+//! Index, delete, no-op: varints `seq_no`, `primary_term`, `version`, then `id` (varint length, bytes), `routing` likewise
+//! if flag 0x10 is set, and the source up to the end. Mark: the 8 bytes `MARKER` and the length (8 bytes) up to which the file was
+//! durable when the mark was written. Every append begins with a mark.
+//!
+//! **Torn or corrupt?** Bytes after the last fsync may be lost in any order, so a bad record proves nothing by itself. It
+//! is corruption of acknowledged data exactly when a later mark says that the log was durable beyond it; otherwise
+//! it is the torn tail of writes that nobody was promised, and is cut.
+
+use limber_codec::checksum::crc32;
+use limber_codec::varint::{write_bytes, write_u64};
+use limber_codec::{Corrupt, Reader};
+
+pub(super) const MAGIC: &[u8; 8] = b"LMBRTLOG";
+pub(super) const VERSION: u32 = 1;
+pub(super) const HEADER_BYTES: usize = 56;
+/// Length and checksum before every payload.
+pub(super) const PREFIX_BYTES: usize = 8;
+/// Largest payload: a document of 2 GiB less a little.
+pub(super) const PAYLOAD_BYTES_MAX: usize = i32::MAX as usize;
+
+pub(super) const MARKER: &[u8; 8] = b"\xf1synced\x1f";
+/// A whole mark record.
+pub(super) const MARK_BYTES: usize = PREFIX_BYTES + 1 + 8 + 8;
+
+const TYPE_MASK: u8 = 0x0f;
+const HAS_ROUTING: u8 = 0x10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperationType {
+    Index = 1,
+    Delete = 2,
+    /// A sequence number that was taken and not used.
+    NoOp = 3,
+}
+
+const TYPE_MARK: u8 = 4;
+
+pub(super) fn file_name(generation: u64) -> String {
+    format!("translog-{generation}.log")
+}
+
+/// The generation of a file by its name.
+pub(super) fn generation_of(name: &str) -> Option<u64> {
+    name.strip_prefix("translog-")?.strip_suffix(".log")?.parse().ok()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    pub generation: u64,
+    pub primary_term: u64,
+    pub history: [u8; 16],
+    pub begun_millis: u64,
+}
+
+impl Header {
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.generation.to_le_bytes());
+        bytes.extend_from_slice(&self.primary_term.to_le_bytes());
+        bytes.extend_from_slice(&self.history);
+        bytes.extend_from_slice(&self.begun_millis.to_le_bytes());
+        bytes.extend_from_slice(&crc32(&bytes).to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn parse(bytes: &[u8]) -> Result<Header, Corrupt> {
+        let mut read = Reader::new(bytes);
+        let covered = bytes.get(..HEADER_BYTES - 4).ok_or_else(|| read.corrupt("a translog header of 56 bytes"))?;
+        let magic = read.bytes(8)?;
+        read.expect(magic == MAGIC, "translog magic")?;
+        let version = read.u32()?;
+        read.expect(version == VERSION, "translog format version 1")?;
+        let generation = read.u64()?;
+        let primary_term = read.u64()?;
+        let mut history = [0u8; 16];
+        history.copy_from_slice(read.bytes(16)?);
+        let begun_millis = read.u64()?;
+        let crc = read.u32()?;
+        read.expect(crc == crc32(covered), "translog header checksum")?;
+        Ok(Header { generation, primary_term, history, begun_millis })
+    }
+}
+
+/// One operation, borrowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation<'a> {
+    pub kind: OperationType,
+    pub seq_no: u64,
+    pub primary_term: u64,
+    pub version: u64,
+    pub id: &'a [u8],
+    pub routing: Option<&'a str>,
+    pub source: &'a [u8],
+}
+
+pub(super) enum Payload<'a> {
+    Operation(Operation<'a>),
+    Mark { durable_len: u64 },
+}
+
+impl<'a> Operation<'a> {
+    /// Parses a record's payload (what [`super::Translog::read`] answers).
+    pub fn parse(payload: &'a [u8]) -> Result<Operation<'a>, Corrupt> {
+        match parse_payload(payload)? {
+            Payload::Operation(operation) => Ok(operation),
+            Payload::Mark { .. } => Err(Reader::new(payload).corrupt("an operation")),
+        }
+    }
+}
+
+pub(super) fn parse_payload(payload: &[u8]) -> Result<Payload<'_>, Corrupt> {
+    let mut read = Reader::new(payload);
+    let tag = read.u8()?;
+    let kind = match tag & TYPE_MASK {
+        1 => OperationType::Index,
+        2 => OperationType::Delete,
+        3 => OperationType::NoOp,
+        TYPE_MARK => {
+            let marker = read.bytes(8)?;
+            read.expect(marker == MARKER, "marker")?;
+            return Ok(Payload::Mark { durable_len: read.u64()? });
+        }
+        _ => return Err(read.corrupt("a translog operation type")),
+    };
+    let (seq_no, primary_term, version) = (read.varint()?, read.varint()?, read.varint()?);
+    let id = read.prefixed_bytes()?;
+    let routing = if tag & HAS_ROUTING != 0 { Some(read.prefixed_str()?) } else { None };
+    Ok(Payload::Operation(Operation { kind, seq_no, primary_term, version, id, routing, source: read.rest() }))
+}
+
+pub(super) fn mark(durable_len: u64) -> [u8; MARK_BYTES] {
+    let mut record = [0u8; MARK_BYTES];
+    record[8] = TYPE_MARK;
+    record[9..17].copy_from_slice(MARKER);
+    record[17..25].copy_from_slice(&durable_len.to_le_bytes());
+    let crc = crc32(&record[PREFIX_BYTES..]);
+    record[0..4].copy_from_slice(&((MARK_BYTES - PREFIX_BYTES) as u32).to_le_bytes());
+    record[4..8].copy_from_slice(&crc.to_le_bytes());
+    record
+}
+
+/// Records of one request, encoded, ready for one append.
+#[derive(Debug, Default)]
+pub struct RecordBatch {
+    pub(super) bytes: Vec<u8>,
+    pub(super) count: u64,
+}
+
+impl RecordBatch {
+    /// Encodes one operation; answers offset and length of its record within the batch.
+    pub fn push(&mut self, operation: &Operation<'_>) -> (u32, u32) {
+        let start = self.bytes.len();
+        self.bytes.reserve(operation.source.len() + operation.id.len() + 64);
+        self.bytes.extend_from_slice(&[0; PREFIX_BYTES]);
+        self.bytes.push(operation.kind as u8 | if operation.routing.is_some() { HAS_ROUTING } else { 0 });
+        write_u64(&mut self.bytes, operation.seq_no);
+        write_u64(&mut self.bytes, operation.primary_term);
+        write_u64(&mut self.bytes, operation.version);
+        write_bytes(&mut self.bytes, operation.id);
+        if let Some(routing) = operation.routing {
+            write_bytes(&mut self.bytes, routing.as_bytes());
+        }
+        self.bytes.extend_from_slice(operation.source);
+        let payload = start + PREFIX_BYTES;
+        let crc = crc32(&self.bytes[payload..]);
+        let len = (self.bytes.len() - payload) as u32;
+        self.bytes[start..start + 4].copy_from_slice(&len.to_le_bytes());
+        self.bytes[start + 4..payload].copy_from_slice(&crc.to_le_bytes());
+        self.count += 1;
+        (start as u32, (self.bytes.len() - start) as u32)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub fn len_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.count = 0;
+    }
+}
+
+/// The record at `offset`: its payload and where the next one begins; `Err` says what is wrong with it.
+pub(super) fn record_at(bytes: &[u8], offset: usize) -> Result<(&[u8], usize), &'static str> {
+    let rest = bytes.get(offset..).unwrap_or_default();
+    let (Some(len), Some(crc)) = (rest.get(..4), rest.get(4..8)) else { return Err("a record prefix of 8 bytes") };
+    let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    let len = word(len) as usize;
+    if len == 0 || len > PAYLOAD_BYTES_MAX {
+        return Err("a record length from 1 to 2^31 - 1");
+    }
+    let payload = rest.get(PREFIX_BYTES..PREFIX_BYTES + len).ok_or("as many bytes as the record length says")?;
+    if crc32(payload) != word(crc) {
+        return Err("the record's checksum");
+    }
+    Ok((payload, offset + PREFIX_BYTES + len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_a_tiny_example() {
+        let mut batch = RecordBatch::default();
+        let operation = Operation {
+            kind: OperationType::Index,
+            seq_no: 300,
+            primary_term: 1,
+            version: 2,
+            id: b"a",
+            routing: Some("r"),
+            source: b"{}",
+        };
+        assert_eq!(batch.push(&operation), (0, 19));
+        assert_eq!(&batch.bytes[..4], &[11, 0, 0, 0]);
+        assert_eq!(&batch.bytes[8..], &[0x11, 0xac, 2, 1, 2, 1, b'a', 1, b'r', b'{', b'}']);
+        let (payload, next) = record_at(&batch.bytes, 0).expect("sound");
+        assert_eq!(next, 19);
+        assert_eq!(Operation::parse(payload).expect("sound"), operation);
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_record_is_noticed() {
+        let mut batch = RecordBatch::default();
+        let operation = Operation {
+            kind: OperationType::Delete,
+            seq_no: 1,
+            primary_term: 1,
+            version: 1,
+            id: b"id",
+            routing: None,
+            source: b"",
+        };
+        batch.push(&operation);
+        for bit in 0..batch.bytes.len() * 8 {
+            let mut damaged = batch.bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let found = record_at(&damaged, 0);
+            assert!(found.is_err(), "bit {bit}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The translog: "is this operation safe on disk, and which ones are there that no commit holds?"
+//!
+//! One narrow trait, so that a replicated log can take the file's place, and the file implementation.
+
+mod file;
+mod format;
+mod recover;
+
+use limber_store::Result;
+
+pub use file::FileTranslog;
+pub use format::{Header, Operation, OperationType, RecordBatch};
+pub use recover::{Damage, Recovered, recover};
+
+/// Where an operation's record lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Location {
+    pub generation: u64,
+    pub offset: u64,
+    pub len: u32,
+}
+
+/// A point in the log: bytes appended before it since the log was opened, over all generations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct LogPosition(pub u64);
+
+/// Where a batch landed.
+#[derive(Debug, Clone, Copy)]
+pub struct Appended {
+    pub generation: u64,
+    /// File offset of the batch's first record.
+    pub offset: u64,
+    /// What [`Translog::sync`] must reach for the batch to be durable.
+    pub end: LogPosition,
+}
+
+/// Numbers for `_stats`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TranslogStats {
+    /// Operations and bytes in all generations that are still there.
+    pub operations: u64,
+    pub size_bytes: u64,
+    /// Of those, what no commit holds.
+    pub uncommitted_operations: u64,
+    pub uncommitted_size_bytes: u64,
+    /// When the oldest generation was begun.
+    pub earliest_millis: u64,
+}
+
+/// An append-only log of operations in generations. After any error the log refuses everything: the shard recovers from disk.
+pub trait Translog: Send + Sync {
+    /// Hands the batch to the operating system in one piece. Not durable yet.
+    fn append(&self, batch: &RecordBatch) -> Result<Appended>;
+    /// Returns once everything before `position` is durable; concurrent callers share one fsync.
+    fn sync(&self, position: LogPosition) -> Result<()>;
+    /// End of what was appended.
+    fn end(&self) -> LogPosition;
+    /// The record at a location; `None` when its generation was trimmed.
+    fn read(&self, location: Location) -> Result<Option<Vec<u8>>>;
+    /// Creates the next generation's file without using it yet.
+    fn prepare_roll(&self, now_millis: u64) -> Result<()>;
+    /// Later appends go to the prepared generation; returns its number. Touches no disk.
+    fn roll(&self) -> u64;
+    /// A commit holds everything below `generation`: those files go.
+    fn trim(&self, generation: u64) -> Result<()>;
+    fn stats(&self) -> TranslogStats;
+    /// Why the log refuses, when it does.
+    fn failure(&self) -> Option<String>;
+}
