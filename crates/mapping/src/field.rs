@@ -98,3 +98,24 @@ pub trait FieldSink {
     /// A value of a text field; the sink runs `field.analyzer` over it and applies `position_increment_gap`.
     fn text(&mut self, field: &Field, value: &str);
 }
+
+impl FieldType {
+    /// Elasticsearch's name of the type.
+    pub fn name(&self) -> &'static str {
+        match self {
+            FieldType::Text => "text",
+            FieldType::Keyword => "keyword",
+            FieldType::Long => "long",
+            FieldType::Integer => "integer",
+            FieldType::Short => "short",
+            FieldType::Byte => "byte",
+            FieldType::Double => "double",
+            FieldType::Float => "float",
+            FieldType::HalfFloat => "half_float",
+            FieldType::ScaledFloat { .. } => "scaled_float",
+            FieldType::Boolean => "boolean",
+            FieldType::Date { .. } => "date",
+            FieldType::Ip => "ip",
+        }
+    }
+}

@@ -7,9 +7,25 @@
 
 pub mod analysis;
 pub mod date;
+mod definition;
+pub mod document;
 mod error;
 mod field;
+pub mod ip;
+mod mapping;
 pub mod number;
+mod query;
+pub mod reserved;
+mod settings;
+pub mod testing;
+mod tree;
+mod typed;
+pub mod wildcard;
 
+pub use definition::Dynamic;
 pub use error::RequestError;
 pub use field::{Field, FieldId, FieldSink, FieldType, Representation};
+pub use mapping::Mapping;
+pub use query::{DateContext, RangeEnd, Selection};
+pub use settings::{Limits, MappingSettings};
+pub use tree::ObjectNode;

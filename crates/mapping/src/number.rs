@@ -1,4 +1,4 @@
-//! Numbers as sortable `i64`.
+//! Numbers as sortable `i64`, and Java's idea of a number: "what does this text count for?"
 
 /// An `i64` that sorts like `value` (Lucene's `NumericUtils.doubleToSortableLong`).
 #[inline]
@@ -11,4 +11,207 @@ pub fn sortable_from_f64(value: f64) -> i64 {
 #[inline]
 pub fn f64_from_sortable(sortable: i64) -> f64 {
     f64::from_bits((sortable ^ ((sortable >> 63) & i64::MAX)) as u64)
+}
+
+/// `value` rounded to the nearest half-precision number (ties to even), as f32. Overflow gives infinity.
+///
+/// Source: IEEE 754 binary16, Lucene's `HalfFloatPoint.shortBitsToHalfFloat` for the way back.
+pub fn round_to_half(value: f32) -> f32 {
+    let bits = value.to_bits();
+    let sign = bits & 0x8000_0000;
+    let magnitude = bits & 0x7fff_ffff;
+    if magnitude >= 0x7f80_0000 {
+        return value;
+    }
+    // 65,520 is half way between the largest half float (65,504) and the next step.
+    if magnitude >= 65520f32.to_bits() {
+        return f32::from_bits(sign | 0x7f80_0000);
+    }
+    if magnitude < 0x3880_0000 {
+        // Subnormal: multiples of 2^-24. Adding and taking away 0.5 rounds there, as its last bit is 2^-24.
+        let rounded = (f32::from_bits(magnitude) + 0.5) - 0.5;
+        return f32::from_bits(sign | rounded.to_bits());
+    }
+    let odd = (magnitude >> 13) & 1;
+    f32::from_bits(sign | ((magnitude + 0xfff + odd) & !0x1fff))
+}
+
+/// The largest finite half float.
+pub const HALF_FLOAT_MAX: f64 = 65504.0;
+
+/// A decimal text (`-12`, `1.5`, `2e3`, `.5`, `5.`) as an integer, the fraction cut off towards zero.
+///
+/// Source: Elasticsearch's `Numbers.toLong(text, coerce = true)`.
+pub fn integer_from_text(text: &str) -> Option<TextInteger> {
+    if let Ok(value) = text.parse::<i64>() {
+        return Some(TextInteger { value: value as i128, has_fraction: false });
+    }
+    let bytes = text.as_bytes();
+    let (negative, digits) = match bytes.first()? {
+        b'-' => (true, &bytes[1..]),
+        b'+' => (false, &bytes[1..]),
+        _ => (false, bytes),
+    };
+    let (mantissa, exponent) = match digits.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+        Some(at) => (&digits[..at], std::str::from_utf8(&digits[at + 1..]).ok()?.parse::<i64>().ok()?),
+        None => (digits, 0),
+    };
+    let point = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
+    let fraction = mantissa.get(point + 1..).unwrap_or_default();
+    if point + fraction.len() == 0 || !mantissa[..point].iter().chain(fraction).all(u8::is_ascii_digit) {
+        return None;
+    }
+    // The integer part ends `point + exponent` digits into the mantissa.
+    let end = (point as i64).saturating_add(exponent);
+    let mut value: i128 = 0;
+    let mut has_fraction = false;
+    for (place, &byte) in mantissa[..point].iter().chain(fraction).enumerate() {
+        if (place as i64) < end {
+            value = value.saturating_mul(10).saturating_add((byte - b'0') as i128);
+        } else if byte != b'0' {
+            has_fraction = true;
+        }
+    }
+    if value != 0 {
+        for _ in (point + fraction.len()) as i64..end.min(64) {
+            value = value.saturating_mul(10);
+        }
+        if end > 64 {
+            value = i128::MAX;
+        }
+    }
+    Some(TextInteger { value: if negative { -value } else { value }, has_fraction })
+}
+
+/// What [`integer_from_text`] read; saturates far outside of `i64`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TextInteger {
+    pub value: i128,
+    pub has_fraction: bool,
+}
+
+/// Text as a double where Java's `Double.parseDouble` takes it: surrounding blanks, `NaN`, `Infinity`, a type suffix.
+pub fn double_from_text(text: &str) -> Option<f64> {
+    let text = text.trim_matches(|c: char| c <= ' ');
+    match text {
+        "NaN" | "+NaN" | "-NaN" => return Some(f64::NAN),
+        "Infinity" | "+Infinity" => return Some(f64::INFINITY),
+        "-Infinity" => return Some(f64::NEG_INFINITY),
+        _ => {}
+    }
+    let plain = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
+    // Rust also takes `inf`, `nan`, `infinity`; Java does not.
+    if !plain.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
+        return None;
+    }
+    plain.parse().ok()
+}
+
+/// A double as Java's `Double.toString` prints it (`1.0`, `1.0E10`, `1.0E-5`).
+pub fn java_double(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    let magnitude = value.abs();
+    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
+        let text = format!("{value}");
+        return if text.contains('.') { text } else { format!("{text}.0") };
+    }
+    let text = format!("{value:E}");
+    match text.split_once('E') {
+        Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0E{exponent}"),
+        _ => text,
+    }
+}
+
+/// A float as Java's `Float.toString` prints it.
+pub fn java_float(value: f32) -> String {
+    if !value.is_finite() {
+        return java_double(value as f64);
+    }
+    let magnitude = value.abs();
+    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
+        let text = format!("{value}");
+        return if text.contains('.') { text } else { format!("{text}.0") };
+    }
+    let text = format!("{value:E}");
+    match text.split_once('E') {
+        Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0E{exponent}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_from_text() {
+        let check = |text: &str, expected: Option<(i128, bool)>| {
+            let found = integer_from_text(text).map(|found| (found.value, found.has_fraction));
+            assert_eq!(found, expected, "{text}");
+        };
+        check("12", Some((12, false)));
+        check("-12", Some((-12, false)));
+        check("+7", Some((7, false)));
+        check("1.5", Some((1, true)));
+        check("-1.9", Some((-1, true)));
+        check("1.0", Some((1, false)));
+        check("-1e3", Some((-1000, false)));
+        check("1.5e1", Some((15, false)));
+        check("15e-1", Some((1, true)));
+        check("15e-5", Some((0, true)));
+        check(".5", Some((0, true)));
+        check("5.", Some((5, false)));
+        check("9223372036854775808", Some((9223372036854775808, false)));
+        check("1e400", Some((i128::MAX, false)));
+        check("0e99999999999", Some((0, false)));
+        check("", None);
+        check("-", None);
+        check(".", None);
+        check("1e", None);
+        check(" 5", None);
+        check("1x", None);
+    }
+
+    #[test]
+    fn half_floats() {
+        let check = |value: f32, expected: f32| assert_eq!(round_to_half(value), expected, "{value}");
+        check(0.0, 0.0);
+        check(1.0, 1.0);
+        check(0.1, 0.099975586);
+        check(65504.0, 65504.0);
+        check(65519.0, 65504.0);
+        check(65520.0, f32::INFINITY);
+        check(-2.0001, -2.0);
+        check(5.9604645e-8, 5.9604645e-8);
+        check(1e-9, 0.0);
+        check(2049.0, 2048.0);
+        check(2051.0, 2052.0);
+    }
+
+    #[test]
+    fn java_text() {
+        let check = |value: f64, expected: &str| assert_eq!(java_double(value), expected);
+        check(1.0, "1.0");
+        check(0.1, "0.1");
+        check(1e7, "1.0E7");
+        check(1.25e-5, "1.25E-5");
+        check(f64::NAN, "NaN");
+        check(-0.0, "-0.0");
+    }
+
+    #[test]
+    fn sortable_keeps_order() {
+        let values = [f64::NEG_INFINITY, -1e300, -1.5, -0.0, 0.0, 1e-300, 2.0, f64::INFINITY];
+        for pair in values.windows(2) {
+            assert!(sortable_from_f64(pair[0]) < sortable_from_f64(pair[1]));
+        }
+        for value in values {
+            assert_eq!(f64_from_sortable(sortable_from_f64(value)).to_bits(), value.to_bits());
+        }
+    }
 }

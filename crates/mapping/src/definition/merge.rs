@@ -1,0 +1,142 @@
+//! An update into a definition: "what does `PUT _mapping` change, and what may it not?"
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::params::Update;
+use super::parse::{java_text, joined};
+use super::tree::{Leaf, Node, Object, Root};
+use crate::RequestError;
+
+/// `present` with `update` merged in. Conflicts are `illegal_argument_exception` in Elasticsearch's words.
+///
+/// Source: `RootObjectMapper#merge`, `ObjectMapper#merge`, `FieldMapper#merge`.
+pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError> {
+    if let (true, Some(false)) = (present.routing_required == Some(true), update.routing_required) {
+        return Err(conflicts(
+            "_routing",
+            &["Cannot update parameter [required] from [true] to [false]".to_owned()],
+        ));
+    }
+    if let (false, Some(true)) = (present.routing_required == Some(true), update.routing_required)
+        && !present.object.properties.is_empty()
+    {
+        return Err(conflicts(
+            "_routing",
+            &["Cannot update parameter [required] from [false] to [true]".to_owned()],
+        ));
+    }
+    let dynamic_templates = match (&present.dynamic_templates, &update.dynamic_templates) {
+        (Some(present), Some(update)) => {
+            // A template of the same name is replaced in its place, new ones go to the end.
+            let mut merged = present.clone();
+            for template in update {
+                match merged.iter_mut().find(|old| old.name == template.name) {
+                    Some(old) => *old = template.clone(),
+                    None => merged.push(template.clone()),
+                }
+            }
+            Some(merged)
+        }
+        (present, update) => update.clone().or_else(|| present.clone()),
+    };
+    Ok(Root {
+        object: objects(&present.object, &update.object, "")?,
+        date_detection: update.date_detection.or(present.date_detection),
+        numeric_detection: update.numeric_detection.or(present.numeric_detection),
+        dynamic_date_formats: update
+            .dynamic_date_formats
+            .clone()
+            .or_else(|| present.dynamic_date_formats.clone()),
+        dynamic_templates,
+        meta: update.meta.clone().or_else(|| present.meta.clone()),
+        routing_required: update.routing_required.or(present.routing_required),
+        source_enabled: update.source_enabled.or(present.source_enabled),
+    })
+}
+
+fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, RequestError> {
+    if let Some(enabled) = update.enabled
+        && enabled != present.enabled.unwrap_or(true)
+    {
+        return Err(RequestError::new(
+            400,
+            "mapper_exception",
+            format!(
+                "the [enabled] parameter can't be updated for the object mapping [{}]",
+                if path.is_empty() { "_doc" } else { path }
+            ),
+        ));
+    }
+    let mut properties = present.properties.clone();
+    for (name, node) in &update.properties {
+        let full = joined(path, name);
+        let merged = match (properties.get(name), node) {
+            (None, node) => node.clone(),
+            (Some(Node::Object(old)), Node::Object(new)) => Node::Object(objects(old, new, &full)?),
+            (Some(Node::Leaf(old)), Node::Leaf(new)) => Node::Leaf(leaves(old, new, &full)?),
+            (Some(_), _) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "can't merge a non object mapping [{full}] with an object mapping"
+                )));
+            }
+        };
+        properties.insert(name.clone(), merged);
+    }
+    Ok(Object { dynamic: update.dynamic.or(present.dynamic), enabled: present.enabled, properties })
+}
+
+/// An update states the whole field: a parameter it leaves out goes back to its default, which is a conflict where the
+/// parameter cannot change.
+fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestError> {
+    if present.kind.name != update.kind.name {
+        return Err(RequestError::illegal_argument(format!(
+            "mapper [{path}] cannot be changed from type [{}] to [{}]",
+            present.kind.name, update.kind.name
+        )));
+    }
+    let mut found = Vec::new();
+    for param in present.kind.params {
+        let (old, new) = (present.param(param.name), update.param(param.name));
+        let allowed = match param.update {
+            Update::Always => true,
+            Update::Never => old == new,
+            Update::Off => old == new || old == Value::Bool(true),
+        };
+        if !allowed {
+            found.push(format!(
+                "Cannot update parameter [{}] from [{}] to [{}]",
+                param.name,
+                shown(&old, param.name),
+                shown(&new, param.name)
+            ));
+        }
+    }
+    if !found.is_empty() {
+        return Err(conflicts(path, &found));
+    }
+    let mut fields: BTreeMap<String, Leaf> = present.fields.clone();
+    for (name, new) in &update.fields {
+        let merged = match fields.get(name) {
+            Some(old) => leaves(old, new, &joined(path, name))?,
+            None => new.clone(),
+        };
+        fields.insert(name.clone(), merged);
+    }
+    Ok(Leaf { kind: present.kind, params: update.params.clone(), fields, copy_to: update.copy_to.clone() })
+}
+
+fn shown(value: &Value, name: &str) -> String {
+    match value {
+        Value::Null if name == "analyzer" => "default".to_owned(),
+        other => java_text(other),
+    }
+}
+
+fn conflicts(path: &str, found: &[String]) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "Mapper for [{path}] conflicts with existing mapper:\n\t{}",
+        found.join("\n\t")
+    ))
+}

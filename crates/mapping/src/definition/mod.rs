@@ -1,0 +1,18 @@
+//! The mapping as written: "what did the user declare, and may this update change it?"
+//!
+//! A definition is the tree that `PUT _mapping` sends and `GET _mapping` answers, validated and without defaults.
+//! [`crate::Mapping`] is compiled from it.
+
+mod merge;
+mod params;
+mod parse;
+mod render;
+mod templates;
+mod tree;
+
+pub(crate) use merge::merge;
+pub(crate) use parse::{depth_exceeded, java_text, parse};
+pub(crate) use render::render;
+pub(crate) use templates::Template;
+pub use tree::Dynamic;
+pub(crate) use tree::{Leaf, Node, Object, Root};

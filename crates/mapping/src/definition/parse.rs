@@ -1,0 +1,608 @@
+//! JSON to a definition: "is this body a mapping?"
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::params::{Check, KINDS, KINDS_MISSING, Kind, Param};
+use super::templates::Template;
+use super::tree::{Dynamic, Leaf, Node, Object, Root};
+use crate::RequestError;
+use crate::date::DateFormat;
+use crate::settings::MappingSettings;
+
+/// Parses the body of `mappings`. Errors are `mapper_parsing_exception` with Elasticsearch's reasons, wrapped in
+/// "Failed to parse mapping: ...".
+pub(crate) fn parse(body: &Value, settings: &MappingSettings) -> Result<Root, RequestError> {
+    let body = match body {
+        Value::Null => return Ok(Root::default()),
+        Value::Object(body) => unwrap_doc(body),
+        _ => {
+            return Err(wrapped(mapper_parsing(
+                "Expected map for property [mappings] on field [_doc] but got a class java.lang.String",
+            )));
+        }
+    };
+    root(body, settings).map_err(wrapped)
+}
+
+/// A typed body `{"_doc": {...}}` of the 7.x line is unwrapped.
+fn unwrap_doc(body: &Map<String, Value>) -> &Map<String, Value> {
+    match body.get("_doc") {
+        Some(Value::Object(inner)) if body.len() == 1 => inner,
+        _ => body,
+    }
+}
+
+pub(super) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
+    RequestError::new(400, "mapper_parsing_exception", reason)
+}
+
+fn wrapped(cause: RequestError) -> RequestError {
+    // Limits and conflicts speak for themselves.
+    if cause.kind != "mapper_parsing_exception" && cause.reason.starts_with("Limit of") {
+        return cause;
+    }
+    mapper_parsing(format!("Failed to parse mapping: {}", cause.reason)).caused_by(cause)
+}
+
+fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, RequestError> {
+    let mut root = Root::default();
+    let mut unknown = Vec::new();
+    for (name, value) in body {
+        match name.as_str() {
+            "dynamic" => root.object.dynamic = Some(dynamic(value)?),
+            "enabled" => root.object.enabled = Some(boolean(value, "enabled")?),
+            "properties" => root.object.properties = properties(value, "", 1, settings)?,
+            "date_detection" => root.date_detection = Some(boolean(value, name)?),
+            "numeric_detection" => root.numeric_detection = Some(boolean(value, name)?),
+            "dynamic_date_formats" | "date_formats" => {
+                root.dynamic_date_formats = Some(dynamic_date_formats(value)?);
+            }
+            "dynamic_templates" => root.dynamic_templates = Some(Template::parse_list(value)?),
+            "_meta" => match value {
+                Value::Object(_) => root.meta = Some(value.clone()),
+                _ => return Err(mapper_parsing("[_meta] config must be an object")),
+            },
+            "_routing" => root.routing_required = Some(routing(value)?),
+            "_source" => root.source_enabled = Some(source(value)?),
+            "_data_stream_timestamp"
+            | "_field_names"
+            | "_size"
+            | "_tier"
+            | "_doc_count"
+            | "_ignored"
+            | "_id"
+            | "_index"
+            | "runtime"
+            | "subobjects"
+            | "_inference_fields" => {
+                return Err(RequestError::unsupported(format!("[{name}] in a mapping")));
+            }
+            _ => unknown.push(format!("{name} : {}", java_text(value))),
+        }
+    }
+    if !unknown.is_empty() {
+        return Err(mapper_parsing(format!(
+            "Root mapping definition has unsupported parameters:  [{}]",
+            unknown.join("] [")
+        )));
+    }
+    Ok(root)
+}
+
+fn dynamic(value: &Value) -> Result<Dynamic, RequestError> {
+    match value {
+        Value::Bool(true) => Ok(Dynamic::True),
+        Value::Bool(false) => Ok(Dynamic::False),
+        Value::String(text) => match text.as_str() {
+            "true" => Ok(Dynamic::True),
+            "false" => Ok(Dynamic::False),
+            "strict" => Ok(Dynamic::Strict),
+            "runtime" => Err(RequestError::unsupported("[dynamic: runtime]")),
+            other => Err(mapper_parsing(format!("No dynamic setting with value [{other}]"))),
+        },
+        other => Err(mapper_parsing(format!("No dynamic setting with value [{}]", java_text(other)))),
+    }
+}
+
+fn boolean(value: &Value, name: &str) -> Result<bool, RequestError> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        other => Err(RequestError::illegal_argument(format!("Could not convert [{name}] to boolean"))
+            .caused_by(RequestError::illegal_argument(format!(
+                "Failed to parse value [{}] as only [true] or [false] are allowed.",
+                java_text(other)
+            )))),
+    }
+}
+
+fn dynamic_date_formats(value: &Value) -> Result<Vec<String>, RequestError> {
+    let formats = match value {
+        Value::String(one) => vec![one.clone()],
+        Value::Array(many) => many
+            .iter()
+            .map(|one| one.as_str().map(str::to_owned))
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| mapper_parsing("[dynamic_date_formats] must be a list of strings"))?,
+        _ => return Err(mapper_parsing("[dynamic_date_formats] must be a list of strings")),
+    };
+    for format in &formats {
+        if format.starts_with("epoch_") {
+            return Err(mapper_parsing(format!("Epoch [{format}] is not supported as dynamic date format")));
+        }
+        DateFormat::parse_list(format)?;
+    }
+    Ok(formats)
+}
+
+fn routing(value: &Value) -> Result<bool, RequestError> {
+    let Value::Object(object) = value else {
+        return Err(mapper_parsing("[_routing] config must be an object"));
+    };
+    let mut required = false;
+    for (name, value) in object {
+        match name.as_str() {
+            "required" => required = boolean(value, "_routing.required")?,
+            other => return Err(unknown_parameter(other, "_routing", "_routing")),
+        }
+    }
+    Ok(required)
+}
+
+fn source(value: &Value) -> Result<bool, RequestError> {
+    let Value::Object(object) = value else {
+        return Err(mapper_parsing("[_source] config must be an object"));
+    };
+    for (name, value) in object {
+        match name.as_str() {
+            "enabled" if boolean(value, "_source.enabled")? => {}
+            "mode" if value == "stored" => {}
+            "enabled" | "mode" | "includes" | "excludes" | "compress" | "compress_threshold" => {
+                return Err(RequestError::unsupported(format!("[_source.{name}: {}]", java_text(value))));
+            }
+            other => return Err(unknown_parameter(other, "_source", "_source")),
+        }
+    }
+    Ok(true)
+}
+
+fn unknown_parameter(name: &str, field: &str, kind: &str) -> RequestError {
+    mapper_parsing(format!("unknown parameter [{name}] on mapper [{field}] of type [{kind}]"))
+}
+
+/// `properties` of the object at `path` ("" for the root) on level `depth`.
+fn properties(
+    value: &Value,
+    path: &str,
+    depth: usize,
+    settings: &MappingSettings,
+) -> Result<BTreeMap<String, Node>, RequestError> {
+    let fields = match value {
+        Value::Object(fields) => fields,
+        // Elasticsearch takes an empty list for "no properties".
+        Value::Array(list) if list.is_empty() => return Ok(BTreeMap::new()),
+        _ => return Err(mapper_parsing("Expected map for property [properties] but got a different type")),
+    };
+    if depth > settings.limits.depth {
+        return Err(depth_exceeded(path, settings));
+    }
+    let mut nodes = BTreeMap::new();
+    for (name, value) in fields {
+        add(&mut nodes, name, value, path, depth, settings)?;
+    }
+    Ok(nodes)
+}
+
+pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "Limit of mapping depth [{}] has been exceeded due to object field [{path}]",
+        settings.limits.depth
+    ))
+}
+
+/// Adds one property; a dotted name opens the objects on its way.
+fn add(
+    nodes: &mut BTreeMap<String, Node>,
+    name: &str,
+    value: &Value,
+    path: &str,
+    depth: usize,
+    settings: &MappingSettings,
+) -> Result<(), RequestError> {
+    let (head, rest) = match name.split_once('.') {
+        Some((head, rest)) => (head, Some(rest)),
+        None => (name, None),
+    };
+    if head.trim().is_empty() || rest.is_some_and(str::is_empty) {
+        return Err(RequestError::illegal_argument(if name.is_empty() {
+            "field name cannot be an empty string".to_owned()
+        } else {
+            format!("field name cannot contain only whitespace: ['{name}']")
+        }));
+    }
+    if head.encode_utf16().count() > settings.limits.field_name_length {
+        return Err(RequestError::illegal_argument(format!(
+            "Field name [{head}] is longer than the limit of [{}] characters",
+            settings.limits.field_name_length
+        )));
+    }
+    let full = joined(path, head);
+    match rest {
+        Some(rest) => {
+            if depth + 1 > settings.limits.depth {
+                return Err(depth_exceeded(&full, settings));
+            }
+            let parent = nodes.entry(head.to_owned()).or_insert_with(|| Node::Object(Object::default()));
+            match parent {
+                Node::Object(object) => add(&mut object.properties, rest, value, &full, depth + 1, settings),
+                Node::Leaf(_) => Err(mapper_parsing(format!(
+                    "can't merge a non object mapping [{full}] with an object mapping"
+                ))),
+            }
+        }
+        None => {
+            let node = node(value, &full, depth, settings)?;
+            match (nodes.get_mut(head), node) {
+                (Some(Node::Object(present)), Node::Object(object)) => {
+                    present.dynamic = object.dynamic.or(present.dynamic);
+                    present.enabled = object.enabled.or(present.enabled);
+                    present.properties.extend(object.properties);
+                }
+                (_, node) => {
+                    nodes.insert(head.to_owned(), node);
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+pub(crate) fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn node(value: &Value, path: &str, depth: usize, settings: &MappingSettings) -> Result<Node, RequestError> {
+    let Value::Object(body) = value else {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let class = match value {
+            Value::String(_) => "java.lang.String",
+            Value::Bool(_) => "java.lang.Boolean",
+            Value::Number(number) if number.is_f64() => "java.lang.Double",
+            Value::Number(_) => "java.lang.Integer",
+            _ => "java.util.ArrayList",
+        };
+        return Err(mapper_parsing(format!(
+            "Expected map for property [fields] on field [{name}] but got a class {class}"
+        )));
+    };
+    let kind = match body.get("type") {
+        Some(Value::String(kind)) => kind.as_str(),
+        Some(other) => return Err(unknown_type(&java_text(other), path)),
+        None if ["properties", "enabled", "dynamic"].iter().any(|key| body.contains_key(*key))
+            || body.is_empty() =>
+        {
+            "object"
+        }
+        None => {
+            let name = path.rsplit('.').next().unwrap_or(path);
+            return Err(mapper_parsing(format!("No type specified for field [{name}]")));
+        }
+    };
+    if kind == "object" {
+        return object(body, path, depth, settings).map(Node::Object);
+    }
+    leaf(body, kind, path, settings, false).map(Node::Leaf)
+}
+
+fn unknown_type(kind: &str, path: &str) -> RequestError {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    mapper_parsing(format!(
+        "The mapper type [{kind}] declared on field [{name}] does not exist. It might have been created within a future \
+         version or requires a plugin to be installed. Check the documentation."
+    ))
+}
+
+fn object(
+    body: &Map<String, Value>,
+    path: &str,
+    depth: usize,
+    settings: &MappingSettings,
+) -> Result<Object, RequestError> {
+    let mut object = Object::default();
+    for (name, value) in body {
+        match name.as_str() {
+            "type" => {}
+            "dynamic" => object.dynamic = Some(dynamic(value)?),
+            "enabled" => object.enabled = Some(boolean(value, &format!("{path}.enabled"))?),
+            "properties" => object.properties = properties(value, path, depth + 1, settings)?,
+            "subobjects" | "include_in_all" | "store_array_source" | "synthetic_source_keep" => {
+                return Err(RequestError::unsupported(format!("[{name}] on object field [{path}]")));
+            }
+            _ => {
+                let last = path.rsplit('.').next().unwrap_or(path);
+                return Err(mapper_parsing(format!(
+                    "Mapping definition for [{last}] has unsupported parameters:  [{name} : {}]",
+                    java_text(value)
+                )));
+            }
+        }
+    }
+    Ok(object)
+}
+
+/// The type of this name, or why there is none.
+pub(super) fn kind_of(name: &str, path: &str) -> Result<&'static Kind, RequestError> {
+    if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
+        return Ok(kind);
+    }
+    if KINDS_MISSING.contains(&name) {
+        return Err(RequestError::unsupported(format!("field type [{name}] declared on field [{path}]")));
+    }
+    Err(unknown_type(name, path))
+}
+
+fn leaf(
+    body: &Map<String, Value>,
+    kind_name: &str,
+    path: &str,
+    settings: &MappingSettings,
+    is_multi_field: bool,
+) -> Result<Leaf, RequestError> {
+    let kind = kind_of(kind_name, path)?;
+    let mut leaf = Leaf { kind, params: BTreeMap::new(), fields: BTreeMap::new(), copy_to: Vec::new() };
+    let last = path.rsplit('.').next().unwrap_or(path);
+    for (name, value) in body {
+        match name.as_str() {
+            "type" => {}
+            "fields" if is_multi_field => {
+                return Err(mapper_parsing(format!(
+                    "Encountered a multi-field [{last}] which itself contains a multi-field. Defining chained multi-fields is not supported."
+                )));
+            }
+            "fields" => {
+                let Value::Object(fields) = value else {
+                    return Err(mapper_parsing(format!(
+                        "expected map for property [fields] on field [{last}] but got something else"
+                    )));
+                };
+                for (sub_name, sub) in fields {
+                    let sub_path = joined(path, sub_name);
+                    if sub_name.contains('.') || sub_name.is_empty() {
+                        return Err(mapper_parsing(format!(
+                            "Field name [{sub_name}] which is a multi field of [{last}] cannot contain '.'"
+                        )));
+                    }
+                    let Value::Object(body) = sub else {
+                        return Err(mapper_parsing(format!(
+                            "illegal field [{sub_name}], only fields can be specified inside fields"
+                        )));
+                    };
+                    let kind = match body.get("type") {
+                        Some(Value::String(kind)) => kind.as_str(),
+                        _ => {
+                            return Err(mapper_parsing(format!(
+                                "no type specified for property [{sub_name}]"
+                            )));
+                        }
+                    };
+                    if matches!(kind, "object" | "nested") {
+                        return Err(mapper_parsing(format!("Type [{kind}] cannot be used in multi field")));
+                    }
+                    leaf.fields.insert(sub_name.clone(), self::leaf(body, kind, &sub_path, settings, true)?);
+                }
+            }
+            "copy_to" if is_multi_field => {
+                return Err(mapper_parsing(format!(
+                    "copy_to in multi fields is not allowed. Found the copy_to in field [{last}] which is within a multi field."
+                )));
+            }
+            "copy_to" => leaf.copy_to = copy_to(value)?,
+            // Accepted without effect by Elasticsearch for old indices and refused for new ones.
+            "boost" => return Err(unknown_parameter("boost", last, kind.name)),
+            _ => {
+                let Some(param) = kind.param(name) else {
+                    return Err(unknown_parameter(name, last, kind.name));
+                };
+                if value.is_null()
+                    && !matches!(param.check, Check::NullValue | Check::OnlyDefault | Check::Meta)
+                {
+                    return Err(mapper_parsing(format!(
+                        "[{name}] on mapper [{last}] of type [{}] must not have a [null] value",
+                        kind.name
+                    )));
+                }
+                let normal = checked(param, value, last, kind, settings)?;
+                let is_printed =
+                    matches!(param.check, Check::ExplicitBool) || normal != kind.default_of(name);
+                if is_printed && !normal.is_null() {
+                    leaf.params.insert(param.name, normal);
+                }
+            }
+        }
+    }
+    if kind.name == "scaled_float" && !leaf.params.contains_key("scaling_factor") {
+        return Err(RequestError::illegal_argument(format!(
+            "Field [{path}] misses required parameter [scaling_factor]"
+        )));
+    }
+    if leaf.params.contains_key("search_analyzer") && !leaf.params.contains_key("analyzer") {
+        return Err(mapper_parsing(format!(
+            "Failed to parse mapping: analyzer on field [{last}] must be set when search_analyzer is set"
+        )));
+    }
+    crate::mapping::check_leaf(&leaf, path, settings)?;
+    Ok(leaf)
+}
+
+fn copy_to(value: &Value) -> Result<Vec<String>, RequestError> {
+    let list = match value {
+        Value::String(one) => return Ok(vec![one.clone()]),
+        Value::Array(list) => list,
+        _ => return Err(mapper_parsing("[copy_to] must be a field name or a list of field names")),
+    };
+    list.iter()
+        .map(|one| {
+            one.as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| mapper_parsing("[copy_to] must be a field name or a list of field names"))
+        })
+        .collect()
+}
+
+fn checked(
+    param: &Param,
+    value: &Value,
+    field: &str,
+    kind: &Kind,
+    settings: &MappingSettings,
+) -> Result<Value, RequestError> {
+    let conversion = |what: &str| {
+        mapper_parsing(format!(
+            "Failed to parse [{}] on field [{field}] of type [{}]: [{}] is not {what}",
+            param.name,
+            kind.name,
+            java_text(value)
+        ))
+    };
+    match param.check {
+        Check::Bool | Check::ExplicitBool => boolean(value, param.name).map(Value::Bool),
+        Check::Count => {
+            let count = match value {
+                Value::Number(number) => number.as_i64(),
+                Value::String(text) => text.parse::<i64>().ok(),
+                _ => None,
+            };
+            match count {
+                Some(count @ 0..=2_147_483_647) => Ok(count.into()),
+                Some(count) if param.name == "ignore_above" => Err(RequestError::illegal_argument(format!(
+                    "[ignore_above] must be positive, got [{count}]"
+                ))),
+                Some(count) => {
+                    Err(mapper_parsing(format!("[{}] must be positive, got [{count}]", param.name)))
+                }
+                None => Err(conversion("an integer")),
+            }
+        }
+        Check::Number => {
+            let number = match value {
+                Value::Number(number) => number.as_f64(),
+                Value::String(text) => text.parse::<f64>().ok(),
+                _ => None,
+            };
+            match number {
+                Some(number) if number.is_finite() && number > 0.0 => Ok(number.into()),
+                Some(number) => Err(RequestError::illegal_argument(format!(
+                    "[scaling_factor] must be a positive number, got [{}]",
+                    crate::number::java_double(number)
+                ))),
+                None => Err(conversion("a number")),
+            }
+        }
+        Check::IndexOptions => match value.as_str() {
+            Some("docs" | "freqs") => Ok(value.clone()),
+            Some("positions") if kind.name == "text" => Ok(value.clone()),
+            Some("offsets") if kind.name == "text" => {
+                Err(RequestError::unsupported("[index_options: offsets]"))
+            }
+            _ => Err(mapper_parsing(format!(
+                "Unknown value [{}] for field [index_options] - accepted values are [{}]",
+                java_text(value),
+                if kind.name == "text" { "positions, docs, freqs, offsets" } else { "docs, freqs" }
+            ))),
+        },
+        Check::Analyzer => {
+            let name = value.as_str().ok_or_else(|| conversion("an analyzer's name"))?;
+            if settings.analyzers.get(name).is_none() {
+                return Err(mapper_parsing(format!("analyzer [{name}] has not been configured in mappings")));
+            }
+            Ok(value.clone())
+        }
+        Check::Similarity => match value.as_str() {
+            Some("BM25") => Ok(value.clone()),
+            Some("boolean") => Err(RequestError::unsupported("[similarity: boolean]")),
+            _ => Err(mapper_parsing(format!(
+                "Unknown Similarity type [{}] for field [{field}]",
+                java_text(value)
+            ))),
+        },
+        Check::DateFormat => {
+            let format = value.as_str().ok_or_else(|| conversion("a date format"))?;
+            DateFormat::parse_list(format).map_err(|error| {
+                mapper_parsing(format!("Error parsing [format] on field [{field}]: {}", error.reason))
+                    .caused_by(error)
+            })?;
+            Ok(value.clone())
+        }
+        Check::NullValue => match value {
+            Value::Object(_) | Value::Array(_) => Err(conversion("a scalar")),
+            _ => Ok(value.clone()),
+        },
+        Check::Meta => meta(value, field, kind),
+        Check::OnlyDefault => {
+            if *value == kind.default_of(param.name) || (param.name == "locale" && is_plain_locale(value)) {
+                return Ok(Value::Null);
+            }
+            Err(RequestError::unsupported(format!(
+                "parameter [{}: {}] on field [{field}] of type [{}]",
+                param.name,
+                java_text(value),
+                kind.name
+            )))
+        }
+    }
+}
+
+/// Month and weekday names are English.
+fn is_plain_locale(value: &Value) -> bool {
+    matches!(value.as_str(), Some("" | "ROOT" | "root" | "en" | "EN" | "en_US" | "en-US" | "en_GB" | "en-GB"))
+}
+
+fn meta(value: &Value, field: &str, kind: &Kind) -> Result<Value, RequestError> {
+    let Value::Object(object) = value else {
+        return Err(mapper_parsing(format!(
+            "[meta] must be an object, got {} for field [{field}]",
+            java_text(value)
+        )));
+    };
+    if object.len() > 5 {
+        return Err(mapper_parsing(format!(
+            "[meta] can't have more than 5 entries, but got {} on field [{field}]",
+            object.len()
+        )));
+    }
+    for (name, value) in object {
+        match value.as_str() {
+            Some(text) if name.chars().count() <= 20 && text.chars().count() <= 50 => {}
+            Some(_) => {
+                return Err(mapper_parsing(format!(
+                    "[meta] keys can't be longer than 20 chars and values not longer than 50 chars, but [{name}] is on field [{field}] of type [{}]",
+                    kind.name
+                )));
+            }
+            None => {
+                return Err(mapper_parsing(format!(
+                    "[meta] values can only be strings, but got [{}] on field [{field}]",
+                    java_text(value)
+                )));
+            }
+        }
+    }
+    Ok(value.clone())
+}
+
+/// A JSON value as Java prints the same map or list (`{a=1, b=[x]}`).
+pub(crate) fn java_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => format!("[{}]", list.iter().map(java_text).collect::<Vec<_>>().join(", ")),
+        Value::Object(object) => {
+            let inner: Vec<String> =
+                object.iter().map(|(name, value)| format!("{name}={}", java_text(value))).collect();
+            format!("{{{}}}", inner.join(", "))
+        }
+        other => other.to_string(),
+    }
+}

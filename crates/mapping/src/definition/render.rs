@@ -1,0 +1,87 @@
+//! A definition to JSON: the body of `GET _mapping`.
+
+use serde_json::{Map, Value, json};
+
+use super::tree::{Leaf, Node, Object, Root};
+
+/// Members in Elasticsearch's order; defaults are left out, properties sorted by name.
+pub(crate) fn render(root: &Root) -> Value {
+    let mut body = Map::new();
+    head(&root.object, &mut body);
+    if let Some(meta) = &root.meta {
+        body.insert("_meta".into(), meta.clone());
+    }
+    if root.routing_required == Some(true) {
+        body.insert("_routing".into(), json!({"required": true}));
+    }
+    if let Some(formats) = &root.dynamic_date_formats {
+        body.insert("dynamic_date_formats".into(), json!(formats));
+    }
+    if let Some(templates) = &root.dynamic_templates {
+        body.insert(
+            "dynamic_templates".into(),
+            templates.iter().map(|template| template.to_json()).collect(),
+        );
+    }
+    if let Some(flag) = root.date_detection {
+        body.insert("date_detection".into(), flag.into());
+    }
+    if let Some(flag) = root.numeric_detection {
+        body.insert("numeric_detection".into(), flag.into());
+    }
+    properties(&root.object, &mut body);
+    Value::Object(body)
+}
+
+fn head(object: &Object, body: &mut Map<String, Value>) {
+    if let Some(dynamic) = object.dynamic {
+        body.insert("dynamic".into(), dynamic.name().into());
+    }
+    if object.enabled == Some(false) {
+        body.insert("enabled".into(), false.into());
+    }
+}
+
+fn properties(object: &Object, body: &mut Map<String, Value>) {
+    if object.properties.is_empty() {
+        return;
+    }
+    let nodes = object
+        .properties
+        .iter()
+        .map(|(name, node)| {
+            let json = match node {
+                Node::Leaf(leaf) => self::leaf(leaf),
+                Node::Object(object) => {
+                    let mut body = Map::new();
+                    if object.properties.is_empty() {
+                        body.insert("type".into(), "object".into());
+                    }
+                    head(object, &mut body);
+                    properties(object, &mut body);
+                    Value::Object(body)
+                }
+            };
+            (name.clone(), json)
+        })
+        .collect();
+    body.insert("properties".into(), Value::Object(nodes));
+}
+
+fn leaf(leaf: &Leaf) -> Value {
+    let mut body = Map::new();
+    body.insert("type".into(), leaf.kind.name.into());
+    for param in leaf.kind.params {
+        if let Some(value) = leaf.params.get(param.name) {
+            body.insert(param.name.into(), value.clone());
+        }
+    }
+    if !leaf.fields.is_empty() {
+        let fields = leaf.fields.iter().map(|(name, field)| (name.clone(), self::leaf(field))).collect();
+        body.insert("fields".into(), Value::Object(fields));
+    }
+    if !leaf.copy_to.is_empty() {
+        body.insert("copy_to".into(), json!(leaf.copy_to));
+    }
+    Value::Object(body)
+}

@@ -1,0 +1,189 @@
+//! `dynamic_templates`: "which mapping does a new field get by its name or type?"
+
+use serde_json::{Map, Value};
+
+use super::parse::mapper_parsing;
+use crate::RequestError;
+use crate::wildcard;
+
+/// One entry of `dynamic_templates`.
+///
+/// Source: `DynamicTemplate`. Conditions are lists: any of them must fit; every kind of condition must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Template {
+    pub name: String,
+    body: Map<String, Value>,
+    matches: Vec<String>,
+    unmatches: Vec<String>,
+    path_matches: Vec<String>,
+    path_unmatches: Vec<String>,
+    types: Vec<String>,
+    types_not: Vec<String>,
+    is_regex: bool,
+    mapping: Map<String, Value>,
+}
+
+const TYPES: [&str; 8] = ["object", "string", "long", "double", "boolean", "date", "binary", "*"];
+
+impl Template {
+    pub fn parse_list(value: &Value) -> Result<Vec<Template>, RequestError> {
+        let Value::Array(list) = value else {
+            return Err(mapper_parsing(
+                "Dynamic template syntax error. An array of named objects is expected.",
+            ));
+        };
+        list.iter()
+            .map(|entry| match entry {
+                Value::Object(entry) if entry.len() == 1 => {
+                    let (name, body) = entry.iter().next().expect("one entry");
+                    let Value::Object(body) = body else {
+                        return Err(mapper_parsing("A dynamic template must be defined with an object"));
+                    };
+                    Template::parse(name, body)
+                }
+                _ => Err(mapper_parsing("A dynamic template must be defined with a name")),
+            })
+            .collect()
+    }
+
+    fn parse(name: &str, body: &Map<String, Value>) -> Result<Template, RequestError> {
+        let mut template = Template {
+            name: name.to_owned(),
+            body: body.clone(),
+            matches: Vec::new(),
+            unmatches: Vec::new(),
+            path_matches: Vec::new(),
+            path_unmatches: Vec::new(),
+            types: Vec::new(),
+            types_not: Vec::new(),
+            is_regex: false,
+            mapping: Map::new(),
+        };
+        let mut has_mapping = false;
+        for (key, value) in body {
+            match key.as_str() {
+                "match" => template.matches = strings(value),
+                "unmatch" => template.unmatches = strings(value),
+                "path_match" => template.path_matches = strings(value),
+                "path_unmatch" => template.path_unmatches = strings(value),
+                "match_mapping_type" => template.types = types(value)?,
+                "unmatch_mapping_type" => template.types_not = types(value)?,
+                "match_pattern" => match value.as_str() {
+                    Some("simple") => {}
+                    Some("regex") => template.is_regex = true,
+                    _ => {
+                        return Err(RequestError::illegal_argument(format!(
+                            "No matching pattern matched on [{}]",
+                            value.as_str().unwrap_or_default()
+                        )));
+                    }
+                },
+                "mapping" => match value {
+                    Value::Object(mapping) => {
+                        template.mapping = mapping.clone();
+                        has_mapping = true;
+                    }
+                    _ => {
+                        return Err(mapper_parsing(format!("template [{name}]: [mapping] must be an object")));
+                    }
+                },
+                "runtime" => {
+                    return Err(RequestError::unsupported(format!("[runtime] in dynamic template [{name}]")));
+                }
+                other => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "Illegal dynamic template parameter: [{other}]"
+                    )));
+                }
+            }
+        }
+        if !has_mapping {
+            return Err(mapper_parsing(format!("template [{name}] must have either mapping or runtime set")));
+        }
+        if template.is_regex {
+            for pattern in template.matches.iter().chain(&template.unmatches) {
+                regex::Regex::new(&format!("^(?:{pattern})$")).map_err(|_| {
+                    RequestError::illegal_argument(format!(
+                        "Pattern [{pattern}] of type [regex] is invalid. Cannot create dynamic template [{name}]."
+                    ))
+                })?;
+            }
+        }
+        Ok(template)
+    }
+
+    pub fn to_json(&self) -> Value {
+        let mut outer = Map::new();
+        outer.insert(self.name.clone(), Value::Object(self.body.clone()));
+        Value::Object(outer)
+    }
+
+    /// Whether a field of this name, path and JSON type (`string`, `long`, `double`, `boolean`, `date`, `object`) fits.
+    pub fn fits(&self, name: &str, path: &str, json_type: &str) -> bool {
+        let by_name = |pattern: &String| {
+            if self.is_regex {
+                regex::Regex::new(&format!("^(?:{pattern})$")).is_ok_and(|regex| regex.is_match(name))
+            } else {
+                wildcard::matches(pattern, name)
+            }
+        };
+        let by_path = |pattern: &String| wildcard::matches(pattern, path);
+        let by_type = |one: &String| one == json_type || (one == "*" && json_type != "object");
+        let any_or_none =
+            |list: &[String], test: &dyn Fn(&String) -> bool| list.is_empty() || list.iter().any(test);
+        any_or_none(&self.matches, &by_name)
+            && any_or_none(&self.path_matches, &by_path)
+            && any_or_none(&self.types, &by_type)
+            && !self.unmatches.iter().any(by_name)
+            && !self.path_unmatches.iter().any(by_path)
+            && !self.types_not.iter().any(by_type)
+    }
+
+    /// The mapping for a field of this name, `{name}` and `{dynamic_type}` filled in; `default_type` when it has no `type`.
+    pub fn mapping_for(&self, name: &str, default_type: &str) -> Map<String, Value> {
+        let mut mapping = fill(&Value::Object(self.mapping.clone()), name, default_type)
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
+        if !mapping.contains_key("type") && default_type != "object" {
+            let mut typed = Map::new();
+            typed.insert("type".into(), default_type.into());
+            typed.append(&mut mapping);
+            mapping = typed;
+        }
+        mapping
+    }
+}
+
+fn fill(value: &Value, name: &str, default_type: &str) -> Value {
+    let text = |text: &str| {
+        text.replace("{name}", name)
+            .replace("{dynamic_type}", default_type)
+            .replace("{dynamicType}", default_type)
+    };
+    match value {
+        Value::String(one) => Value::String(text(one)),
+        Value::Array(list) => list.iter().map(|one| fill(one, name, default_type)).collect(),
+        Value::Object(object) => Value::Object(
+            object.iter().map(|(key, one)| (text(key), fill(one, name, default_type))).collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(list) => list.iter().map(super::parse::java_text).collect(),
+        other => vec![super::parse::java_text(other)],
+    }
+}
+
+fn types(value: &Value) -> Result<Vec<String>, RequestError> {
+    let types = strings(value);
+    match types.iter().find(|one| !TYPES.contains(&one.as_str())) {
+        Some(unknown) => Err(RequestError::illegal_argument(format!(
+            "No field type matched on [{unknown}], possible values are [object, string, long, double, boolean, date, binary]"
+        ))),
+        None => Ok(types),
+    }
+}

@@ -1,0 +1,76 @@
+//! The nodes of a definition.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::params::Kind;
+use super::templates::Template;
+
+/// `dynamic`: what to do with a field that the mapping does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dynamic {
+    /// Add it to the mapping.
+    True,
+    /// Keep it in `_source` only.
+    False,
+    /// Refuse the document.
+    Strict,
+}
+
+impl Dynamic {
+    pub fn name(self) -> &'static str {
+        match self {
+            Dynamic::True => "true",
+            Dynamic::False => "false",
+            Dynamic::Strict => "strict",
+        }
+    }
+}
+
+/// A leaf field: its type, and the parameters that differ from the defaults in their normal form.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Leaf {
+    pub kind: &'static Kind,
+    pub params: BTreeMap<&'static str, Value>,
+    pub fields: BTreeMap<String, Leaf>,
+    pub copy_to: Vec<String>,
+}
+
+impl Leaf {
+    /// The parameter as declared, else the type's default, else null.
+    pub fn param(&self, name: &str) -> Value {
+        self.params.get(name).cloned().unwrap_or_else(|| self.kind.default_of(name))
+    }
+
+    pub fn flag(&self, name: &str) -> bool {
+        self.param(name).as_bool().unwrap_or(false)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Object {
+    pub dynamic: Option<Dynamic>,
+    pub enabled: Option<bool>,
+    pub properties: BTreeMap<String, Node>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Node {
+    Object(Object),
+    Leaf(Leaf),
+}
+
+/// The whole of `mappings`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Root {
+    pub object: Object,
+    pub date_detection: Option<bool>,
+    pub numeric_detection: Option<bool>,
+    pub dynamic_date_formats: Option<Vec<String>>,
+    pub dynamic_templates: Option<Vec<Template>>,
+    pub meta: Option<Value>,
+    pub routing_required: Option<bool>,
+    /// `_source.enabled: true`, written down explicitly.
+    pub source_enabled: Option<bool>,
+}

@@ -1,0 +1,170 @@
+//! Why a document is refused, in Elasticsearch's words, with line and column.
+//!
+//! Source: `DocumentParser`, `DocumentParsingException`, `FieldMapper#rethrowAsDocumentParsingException`, Jackson's messages.
+
+use serde_json::Value;
+
+use super::json::{JsonError, JsonErrorKind};
+use crate::RequestError;
+use crate::definition::java_text;
+
+/// Bytes of the source that Jackson quotes at most.
+const SOURCE_BYTES_MAX: usize = 500;
+
+/// `line:column` of a byte, both from 1, the column in bytes.
+fn place(source: &[u8], offset: usize) -> (usize, usize) {
+    let before = &source[..offset.min(source.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;
+    (line, column)
+}
+
+fn at(source: &[u8], offset: usize) -> String {
+    let (line, column) = place(source, offset);
+    format!("[{line}:{column}]")
+}
+
+/// `document_parsing_exception` about the token at `offset`.
+#[cold]
+pub(super) fn document(source: &[u8], offset: usize, reason: impl std::fmt::Display) -> RequestError {
+    RequestError::new(400, "document_parsing_exception", format!("{} {reason}", at(source, offset)))
+}
+
+/// A value that its field cannot take.
+#[cold]
+pub(super) fn field(
+    source: &[u8],
+    offset: usize,
+    (path, kind): (&str, &str),
+    id: &str,
+    preview: &str,
+    cause: RequestError,
+) -> RequestError {
+    let document_id = if id.is_empty() { String::new() } else { format!(" in document with id '{id}'") };
+    document(
+        source,
+        offset,
+        format_args!(
+            "failed to parse field [{path}] of type [{kind}]{document_id}. Preview of field's value: '{preview}'"
+        ),
+    )
+    .caused_by(cause)
+}
+
+/// An unmapped field under `dynamic: strict`.
+#[cold]
+pub(super) fn strict(source: &[u8], offset: usize, name: &str, object: &str) -> RequestError {
+    let object = if object.is_empty() { "_doc" } else { object };
+    RequestError::new(
+        400,
+        "strict_dynamic_mapping_exception",
+        format!(
+            "{} mapping set to strict, dynamic introduction of [{name}] within [{object}] is not allowed",
+            at(source, offset)
+        ),
+    )
+}
+
+/// "failed to parse: <cause>" about the token at `offset`.
+#[cold]
+pub(super) fn wrapped(source: &[u8], offset: usize, cause: RequestError) -> RequestError {
+    document(source, offset, format_args!("failed to parse: {}", cause.reason)).caused_by(cause)
+}
+
+/// Bytes that are not JSON; `token` is where the last good token started.
+#[cold]
+pub(super) fn syntax(source: &[u8], token: usize, error: &JsonError) -> RequestError {
+    let (line, column) = place(source, error.offset);
+    let quoted = quote(source);
+    let location = format!("\n at [Source: (byte[]){quoted}; line: {line}, column: {column}]");
+    let message = match &error.kind {
+        JsonErrorKind::EndOfInput => {
+            let inner =
+                RequestError::new(400, "json_e_o_f_exception", format!("Unexpected end-of-input{location}"));
+            let cause = RequestError::new(
+                400,
+                "x_content_e_o_f_exception",
+                format!("[{line}:{column}] Unexpected end of file"),
+            )
+            .caused_by(inner);
+            return wrapped(source, token, cause);
+        }
+        kind => message(source, error.offset, kind),
+    };
+    let inner = RequestError::new(400, "json_parse_exception", format!("{message}{location}"));
+    let cause =
+        RequestError::new(400, "x_content_parse_exception", format!("[{line}:{column}] {}", inner.reason))
+            .caused_by(inner);
+    wrapped(source, token, cause)
+}
+
+fn message(source: &[u8], offset: usize, kind: &JsonErrorKind) -> String {
+    let byte = source.get(offset).copied().unwrap_or(0);
+    let character =
+        String::from_utf8_lossy(&source[offset.min(source.len())..(offset + 4).min(source.len())])
+            .chars()
+            .next()
+            .unwrap_or('\0');
+    let shown = format!("'{character}' (code {})", character as u32);
+    match kind {
+        JsonErrorKind::EndOfInput => "Unexpected end-of-input".to_owned(),
+        JsonErrorKind::Unexpected(expected) if expected.contains("digit") => {
+            format!("Unexpected character ({shown}) in numeric value: {expected}")
+        }
+        JsonErrorKind::Unexpected(expected) => format!("Unexpected character ({shown}): {expected}"),
+        JsonErrorKind::LeadingZero => "Invalid numeric value: Leading zeroes not allowed".to_owned(),
+        JsonErrorKind::ControlCharacter => format!(
+            "Illegal unquoted character ((CTRL-CHAR, code {byte})): has to be escaped using backslash to be included in \
+             string value"
+        ),
+        JsonErrorKind::BadEscape => format!("Unrecognized character escape {shown}"),
+        JsonErrorKind::BadToken => {
+            let word: String = String::from_utf8_lossy(&source[offset..(offset + 256).min(source.len())])
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+                .collect();
+            format!(
+                "Unrecognized token '{word}': was expecting (JSON String, Number, Array, Object or token 'null', 'true' \
+                 or 'false')"
+            )
+        }
+        JsonErrorKind::TooDeep(limit) => format!(
+            "Document nesting depth ({}) exceeds the maximum allowed ({limit}, from \
+             `StreamReadConstraints.getMaxNestingDepth()`)",
+            limit + 1
+        ),
+        JsonErrorKind::InvalidUtf8 => format!("Invalid UTF-8 start byte 0x{byte:x}"),
+        JsonErrorKind::Duplicate(key) => format!("Duplicate field '{key}'"),
+    }
+}
+
+fn quote(source: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(&source[..source.len().min(SOURCE_BYTES_MAX)]).into_owned();
+    match source.len().checked_sub(SOURCE_BYTES_MAX) {
+        Some(rest @ 1..) => format!("\"{shown}\"[truncated {rest} bytes]"),
+        _ => format!("\"{shown}\""),
+    }
+}
+
+/// The value's JSON as Java prints it, for "Preview of field's value".
+#[cold]
+pub(super) fn preview(raw: &str) -> String {
+    serde_json::from_str::<Value>(raw).map_or_else(|_| raw.to_owned(), |value| java_text(&value))
+}
+
+/// An object where the field takes a scalar; its `{` is at `offset`.
+#[cold]
+pub(super) fn object_for_scalar(source: &[u8], offset: usize, kind: &str) -> RequestError {
+    let (line, column) = place(source, offset);
+    match kind {
+        "text" | "keyword" | "date" | "ip" => {
+            RequestError::illegal_argument(format!("Expected text at {line}:{column} but found START_OBJECT"))
+        }
+        "boolean" => RequestError::new(
+            400,
+            "x_content_parse_exception",
+            "Current token (START_OBJECT) not of boolean type",
+        ),
+        _ => RequestError::illegal_argument("Cannot parse object as number"),
+    }
+}

@@ -1,0 +1,269 @@
+//! The mapping that a document asks for: "which types would dynamic mapping give to the fields it does not know?"
+//!
+//! Source: `DocumentParser`, `DynamicFieldsBuilder`, `DynamicTemplate`.
+
+use serde_json::{Map, Value, json};
+
+use super::error;
+use super::json::{self as tokens, JsonErrorKind};
+use super::scan::skip_space;
+use crate::RequestError;
+use crate::definition::{self, Dynamic};
+use crate::mapping::Mapping;
+use crate::tree::{Copy, Target};
+
+/// A body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true` lets in: strings become
+/// `text` with a `keyword` multi-field (dates and numbers where detection says so), integers `long`, fractions `float`.
+///
+/// Called after [`super::parse`] answered `NeedsMapping`. Errors are those of the walk.
+pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
+    let text = match std::str::from_utf8(source) {
+        Ok(text) => text,
+        Err(invalid) => {
+            let found = tokens::error(invalid.valid_up_to(), JsonErrorKind::InvalidUtf8);
+            return Err(error::syntax(source, 0, &found));
+        }
+    };
+    let mut inference = Inference { mapping, text, bytes: source, found: Map::new(), token: 0 };
+    let start = skip_space(source, 0);
+    if source.get(start) == Some(&b'{') {
+        let root = Place { object: Some(0), dynamic: mapping.tree().objects[0].dynamic };
+        inference.object(root, "", start, 1)?;
+    }
+    Ok(json!({"properties": inference.found}))
+}
+
+struct Inference<'a> {
+    mapping: &'a Mapping,
+    text: &'a str,
+    bytes: &'a [u8],
+    /// Full path to mapping, in the order met.
+    found: Map<String, Value>,
+    token: usize,
+}
+
+/// An object of the document: mapped, or new.
+#[derive(Clone, Copy)]
+struct Place {
+    object: Option<u32>,
+    dynamic: Dynamic,
+}
+
+impl Inference<'_> {
+    fn syntax(&self, found: tokens::JsonError) -> RequestError {
+        error::syntax(self.bytes, self.token, &found)
+    }
+
+    fn skip(&self, at: usize) -> Result<usize, RequestError> {
+        tokens::skip_value(self.bytes, at, 0, self.mapping.settings().limits.json_depth)
+            .map_err(|found| self.syntax(found))
+    }
+
+    /// The object whose `{` is at `at`; returns the offset behind it. `level` counts mapped levels, the root being 1.
+    fn object(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+        if level > self.mapping.settings().limits.depth {
+            return Err(definition::depth_exceeded(path, self.mapping.settings()));
+        }
+        let mut at = skip_space(self.bytes, at + 1);
+        if self.bytes.get(at) == Some(&b'}') {
+            return Ok(at + 1);
+        }
+        loop {
+            self.token = at;
+            let value = tokens::key(self.bytes, at).map_err(|found| self.syntax(found))?;
+            let (key_end, _) = tokens::string_end(self.bytes, at + 1).map_err(|found| self.syntax(found))?;
+            let mut key = String::new();
+            tokens::unescape(&self.text[at + 1..key_end], &mut key);
+            at = skip_space(self.bytes, self.member(place, path, &key, value, level)?);
+            match self.bytes.get(at) {
+                Some(b',') => at = skip_space(self.bytes, at + 1),
+                Some(b'}') => return Ok(at + 1),
+                _ => return Err(self.syntax(tokens::unexpected(self.bytes, at, tokens::COMMA_IN_OBJECT))),
+            }
+        }
+    }
+
+    fn member(
+        &mut self,
+        mut place: Place,
+        path: &str,
+        key: &str,
+        at: usize,
+        mut level: usize,
+    ) -> Result<usize, RequestError> {
+        let tree = self.mapping.tree();
+        let mut path = path.to_owned();
+        let mut segments = key.trim_end_matches('.').split('.').peekable();
+        while let Some(segment) = segments.next() {
+            if segment.trim().is_empty() {
+                // The walk words the error.
+                return self.skip(at);
+            }
+            let target = place.object.and_then(|object| {
+                let entry = tree.find(&tree.objects[object as usize], segment.as_bytes())?;
+                Some(tree.entries[entry as usize].target)
+            });
+            let full = if path.is_empty() { segment.to_owned() } else { format!("{path}.{segment}") };
+            let is_last = segments.peek().is_none();
+            match target {
+                Some(Target::Object(object)) => {
+                    let node = &tree.objects[object as usize];
+                    if !node.enabled {
+                        return self.skip(at);
+                    }
+                    place = Place { object: Some(object), dynamic: node.dynamic };
+                    if is_last {
+                        return self.objects(place, &full, at, level + 1);
+                    }
+                }
+                Some(Target::Leaf(leaf)) => {
+                    if is_last {
+                        for copy in &tree.leaves[leaf as usize].copies {
+                            if let Copy::Missing { path, dynamic: Dynamic::True } = copy {
+                                self.unknown(&path.clone(), at, level)?;
+                            }
+                        }
+                    }
+                    return self.skip(at);
+                }
+                None if place.dynamic != Dynamic::True => return self.skip(at),
+                None if is_last => return self.unknown(&full, at, level),
+                None => match self.new_object(&full) {
+                    Some(dynamic) => place = Place { object: None, dynamic },
+                    None => return self.skip(at),
+                },
+            }
+            path = full;
+            level += 1;
+        }
+        self.skip(at)
+    }
+
+    /// The value of a mapped object: an object, or arrays of them.
+    fn objects(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+        match self.bytes.get(at) {
+            Some(b'{') => self.object(place, path, at, level),
+            Some(b'[') => self.array(at, &mut |this, at| this.objects(place, path, at, level)),
+            _ => self.skip(at),
+        }
+    }
+
+    /// Calls `element` for each element of the array at `at` that is not an array, however deep.
+    fn array(
+        &mut self,
+        at: usize,
+        element: &mut dyn FnMut(&mut Self, usize) -> Result<usize, RequestError>,
+    ) -> Result<usize, RequestError> {
+        // Walking twice keeps this simple: the first pass checks the grammar and the depth.
+        let end = self.skip(at)?;
+        let mut at = at;
+        while at < end {
+            match self.bytes[at] {
+                b'[' | b']' | b',' | b' ' | b'\n' | b'\t' | b'\r' => at += 1,
+                _ => at = element(self, at)?,
+            }
+        }
+        Ok(end)
+    }
+
+    /// Records a new object; None when its contents are not to be looked at.
+    fn new_object(&mut self, path: &str) -> Option<Dynamic> {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        if !self.found.contains_key(path) {
+            let template =
+                self.mapping.templates().iter().find(|template| template.fits(name, path, "object"));
+            let mut body = template.map(|template| template.mapping_for(name, "object")).unwrap_or_default();
+            if !body.contains_key("type") {
+                body.insert("type".into(), "object".into());
+            }
+            self.found.insert(path.to_owned(), Value::Object(body));
+        }
+        let body = &self.found[path];
+        if body["type"] != "object" || body["enabled"] == false || body["enabled"] == "false" {
+            return None;
+        }
+        Some(match &body["dynamic"] {
+            Value::Bool(false) => Dynamic::False,
+            Value::String(text) if text == "false" => Dynamic::False,
+            Value::String(text) if text == "strict" => Dynamic::Strict,
+            _ => Dynamic::True,
+        })
+    }
+
+    /// The value of a path that nothing maps.
+    fn unknown(&mut self, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+        let name = path.rsplit('.').next().unwrap_or(path).to_owned();
+        match self.bytes.get(at) {
+            Some(b'{') => match self.new_object(path) {
+                Some(dynamic) => self.object(Place { object: None, dynamic }, path, at, level + 1),
+                None => self.skip(at),
+            },
+            Some(b'[') => self.array(at, &mut |this, at| this.unknown(path, at, level)),
+            Some(first) => {
+                let end = self.skip(at)?;
+                if !self.found.contains_key(path) {
+                    let inferred = match first {
+                        b'n' => None,
+                        b't' | b'f' => Some(self.typed(&name, path, "boolean", "boolean", None)),
+                        b'"' => {
+                            let mut text = String::new();
+                            tokens::unescape(&self.text[at + 1..end - 1], &mut text);
+                            Some(self.string(&name, path, &text))
+                        }
+                        _ if self.bytes[at..end].iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => {
+                            Some(self.typed(&name, path, "double", "float", None))
+                        }
+                        _ => Some(self.typed(&name, path, "long", "long", None)),
+                    };
+                    if let Some(inferred) = inferred {
+                        self.found.insert(path.to_owned(), inferred);
+                    }
+                }
+                Ok(end)
+            }
+            None => self.skip(at),
+        }
+    }
+
+    fn string(&self, name: &str, path: &str, text: &str) -> Value {
+        let is_long = text.parse::<i64>().is_ok();
+        let is_double = !is_long && crate::number::double_from_text(text).is_some();
+        if self.mapping.numeric_detection() && is_long {
+            return self.typed(name, path, "long", "long", None);
+        }
+        if self.mapping.numeric_detection() && is_double {
+            return self.typed(name, path, "double", "float", None);
+        }
+        if self.mapping.date_detection() && !is_long && !is_double {
+            let format = self.mapping.date_formats().iter().find(|format| format.parse_millis(text).is_ok());
+            if let Some(format) = format {
+                // The type's default format covers this one.
+                let pattern = (format.pattern != "strict_date_optional_time").then_some(&*format.pattern);
+                return self.typed(name, path, "date", "date", pattern);
+            }
+        }
+        match self.mapping.templates().iter().find(|template| template.fits(name, path, "string")) {
+            Some(template) => Value::Object(template.mapping_for(name, "text")),
+            None => json!({"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}),
+        }
+    }
+
+    fn typed(&self, name: &str, path: &str, json_type: &str, kind: &str, format: Option<&str>) -> Value {
+        let template = self.mapping.templates().iter().find(|template| template.fits(name, path, json_type));
+        let mut body = match template {
+            Some(template) => template.mapping_for(name, kind),
+            None => {
+                let mut body = Map::new();
+                body.insert("type".into(), kind.into());
+                body
+            }
+        };
+        if let Some(format) = format
+            && body.get("type").is_some_and(|kind| kind == "date")
+            && !body.contains_key("format")
+        {
+            body.insert("format".into(), format.into());
+        }
+        Value::Object(body)
+    }
+}

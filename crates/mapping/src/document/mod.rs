@@ -1,0 +1,14 @@
+//! Document bytes to typed values: "what does this document say under this mapping?"
+//!
+//! The walker builds no document object: it reads the JSON once, from left to right, and hands every value to the sink.
+
+mod error;
+mod infer;
+mod json;
+mod scan;
+mod scratch;
+mod walk;
+
+pub use infer::infer;
+pub use scratch::Scratch;
+pub use walk::{Parsed, parse};

@@ -1,0 +1,75 @@
+//! Bytes of JSON, eight at a time: "where does this string end, where does the next token start?"
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// High bit set in every byte of `word` that is zero. Bytes above the first zero may be flagged wrongly, so only the
+/// lowest flag counts.
+#[inline(always)]
+fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGHS
+}
+
+/// High bit set in the lowest byte that is `"`, `\` or below 0x20 (again only the lowest flag counts).
+#[inline(always)]
+fn stops(word: u64) -> u64 {
+    let quote = zeros(word ^ (ONES * b'"' as u64));
+    let backslash = zeros(word ^ (ONES * b'\\' as u64));
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    quote | backslash | control
+}
+
+/// Index of the first `"`, `\` or control character at or after `at`; `bytes.len()` when there is none.
+#[inline(always)]
+pub(super) fn string_stop(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = bytes.get(at..at + 8) {
+        let word = u64::from_le_bytes(chunk.try_into().expect("eight bytes"));
+        let found = stops(word);
+        if found != 0 {
+            return at + (found.trailing_zeros() >> 3) as usize;
+        }
+        at += 8;
+    }
+    while at < bytes.len() && !matches!(bytes[at], b'"' | b'\\' | 0..=0x1f) {
+        at += 1;
+    }
+    at
+}
+
+/// Index of the first byte at or after `at` that is not JSON white space.
+#[inline(always)]
+pub(super) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(&byte) = bytes.get(at) {
+        if byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stops_like_the_byte_loop() {
+        let samples: [&[u8]; 6] = [
+            b"",
+            b"plain text without an end",
+            b"0123456\"",
+            b"01234567\"89",
+            "caf\u{e9} \u{4e2d}\u{6587} \u{1f600} end\"".as_bytes(),
+            b"\xff\xfe\x7f\x80!#[]\x1f",
+        ];
+        for sample in samples {
+            for start in 0..=sample.len() {
+                let expected = sample[start..]
+                    .iter()
+                    .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
+                    .map_or(sample.len(), |at| start + at);
+                assert_eq!(string_stop(sample, start), expected, "{sample:?} from {start}");
+            }
+        }
+    }
+}

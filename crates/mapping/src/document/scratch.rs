@@ -1,0 +1,67 @@
+//! What one thread keeps between documents, so that the next one costs no allocation.
+
+use crate::mapping::Mapping;
+
+/// Buffers and predictions of one thread. Bound to a mapping by its first use; another mapping resets it.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Identity of the mapping that `next` and `seen` speak of.
+    pub(super) mapping_identity: u64,
+    /// The entry that followed last time: `[entry_count + object_count]`, an object's own slot standing for its start.
+    pub(super) next: Vec<u32>,
+    /// Number of the object instance an entry was last met in, against duplicate keys: `[entry_count]`.
+    pub(super) seen: Vec<u32>,
+    pub(super) instance: u32,
+    /// Number of the document a leaf was last named in `_field_names` or `_ignored`: `[leaf_count]`.
+    pub(super) named: Vec<u32>,
+    pub(super) ignored: Vec<u32>,
+    pub(super) document: u32,
+    /// Unescaped strings.
+    pub(super) unescaped: String,
+    /// Unmapped keys of the objects that are open, with their instance, against duplicates.
+    pub(super) strangers: Vec<(u32, std::ops::Range<usize>)>,
+    /// `_id` of the document, for error messages only.
+    pub(super) id: String,
+}
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        Scratch::default()
+    }
+
+    /// Names the next document, so that its errors say "in document with id '...'"; forgotten after that document.
+    pub fn for_document(&mut self, id: &str) -> &mut Scratch {
+        self.id.clear();
+        self.id.push_str(id);
+        self
+    }
+
+    #[inline]
+    pub(super) fn prepare(&mut self, mapping: &Mapping) {
+        if self.mapping_identity != mapping.identity()
+            || self.instance > u32::MAX / 2
+            || self.document == u32::MAX
+        {
+            self.reset(mapping);
+        }
+        self.document += 1;
+        self.strangers.clear();
+    }
+
+    #[cold]
+    fn reset(&mut self, mapping: &Mapping) {
+        self.mapping_identity = mapping.identity();
+        self.instance = 0;
+        self.document = 0;
+        let tree = mapping.tree();
+        for (list, length, fill) in [
+            (&mut self.next, tree.entries.len() + tree.objects.len(), u32::MAX),
+            (&mut self.seen, tree.entries.len(), 0),
+            (&mut self.named, tree.leaves.len(), 0),
+            (&mut self.ignored, tree.leaves.len(), 0),
+        ] {
+            list.clear();
+            list.resize(length, fill);
+        }
+    }
+}

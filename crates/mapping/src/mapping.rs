@@ -1,0 +1,335 @@
+//! One index's mapping, compiled: "which field is this path, and what becomes of its values?"
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+
+use crate::RequestError;
+use crate::date::DateFormat;
+use crate::definition::{self, Dynamic, Node, Root, Template};
+use crate::field::{Field, FieldId, FieldType};
+use crate::reserved;
+use crate::settings::MappingSettings;
+use crate::tree::{ObjectNode, Tree, scalar_of};
+use crate::typed::{OwnedScalar, Shape};
+use crate::wildcard;
+
+/// The fields of an index. Immutable: an update makes a new one, in which every field keeps its [`FieldId`].
+#[derive(Debug)]
+pub struct Mapping {
+    settings: MappingSettings,
+    root: Root,
+    /// By id; ids are never reused.
+    fields: Vec<Arc<Field>>,
+    ids: HashMap<Arc<str>, FieldId>,
+    tree: Tree,
+    date_formats: Vec<Arc<DateFormat>>,
+    identity: u64,
+}
+
+/// Formats that `date_detection` tries when `dynamic_date_formats` is not set (Elasticsearch's
+/// `RootObjectMapper.Defaults.DYNAMIC_DATE_TIME_FORMATTERS`).
+const DYNAMIC_DATE_FORMATS: [&str; 2] =
+    ["strict_date_optional_time", "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis"];
+
+impl Mapping {
+    /// The mapping of an index created without one: everything is dynamic.
+    pub fn empty(settings: &MappingSettings) -> Mapping {
+        Mapping::compile(Root::default(), settings, None).expect("an empty definition exceeds no limit")
+    }
+
+    /// Parses the body of `mappings`.
+    ///
+    /// Errors: `mapper_parsing_exception`, or `illegal_argument_exception` for limits, in Elasticsearch's words.
+    pub fn parse(body: &Value, settings: &MappingSettings) -> Result<Mapping, RequestError> {
+        Mapping::compile(definition::parse(body, settings)?, settings, None)
+    }
+
+    /// This mapping with the body of a `PUT _mapping` (or what [`crate::document::infer`] proposed) merged in.
+    pub fn merge(&self, body: &Value) -> Result<Mapping, RequestError> {
+        let update = definition::parse(body, &self.settings)?;
+        let root = definition::merge(&self.root, &update)?;
+        Mapping::compile(root, &self.settings, Some(self))
+    }
+
+    /// The same definition under changed index settings (limits, `coerce`, `ignore_malformed`).
+    pub fn with_settings(&self, settings: &MappingSettings) -> Result<Mapping, RequestError> {
+        Mapping::compile(self.root.clone(), settings, Some(self))
+    }
+
+    /// The body of `GET _mapping`: only what differs from the defaults, properties sorted by name.
+    pub fn to_json(&self) -> Value {
+        definition::render(&self.root)
+    }
+
+    /// The leaf field (multi-fields and reserved ones included) at this full path.
+    pub fn field(&self, path: &str) -> Option<&Arc<Field>> {
+        self.ids.get(path).map(|id| &self.fields[id.0 as usize])
+    }
+
+    /// Panics when the id is of another index.
+    pub fn field_by_id(&self, id: FieldId) -> &Arc<Field> {
+        &self.fields[id.0 as usize]
+    }
+
+    /// All fields, by id; the first [`reserved::COUNT`] are the reserved ones.
+    pub fn fields(&self) -> &[Arc<Field>] {
+        &self.fields
+    }
+
+    /// The object at this full path; "" is the root.
+    pub fn object(&self, path: &str) -> Option<&ObjectNode> {
+        self.tree.objects.iter().find(|object| &*object.path == path)
+    }
+
+    /// The user's fields whose path fits a pattern with `*`, by id. Without a `*`, the field of that path (reserved ones included).
+    pub fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Arc<Field>> {
+        let is_pattern = pattern.contains('*');
+        let exact = if is_pattern { None } else { self.field(pattern) };
+        let range = if is_pattern { &self.fields[reserved::COUNT..] } else { &[] };
+        exact.into_iter().chain(range.iter().filter(move |field| wildcard::matches(pattern, &field.path)))
+    }
+
+    /// A declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`, ...); None when the
+    /// field or the parameter does not exist.
+    pub fn parameter(&self, path: &str, name: &str) -> Option<Value> {
+        let leaf = self.definition_of(path)?;
+        leaf.kind.param(name)?;
+        Some(leaf.param(name))
+    }
+
+    fn definition_of(&self, path: &str) -> Option<&definition::Leaf> {
+        let mut object = &self.root.object;
+        let mut segments = path.split('.').peekable();
+        while let Some(segment) = segments.next() {
+            match object.properties.get(segment)? {
+                Node::Object(inner) => object = inner,
+                Node::Leaf(leaf) => {
+                    return match (segments.next(), segments.next()) {
+                        (None, _) => Some(leaf),
+                        (Some(sub), None) => leaf.fields.get(sub),
+                        _ => None,
+                    };
+                }
+            }
+        }
+        None
+    }
+
+    /// `_routing.required`.
+    pub fn routing_required(&self) -> bool {
+        self.root.routing_required == Some(true)
+    }
+
+    /// `_meta`.
+    pub fn meta(&self) -> Option<&Value> {
+        self.root.meta.as_ref()
+    }
+
+    pub fn settings(&self) -> &MappingSettings {
+        &self.settings
+    }
+
+    /// A number that no other mapping of this process has.
+    pub(crate) fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(crate) fn date_detection(&self) -> bool {
+        self.root.date_detection.unwrap_or(true)
+    }
+
+    pub(crate) fn numeric_detection(&self) -> bool {
+        self.root.numeric_detection.unwrap_or(false)
+    }
+
+    pub(crate) fn date_formats(&self) -> &[Arc<DateFormat>] {
+        &self.date_formats
+    }
+
+    pub(crate) fn templates(&self) -> &[Template] {
+        self.root.dynamic_templates.as_deref().unwrap_or_default()
+    }
+
+    /// Leaf fields, multi-fields and objects together, as `index.mapping.total_fields.limit` counts them.
+    pub(crate) fn total_fields(&self) -> usize {
+        self.tree.leaves.len() + self.tree.objects.len() - 1
+    }
+
+    fn compile(
+        root: Root,
+        settings: &MappingSettings,
+        previous: Option<&Mapping>,
+    ) -> Result<Mapping, RequestError> {
+        static IDENTITY: AtomicU64 = AtomicU64::new(1);
+        let (fields, ids) = match previous {
+            Some(previous) => (previous.fields.clone(), previous.ids.clone()),
+            None => {
+                let fields = reserved::fields();
+                let ids = fields.iter().map(|field| (field.path.clone(), field.id)).collect();
+                (fields, ids)
+            }
+        };
+        let mut mapping = Mapping {
+            settings: settings.clone(),
+            root: Root::default(),
+            fields,
+            ids,
+            tree: Tree::default(),
+            date_formats: Vec::new(),
+            identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
+        };
+        mapping.tree = Tree::grow(&root, &mut |leaf, path| mapping.intern(leaf, path, settings))?;
+        let formats: Vec<String> = match &root.dynamic_date_formats {
+            Some(formats) => formats.clone(),
+            None => DYNAMIC_DATE_FORMATS.iter().map(|format| (*format).to_owned()).collect(),
+        };
+        for format in &formats {
+            mapping.date_formats.push(Arc::new(DateFormat::parse_list(format)?));
+        }
+        mapping.root = root;
+        if mapping.total_fields() > settings.limits.total_fields
+            && previous.is_none_or(|previous| mapping.total_fields() > previous.total_fields())
+        {
+            return Err(RequestError::illegal_argument(format!(
+                "Limit of total fields [{}] has been exceeded",
+                settings.limits.total_fields
+            )));
+        }
+        Ok(mapping)
+    }
+
+    /// The field of a leaf under its old id, or under the next one.
+    fn intern(
+        &mut self,
+        leaf: &definition::Leaf,
+        path: &str,
+        settings: &MappingSettings,
+    ) -> Result<Arc<Field>, RequestError> {
+        let id = self.ids.get(path).copied().unwrap_or(FieldId(self.fields.len() as u32));
+        let mut field = build(leaf, id, path, settings)?;
+        for (name, sub) in &leaf.fields {
+            let sub_path = format!("{path}.{name}");
+            // The parent takes its id first, so that a field's number is below its multi-fields'.
+            if !self.ids.contains_key(path) {
+                self.ids.insert(field.path.clone(), id);
+                self.fields.push(Arc::new(build(leaf, id, path, settings)?));
+            }
+            field.multi_fields.push(self.intern(sub, &sub_path, settings)?.id);
+        }
+        let field = Arc::new(field);
+        match self.fields.get_mut(id.0 as usize) {
+            Some(slot) => *slot = field.clone(),
+            None => {
+                self.ids.insert(field.path.clone(), id);
+                self.fields.push(field.clone());
+            }
+        }
+        Ok(field)
+    }
+}
+
+/// Whether a leaf can be built at all: its `null_value` in particular.
+pub(crate) fn check_leaf(
+    leaf: &definition::Leaf,
+    path: &str,
+    settings: &MappingSettings,
+) -> Result<(), RequestError> {
+    let field = build(leaf, FieldId(0), path, settings)?;
+    if let Some(null) = &field.null_value {
+        let scalar = OwnedScalar::from_json(null);
+        let shape = Shape::of(&field.kind);
+        scalar_of(shape, &field, scalar.borrow()).map_err(|cause| {
+            let name = path.rsplit('.').next().unwrap_or(path);
+            RequestError::new(
+                400,
+                "mapper_parsing_exception",
+                format!("Error parsing [null_value] on field [{name}]: {}", cause.reason),
+            )
+            .caused_by(*cause)
+        })?;
+    }
+    Ok(())
+}
+
+fn build(
+    leaf: &definition::Leaf,
+    id: FieldId,
+    path: &str,
+    settings: &MappingSettings,
+) -> Result<Field, RequestError> {
+    let kind = match leaf.kind.name {
+        "text" => FieldType::Text,
+        "keyword" => FieldType::Keyword,
+        "long" => FieldType::Long,
+        "integer" => FieldType::Integer,
+        "short" => FieldType::Short,
+        "byte" => FieldType::Byte,
+        "double" => FieldType::Double,
+        "float" => FieldType::Float,
+        "half_float" => FieldType::HalfFloat,
+        "scaled_float" => {
+            FieldType::ScaledFloat { scaling_factor: leaf.param("scaling_factor").as_f64().unwrap_or(1.0) }
+        }
+        "boolean" => FieldType::Boolean,
+        "date" => {
+            let format = leaf.param("format");
+            FieldType::Date { format: Arc::new(DateFormat::parse_list(format.as_str().unwrap_or_default())?) }
+        }
+        "ip" => FieldType::Ip,
+        other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
+    };
+    let is_text = kind == FieldType::Text;
+    let analyzer =
+        |name: &str| leaf.param(name).as_str().and_then(|name| settings.analyzers.get(name).cloned());
+    let index_analyzer =
+        is_text.then(|| analyzer("analyzer").unwrap_or_else(|| settings.analyzers.default_index()));
+    let search_analyzer = is_text.then(|| {
+        analyzer("search_analyzer")
+            .or_else(|| analyzer("analyzer"))
+            .unwrap_or_else(|| settings.analyzers.default_search())
+    });
+    let index_options = leaf.param("index_options");
+    let explicit = |name: &str, default: bool| match leaf.params.get(name).and_then(Value::as_bool) {
+        Some(flag) => flag,
+        None => leaf.kind.param(name).is_some() && default,
+    };
+    Ok(Field {
+        id,
+        path: Arc::from(path),
+        index: leaf.flag("index"),
+        doc_values: leaf.flag("doc_values"),
+        store: leaf.flag("store"),
+        norms: leaf.flag("norms"),
+        positions: index_options == "positions",
+        frequencies: index_options == "positions" || index_options == "freqs",
+        analyzer: index_analyzer,
+        search_analyzer,
+        position_increment_gap: leaf.param("position_increment_gap").as_u64().unwrap_or(0) as u32,
+        ignore_above: leaf.params.get("ignore_above").and_then(Value::as_u64).map(|count| count as u32),
+        null_value: leaf.params.get("null_value").cloned(),
+        coerce: explicit("coerce", settings.coerce),
+        ignore_malformed: explicit("ignore_malformed", settings.ignore_malformed),
+        copy_to: leaf.copy_to.iter().map(|path| Arc::from(path.as_str())).collect(),
+        multi_fields: Vec::new(),
+        kind,
+    })
+}
+
+impl ObjectNode {
+    /// What becomes of a field that this object does not know (inherited from the objects above when not set here).
+    pub fn dynamic(&self) -> Dynamic {
+        self.dynamic
+    }
+
+    /// `enabled`: false where the object's contents are kept in `_source` only.
+    pub fn enabled(&self) -> bool {
+        self.enabled
+    }
+}

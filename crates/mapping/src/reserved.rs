@@ -1,0 +1,59 @@
+//! Fields that every mapping holds first: "which field is a document's own bookkeeping?"
+//!
+//! The buffer feeds `_id`, `_routing`, `_seq_no`, `_primary_term` and `_version` from the document's metadata; the walker
+//! feeds `_ignored` and `_field_names`.
+
+use std::sync::Arc;
+
+use crate::field::{Field, FieldId, FieldType};
+
+pub const ID: FieldId = FieldId(0);
+pub const ROUTING: FieldId = FieldId(1);
+/// Paths of fields whose value was left out (`ignore_above`, `ignore_malformed`).
+pub const IGNORED: FieldId = FieldId(2);
+/// Paths of fields of this document that have neither doc values nor norms (Lucene's `FieldNamesFieldMapper`).
+pub const FIELD_NAMES: FieldId = FieldId(3);
+pub const SEQ_NO: FieldId = FieldId(4);
+pub const PRIMARY_TERM: FieldId = FieldId(5);
+pub const VERSION: FieldId = FieldId(6);
+
+/// Names in the order of their ids.
+pub const NAMES: [&str; 7] =
+    ["_id", "_routing", "_ignored", "_field_names", "_seq_no", "_primary_term", "_version"];
+
+/// Number of reserved fields: the first user field has this id.
+pub const COUNT: usize = NAMES.len();
+
+/// The reserved fields, by id.
+pub(crate) fn fields() -> Vec<Arc<Field>> {
+    NAMES
+        .iter()
+        .enumerate()
+        .map(|(number, name)| {
+            let is_term = number < SEQ_NO.0 as usize;
+            let id = FieldId(number as u32);
+            Arc::new(Field {
+                id,
+                path: Arc::from(*name),
+                kind: if is_term { FieldType::Keyword } else { FieldType::Long },
+                // Ranges over `_seq_no` are asked for by peers that catch up; terms and versions are only read.
+                index: is_term || id == SEQ_NO,
+                // `_id` is read from the stored document; a column of it would double its cost.
+                doc_values: !matches!(id, ID | FIELD_NAMES),
+                store: matches!(id, ID | ROUTING),
+                norms: false,
+                positions: false,
+                frequencies: false,
+                analyzer: None,
+                search_analyzer: None,
+                position_increment_gap: 0,
+                ignore_above: None,
+                null_value: None,
+                coerce: false,
+                ignore_malformed: false,
+                copy_to: Vec::new(),
+                multi_fields: Vec::new(),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! Sinks for tests and benches: "what did the walker say about this document?"
+
+use crate::field::{Field, FieldSink};
+
+/// One call of the sink.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recorded {
+    Term { path: String, value: Vec<u8> },
+    Number { path: String, value: i64 },
+    Text { path: String, value: String },
+}
+
+/// Keeps every call, in order.
+#[derive(Debug, Default)]
+pub struct RecordingSink {
+    pub calls: Vec<Recorded>,
+}
+
+impl RecordingSink {
+    /// The calls as `path=value` lines; terms that are not UTF-8 in hexadecimal.
+    pub fn lines(&self) -> Vec<String> {
+        self.calls
+            .iter()
+            .map(|call| match call {
+                Recorded::Term { path, value } => match std::str::from_utf8(value) {
+                    Ok(text) if !text.contains('\0') => format!("{path}={text}"),
+                    _ => {
+                        let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
+                        format!("{path}=0x{hex}")
+                    }
+                },
+                Recorded::Number { path, value } => format!("{path}={value}"),
+                Recorded::Text { path, value } => format!("{path}~{value}"),
+            })
+            .collect()
+    }
+}
+
+impl FieldSink for RecordingSink {
+    fn term(&mut self, field: &Field, value: &[u8]) {
+        self.calls.push(Recorded::Term { path: field.path.to_string(), value: value.to_vec() });
+    }
+
+    fn number(&mut self, field: &Field, value: i64) {
+        self.calls.push(Recorded::Number { path: field.path.to_string(), value });
+    }
+
+    fn text(&mut self, field: &Field, value: &str) {
+        self.calls.push(Recorded::Text { path: field.path.to_string(), value: value.to_owned() });
+    }
+}
+
+/// Forgets everything; counts calls and folds the values, so that the optimizer keeps them.
+#[derive(Debug, Default)]
+pub struct NullSink {
+    pub calls: u64,
+    pub folded: u64,
+}
+
+impl FieldSink for NullSink {
+    #[inline]
+    fn term(&mut self, _: &Field, value: &[u8]) {
+        self.calls += 1;
+        self.folded ^= value.len() as u64;
+    }
+
+    #[inline]
+    fn number(&mut self, _: &Field, value: i64) {
+        self.calls += 1;
+        self.folded ^= value as u64;
+    }
+
+    #[inline]
+    fn text(&mut self, _: &Field, value: &str) {
+        self.calls += 1;
+        self.folded ^= value.len() as u64;
+    }
+}

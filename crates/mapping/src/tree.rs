@@ -1,0 +1,249 @@
+//! The mapping as the walker reads it: objects, their keys, and what a key's value feeds.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+
+use crate::RequestError;
+use crate::definition::{self, Dynamic, Node, Root};
+use crate::field::{Field, FieldType};
+use crate::typed::{OwnedScalar, Scalar, Shape, Typed, typed};
+
+/// Where a key leads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Target {
+    Leaf(u32),
+    Object(u32),
+}
+
+/// A key of an object.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub key: Box<[u8]>,
+    /// The key and the quote that ends it, as they stand in a document; a byte that no document holds when the key
+    /// would need escapes.
+    pub quoted: Box<[u8]>,
+    pub target: Target,
+}
+
+/// An object of the mapping, the root being the first.
+#[derive(Debug)]
+pub struct ObjectNode {
+    /// Full dotted path; "" for the root.
+    pub path: Arc<str>,
+    pub(crate) dynamic: Dynamic,
+    pub(crate) enabled: bool,
+    keys: HashTable<u32>,
+}
+
+/// Where a value is copied to.
+#[derive(Debug)]
+pub(crate) enum Copy {
+    Leaf(u32),
+    /// Not mapped: `dynamic` of the object that would hold it decides.
+    Missing {
+        path: Arc<str>,
+        dynamic: Dynamic,
+    },
+}
+
+/// A leaf field with everything that the walker asks about it.
+#[derive(Debug)]
+pub(crate) struct Leaf {
+    pub field: Arc<Field>,
+    pub shape: Shape,
+    /// Whether the sink wants its values at all.
+    pub is_fed: bool,
+    /// Neither multi-fields nor copies nor `_field_names`: one call of the sink per value.
+    pub is_plain: bool,
+    /// Named in `_field_names`, having neither doc values nor norms.
+    pub is_named: bool,
+    /// UTF-16 units; `u32::MAX` for no limit.
+    pub ignore_above: u32,
+    pub null: Option<OwnedScalar>,
+    pub multi_fields: Box<[u32]>,
+    pub copies: Box<[Copy]>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub entries: Vec<Entry>,
+    pub objects: Vec<ObjectNode>,
+    pub leaves: Vec<Leaf>,
+}
+
+type Intern<'a> = &'a mut dyn FnMut(&definition::Leaf, &str) -> Result<Arc<Field>, RequestError>;
+
+impl Tree {
+    /// Compiles a definition; `intern` gives each leaf its field.
+    pub fn grow(root: &Root, intern: Intern<'_>) -> Result<Tree, RequestError> {
+        let mut tree = Tree::default();
+        tree.object(&root.object, "", Dynamic::True, intern)?;
+        tree.alias_dotted_names();
+        tree.resolve_copies();
+        Ok(tree)
+    }
+
+    fn object(
+        &mut self,
+        object: &definition::Object,
+        path: &str,
+        inherited: Dynamic,
+        intern: Intern<'_>,
+    ) -> Result<u32, RequestError> {
+        let number = self.objects.len() as u32;
+        let dynamic = object.dynamic.unwrap_or(inherited);
+        self.objects.push(ObjectNode {
+            path: Arc::from(path),
+            dynamic,
+            enabled: object.enabled.unwrap_or(true),
+            keys: HashTable::new(),
+        });
+        for (name, node) in &object.properties {
+            let full = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let target = match node {
+                Node::Object(inner) => Target::Object(self.object(inner, &full, dynamic, intern)?),
+                Node::Leaf(leaf) => Target::Leaf(self.leaf(leaf, &full, intern)?),
+            };
+            self.add(number, name, target);
+        }
+        Ok(number)
+    }
+
+    fn leaf(&mut self, leaf: &definition::Leaf, path: &str, intern: Intern<'_>) -> Result<u32, RequestError> {
+        let field = intern(leaf, path)?;
+        let number = self.leaves.len() as u32;
+        self.leaves.push(Leaf::new(field));
+        let multi_fields = leaf
+            .fields
+            .iter()
+            .map(|(name, sub)| self.leaf(sub, &format!("{path}.{name}"), intern))
+            .collect::<Result<Box<[u32]>, _>>()?;
+        let leaf = &mut self.leaves[number as usize];
+        leaf.is_plain &= multi_fields.is_empty();
+        leaf.multi_fields = multi_fields;
+        Ok(number)
+    }
+
+    fn add(&mut self, object: u32, key: &str, target: Target) {
+        let number = self.entries.len() as u32;
+        let mut quoted = key.as_bytes().to_vec();
+        quoted.push(b'"');
+        if key.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
+            quoted = vec![0];
+        }
+        self.entries.push(Entry { key: key.as_bytes().into(), quoted: quoted.into(), target });
+        let keys = &mut self.objects[object as usize].keys;
+        let entries = &self.entries;
+        keys.insert_unique(hash(key.as_bytes()), number, |&entry| hash(&entries[entry as usize].key));
+    }
+
+    /// Gives every object the dotted names of what lies in its enabled objects (`{"a.b": 1}` means `{"a": {"b": 1}}`).
+    fn alias_dotted_names(&mut self) {
+        let by_path: HashMap<Arc<str>, u32> = self
+            .objects
+            .iter()
+            .enumerate()
+            .map(|(number, object)| (object.path.clone(), number as u32))
+            .collect();
+        let real: Vec<(String, Target)> = (self.leaves.iter().enumerate())
+            .map(|(number, leaf)| (leaf.field.path.to_string(), Target::Leaf(number as u32)))
+            .chain(
+                (self.objects.iter().enumerate().skip(1))
+                    .map(|(number, object)| (object.path.to_string(), Target::Object(number as u32))),
+            )
+            .collect();
+        for (path, target) in real {
+            let Some((parent, _)) = path.rsplit_once('.') else { continue };
+            // A multi-field has no object as parent, nothing in a document leads to it.
+            let Some(&parent) = by_path.get(parent) else { continue };
+            if !self.objects[parent as usize].enabled {
+                continue;
+            }
+            let mut end = self.objects[parent as usize].path.len();
+            while let Some(split) = path[..end].rfind('.') {
+                let above = by_path[&path[..split]];
+                if !self.objects[above as usize].enabled {
+                    break;
+                }
+                self.add(above, &path[split + 1..], target);
+                end = split;
+            }
+            if self.objects[0].enabled {
+                self.add(0, &path, target);
+            }
+        }
+    }
+
+    fn resolve_copies(&mut self) {
+        let by_path: HashMap<Arc<str>, u32> = self
+            .leaves
+            .iter()
+            .enumerate()
+            .map(|(number, leaf)| (leaf.field.path.clone(), number as u32))
+            .collect();
+        for number in 0..self.leaves.len() {
+            let field = self.leaves[number].field.clone();
+            let copies: Box<[Copy]> = (field.copy_to.iter())
+                .map(|path| match by_path.get(path) {
+                    Some(&leaf) => Copy::Leaf(leaf),
+                    None => Copy::Missing { path: path.clone(), dynamic: self.dynamic_above(path) },
+                })
+                .collect();
+            let leaf = &mut self.leaves[number];
+            leaf.is_plain &= copies.is_empty();
+            leaf.copies = copies;
+        }
+    }
+
+    /// `dynamic` of the deepest object that exists above `path`.
+    pub fn dynamic_above(&self, path: &str) -> Dynamic {
+        let mut end = path.len();
+        while let Some(split) = path[..end].rfind('.') {
+            if let Some(object) = self.objects.iter().find(|object| *object.path == path[..split]) {
+                return object.dynamic;
+            }
+            end = split;
+        }
+        self.objects[0].dynamic
+    }
+
+    /// The entry of `key` in an object.
+    #[inline]
+    pub fn find(&self, object: &ObjectNode, key: &[u8]) -> Option<u32> {
+        object.keys.find(hash(key), |&entry| *self.entries[entry as usize].key == *key).copied()
+    }
+}
+
+impl Leaf {
+    fn new(field: Arc<Field>) -> Leaf {
+        let has_norms = field.norms && matches!(field.kind, FieldType::Text | FieldType::Keyword);
+        let is_named = field.index && !field.doc_values && !has_norms;
+        Leaf {
+            shape: Shape::of(&field.kind),
+            is_fed: field.index || field.doc_values,
+            is_plain: !is_named,
+            is_named,
+            ignore_above: field.ignore_above.unwrap_or(u32::MAX),
+            null: field.null_value.as_ref().map(OwnedScalar::from_json),
+            multi_fields: Box::default(),
+            copies: Box::default(),
+            field,
+        }
+    }
+}
+
+/// Checks a scalar against a field without a sink.
+pub(crate) fn scalar_of(shape: Shape, field: &Field, scalar: Scalar<'_>) -> Result<(), Box<RequestError>> {
+    let mut buffer = [0; 16];
+    match typed(shape, field, scalar, &mut buffer)? {
+        Typed::Nothing | Typed::Number(_) | Typed::Term(_) | Typed::Text(_) => Ok(()),
+    }
+}
+
+#[inline]
+fn hash(key: &[u8]) -> u64 {
+    use std::hash::BuildHasher;
+    foldhash::fast::FixedState::with_seed(0x6c69_6d62_6572).hash_one(key)
+}

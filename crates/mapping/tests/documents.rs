@@ -1,0 +1,95 @@
+//! Documents under a mapping: what the sink hears, and what is refused with which words.
+
+use limber_mapping::document::{Parsed, Scratch, infer, parse};
+use limber_mapping::testing::RecordingSink;
+use limber_mapping::{Mapping, MappingSettings, RequestError};
+use serde_json::{Value, json};
+
+fn mapping(body: Value) -> Mapping {
+    Mapping::parse(&body, &MappingSettings::default()).unwrap()
+}
+
+fn walk(mapping: &Mapping, source: &str) -> Result<(Parsed, Vec<String>), RequestError> {
+    let mut sink = RecordingSink::default();
+    let parsed = parse(mapping, source.as_bytes(), Scratch::new().for_document("1"), &mut sink)?;
+    Ok((parsed, sink.lines()))
+}
+
+/// What the sink hears.
+fn check(mapping: &Mapping, source: &str, expected: &[&str]) {
+    let (parsed, lines) = walk(mapping, source).unwrap_or_else(|error| panic!("{source}: {error}"));
+    assert_eq!(parsed, Parsed::Done, "{source}");
+    assert_eq!(lines, expected, "{source}");
+}
+
+fn logs() -> Mapping {
+    mapping(json!({"dynamic": "strict", "properties": {
+        "@timestamp": {"type": "date", "format": "epoch_second"},
+        "clientip": {"type": "ip"},
+        "request": {"type": "text", "fields": {"raw": {"type": "keyword", "ignore_above": 256}}},
+        "status": {"type": "integer"},
+        "size": {"type": "integer"},
+        "machine": {"properties": {"os": {"type": "keyword"}, "ram": {"type": "long"}}},
+    }}))
+}
+
+#[test]
+fn values_reach_their_fields() {
+    check(
+        &logs(),
+        r#"{"@timestamp":804571201,"clientip":"199.72.81.55","request":"GET / HTTP/1.0","status":200,"size":"6245"}"#,
+        &[
+            "@timestamp=804571201000",
+            "clientip=0x00000000000000000000ffffc7485137",
+            "request~GET / HTTP/1.0",
+            "request.raw=GET / HTTP/1.0",
+            "status=200",
+            "size=6245",
+        ],
+    );
+    check(
+        &logs(),
+        r#" { "machine" : { "os" : "linux" , "ram" : 8589934592 } } "#,
+        &["machine.os=linux", "machine.ram=8589934592"],
+    );
+    check(
+        &logs(),
+        r#"{"machine.os":"linux","machine":[{"ram":1},[{"ram":2}],null]}"#,
+        &["machine.os=linux", "machine.ram=1", "machine.ram=2"],
+    );
+    check(
+        &logs(),
+        r#"{"status":[1,[2,null,[]],[[3]]],"size":null,"machine":null}"#,
+        &["status=1", "status=2", "status=3"],
+    );
+    check(
+        &logs(),
+        r#"{"request":"a\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\ud800x"}"#,
+        &[
+            "request~a\"\\/\u{8}\u{c}\n\r\t\u{e9}\u{1f600}\u{fffd}x",
+            "request.raw=a\"\\/\u{8}\u{c}\n\r\t\u{e9}\u{1f600}\u{fffd}x",
+        ],
+    );
+    check(&logs(), r#"{"st\u0061tus":5}"#, &["status=5"]);
+    check(&logs(), "{}", &[]);
+}
+
+#[test]
+fn dynamic_fields_are_proposed() {
+    let empty = Mapping::empty(&MappingSettings::default());
+    let source = r#"{"a":1,"b":"text","c":[1.5],"d":{"e":true},"f":"2020-01-01","g":null,"h":[],"i.j":"x"}"#;
+    assert_eq!(walk(&empty, source).unwrap().0, Parsed::NeedsMapping);
+    let merged = empty.merge(&infer(&empty, source.as_bytes()).unwrap()).unwrap();
+    assert_eq!(walk(&merged, source).unwrap().0, Parsed::Done);
+    assert_eq!(
+        merged.to_json(),
+        json!({"properties": {
+            "a": {"type": "long"},
+            "b": {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}},
+            "c": {"type": "float"},
+            "d": {"properties": {"e": {"type": "boolean"}}},
+            "f": {"type": "date"},
+            "i": {"properties": {"j": {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}}},
+        }})
+    );
+}
