@@ -1,0 +1,71 @@
+//! A whole inverted field, term by term: postings and dictionary together.
+
+use super::options::IndexOptions;
+use super::writer::PostingsWriter;
+use crate::terms::TermDictionaryWriter;
+use crate::{DocId, Result, Sink};
+
+/// The four sections that grow while terms arrive. Offsets in what is written count from each sink's position at the start.
+pub struct FieldSinks<'s> {
+    pub terms: &'s mut dyn Sink,
+    pub index: &'s mut dyn Sink,
+    pub postings: &'s mut dyn Sink,
+    pub positions: &'s mut dyn Sink,
+}
+
+/// Writes one field: for each term in ascending order `begin_term`, `push` any number of times, `end_term`; then `finish`.
+/// A term without documents leaves no trace.
+pub struct FieldWriter<'s> {
+    dictionary: TermDictionaryWriter<'s>,
+    postings: PostingsWriter<'s>,
+    term: Vec<u8>,
+}
+
+impl<'s> FieldWriter<'s> {
+    /// `norms`: by document, `[doc_count]`, 0 where the field is absent; `None` for a field without norms.
+    pub fn new(options: IndexOptions, norms: Option<&'s [u8]>, sinks: FieldSinks<'s>) -> FieldWriter<'s> {
+        FieldWriter {
+            dictionary: TermDictionaryWriter::new(options, sinks.terms, sinks.index),
+            postings: PostingsWriter::new(options, norms, sinks.postings, sinks.positions),
+            term: Vec::new(),
+        }
+    }
+
+    /// Starts a term greater than all before.
+    pub fn begin_term(&mut self, term: &[u8]) {
+        self.term.clear();
+        self.term.extend_from_slice(term);
+    }
+
+    /// Documents of the term, as [`PostingsWriter::push`] wants them.
+    #[inline]
+    pub fn push(&mut self, docs: &[DocId], freqs: &[u32], positions: &[u32]) -> Result<()> {
+        self.postings.push(docs, freqs, positions)
+    }
+
+    /// Ends the term; `false` when it had no documents and was left out.
+    pub fn end_term(&mut self) -> Result<bool> {
+        match self.postings.end_term()? {
+            Some(info) => self.dictionary.add(&self.term, &info).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// A term and all its documents at once.
+    pub fn add(&mut self, term: &[u8], docs: &[DocId], freqs: &[u32], positions: &[u32]) -> Result<bool> {
+        self.begin_term(term);
+        self.push(docs, freqs, positions)?;
+        self.end_term()
+    }
+
+    /// Terms written so far: the ordinal of the next one.
+    pub fn term_count(&self) -> u64 {
+        self.dictionary.term_count()
+    }
+
+    /// Ends the four sections; returns the bytes of the section `TermDirectory`.
+    pub fn finish(self, doc_count_with_field: u32) -> Result<Vec<u8>> {
+        self.postings.finish()?;
+        self.dictionary.finish(doc_count_with_field)
+    }
+}

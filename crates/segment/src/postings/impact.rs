@@ -1,0 +1,123 @@
+//! Impacts: "what is the best score that any document of this block can reach?"
+
+use limber_codec::{Corrupt, Reader, varint};
+
+/// A pair that bounds scores: some document has this frequency in a field of this norm, and no document of the block has both
+/// a higher frequency and a smaller norm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Impact {
+    pub freq: u32,
+    /// [`limber_codec::norm`]; 1 in fields without norms.
+    pub norm: u8,
+}
+
+/// Frequencies below this have a slot of their own.
+const SMALL_FREQS: usize = 32;
+
+/// Collects the (frequency, norm) pairs of a block.
+pub struct ImpactCollector {
+    /// Smallest norm per small frequency; `u16::MAX` where there is none.
+    small: [u16; SMALL_FREQS],
+    large: Vec<Impact>,
+    front: Vec<Impact>,
+}
+
+impl Default for ImpactCollector {
+    fn default() -> ImpactCollector {
+        ImpactCollector { small: [u16::MAX; SMALL_FREQS], large: Vec::new(), front: Vec::new() }
+    }
+}
+
+impl ImpactCollector {
+    #[inline]
+    pub fn add(&mut self, freq: u32, norm: u8) {
+        match self.small.get_mut(freq as usize) {
+            Some(smallest) => *smallest = (*smallest).min(norm as u16),
+            None => self.large.push(Impact { freq, norm }),
+        }
+    }
+
+    /// The Pareto front of what was added, ascending by frequency and norm; empties the collector.
+    pub fn take_front(&mut self) -> &[Impact] {
+        self.front.clear();
+        self.large.sort_unstable_by_key(|impact| (impact.freq, std::cmp::Reverse(impact.norm)));
+        let small = self.small.iter().enumerate().filter(|(_, norm)| **norm <= u8::MAX as u16);
+        let small = small.map(|(freq, &norm)| Impact { freq: freq as u32, norm: norm as u8 });
+        // From the highest frequency down, a pair counts when its norm is smaller than all before.
+        let mut smallest_norm = u16::MAX;
+        for impact in self.large.iter().rev().copied().chain(small.rev()) {
+            if (impact.norm as u16) < smallest_norm {
+                smallest_norm = impact.norm as u16;
+                self.front.push(impact);
+            }
+        }
+        self.front.reverse();
+        self.small = [u16::MAX; SMALL_FREQS];
+        self.large.clear();
+        &self.front
+    }
+}
+
+/// Appends a Pareto front. It has at most 256 pairs, as their norms differ; 256 are written as 255 that bound them all.
+pub fn write(impacts: &[Impact], out: &mut Vec<u8>) {
+    let (mut first, rest) = match impacts {
+        [] => return out.push(0),
+        [first, rest @ ..] => (*first, rest),
+    };
+    let rest = if rest.len() == 255 {
+        first.freq = rest[0].freq;
+        &rest[1..]
+    } else {
+        rest
+    };
+    out.push(rest.len() as u8 + 1);
+    for impact in std::iter::once(&first).chain(rest) {
+        varint::write_u32(out, impact.freq);
+        out.push(impact.norm);
+    }
+}
+
+/// Reads a list into `impacts`, after what is there.
+pub fn read(reader: &mut Reader<'_>, impacts: &mut Vec<Impact>) -> Result<(), Corrupt> {
+    for _ in 0..reader.u8()? {
+        impacts.push(Impact { freq: reader.varint_u32()?, norm: reader.u8()? });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pairs: &[(u32, u8)], expected: &[(u32, u8)]) {
+        let mut collector = ImpactCollector::default();
+        for _ in 0..2 {
+            for &(freq, norm) in pairs {
+                collector.add(freq, norm);
+            }
+            let front: Vec<_> = collector.take_front().iter().map(|impact| (impact.freq, impact.norm)).collect();
+            assert_eq!(front, expected);
+        }
+    }
+
+    #[test]
+    fn keeps_the_pareto_front() {
+        check(&[], &[]);
+        check(&[(1, 9), (1, 7), (1, 8)], &[(1, 7)]);
+        check(&[(1, 9), (2, 9), (3, 12), (2, 8)], &[(2, 8), (3, 12)]);
+        check(&[(1, 3), (100, 200), (50, 200), (90, 100), (100, 150), (2, 3)], &[(2, 3), (90, 100), (100, 150)]);
+        check(&[(40, 0), (1, 255)], &[(40, 0)]);
+    }
+
+    #[test]
+    fn lists_are_these_bytes() {
+        let mut bytes = Vec::new();
+        write(&[Impact { freq: 2, norm: 8 }, Impact { freq: 300, norm: 12 }], &mut bytes);
+        assert_eq!(bytes, [2, 2, 8, 0xac, 2, 12]);
+        let mut back = Vec::new();
+        read(&mut Reader::new(&bytes), &mut back).expect("sound");
+        assert_eq!(back, [Impact { freq: 2, norm: 8 }, Impact { freq: 300, norm: 12 }]);
+        assert!(read(&mut Reader::new(&bytes[..4]), &mut back).is_err());
+    }
+}

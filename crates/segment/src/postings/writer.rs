@@ -1,0 +1,328 @@
+//! The documents of one term after the other to the sections `Postings` and `Positions`.
+
+use limber_codec::{bits, block128, varint};
+
+use super::format::{
+    BIT_SET_WORDS_MAX, BLOCK_DOCS, GROUP_BLOCKS, POSITION_VARINTS_MAX, TAG_BIT_SET, TAIL_IMPACTS_MIN,
+};
+use super::impact::{self, ImpactCollector};
+use super::options::IndexOptions;
+use crate::terms::{TermInfo, TermLocation};
+use crate::{DocId, Error, Result, Sink};
+
+/// Bytes collected before they go to a sink.
+const PENDING_BYTES: usize = 64 << 10;
+
+/// Writes the postings of a field, term by term: any number of [`PostingsWriter::push`], then [`PostingsWriter::end_term`].
+pub struct PostingsWriter<'s> {
+    options: IndexOptions,
+    /// By document; 0 where the field is absent. `None`: a field without norms.
+    norms: Option<&'s [u8]>,
+    postings: Output<'s>,
+    positions: Output<'s>,
+    /// Documents not written yet: fewer than a block between calls.
+    docs: [u32; BLOCK_DOCS],
+    freqs: [u32; BLOCK_DOCS],
+    len: usize,
+    /// Position gaps of those documents.
+    position_gaps: Vec<u32>,
+    /// Last document of the blocks written.
+    previous_doc: Option<DocId>,
+    doc_freq: u32,
+    total_term_freq: u64,
+    skip: SkipBuilder,
+    impacts: ImpactCollector,
+}
+
+/// A sink with a buffer that knows where the current term started.
+struct Output<'s> {
+    sink: &'s mut dyn Sink,
+    pending: Vec<u8>,
+    flushed_bytes: u64,
+    term_start: u64,
+}
+
+impl<'s> Output<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Output<'s> {
+        Output { sink, pending: Vec::new(), flushed_bytes: 0, term_start: 0 }
+    }
+
+    fn position(&self) -> u64 {
+        self.flushed_bytes + self.pending.len() as u64
+    }
+
+    /// Bytes of the current term so far.
+    fn term_bytes(&self) -> u64 {
+        self.position() - self.term_start
+    }
+
+    /// The same as skip data hold it.
+    fn term_bytes_u32(&self) -> Result<u32> {
+        let limit = u32::MAX as u64;
+        u32::try_from(self.term_bytes()).map_err(|_| Error::LimitExceeded { what: "bytes of one term's postings", limit })
+    }
+
+    fn flush_above(&mut self, pending_bytes: usize) -> Result<()> {
+        if self.pending.len() > pending_bytes {
+            self.sink.append(&self.pending)?;
+            self.flushed_bytes += self.pending.len() as u64;
+            self.pending.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Skip data of the current term, row by row.
+#[derive(Default)]
+struct SkipBuilder {
+    last_docs: Vec<u32>,
+    ends: Vec<u32>,
+    position_ends: Vec<u32>,
+    impact_ends: Vec<u32>,
+    impacts: Vec<u8>,
+    group_impact_ends: Vec<u32>,
+    group_impacts: Vec<u8>,
+    group: ImpactCollector,
+}
+
+impl<'s> PostingsWriter<'s> {
+    /// `norms`: by document, 0 where the field is absent; `None` for a field without norms.
+    pub fn new(
+        options: IndexOptions,
+        norms: Option<&'s [u8]>,
+        postings: &'s mut dyn Sink,
+        positions: &'s mut dyn Sink,
+    ) -> PostingsWriter<'s> {
+        PostingsWriter {
+            options,
+            norms,
+            postings: Output::new(postings),
+            positions: Output::new(positions),
+            docs: [0; BLOCK_DOCS],
+            freqs: [1; BLOCK_DOCS],
+            len: 0,
+            position_gaps: Vec::new(),
+            previous_doc: None,
+            doc_freq: 0,
+            total_term_freq: 0,
+            skip: SkipBuilder::default(),
+            impacts: ImpactCollector::default(),
+        }
+    }
+
+    /// Adds documents of the current term: ascending, above all before. `freqs`: one a document, empty when the field has no
+    /// frequencies. `positions`: `sum(freqs)` of them, ascending within a document, empty when the field has none.
+    pub fn push(&mut self, docs: &[DocId], freqs: &[u32], positions: &[u32]) -> Result<()> {
+        let (mut docs, mut freqs, mut positions) = (docs, freqs, positions);
+        while !docs.is_empty() {
+            let take = docs.len().min(BLOCK_DOCS - self.len);
+            let range = self.len..self.len + take;
+            self.docs[range.clone()].copy_from_slice(&docs[..take]);
+            docs = &docs[take..];
+            if self.options.frequencies {
+                self.freqs[range.clone()].copy_from_slice(&freqs[..take]);
+                freqs = &freqs[take..];
+                for &freq in &self.freqs[range] {
+                    self.total_term_freq += freq as u64;
+                    if self.options.positions {
+                        let (of_doc, rest) = positions.split_at(freq as usize);
+                        let mut previous = 0;
+                        for &position in of_doc {
+                            self.position_gaps.push(position - previous);
+                            previous = position;
+                        }
+                        positions = rest;
+                    }
+                }
+            }
+            self.doc_freq += take as u32;
+            self.len += take;
+            if self.len == BLOCK_DOCS {
+                self.write_block()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the term; where its postings are, or `None` when it has no documents. The ordinal is the dictionary's to give.
+    pub fn end_term(&mut self) -> Result<Option<TermInfo>> {
+        let doc_freq = self.doc_freq;
+        if doc_freq == 0 {
+            return Ok(None);
+        }
+        let single_doc = if doc_freq == 1 { self.docs[0] } else { 0 };
+        self.write_positions()?;
+        if doc_freq > 1 {
+            self.write_tail();
+        }
+        if doc_freq as usize >= BLOCK_DOCS {
+            self.skip.write(self.options, &mut self.postings.pending);
+        }
+        let location = TermLocation {
+            single_doc,
+            postings_offset: self.postings.term_start,
+            postings_len: self.postings.term_bytes(),
+            positions_offset: self.positions.term_start,
+            positions_len: self.positions.term_bytes(),
+        };
+        let total_term_freq = if self.options.frequencies { self.total_term_freq } else { doc_freq as u64 };
+        self.postings.flush_above(PENDING_BYTES)?;
+        self.positions.flush_above(PENDING_BYTES)?;
+        self.postings.term_start = self.postings.position();
+        self.positions.term_start = self.positions.position();
+        self.len = 0;
+        self.previous_doc = None;
+        self.doc_freq = 0;
+        self.total_term_freq = 0;
+        Ok(Some(TermInfo { ord: 0, doc_freq, total_term_freq, location }))
+    }
+
+    /// Hands what is left to the sinks.
+    pub fn finish(mut self) -> Result<()> {
+        self.postings.flush_above(0)?;
+        self.positions.flush_above(0)
+    }
+
+    fn write_block(&mut self) -> Result<()> {
+        let out = &mut self.postings.pending;
+        write_docs(self.previous_doc, &self.docs, out);
+        if self.options.frequencies {
+            let mut extra = self.freqs;
+            for freq in &mut extra {
+                *freq -= 1;
+            }
+            block128::pack_patched(&extra, out);
+            self.collect_impacts();
+            self.skip.add_impacts(&mut self.impacts);
+        }
+        self.write_positions()?;
+        let last = self.docs[BLOCK_DOCS - 1];
+        self.skip.last_docs.push(last);
+        self.skip.ends.push(self.postings.term_bytes_u32()?);
+        self.skip.position_ends.push(self.positions.term_bytes_u32()?);
+        self.postings.flush_above(PENDING_BYTES)?;
+        self.positions.flush_above(PENDING_BYTES)?;
+        self.previous_doc = Some(last);
+        self.len = 0;
+        Ok(())
+    }
+
+    fn collect_impacts(&mut self) {
+        let docs = &self.docs[..self.len];
+        match self.norms {
+            Some(norms) => {
+                for (&doc, &freq) in docs.iter().zip(&self.freqs) {
+                    self.impacts.add(freq, norms[doc as usize]);
+                }
+            }
+            None => self.impacts.add(self.freqs[..self.len].iter().copied().max().unwrap_or(1), 1),
+        }
+    }
+
+    fn write_tail(&mut self) {
+        if self.options.frequencies && self.len >= TAIL_IMPACTS_MIN {
+            self.collect_impacts();
+            impact::write(self.impacts.take_front(), &mut self.postings.pending);
+        }
+        let out = &mut self.postings.pending;
+        let mut next = self.previous_doc.map_or(0, |doc| doc as u64 + 1);
+        for (&doc, &freq) in self.docs[..self.len].iter().zip(&self.freqs) {
+            let gap = doc as u64 - next;
+            next = doc as u64 + 1;
+            if !self.options.frequencies {
+                varint::write_u64(out, gap);
+            } else if freq == 1 {
+                varint::write_u64(out, gap << 1 | 1);
+            } else {
+                varint::write_u64(out, gap << 1);
+                varint::write_u32(out, freq);
+            }
+        }
+    }
+
+    /// Writes the run of position gaps of the documents not written yet.
+    fn write_positions(&mut self) -> Result<()> {
+        let out = &mut self.positions.pending;
+        let (blocks, rest) = self.position_gaps.as_chunks::<BLOCK_DOCS>();
+        for block in blocks {
+            block128::pack_patched(block, out);
+        }
+        if rest.len() <= POSITION_VARINTS_MAX {
+            rest.iter().for_each(|&gap| varint::write_u32(out, gap));
+        } else {
+            let width = bits::width(rest.iter().fold(0, |all, &gap| all | gap as u64));
+            out.push(width);
+            bits::pack(rest.iter().map(|&gap| gap as u64), width, out);
+        }
+        self.position_gaps.clear();
+        self.positions.flush_above(PENDING_BYTES)
+    }
+}
+
+/// Writes a full block in whichever of the two forms is shorter.
+fn write_docs(previous: Option<DocId>, docs: &[u32; BLOCK_DOCS], out: &mut Vec<u8>) {
+    let width = block128::ascending_width(previous, docs);
+    let base = previous.map_or(0, |doc| doc + 1);
+    let word_count = ((docs[BLOCK_DOCS - 1] - base) / 64 + 1) as usize;
+    if word_count <= BIT_SET_WORDS_MAX && 1 + word_count * 8 < block128::packed_bytes(width) {
+        let mut words = [0u64; BIT_SET_WORDS_MAX];
+        for &doc in docs {
+            let bit = doc - base;
+            words[(bit / 64) as usize] |= 1 << (bit % 64);
+        }
+        out.extend_from_slice(&[TAG_BIT_SET, word_count as u8]);
+        out.extend(words[..word_count].iter().flat_map(|word| word.to_le_bytes()));
+    } else {
+        out.push(width);
+        block128::pack_ascending(previous, docs, width, out);
+    }
+}
+
+impl SkipBuilder {
+    /// Adds the list of the next block; every [`GROUP_BLOCKS`] of them also make a list of the group.
+    fn add_impacts(&mut self, block: &mut ImpactCollector) {
+        let front = block.take_front();
+        impact::write(front, &mut self.impacts);
+        self.impact_ends.push(self.impacts.len() as u32);
+        front.iter().for_each(|impact| self.group.add(impact.freq, impact.norm));
+        if self.impact_ends.len().is_multiple_of(GROUP_BLOCKS) {
+            self.end_group();
+        }
+    }
+
+    fn end_group(&mut self) {
+        impact::write(self.group.take_front(), &mut self.group_impacts);
+        self.group_impact_ends.push(self.group_impacts.len() as u32);
+    }
+
+    /// Appends the skip data and starts those of the next term.
+    fn write(&mut self, options: IndexOptions, out: &mut Vec<u8>) {
+        let start = out.len();
+        let rows = |rows: &[u32], out: &mut Vec<u8>| out.extend(rows.iter().flat_map(|row| row.to_le_bytes()));
+        rows(&self.last_docs, out);
+        rows(&self.ends, out);
+        if options.positions {
+            rows(&self.position_ends, out);
+        }
+        if options.frequencies {
+            if !self.impact_ends.len().is_multiple_of(GROUP_BLOCKS) {
+                self.end_group();
+            }
+            rows(&self.impact_ends, out);
+            let blocks_len = self.impacts.len() as u32;
+            self.group_impact_ends.iter_mut().for_each(|end| *end += blocks_len);
+            rows(&self.group_impact_ends, out);
+            out.extend_from_slice(&self.impacts);
+            out.extend_from_slice(&self.group_impacts);
+        }
+        let len = (out.len() - start) as u32;
+        out.extend_from_slice(&len.to_le_bytes());
+        self.last_docs.clear();
+        self.ends.clear();
+        self.position_ends.clear();
+        self.impact_ends.clear();
+        self.impacts.clear();
+        self.group_impact_ends.clear();
+        self.group_impacts.clear();
+    }
+}

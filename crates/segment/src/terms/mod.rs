@@ -1,0 +1,19 @@
+//! The sorted terms of one field: "is this term here, what comes next, what is its ordinal, where are its postings?"
+//!
+//! [`TermDictionaryWriter`] writes blocks of 32 terms and an index over them; [`TermDictionary`] looks up through pages that
+//! the term-index cache holds, [`TermCursor`] walks ranges.
+
+pub mod format;
+mod info;
+mod block;
+mod page;
+mod directory;
+mod writer;
+mod dictionary;
+mod cursor;
+
+pub use cursor::TermCursor;
+pub use dictionary::{IndexPages, TermDictionary};
+pub use directory::TermStatistics;
+pub use info::{TermInfo, TermLocation};
+pub use writer::TermDictionaryWriter;
