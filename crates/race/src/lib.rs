@@ -5,7 +5,9 @@
 //! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
 
 pub mod builtin;
+pub mod cli;
 pub mod drive;
 pub mod load;
 pub mod model;
+pub mod race;
 pub mod report;

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use crate::report::results::percentiles_for_sample_count;
+
 /// 100,000 samples are 800 kB a metric.
 pub const EXACT_SAMPLES_MAX: usize = 100_000;
 /// The histogram counts in tenths of a microsecond, below what a socket can resolve.
@@ -70,7 +72,7 @@ impl Distribution {
 
     /// The percentiles Rally shows for this many samples, as (percentile, ms).
     pub fn percentiles_ms(&mut self) -> Vec<(f64, f64)> {
-        shown_percentiles(self.count)
+        percentiles_for_sample_count(self.count)
             .iter()
             .map(|&percentile| (percentile, self.percentile_ms(percentile)))
             .collect()
@@ -100,19 +102,6 @@ impl Distribution {
                 ((ticks * TICK_NS) as f64).clamp(self.min_ns as f64, self.max_ns as f64)
             }
         }
-    }
-}
-
-/// Rally shows a percentile only when there are enough samples behind it (`metrics.py`, `percentiles_for_sample_size`).
-pub fn shown_percentiles(samples: u64) -> &'static [f64] {
-    match samples {
-        0 => &[],
-        1 => &[100.0],
-        2..=9 => &[50.0, 100.0],
-        10..=99 => &[50.0, 90.0, 100.0],
-        100..=999 => &[50.0, 90.0, 99.0, 100.0],
-        1000..=9999 => &[50.0, 90.0, 99.0, 99.9, 100.0],
-        _ => &[50.0, 90.0, 99.0, 99.9, 99.99, 100.0],
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::load::offsets::closest;
 use crate::model::{DocumentSet, DocumentSource};
 
 /// A document set opened for reading.
@@ -21,8 +22,8 @@ pub struct OpenSet {
     pub documents: u64,
     /// What stands before each document; `None` if the file has its own action lines.
     pub action_line: Option<Arc<str>>,
-    /// (line, byte offset) pairs in ascending order, from the table beside the file.
-    offsets: Arc<[(u64, u64)]>,
+    /// The file, beside which the table of line offsets lies.
+    file: Option<Arc<Path>>,
 }
 
 impl OpenSet {
@@ -30,26 +31,25 @@ impl OpenSet {
     ///
     /// Errors: the file cannot be mapped; the set names no index and has no action lines.
     pub fn open(set: &DocumentSet) -> Result<OpenSet, String> {
-        let (text, offsets) = match &set.source {
-            DocumentSource::Memory(text) => (text.clone(), Vec::new()),
+        let (text, file) = match &set.source {
+            DocumentSource::Memory(text) => (text.clone(), None),
             DocumentSource::File(path) => {
                 let text = map(path).map_err(|error| format!("cannot read [{}]: {error}", path.display()))?;
-                (text, read_offsets(path))
+                (text, Some(path.as_path().into()))
             }
         };
         let action_line = match set.includes_action_and_meta_data {
             true => None,
             false => Some(action_line(set)?.into()),
         };
-        Ok(OpenSet { text, documents: set.number_of_documents, action_line, offsets: offsets.into() })
+        Ok(OpenSet { text, documents: set.number_of_documents, action_line, file })
     }
 
     /// The byte at which line `line` (from 0) begins; the text's length if there are fewer lines.
     fn line_start(&self, line: u64) -> usize {
-        let known = self.offsets.partition_point(|(known_line, _)| *known_line <= line);
-        let (known_line, at) = known.checked_sub(1).map_or((0, 0), |index| self.offsets[index]);
+        let (at, lines_left) = self.file.as_ref().map_or((0, line), |file| closest(file, line));
         let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.text.len());
-        at + lines_end(&self.text[at..], line - known_line).0
+        at + lines_end(&self.text[at..], lines_left).0
     }
 }
 
@@ -62,25 +62,6 @@ fn map(path: &Path) -> io::Result<Bytes> {
     // of a map would; corpora are not edited while they are raced.
     let map = unsafe { memmap2::Mmap::map(&file)? };
     Ok(Bytes::from_owner(map))
-}
-
-/// The table `<file>.offset`: lines of `line;byteoffset`. Without a usable one, reading starts from the beginning.
-fn read_offsets(path: &Path) -> Vec<(u64, u64)> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".offset");
-    let Ok(table) = std::fs::read_to_string(name) else { return Vec::new() };
-    let mut offsets: Vec<(u64, u64)> = Vec::new();
-    for row in table.lines() {
-        let parsed =
-            row.split_once(';').and_then(|(line, offset)| Some((line.parse().ok()?, offset.parse().ok()?)));
-        match (parsed, offsets.last()) {
-            (Some((line, offset)), last) if last.is_none_or(|(before, _)| *before < line) => {
-                offsets.push((line, offset));
-            }
-            _ => return Vec::new(),
-        }
-    }
-    offsets
 }
 
 fn action_line(set: &DocumentSet) -> Result<String, String> {
@@ -415,7 +396,7 @@ mod tests {
         let mut set = memory_set(&lines, false);
         set.source = DocumentSource::File(path);
         let open = OpenSet::open(&set).unwrap();
-        assert_eq!(*open.offsets, [(40, offset_of_40 as u64)]);
+        assert_eq!(open.line_start(40), offset_of_40);
         let bulks = read_all(&[vec![set]], (1, 1, 2), &rule(30));
         assert!(bulks[0].1.lines().nth(1) == Some("{\"n\":50}") && bulks[1].1.ends_with("{\"n\":99}\n"));
         std::fs::remove_dir_all(folder).unwrap();

@@ -17,6 +17,7 @@ pub mod http;
 pub mod operation;
 mod probe;
 pub mod protocol;
+pub mod results;
 pub mod sample;
 pub mod schedule;
 pub mod statistics;

@@ -16,7 +16,8 @@ use crate::drive::documents::{BulkBody, BulkReader, OpenSet, ReadingRule};
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request, Response};
 use crate::drive::probe::{Found, probe};
-use crate::model::{Corpus, DocumentSet};
+use crate::load::selection::reads;
+use crate::model::DocumentSet;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     if let Some(kind) = plan.text("conflicts")?.filter(|kind| !kind.is_empty()) {
@@ -103,24 +104,14 @@ fn refresh(plan: &Plan<'_>) -> Result<Option<String>, String> {
     }
 }
 
-/// The track's corpora that `corpora`, `indices` and `data-streams` leave over, opened.
+/// The document sets this task reads, opened, by corpus.
 fn used_corpora(plan: &Plan<'_>) -> Result<Vec<Vec<OpenSet>>, String> {
-    let names = plan.names("corpora")?;
-    let indices = plan.names("indices")?;
-    let streams = plan.names("data-streams")?;
-    let is_wanted = |set: &&DocumentSet| {
-        let is_in = |wanted: &Option<Vec<String>>, target: &Option<String>| {
-            wanted.as_ref().is_none_or(|wanted| target.as_ref().is_some_and(|target| wanted.contains(target)))
-        };
-        set.number_of_documents > 0
-            && is_in(&indices, &set.target_index)
-            && is_in(&streams, &set.target_data_stream)
-    };
-    let is_named = |corpus: &&Corpus| names.as_ref().is_none_or(|names| names.contains(&corpus.name));
     let mut used = Vec::new();
-    for corpus in plan.track.corpora.iter().filter(is_named) {
+    for corpus in &plan.track.corpora {
+        let is_read =
+            |set: &&DocumentSet| set.number_of_documents > 0 && reads(plan.params(), &corpus.name, set);
         let sets =
-            corpus.documents.iter().filter(is_wanted).map(OpenSet::open).collect::<Result<Vec<_>, _>>()?;
+            corpus.documents.iter().filter(is_read).map(OpenSet::open).collect::<Result<Vec<_>, _>>()?;
         if !sets.is_empty() {
             used.push(sets);
         }

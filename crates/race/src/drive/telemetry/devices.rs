@@ -37,6 +37,10 @@ impl Telemetry {
         Telemetry { environment, jvm, ingest, warnings }
     }
 
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
     pub fn stop(self, cluster: &mut Cluster) -> (SystemMetrics, Vec<String>) {
         let mut warnings = Vec::new();
         let jvm = stats(cluster, jvm::PATH, &mut warnings);

@@ -3,6 +3,7 @@
 mod loops;
 mod operations;
 pub mod stub;
+mod whole_race;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

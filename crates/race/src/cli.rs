@@ -1,0 +1,487 @@
+//! "What did the user type, and what do they see?": the subcommands `race`, `list`, `info` and `compare`.
+//!
+//! The binary parses these commands with clap and calls `run`; what it adds is the built-in server, through
+//! [`ServerProvider`]. Reports go to standard output, progress and warnings to standard error.
+
+mod console;
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::builtin;
+use crate::drive::client::OnError;
+use crate::drive::error::DriveError;
+use crate::load::params::parse;
+use crate::load::{self, TrackSource, TrackSpec};
+use crate::model::Params;
+use crate::race::{ClientOptions, RaceConfig, RaceError, new_race_id, run};
+use crate::report::store::limber_folder;
+use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listing, summary};
+use console::Console;
+
+/// Exit codes, as Rally's.
+pub const EXIT_SUCCESS: u8 = 0;
+pub const EXIT_INTERRUPTED: u8 = 130;
+pub const EXIT_ERROR: u8 = 64;
+
+/// Starts the server that is raced when no `--target-hosts` are given.
+pub trait ServerProvider {
+    /// Errors: why it does not start.
+    fn start(&self) -> Result<RunningServer, String>;
+}
+
+/// A running server; dropping it stops it.
+pub struct RunningServer {
+    /// `host:port`.
+    pub address: String,
+    pub guard: Box<dyn std::any::Any>,
+}
+
+/// The exit code for an error.
+pub fn exit_code(error: &RaceError) -> u8 {
+    match error {
+        RaceError::Drive(DriveError::Interrupted) => EXIT_INTERRUPTED,
+        _ => EXIT_ERROR,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnErrorArgument {
+    /// Count failed requests and go on; a lost connection still ends the race
+    Continue,
+    /// As continue, but survive lost connections too
+    ContinueOnNetwork,
+    /// End the race at the first failed request
+    Abort,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatArgument {
+    Markdown,
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    Text,
+    Json,
+}
+
+/// Which track, for every subcommand that needs one.
+#[derive(Debug, Clone, Args)]
+pub struct TrackArguments {
+    /// Folder of a Rally track (or its track.json)
+    #[arg(long, value_name = "DIR", conflicts_with = "track")]
+    pub track_path: Option<PathBuf>,
+    /// Built-in track [default: log_ingest]
+    #[arg(long, value_name = "NAME")]
+    pub track: Option<String>,
+    /// Challenge of the track [default: the track's own default]
+    #[arg(long, value_name = "NAME")]
+    pub challenge: Option<String>,
+    /// Track parameters: key:value,key2:value2, a JSON object, or a .json file
+    #[arg(long, value_name = "PARAMS")]
+    pub track_params: Option<String>,
+}
+
+impl TrackArguments {
+    fn spec(&self, corpus: Option<&Path>) -> Result<TrackSpec, RaceError> {
+        let source = match (&self.track_path, &self.track) {
+            (Some(_), _) if corpus.is_some() => {
+                return Err(RaceError::Arguments(
+                    "--corpus goes with a built-in track, not with --track-path".into(),
+                ));
+            }
+            (Some(path), _) => TrackSource::Path(path.clone()),
+            (None, name) => TrackSource::BuiltIn {
+                name: name.clone().unwrap_or_else(|| DEFAULT_TRACK.to_owned()),
+                corpus: corpus.map(Path::to_owned),
+            },
+        };
+        let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let mut spec = TrackSpec::new(source, now_s);
+        spec.challenge = self.challenge.clone();
+        if let Some(params) = &self.track_params {
+            spec.params = parse(params)?;
+        }
+        Ok(spec)
+    }
+}
+
+const DEFAULT_TRACK: &str = "log_ingest";
+
+/// Race a server: run a track's tasks against it and report how it did
+///
+/// Without --target-hosts a server is started for the race on a free local port, with a temporary data folder.
+/// Tracks are Rally's: the same files, words and figures.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:
+  limber race                                       the built-in server and track
+  limber race --challenge high-concurrency --corpus access.log.gz
+  limber race --target-hosts 127.0.0.1:9200 --track-path rally-tracks/geonames --test-mode
+  limber race --target-hosts 127.0.0.1:9200 --user-tags 'engine:elasticsearch,heap:1g'")]
+pub struct RaceCommand {
+    #[command(flatten)]
+    pub track: TrackArguments,
+    /// Servers to race, as host:port, separated by commas
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    pub target_hosts: Vec<String>,
+    /// Your own documents for the built-in track: an access log (common or combined format, also .gz) or NDJSON
+    #[arg(long, value_name = "FILE")]
+    pub corpus: Option<PathBuf>,
+    /// Check that the track runs: few documents, few iterations, no figures worth keeping
+    #[arg(long)]
+    pub test_mode: bool,
+    /// Run only these tasks: names, type:<operation-type> or tag:<tag>, separated by commas
+    #[arg(long, value_name = "TASKS", value_delimiter = ',', conflicts_with = "exclude_tasks")]
+    pub include_tasks: Vec<String>,
+    /// Leave these tasks out
+    #[arg(long, value_name = "TASKS", value_delimiter = ',')]
+    pub exclude_tasks: Vec<String>,
+    /// Accept --track-params that the track does not use
+    #[arg(long)]
+    pub ignore_unused_track_params: bool,
+    /// How to talk to the server: timeout:<s>, basic_auth_user:'<u>', basic_auth_password:'<p>', api_key:'<key>'
+    #[arg(long, value_name = "OPTIONS", default_value = "timeout:60")]
+    pub client_options: String,
+    /// What to do when a request fails
+    #[arg(long, value_enum, default_value = "continue")]
+    pub on_error: OnErrorArgument,
+    /// Check the track's assertions; one that fails ends the race
+    #[arg(long)]
+    pub enable_assertions: bool,
+    /// Tags to find the race by: key:value,key2:value2
+    #[arg(long, alias = "user-tag", value_name = "TAGS")]
+    pub user_tags: Option<String>,
+    /// Id of the race [default: a random one]
+    #[arg(long, value_name = "ID")]
+    pub race_id: Option<String>,
+    #[command(flatten)]
+    pub report: ReportArguments,
+    /// Show no progress
+    #[arg(long)]
+    pub quiet: bool,
+    /// Rally's optional telemetry devices: not supported
+    #[arg(long, value_name = "DEVICES", hide = true)]
+    pub telemetry: Option<String>,
+    /// Rally's pipelines: only benchmark-only (racing what runs already) is meant here
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub pipeline: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ReportArguments {
+    /// Append the report to this file too
+    #[arg(long, value_name = "FILE")]
+    pub report_file: Option<PathBuf>,
+    /// Format of the report
+    #[arg(long, value_enum, default_value = "markdown")]
+    pub report_format: FormatArgument,
+    /// Report the processing time (time in the client included) too
+    #[arg(long)]
+    pub show_processing_time: bool,
+}
+
+impl ReportArguments {
+    fn options(&self) -> ReportOptions {
+        ReportOptions {
+            format: match self.report_format {
+                FormatArgument::Markdown => Format::Markdown,
+                FormatArgument::Csv => Format::Csv,
+            },
+            processing_time: self.show_processing_time,
+            color: std::io::stdout().is_terminal(),
+            file: self.report_file.clone(),
+            ..ReportOptions::default()
+        }
+    }
+}
+
+impl RaceCommand {
+    /// Races, prints the summary, and says where the race is kept.
+    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
+        self.refuse_unsupported()?;
+        let mut track = self.track.spec(self.corpus.as_deref())?;
+        track.test_mode = self.test_mode;
+        track.include_tasks = self.include_tasks.clone();
+        track.exclude_tasks = self.exclude_tasks.clone();
+        track.ignore_unused_params = self.ignore_unused_track_params;
+        let folder = folder()?;
+        track.data_root = Some(folder.join("benchmarks").join("data"));
+        let client = ClientOptions::from_params(&parse(&self.client_options)?)?;
+        let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
+        // A track that does not load should not wait for a server first.
+        load::read(&track)?;
+
+        let server = match self.target_hosts.is_empty() {
+            true => Some(provider.start().map_err(RaceError::Server)?),
+            false => None,
+        };
+        let mut console = Console::new(self.quiet);
+        let config = RaceConfig {
+            track,
+            hosts: match &server {
+                Some(server) => vec![server.address.clone()],
+                None => self.target_hosts.clone(),
+            },
+            car: if server.is_some() { "limber".into() } else { "external".into() },
+            client,
+            on_error: match self.on_error {
+                OnErrorArgument::Continue => OnError::Continue,
+                OnErrorArgument::ContinueOnNetwork => OnError::ContinueOnNetwork,
+                OnErrorArgument::Abort => OnError::Abort,
+            },
+            checks_assertions: self.enable_assertions,
+            race_id: self.race_id.clone().unwrap_or_else(new_race_id),
+            user_tags,
+            store: RaceStore::new(&folder),
+            is_cancelled: cancel_on_interrupt(),
+        };
+        let outcome = run(config, &mut console)?;
+        summary::write(&outcome.results, &self.report.options(), &mut std::io::stdout().lock())?;
+        for (task, lines) in &outcome.errors {
+            console.errors(task, lines);
+        }
+        console.closing(&outcome);
+        Ok(())
+    }
+
+    fn refuse_unsupported(&self) -> Result<(), RaceError> {
+        if let Some(devices) = &self.telemetry {
+            return Err(RaceError::Arguments(format!(
+                "--telemetry [{devices}] is not supported; what a report shows is always measured"
+            )));
+        }
+        match self.pipeline.as_deref() {
+            None | Some("benchmark-only") => Ok(()),
+            Some(other) => Err(RaceError::Arguments(format!(
+                "--pipeline [{other}] is not supported; start the server yourself and give its --target-hosts"
+            ))),
+        }
+    }
+}
+
+/// List what there is
+#[derive(Debug, Clone, Subcommand)]
+pub enum ListCommand {
+    /// Stored races, newest first
+    Races {
+        /// At most so many
+        #[arg(long, default_value_t = 10)]
+        limit: usize,
+        #[arg(long, value_name = "NAME")]
+        track: Option<String>,
+        #[arg(long, value_name = "NAME")]
+        challenge: Option<String>,
+        /// Value of the user tag `name` or `benchmark-name`
+        #[arg(long, value_name = "NAME")]
+        benchmark_name: Option<String>,
+        /// First day, YYYYMMDD
+        #[arg(long, value_name = "DATE")]
+        from_date: Option<String>,
+        /// Last day, YYYYMMDD
+        #[arg(long, value_name = "DATE")]
+        to_date: Option<String>,
+        /// Only races with these tags: key:value,key2:value2
+        #[arg(long, value_name = "TAGS")]
+        user_tags: Option<String>,
+        #[arg(long, value_enum, default_value = "text")]
+        format: ListFormat,
+    },
+    /// Built-in tracks, and the one at --track-path
+    Tracks {
+        /// Folder of a Rally track to describe as well
+        #[arg(long, value_name = "DIR")]
+        track_path: Option<PathBuf>,
+    },
+}
+
+impl ListCommand {
+    pub fn run(&self) -> Result<(), RaceError> {
+        let mut out = std::io::stdout().lock();
+        match self {
+            ListCommand::Races {
+                limit,
+                track,
+                challenge,
+                benchmark_name,
+                from_date,
+                to_date,
+                user_tags,
+                format,
+            } => {
+                let filter = RaceFilter {
+                    track: track.clone(),
+                    challenge: challenge.clone(),
+                    benchmark_name: benchmark_name.clone(),
+                    from_date: from_date.clone(),
+                    to_date: to_date.clone(),
+                    user_tags: user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?,
+                    limit: Some(*limit),
+                };
+                let races = RaceStore::new(&folder()?).list(&filter)?;
+                match format {
+                    ListFormat::Text => listing::write_races(&races, &mut out)?,
+                    ListFormat::Json => listing::write_races_json(&races, &mut out)?,
+                }
+            }
+            ListCommand::Tracks { track_path } => {
+                let arguments = |track: Option<&str>, track_path: Option<PathBuf>| TrackArguments {
+                    track_path,
+                    track: track.map(str::to_owned),
+                    challenge: None,
+                    track_params: None,
+                };
+                let mut tracks = Vec::new();
+                for name in builtin::names() {
+                    tracks.push(load::read(&arguments(Some(name), None).spec(None)?)?);
+                }
+                if let Some(path) = track_path {
+                    tracks.push(load::read(&arguments(None, Some(path.clone())).spec(None)?)?);
+                }
+                listing::write_tracks(&tracks, &mut out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Describe a track and its challenges
+#[derive(Debug, Clone, Args)]
+pub struct InfoCommand {
+    #[command(flatten)]
+    pub track: TrackArguments,
+}
+
+impl InfoCommand {
+    pub fn run(&self) -> Result<(), RaceError> {
+        let mut spec = self.track.spec(None)?;
+        spec.ignore_unused_params = false;
+        let track = load::read(&spec)?;
+        Ok(listing::write_track_info(&track, self.track.challenge.as_deref(), &mut std::io::stdout().lock())?)
+    }
+}
+
+/// Compare two stored races
+#[derive(Debug, Clone, Args)]
+pub struct CompareCommand {
+    /// Id of the race to compare with
+    #[arg(long, value_name = "ID")]
+    pub baseline: String,
+    /// Id of the race that is judged
+    #[arg(long, value_name = "ID")]
+    pub contender: String,
+    #[command(flatten)]
+    pub report: ReportArguments,
+}
+
+impl CompareCommand {
+    pub fn run(&self) -> Result<(), RaceError> {
+        let store = RaceStore::new(&folder()?);
+        let (baseline, contender) = (store.find(&self.baseline)?, store.find(&self.contender)?);
+        Ok(compare::write(&baseline, &contender, &self.report.options(), &mut std::io::stdout().lock())?)
+    }
+}
+
+/// Where races and unpacked corpora are kept.
+fn folder() -> Result<PathBuf, RaceError> {
+    limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME")).ok_or_else(|| {
+        RaceError::Arguments("set LIMBER_HOME (or HOME) to a folder in which races can be kept".into())
+    })
+}
+
+/// A flag that the first interrupt sets; the second one ends the process at once.
+fn cancel_on_interrupt() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&flag);
+    let listen = move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(async {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if shared.swap(true, Ordering::AcqRel) {
+                    std::process::exit(i32::from(EXIT_INTERRUPTED));
+                }
+            }
+        });
+    };
+    // Without the thread an interrupt ends the process, as it would without any handler.
+    let _ = std::thread::Builder::new().name("interrupt".into()).spawn(listen);
+    flag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[derive(Debug, Parser)]
+    enum Root {
+        Race(Box<RaceCommand>),
+        #[command(subcommand)]
+        List(ListCommand),
+        Info(InfoCommand),
+        Compare(CompareCommand),
+    }
+
+    struct NoServer;
+
+    impl ServerProvider for NoServer {
+        fn start(&self) -> Result<RunningServer, String> {
+            Err("none in tests".into())
+        }
+    }
+
+    fn race(arguments: &[&str]) -> RaceCommand {
+        match Root::try_parse_from([&["limber", "race"], arguments].concat()).unwrap() {
+            Root::Race(command) => *command,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn definitions_are_consistent() {
+        Root::command().debug_assert();
+    }
+
+    #[test]
+    fn rally_command_lines_are_understood() {
+        let command = race(&[
+            "--target-hosts=127.0.0.1:9200,127.0.0.1:9201",
+            "--track-path=tracks/geonames",
+            "--challenge=append-no-conflicts",
+            "--test-mode",
+            "--user-tag=engine:limber",
+            "--include-tasks=index,type:search",
+            "--on-error=abort",
+            "--pipeline=benchmark-only",
+            "--report-format=csv",
+        ]);
+        assert_eq!(command.target_hosts, ["127.0.0.1:9200", "127.0.0.1:9201"]);
+        assert_eq!(command.include_tasks, ["index", "type:search"]);
+        assert_eq!(command.on_error, OnErrorArgument::Abort);
+        assert!(command.refuse_unsupported().is_ok());
+        let both = ["limber", "race", "--include-tasks=a", "--exclude-tasks=b"];
+        assert!(Root::try_parse_from(both).is_err());
+    }
+
+    #[test]
+    fn what_is_not_supported_is_refused_by_name() {
+        #[track_caller]
+        fn check(arguments: &[&str], expected: &str) {
+            let error = race(arguments).run(&NoServer).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+            assert_eq!(exit_code(&error), EXIT_ERROR);
+        }
+        check(&["--telemetry=node-stats"], "--telemetry [node-stats] is not supported");
+        check(&["--pipeline=from-sources"], "--pipeline [from-sources]");
+        check(&["--track-path=x", "--corpus=y"], "--corpus goes with a built-in track");
+        check(&["--track=no-such-track"], "no-such-track");
+        check(&["--client-options=verify_certs:false"], "[verify_certs] is not supported");
+        check(&[], "the built-in server does not start: none in tests");
+    }
+}

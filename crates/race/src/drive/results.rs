@@ -1,0 +1,113 @@
+//! How do measurements become the results of a race?
+
+use super::driver::TaskResult;
+use super::telemetry::{GarbageCollection, ShardTime, SystemMetrics};
+use crate::model::{Challenge, Params, Track};
+use crate::report::Number;
+use crate::report::results::{MlProcessingTime, PerShard, Results, TaskResults, ThroughputStats, TimeStats};
+
+/// Rally's `results` object (`metrics.py`, `GlobalStatsCalculator`).
+///
+/// Tasks left out of reports are in it when they failed.
+pub fn results(
+    track: &Track,
+    challenge: &Challenge,
+    tasks: &mut [TaskResult<'_>],
+    system: &SystemMetrics,
+) -> Results {
+    let mut results = Results::default();
+    for result in tasks {
+        if result.task.operation.include_in_reporting || result.statistics.error_rate() > 0.0 {
+            let metas = [&track.meta, &challenge.meta, &result.task.operation.meta, &result.task.meta];
+            let task = task_results(result, merged(&metas));
+            results.op_metrics.push(task);
+        }
+    }
+    add_indices(&mut results, system);
+    add_garbage_collection(&mut results, &system.garbage_collection);
+    let ml_job = |job: &super::telemetry::MlJob| MlProcessingTime {
+        job: job.job.clone(),
+        min: Some(job.min_ms.into()),
+        mean: Some(job.mean_ms.into()),
+        median: Some(job.median_ms.into()),
+        max: Some(job.max_ms.into()),
+        unit: "ms".into(),
+    };
+    results.ml_processing_time = system.ml_jobs.iter().map(ml_job).collect();
+    if let Some(ingest) = system.ingest {
+        results.ingest_pipeline_cluster_count = Some(ingest.count.into());
+        results.ingest_pipeline_cluster_time = Some(ingest.time_ms.into());
+        results.ingest_pipeline_cluster_failed = Some(ingest.failed.into());
+    }
+    results
+}
+
+fn task_results(result: &mut TaskResult<'_>, meta: Params) -> TaskResults {
+    let statistics = &mut result.statistics;
+    let throughput = statistics.throughput();
+    let times = |distribution: &mut super::distribution::Distribution| match distribution.mean_ms() {
+        Some(mean_ms) => TimeStats::new(&distribution.percentiles_ms(), mean_ms),
+        None => TimeStats::default(),
+    };
+    TaskResults {
+        task: result.task.name.clone(),
+        operation: result.task.operation.name.clone(),
+        throughput: ThroughputStats {
+            min: throughput.map(|summary| summary.min.into()),
+            mean: throughput.map(|summary| summary.mean.into()),
+            median: throughput.map(|summary| summary.median.into()),
+            max: throughput.map(|summary| summary.max.into()),
+            unit: Some(statistics.throughput_unit()),
+        },
+        latency: times(&mut statistics.latency),
+        service_time: times(&mut statistics.service_time),
+        processing_time: times(&mut statistics.processing_time),
+        error_rate: statistics.error_rate(),
+        duration: Some(Number::Float(statistics.duration().as_secs_f64() * 1000.0)),
+        meta,
+    }
+}
+
+/// Later objects win.
+fn merged(metas: &[&Params]) -> Params {
+    let mut all = Params::new();
+    for meta in metas {
+        all.extend(meta.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+    all
+}
+
+fn add_indices(results: &mut Results, system: &SystemMetrics) {
+    let indices = &system.indices;
+    let number = |value: Option<u64>| value.map(Number::from);
+    let time = |time: &ShardTime| (number(time.total_ms), PerShard::of_ms(&time.per_shard_ms));
+    (results.total_time, results.total_time_per_shard) = time(&indices.indexing);
+    (results.indexing_throttle_time, results.indexing_throttle_time_per_shard) =
+        time(&indices.indexing_throttle);
+    (results.merge_time, results.merge_time_per_shard) = time(&indices.merge);
+    (results.merge_throttle_time, results.merge_throttle_time_per_shard) = time(&indices.merge_throttle);
+    (results.refresh_time, results.refresh_time_per_shard) = time(&indices.refresh);
+    (results.flush_time, results.flush_time_per_shard) = time(&indices.flush);
+    results.merge_count = number(indices.merge_count);
+    results.refresh_count = number(indices.refresh_count);
+    results.flush_count = number(indices.flush_count);
+    results.memory_segments = number(indices.segments_bytes);
+    results.memory_doc_values = number(indices.doc_values_bytes);
+    results.memory_terms = number(indices.terms_bytes);
+    results.memory_norms = number(indices.norms_bytes);
+    results.memory_points = number(indices.points_bytes);
+    results.memory_stored_fields = number(indices.stored_fields_bytes);
+    results.dataset_size = number(indices.dataset_bytes);
+    results.store_size = number(indices.store_bytes);
+    results.translog_size = number(indices.translog_bytes);
+    results.segment_count = number(indices.segment_count);
+}
+
+fn add_garbage_collection(results: &mut Results, collections: &GarbageCollection) {
+    let time = |collector: &str| collections.time_ms(collector).map(Number::from);
+    let count = |collector: &str| collections.count(collector).map(Number::from);
+    (results.young_gc_time, results.young_gc_count) = (time("young_gen"), count("young_gen"));
+    (results.old_gc_time, results.old_gc_count) = (time("old_gen"), count("old_gen"));
+    (results.zgc_cycles_gc_time, results.zgc_cycles_gc_count) = (time("zgc_cycles"), count("zgc_cycles"));
+    (results.zgc_pauses_gc_time, results.zgc_pauses_gc_count) = (time("zgc_pauses"), count("zgc_pauses"));
+}

@@ -1,0 +1,163 @@
+//! From a track's name to the stored race, against a server that counts what it gets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+
+use super::stub::{Asked, Stub};
+use crate::drive::client::OnError;
+use crate::drive::driver::DriveProgress;
+use crate::load::{TrackSource, TrackSpec};
+use crate::model::Params;
+use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, RaceOutcome, run};
+use crate::report::{Number, RaceStore, ReportOptions, summary};
+
+#[derive(Default)]
+struct Recorded(Vec<String>);
+
+impl DriveProgress for Recorded {
+    fn step_started(&mut self, names: &str) {
+        self.0.push(format!("started {names}"));
+    }
+
+    fn step_advanced(&mut self, share: f64) {
+        assert!((0.0..=1.0).contains(&share), "{share}");
+    }
+
+    fn step_finished(&mut self, error_rate_max: f64) {
+        self.0.push(format!("finished {error_rate_max}"));
+    }
+}
+
+impl Progress for Recorded {
+    fn note(&mut self, line: &str) {
+        self.0.push(format!("note {line}"));
+    }
+
+    fn warn(&mut self, line: &str) {
+        self.0.push(format!("warn {line}"));
+    }
+}
+
+/// A server with one node that counts bulk documents as having gone through its pipelines.
+fn counting_server() -> Stub {
+    let documents = AtomicU64::new(5);
+    Stub::start(move |asked: &Asked| {
+        let body = match asked.target.split('?').next().unwrap_or_default() {
+            "/_bulk" => {
+                documents.fetch_add(asked.body.lines().count() as u64 / 2, Ordering::Relaxed);
+                return None;
+            }
+            "/_nodes/stats/ingest" => {
+                let count = documents.load(Ordering::Relaxed);
+                json!({"nodes": {"x": {"name": "n", "ingest": {"total": {"count": count, "time_in_millis": 7, "failed": 0}}}}})
+            }
+            "/_nodes/stats/jvm" => json!({"nodes": {"x": {"name": "n", "jvm": {"gc": {"collectors": {}}}}}}),
+            "/_stats/_all" => json!({
+                "_all": {"primaries": {"indexing": {"index_time_in_millis": 60_000}, "segments": {"count": 4}}, "total": {}},
+                "indices": {},
+            }),
+            _ => return None,
+        };
+        Some((200, body.to_string()))
+    })
+}
+
+fn race_on(
+    stub: &Stub,
+    change: impl FnOnce(&mut RaceConfig),
+) -> (Result<RaceOutcome, RaceError>, Vec<String>, tempfile::TempDir) {
+    let home = tempfile::tempdir().unwrap();
+    let source = TrackSource::BuiltIn { name: "log_ingest".into(), corpus: None };
+    let mut config = RaceConfig {
+        track: TrackSpec { test_mode: true, ..TrackSpec::new(source, 0.0) },
+        hosts: vec![stub.host.clone()],
+        car: "external".into(),
+        client: ClientOptions::default(),
+        on_error: OnError::Abort,
+        checks_assertions: false,
+        race_id: "race-1".into(),
+        user_tags: Params::new(),
+        store: RaceStore::new(home.path()),
+        is_cancelled: Arc::new(AtomicBool::new(false)),
+    };
+    change(&mut config);
+    let mut recorded = Recorded::default();
+    (run(config, &mut recorded), recorded.0, home)
+}
+
+#[test]
+fn built_in_track_from_name_to_stored_race() {
+    let stub = counting_server();
+    let (outcome, progress, _home) = race_on(&stub, |_| {});
+    let outcome = outcome.unwrap();
+
+    let bulks: Vec<Asked> =
+        stub.asked().into_iter().filter(|asked| asked.target.starts_with("/_bulk")).collect();
+    let documents: usize = bulks.iter().map(|bulk| bulk.body.lines().count() / 2).sum();
+    assert_eq!(documents, 1000);
+    assert!(bulks.iter().all(|bulk| bulk.target.contains("pipeline=log-pipe")), "{}", bulks[0].target);
+    assert_eq!(outcome.results.ingest_pipeline_cluster_count, Some(Number::Int(1000)));
+    assert!(outcome.results.op_metrics.iter().all(|task| task.error_rate == 0.0));
+    assert!(outcome.errors.is_empty());
+
+    let mut report = Vec::new();
+    summary::write(&outcome.results, &ReportOptions::default(), &mut report).unwrap();
+    let report = String::from_utf8(report).unwrap();
+    let row = report.lines().find(|line| line.contains("Total Ingest Pipeline count")).unwrap();
+    assert!(row.contains("1000"), "{row}");
+    assert!(report.contains("Cumulative indexing time of primary shards"), "{report}");
+
+    let stored: Value = serde_json::from_str(&std::fs::read_to_string(&outcome.file).unwrap()).unwrap();
+    assert_eq!((&stored["race-id"], &stored["track"]), (&json!("race-1"), &json!("log_ingest")));
+    assert_eq!(stored["cluster"]["distribution-version"], "8.14.3");
+    assert_eq!(stored["results"]["segment_count"], 4);
+
+    let started: Vec<&String> = progress.iter().filter(|line| line.starts_with("started")).collect();
+    assert!(
+        started.len() >= 4
+            && progress.iter().any(|line| line.starts_with("warn indexing_total_time is 60000")),
+        "{progress:?}"
+    );
+}
+
+#[test]
+fn vendored_media_types_go_to_elasticsearch_8() {
+    let stub = counting_server();
+    race_on(&stub, |_| {}).0.unwrap();
+    let bulk = stub.asked().into_iter().find(|asked| asked.target.starts_with("/_bulk")).unwrap();
+    for header in [
+        "accept: application/vnd.elasticsearch+json; compatible-with=8",
+        "content-type: application/vnd.elasticsearch+x-ndjson; compatible-with=8",
+    ] {
+        assert!(bulk.headers.iter().any(|seen| seen == header), "{:?}", bulk.headers);
+    }
+}
+
+#[test]
+fn races_end_with_reasons() {
+    let stub =
+        Stub::start(|asked: &Asked| asked.target.starts_with("/_bulk").then(|| (500, "broken".to_owned())));
+    let (outcome, _, home) = race_on(&stub, |_| {});
+    let error = outcome.unwrap_err().to_string();
+    assert!(error.contains("Error type: api, Description: broken, HTTP Status: 500"), "{error}");
+    assert!(!home.path().join("benchmarks").exists());
+
+    let (outcome, _, _home) = race_on(&stub, |config| config.on_error = OnError::Continue);
+    let outcome = outcome.unwrap();
+    assert!(
+        !outcome.errors.is_empty() && outcome.errors[0].1[0].contains("HTTP status 500"),
+        "{:?}",
+        outcome.errors
+    );
+
+    let (outcome, _, _home) = race_on(&stub, |config| config.is_cancelled.store(true, Ordering::Release));
+    assert!(matches!(outcome, Err(RaceError::Drive(crate::drive::error::DriveError::Interrupted))));
+
+    let (outcome, _, _home) = race_on(&stub, |config| config.hosts = vec!["no-port".into()]);
+    assert!(outcome.unwrap_err().to_string().contains("expected host:port"));
+
+    let refusing = Stub::start(|_| Some((404, String::new())));
+    assert!(race_on(&refusing, |_| {}).0.unwrap_err().to_string().contains("status 404"));
+}

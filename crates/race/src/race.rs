@@ -1,0 +1,277 @@
+//! "Here is a track and a server; race it, and keep what came out."
+//!
+//! [`run`] conducts one race from the track's files to the stored `race.json`.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::drive::client::OnError;
+use crate::drive::cluster::{Cluster, resolve};
+use crate::drive::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
+use crate::drive::error::DriveError;
+use crate::drive::protocol::Protocol;
+use crate::drive::results::results;
+use crate::drive::telemetry::{Environment, Telemetry};
+use crate::load::{self, LoadError, TrackSpec};
+use crate::model::Params;
+use crate::report::{Car, Race, RaceStore, Results, StoreError, race};
+
+#[derive(Debug, Error)]
+pub enum RaceError {
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("cannot write the report: {0}")]
+    Report(#[from] std::io::Error),
+    /// The command line asks for something impossible.
+    #[error("{0}")]
+    Arguments(String),
+    /// The built-in server does not start.
+    #[error("the built-in server does not start: {0}")]
+    Server(String),
+}
+
+/// What to race, where, and how.
+#[derive(Debug, Clone)]
+pub struct RaceConfig {
+    pub track: TrackSpec,
+    /// `host:port` of every node to send to.
+    pub hosts: Vec<String>,
+    /// Rally's word for the server's configuration: `external` for one that was already running.
+    pub car: String,
+    pub client: ClientOptions,
+    pub on_error: OnError,
+    pub checks_assertions: bool,
+    pub race_id: String,
+    pub user_tags: Params,
+    pub store: RaceStore,
+    /// Set by a signal handler to end the race.
+    pub is_cancelled: Arc<AtomicBool>,
+}
+
+/// `--client-options`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientOptions {
+    pub timeout: Duration,
+    /// Value of the `authorization` header.
+    pub authorization: Option<String>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        ClientOptions { timeout: Duration::from_secs(60), authorization: None }
+    }
+}
+
+impl ClientOptions {
+    /// Errors: an option that is not supported, or a value of the wrong kind.
+    pub fn from_params(params: &Params) -> Result<ClientOptions, RaceError> {
+        let mut options = ClientOptions::default();
+        let text = |name: &str| params.get(name).and_then(Value::as_str);
+        for (name, value) in params {
+            let wrong = || RaceError::Arguments(format!("client option [{name}] cannot be [{value}]"));
+            match name.as_str() {
+                "timeout" => {
+                    let seconds = value.as_f64().ok_or_else(wrong)?;
+                    options.timeout = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+                }
+                "basic_auth_user" | "basic_auth_password" => {
+                    let (user, password) =
+                        text("basic_auth_user").zip(text("basic_auth_password")).ok_or_else(|| {
+                            RaceError::Arguments(
+                                "client options [basic_auth_user] and [basic_auth_password] need each other"
+                                    .into(),
+                            )
+                        })?;
+                    use base64::Engine as _;
+                    let encoded =
+                        base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+                    options.authorization = Some(format!("Basic {encoded}"));
+                }
+                "api_key" => {
+                    options.authorization = Some(format!("ApiKey {}", value.as_str().ok_or_else(wrong)?))
+                }
+                "use_ssl" if *value == Value::Bool(false) => {}
+                other => {
+                    return Err(RaceError::Arguments(format!(
+                        "client option [{other}] is not supported; use timeout, basic_auth_user, \
+                         basic_auth_password or api_key"
+                    )));
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    fn headers(&self) -> String {
+        let mut headers = format!("user-agent: limber-race/{}\r\n", env!("CARGO_PKG_VERSION"));
+        if let Some(authorization) = &self.authorization {
+            let safe: String = authorization.chars().filter(|c| !c.is_control()).collect();
+            headers.push_str(&format!("authorization: {safe}\r\n"));
+        }
+        headers
+    }
+}
+
+/// Who watches a race.
+pub trait Progress: DriveProgress {
+    /// Something worth knowing that is no problem.
+    fn note(&mut self, line: &str);
+    /// Something that makes the figures doubtful.
+    fn warn(&mut self, line: &str);
+}
+
+/// A finished race.
+#[derive(Debug)]
+pub struct RaceOutcome {
+    pub race: Race,
+    pub results: Results,
+    pub file: PathBuf,
+    /// What went wrong in each task that had errors: (task, lines).
+    pub errors: Vec<(String, Vec<String>)>,
+}
+
+/// Races a track once. Blocks until the race is over and stored.
+pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, RaceError> {
+    config.store.race_file(&config.race_id)?;
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let headers = config.client.headers();
+    let hosts = resolve(&config.hosts)?;
+    let mut cluster = Cluster::new(&hosts, &headers, config.client.timeout)?;
+    cluster.wait_for_rest_layer()?;
+    let info = cluster.info()?;
+
+    if let Some(flavor) = info["version"]["build_flavor"].as_str() {
+        config.track.build_flavor = flavor.to_owned();
+    }
+    let track = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
+    let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
+    let drive = DriveConfig {
+        target: Target {
+            hosts,
+            protocol: Protocol::for_server(&info),
+            headers,
+            timeout: config.client.timeout,
+        },
+        on_error: config.on_error,
+        checks_assertions: config.checks_assertions,
+        workers_max: std::thread::available_parallelism().map_or(1, usize::from),
+        seed: started.as_nanos() as u64,
+    };
+    let schedule = PlannedSchedule::new(&track, &challenge.schedule, &drive)?;
+    let heading =
+        format!("Racing on track [{}], challenge [{}] and car [{}]", track.name, challenge.name, config.car);
+    let telemetry = Telemetry::start(&mut cluster, &info);
+    let environment = telemetry.environment().clone();
+    progress
+        .note(&format!("{heading} with version [{}].", environment.version.as_deref().unwrap_or("unknown")));
+    telemetry.warnings.iter().for_each(|warning| progress.warn(warning));
+
+    let mut tasks = schedule.run(&drive, &config.is_cancelled, progress)?;
+    let (system, warnings) = telemetry.stop(&mut cluster);
+    warnings.iter().for_each(|warning| progress.warn(warning));
+    let results = results(&track, challenge, &mut tasks, &system);
+
+    let mut race = Race {
+        rally_version: format!("limber {}", env!("CARGO_PKG_VERSION")),
+        rally_revision: None,
+        environment: "local".into(),
+        race_id: config.race_id,
+        race_timestamp: race::timestamp(i64::try_from(started.as_secs()).unwrap_or(i64::MAX)),
+        pipeline: "benchmark-only".into(),
+        user_tags: config.user_tags,
+        track: track.name.clone(),
+        car: Car::List(vec![config.car]),
+        cluster: described(environment),
+        results: None,
+        track_revision: None,
+        challenge: Some(challenge.name.clone()),
+        track_params: Some(track.params.clone()),
+        car_params: None,
+        plugin_params: None,
+    };
+    race.set_results(&results);
+    let file = config.store.save(&race)?;
+    Ok(RaceOutcome { race, results, file, errors: errors(&tasks) })
+}
+
+fn described(environment: Environment) -> crate::report::Cluster {
+    crate::report::Cluster {
+        revision: Some(environment.revision),
+        distribution_version: environment.version,
+        distribution_flavor: Some(environment.flavor),
+        team_revision: None,
+    }
+}
+
+fn errors(tasks: &[TaskResult<'_>]) -> Vec<(String, Vec<String>)> {
+    let failed = tasks.iter().filter(|result| result.statistics.failures() > 0);
+    failed.map(|result| (result.task.name.clone(), result.statistics.error_lines())).collect()
+}
+
+/// A new race id: a random (version 4) UUID.
+pub fn new_race_id() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    // Each `RandomState` is keyed from the operating system's randomness.
+    let random = || std::collections::hash_map::RandomState::new().build_hasher().finish();
+    let bits = (u128::from(random()) << 64) | u128::from(random());
+    let bits = (bits & !(0xF << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
+    let hex = format!("{bits:032x}");
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+/// Hands whole lines of the loader's log on as notes.
+struct Lines<'a> {
+    progress: &'a mut dyn Progress,
+    line: Vec<u8>,
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.progress.note(&String::from_utf8_lossy(&self.line));
+                self.line.clear();
+            } else {
+                self.line.push(*byte);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn race_ids_are_version_4_uuids() {
+        let id = new_race_id();
+        assert_eq!((id.len(), &id[14..15]), (36, "4"), "{id}");
+        assert!(matches!(&id[19..20], "8" | "9" | "a" | "b"), "{id}");
+        assert_ne!(id, new_race_id());
+    }
+
+    #[test]
+    fn client_options() {
+        let parse = |text: &str| ClientOptions::from_params(&load::params::parse(text).unwrap());
+        assert_eq!(parse("timeout:5").unwrap().timeout, Duration::from_secs(5));
+        let options = parse("basic_auth_user:'elastic',basic_auth_password:'secret'").unwrap();
+        assert_eq!(options.authorization.as_deref(), Some("Basic ZWxhc3RpYzpzZWNyZXQ="));
+        assert!(parse("use_ssl:true").unwrap_err().to_string().contains("[use_ssl] is not supported"));
+        assert!(parse("basic_auth_user:'x'").is_err());
+    }
+}
