@@ -134,6 +134,28 @@ fn get_narrow(packed: &[u8], bits: u8, index: usize) -> u32 {
     ((pair >> (bit % 32)) & ((1u64 << bits) - 1)) as u32
 }
 
+/// Bits of the largest step between neighbours of `ascending` (not strictly), the first against `initial`.
+pub fn ascending_bits(initial: u32, ascending: &[u32; COLUMN_BLOCK]) -> u8 {
+    BitPacker4x::new().num_bits_sorted(initial, ascending)
+}
+
+/// Appends the steps between neighbours of `ascending` in [`ascending_bits`] each.
+pub fn pack_ascending(initial: u32, ascending: &[u32; COLUMN_BLOCK], bits: u8, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + packed_bytes(bits), 0);
+    BitPacker4x::new().compress_sorted(initial, ascending, &mut out[start..], bits);
+}
+
+/// Inverse of [`pack_ascending`]. `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits` > 32.
+#[inline]
+pub fn unpack_ascending(packed: &[u8], bits: u8, initial: u32, out: &mut [u32; COLUMN_BLOCK]) -> Option<()> {
+    if packed.len() != packed_bytes(bits) || bits > 32 {
+        return None;
+    }
+    BitPacker4x::new().decompress_sorted(initial, packed, out, bits);
+    Some(())
+}
+
 #[inline]
 fn widen(low: &[u32; COLUMN_BLOCK], base: i64, factor: u64, out: &mut [i64; COLUMN_BLOCK]) {
     #[cfg(target_arch = "x86_64")]
@@ -203,6 +225,20 @@ mod tests {
                 unpack_i64(&packed[..packed.len().saturating_sub(1)], bits, 0, 1, &mut out).is_none()
                     || bits == 0
             );
+        }
+    }
+
+    #[test]
+    fn ascending_numbers_come_back() {
+        for step in [0, 1, 5, 1 << 20] {
+            let ascending = std::array::from_fn(|i| 7 + (i / 2) as u32 * step);
+            for initial in [0, 7] {
+                let (bits, mut packed) = (ascending_bits(initial, &ascending), Vec::new());
+                pack_ascending(initial, &ascending, bits, &mut packed);
+                let mut out = [0; COLUMN_BLOCK];
+                unpack_ascending(&packed, bits, initial, &mut out).expect("fits");
+                assert_eq!(out, ascending);
+            }
         }
     }
 

@@ -15,13 +15,16 @@ mod live;
 pub mod norms;
 pub mod points;
 pub mod postings;
+mod segment;
 mod sink;
 pub mod stored;
 pub mod terms;
 
 pub use error::{Error, Result};
+pub use buffer::{Buffer, DocumentMeta};
 pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use live::LiveDocs;
+pub use segment::{ID_PATH, Segment, SegmentView};
 pub use sink::Sink;
 pub use stored::{StoredCodec, StoredReader};
 

@@ -1,0 +1,12 @@
+//! Points: "which documents have a number in this range, and how many are there?", by value, not by document.
+//!
+//! Layout: [`format`].
+
+pub mod format;
+mod reader;
+mod writer;
+
+pub use reader::{PointDocs, Points};
+pub use writer::{Point, PointsWriter};
+pub(crate) use reader::LeafCursor;
+pub(crate) use writer::{LeafWriter, column_serves, write_column_kind};

@@ -1,0 +1,462 @@
+//! Leaves back to documents: "which documents have a value in this range, and how many are there?"
+
+use std::ops::{Range, RangeInclusive};
+
+use limber_codec::Reader;
+use limber_codec::column_block::{self, COLUMN_BLOCK as BLOCK, packed_bytes};
+
+use super::format::{ENTRY_BYTES, FOOTER_BYTES, KIND_COLUMN, KIND_LEAVES, LEAF_POINTS};
+use super::writer::Point;
+use crate::columns::{Cardinality, NumberColumn};
+use crate::{DocId, Error, Result};
+
+/// Points of one field; a view, free to copy.
+#[derive(Debug, Clone, Copy)]
+pub struct Points<'a> {
+    bodies: &'a [u8],
+    directory: &'a [[u8; ENTRY_BYTES]],
+    /// `Some`: the column is the index.
+    column: Option<NumberColumn<'a>>,
+    value_count: u64,
+    doc_count: u32,
+    with_value: u32,
+    min: i64,
+    max: i64,
+    single_valued: bool,
+}
+
+/// Documents delivered by [`Points::intersect`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PointDocs<'d> {
+    /// Ascending (with repetitions in a multi-valued field), at most 512; the next call's may be smaller.
+    Docs(&'d [DocId]),
+    /// Every document of the range.
+    Range(Range<DocId>),
+}
+
+/// One leaf decoded; reused from leaf to leaf.
+struct Leaf {
+    values: [i64; LEAF_POINTS],
+    docs: [DocId; LEAF_POINTS],
+    len: usize,
+}
+
+/// 512 steps of this many bits from a document below 2^31 stay below 2^32.
+const STEP_BITS_SAFE: u8 = 21;
+
+#[cold]
+fn corrupt(offset: u64, expected: &'static str) -> Error {
+    Error::corrupt("points", offset, expected)
+}
+
+impl<'a> Points<'a> {
+    /// `column`: the field's number column, needed when the points refer to it.
+    pub fn open(bytes: &'a [u8], column: Option<NumberColumn<'a>>) -> Result<Points<'a>> {
+        let footer_at = bytes.len().checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(0, "a footer"))?;
+        let (rest, footer) = bytes.split_at(footer_at);
+        let at = Error::in_section("points", footer_at as u64);
+        let mut reader = Reader::new(footer);
+        let (value_count, bodies_len) = (reader.u64().map_err(&at)?, reader.u64().map_err(&at)?);
+        let (doc_count, with_value) = (reader.u32().map_err(&at)?, reader.u32().map_err(&at)?);
+        let (min, max) = (reader.i64().map_err(&at)?, reader.i64().map_err(&at)?);
+        let (kind, flags) = (reader.u8().map_err(&at)?, reader.u8().map_err(&at)?);
+        let unfit = || corrupt(footer_at as u64, "lengths and counts that fit the section");
+        let at = usize::try_from(bodies_len).map_err(|_| unfit())?;
+        let (bodies, directory) = rest.split_at_checked(at).ok_or_else(unfit)?;
+        let column = match kind {
+            KIND_LEAVES => {
+                let leaves = value_count.div_ceil(LEAF_POINTS as u64);
+                if leaves.checked_mul(ENTRY_BYTES as u64) != Some(directory.len() as u64) {
+                    return Err(unfit());
+                }
+                None
+            }
+            KIND_COLUMN => {
+                let serves = |column: &NumberColumn<'_>| {
+                    column.is_sorted()
+                        && column.cardinality() == Cardinality::Single
+                        && column.value_count() == value_count
+                };
+                let column = column.filter(serves);
+                Some(column.ok_or_else(|| corrupt(footer_at as u64, "a column whose values ascend"))?)
+            }
+            _ => return Err(corrupt(footer_at as u64 + 40, "a kind of points")),
+        };
+        if flags > 1 || with_value > doc_count || u64::from(with_value) > value_count {
+            return Err(unfit());
+        }
+        let directory = directory.as_chunks().0;
+        let single_valued = flags & 1 != 0;
+        Ok(Points { bodies, directory, column, value_count, doc_count, with_value, min, max, single_valued })
+    }
+
+    pub fn value_count(&self) -> u64 {
+        self.value_count
+    }
+
+    /// Documents of the segment.
+    pub fn doc_count(&self) -> u32 {
+        self.doc_count
+    }
+
+    /// Documents that have a value, deleted ones included.
+    pub fn doc_count_with_value(&self) -> u32 {
+        self.with_value
+    }
+
+    /// Smallest value; `None` without values.
+    pub fn min(&self) -> Option<i64> {
+        (self.value_count > 0).then_some(self.min)
+    }
+
+    pub fn max(&self) -> Option<i64> {
+        (self.value_count > 0).then_some(self.max)
+    }
+
+    /// No document has several values: counts of values are counts of documents.
+    pub fn is_single_valued(&self) -> bool {
+        self.single_valued
+    }
+
+    fn leaf_count(&self) -> usize {
+        self.directory.len()
+    }
+
+    fn entry(&self, leaf: usize) -> (i64, i64, u64) {
+        let [entry @ ..] = self.directory[leaf];
+        let number = |at: usize| entry[at..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
+        (number(0) as i64, number(8) as i64, number(16))
+    }
+
+    fn leaf_len(&self, leaf: usize) -> usize {
+        (self.value_count - (leaf * LEAF_POINTS) as u64).min(LEAF_POINTS as u64) as usize
+    }
+
+    /// Leaves that may hold values of the range.
+    fn leaves(&self, range: &RangeInclusive<i64>) -> Range<usize> {
+        let max = |entry: &[u8; ENTRY_BYTES]| entry[8..].first_chunk().map_or(0, |b| i64::from_le_bytes(*b));
+        let min = |entry: &[u8; ENTRY_BYTES]| entry.first_chunk().map_or(0, |b| i64::from_le_bytes(*b));
+        let start = self.directory.partition_point(|entry| max(entry) < *range.start());
+        let end = self.directory.partition_point(|entry| min(entry) <= *range.end());
+        start..end.max(start)
+    }
+
+    /// Points in the range: documents when the field [is single-valued](Points::is_single_valued). Reads at most two leaves
+    /// (or blocks of the column).
+    pub fn count(&self, range: RangeInclusive<i64>) -> Result<u64> {
+        if range.is_empty() || self.value_count == 0 {
+            return Ok(0);
+        }
+        if let Some(column) = &self.column {
+            return Ok(self.column_range(column, &range)?.count() as u64);
+        }
+        let leaves = self.leaves(&range);
+        let mut count = 0;
+        let mut decoded = None;
+        for leaf in leaves.clone() {
+            let (min, max, _) = self.entry(leaf);
+            if *range.start() <= min && max <= *range.end() {
+                count += self.leaf_len(leaf) as u64;
+                // All leaves up to the last one are inside as well.
+                let inner_end = leaves.end - 1;
+                if leaf + 1 < inner_end {
+                    count += ((inner_end - leaf - 1) * LEAF_POINTS) as u64;
+                    return Ok(count + self.count_leaf(inner_end, &range, &mut decoded)?);
+                }
+            } else {
+                count += self.count_leaf(leaf, &range, &mut decoded)?;
+            }
+        }
+        Ok(count)
+    }
+
+    fn count_leaf(
+        &self,
+        leaf: usize,
+        range: &RangeInclusive<i64>,
+        decoded: &mut Option<Box<Leaf>>,
+    ) -> Result<u64> {
+        let (min, max, _) = self.entry(leaf);
+        if *range.start() <= min && max <= *range.end() {
+            return Ok(self.leaf_len(leaf) as u64);
+        }
+        let decoded = decoded.get_or_insert_with(Leaf::boxed);
+        self.read_leaf(leaf, decoded, true)?;
+        Ok(decoded.values[..decoded.len].iter().filter(|value| range.contains(value)).count() as u64)
+    }
+
+    /// Upper bound of the points in the range, without reading a leaf.
+    pub fn count_at_most(&self, range: RangeInclusive<i64>) -> u64 {
+        if range.is_empty() || self.value_count == 0 || *range.end() < self.min || *range.start() > self.max {
+            return 0;
+        }
+        match self.column {
+            Some(_) => self.value_count,
+            None => (self.leaves(&range).len() * LEAF_POINTS).min(self.value_count as usize) as u64,
+        }
+    }
+
+    /// Delivers the documents with a value in the range, a leaf at a time; an error of `visit` ends it.
+    pub fn intersect(
+        &self,
+        range: RangeInclusive<i64>,
+        visit: &mut impl FnMut(PointDocs<'_>) -> Result<()>,
+    ) -> Result<()> {
+        if range.is_empty() || self.value_count == 0 {
+            return Ok(());
+        }
+        if let Some(column) = &self.column {
+            let docs = self.column_range(column, &range)?;
+            return if docs.is_empty() { Ok(()) } else { visit(PointDocs::Range(docs)) };
+        }
+        let mut leaf = Leaf::boxed();
+        for number in self.leaves(&range) {
+            let (min, max, _) = self.entry(number);
+            let inside = *range.start() <= min && max <= *range.end();
+            self.read_leaf(number, &mut leaf, !inside)?;
+            if !inside {
+                leaf.keep(&range);
+            }
+            match &leaf.docs[..leaf.len] {
+                [] => {}
+                [first, .., last] if self.single_valued && (last - first) as usize == leaf.len - 1 => {
+                    visit(PointDocs::Range(*first..last + 1))?;
+                }
+                docs => visit(PointDocs::Docs(docs))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the bit of every document with a value in the range: bit `doc % 64` of word `doc / 64`; `bits` has one for every
+    /// document of the segment.
+    pub fn fill_bits(&self, range: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
+        let doc_end = bits.len() as u64 * 64;
+        self.intersect(range, &mut |docs| {
+            match docs {
+                PointDocs::Docs(docs) => {
+                    for doc in docs {
+                        let word = bits.get_mut(*doc as usize / 64);
+                        *word.ok_or_else(|| corrupt(u64::from(*doc), "documents of the segment"))? |=
+                            1 << (doc % 64);
+                    }
+                }
+                PointDocs::Range(docs) if u64::from(docs.end) <= doc_end => set_range(bits, docs),
+                PointDocs::Range(docs) => {
+                    return Err(corrupt(u64::from(docs.end), "documents of the segment"));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Documents (= values) of the range in a column whose values ascend.
+    fn column_range(&self, column: &NumberColumn<'_>, range: &RangeInclusive<i64>) -> Result<Range<u32>> {
+        let start = lower_bound(column, *range.start())?;
+        let end = match range.end().checked_add(1) {
+            Some(after) => lower_bound(column, after)?,
+            None => column.value_count(),
+        };
+        Ok(start as u32..end.max(start) as u32)
+    }
+
+    /// Decodes a leaf; its values only when wanted.
+    fn read_leaf(&self, leaf: usize, out: &mut Leaf, values: bool) -> Result<()> {
+        let (min, _, offset) = self.entry(leaf);
+        let unfit = || corrupt(offset, "a leaf of points");
+        let next =
+            if leaf + 1 < self.leaf_count() { self.entry(leaf + 1).2 } else { self.bodies.len() as u64 };
+        let body = self.bodies.get(offset as usize..next as usize).ok_or_else(unfit)?;
+        out.len = self.leaf_len(leaf);
+        let blocks = out.len.div_ceil(BLOCK);
+        let mut reader = Reader::new(body);
+        let head = (|| {
+            let (bits, factor, first) = (reader.u8()?, reader.varint()?, reader.varint_u32()?);
+            Ok::<_, limber_codec::Corrupt>((bits, factor, first, reader.bytes(blocks)?))
+        })();
+        let (bits, factor, mut initial, doc_bits) = head.map_err(Error::in_section("points", offset))?;
+        if bits > 64 {
+            return Err(unfit());
+        }
+        let (value_bytes, mut doc_bytes) =
+            reader.rest().split_at_checked(blocks * packed_bytes(bits)).ok_or_else(unfit)?;
+        if values {
+            for block in 0..blocks {
+                let packed = &value_bytes[block * packed_bytes(bits)..][..packed_bytes(bits)];
+                let (out, _) = out.values.as_chunks_mut::<BLOCK>();
+                column_block::unpack_i64(packed, bits, min, factor, &mut out[block]).ok_or_else(unfit)?;
+            }
+        }
+        for (block, bits) in doc_bits.iter().enumerate() {
+            let (packed, rest) = doc_bytes.split_at_checked(packed_bytes(*bits)).ok_or_else(unfit)?;
+            let (docs, _) = out.docs.as_chunks_mut::<BLOCK>();
+            column_block::unpack_ascending(packed, *bits, initial, &mut docs[block]).ok_or_else(unfit)?;
+            // Steps this wide could wrap around; narrower ones cannot within a leaf.
+            if *bits > STEP_BITS_SAFE && !(docs[block].is_sorted() && docs[block][0] >= initial) {
+                return Err(unfit());
+            }
+            initial = docs[block][BLOCK - 1];
+            doc_bytes = rest;
+        }
+        if doc_bytes.is_empty() && initial < self.doc_count && out.docs[0] <= initial {
+            Ok(())
+        } else {
+            Err(unfit())
+        }
+    }
+
+    /// All points, a leaf at a time, in the order of (value, document).
+    pub(crate) fn leaves_in_order(&self) -> LeafCursor<'a> {
+        LeafCursor { points: *self, next: 0, leaf: Leaf::boxed() }
+    }
+
+    /// Decodes every leaf and compares it with the directory.
+    pub fn check(&self) -> Result<()> {
+        let mut cursor = self.leaves_in_order();
+        let (mut last, mut count) = (None, 0u64);
+        let mut docs = vec![0u64; self.doc_count.div_ceil(64) as usize];
+        let mut points = Vec::new();
+        let mut with_value = 0;
+        while cursor.next_leaf(&mut points)? {
+            let (Some(first), Some(end)) = (points.first(), points.last()) else { continue };
+            if self.column.is_none() {
+                let (min, max, _) = self.entry(cursor.next - 1);
+                if (min, max) != (first.0, end.0) {
+                    return Err(corrupt(count, "a leaf's smallest and largest value"));
+                }
+            }
+            if last.is_some_and(|last: Point| last.0 > first.0) {
+                return Err(corrupt(count, "leaves in the order of values"));
+            }
+            last = Some(*end);
+            count += points.len() as u64;
+            for (_, doc) in &points {
+                let word = &mut docs[*doc as usize / 64];
+                with_value += u32::from(*word >> (doc % 64) & 1 == 0);
+                *word |= 1 << (doc % 64);
+            }
+        }
+        let bounds = (self.min(), self.max());
+        let found =
+            if count > 0 { (Some(self.directory_min()?), last.map(|point| point.0)) } else { (None, None) };
+        let single = u64::from(with_value) == count;
+        if count != self.value_count
+            || with_value != self.with_value
+            || bounds != found
+            || single != self.single_valued
+        {
+            return Err(corrupt(count, "the counts and bounds of the footer"));
+        }
+        Ok(())
+    }
+
+    fn directory_min(&self) -> Result<i64> {
+        match &self.column {
+            Some(column) => column.min().ok_or_else(|| corrupt(0, "values")),
+            None => Ok(self.entry(0).0),
+        }
+    }
+}
+
+impl Leaf {
+    fn boxed() -> Box<Leaf> {
+        Box::new(Leaf { values: [0; LEAF_POINTS], docs: [0; LEAF_POINTS], len: 0 })
+    }
+
+    /// Drops the points outside the range.
+    fn keep(&mut self, range: &RangeInclusive<i64>) {
+        let mut kept = 0;
+        for index in 0..self.len {
+            self.docs[kept] = self.docs[index];
+            kept += usize::from(range.contains(&self.values[index]));
+        }
+        self.len = kept;
+    }
+}
+
+/// Reads all points in the order of (value, document).
+pub(crate) struct LeafCursor<'a> {
+    points: Points<'a>,
+    next: usize,
+    leaf: Box<Leaf>,
+}
+
+impl LeafCursor<'_> {
+    /// Replaces `out` by the next points; `false` when there are none left.
+    pub fn next_leaf(&mut self, out: &mut Vec<Point>) -> Result<bool> {
+        out.clear();
+        if let Some(column) = &self.points.column {
+            let block = self.next as u64;
+            if block >= column.block_count() {
+                return Ok(false);
+            }
+            let mut values = [0; BLOCK];
+            let len = column.read_block(block, &mut values)?;
+            out.extend(
+                values[..len].iter().zip(block as u32 * BLOCK as u32..).map(|(value, doc)| (*value, doc)),
+            );
+        } else {
+            if self.next >= self.points.leaf_count() {
+                return Ok(false);
+            }
+            self.points.read_leaf(self.next, &mut self.leaf, true)?;
+            let len = self.leaf.len;
+            out.extend(self.leaf.values[..len].iter().copied().zip(self.leaf.docs[..len].iter().copied()));
+            if !out.is_sorted_by_key(|point| point.0) {
+                out.sort_unstable();
+            }
+        }
+        self.next += 1;
+        Ok(true)
+    }
+}
+
+/// Number of values below `value` in a column whose values ascend.
+fn lower_bound(column: &NumberColumn<'_>, value: i64) -> Result<u64> {
+    let groups = column.value_count().div_ceil(GROUP);
+    let group = partition(0, groups, |group| Ok(column.group_range(group as usize)?.1 < value))?;
+    if group == groups {
+        return Ok(column.value_count());
+    }
+    let (first, end) =
+        (group * GROUP / BLOCK as u64, ((group + 1) * GROUP / BLOCK as u64).min(column.block_count()));
+    let block = partition(first, end, |block| Ok(column.block_range(block)?.1 < value))?;
+    if block == end {
+        return Err(corrupt(block, "a group's largest value in one of its blocks"));
+    }
+    let mut values = [0; BLOCK];
+    let len = column.read_block(block, &mut values)?;
+    Ok(block * BLOCK as u64 + values[..len].partition_point(|v| *v < value) as u64)
+}
+
+const GROUP: u64 = crate::columns::format::GROUP as u64;
+
+/// First of `[start, end)` for which `before` does not hold.
+fn partition(mut start: u64, mut end: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
+    while start < end {
+        let middle = start + (end - start) / 2;
+        if before(middle)? {
+            start = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    Ok(start)
+}
+
+/// Sets the bits of `docs`, which lie inside.
+fn set_range(bits: &mut [u64], docs: Range<DocId>) {
+    if docs.is_empty() {
+        return;
+    }
+    let (first, last) = (docs.start as usize / 64, (docs.end - 1) as usize / 64);
+    let head = u64::MAX << (docs.start % 64);
+    let tail = u64::MAX >> (63 - (docs.end - 1) % 64);
+    if first == last {
+        bits[first] |= head & tail;
+    } else {
+        bits[first] |= head;
+        bits[first + 1..last].fill(u64::MAX);
+        bits[last] |= tail;
+    }
+}

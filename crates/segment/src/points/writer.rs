@@ -1,0 +1,262 @@
+//! Points to leaves. Layout: [`super::format`].
+
+use limber_codec::column_block::{COLUMN_BLOCK as BLOCK, ascending_bits, bits_for, pack, pack_ascending};
+use limber_codec::varint;
+
+use super::format::{ENTRY_BYTES, FOOTER_BYTES, KIND_COLUMN, KIND_LEAVES, LEAF_POINTS};
+use crate::columns::{Cardinality, ColumnSummary};
+use crate::{DocId, Result, Sink};
+
+/// A value and a document that has it.
+pub type Point = (i64, DocId);
+
+/// Collects points in document order and writes them sorted: for a buffer of documents (16 bytes a point in memory).
+#[derive(Default)]
+pub struct PointsWriter {
+    points: Vec<Point>,
+}
+
+impl PointsWriter {
+    pub fn with_capacity(points: usize) -> PointsWriter {
+        PointsWriter { points: Vec::with_capacity(points) }
+    }
+
+    /// `doc` is not smaller than the one before.
+    #[inline]
+    pub fn push(&mut self, doc: DocId, value: i64) {
+        self.points.push((value, doc));
+    }
+
+    /// Writes the section of a segment of `doc_count` documents. `column`: what was written as the field's column, if it has one.
+    pub fn finish(
+        mut self,
+        doc_count: u32,
+        column: Option<&ColumnSummary>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if let Some(column) = column.filter(|column| column_serves(column)) {
+            return write_column_kind(column, sink);
+        }
+        let mut with_value = 0u32;
+        let mut previous = None;
+        for (_, doc) in &self.points {
+            with_value += u32::from(previous != Some(*doc));
+            previous = Some(*doc);
+        }
+        sort(&mut self.points);
+        let mut leaves = LeafWriter::default();
+        for leaf in self.points.chunks(LEAF_POINTS) {
+            leaves.push_leaf(leaf, sink)?;
+        }
+        leaves.finish(doc_count, with_value, sink)
+    }
+}
+
+/// Whether the column itself is the index.
+pub(crate) fn column_serves(column: &ColumnSummary) -> bool {
+    column.sorted && column.cardinality == Cardinality::Single
+}
+
+pub(crate) fn write_column_kind(column: &ColumnSummary, sink: &mut impl Sink) -> Result<()> {
+    sink.append(&footer(&FooterFields {
+        value_count: column.value_count,
+        bodies_len: 0,
+        doc_count: column.doc_count,
+        with_value: column.doc_count_with_value,
+        min: column.min,
+        max: column.max,
+        kind: KIND_COLUMN,
+        single_valued: true,
+    }))
+}
+
+/// Writes points that come sorted by (value, document); holds one leaf and the directory (24 bytes per 512 points).
+#[derive(Default)]
+pub(crate) struct LeafWriter {
+    leaf: Vec<Point>,
+    directory: Vec<u8>,
+    body: Vec<u8>,
+    order: Vec<u64>,
+    bodies_len: u64,
+    value_count: u64,
+    bounds: Option<(i64, i64)>,
+}
+
+impl LeafWriter {
+    pub fn push(&mut self, point: Point, sink: &mut impl Sink) -> Result<()> {
+        self.leaf.push(point);
+        if self.leaf.len() == LEAF_POINTS {
+            let leaf = std::mem::take(&mut self.leaf);
+            self.push_leaf(&leaf, sink)?;
+            self.leaf = leaf;
+            self.leaf.clear();
+        }
+        Ok(())
+    }
+
+    /// A whole leaf (full unless it is the last), sorted by (value, document).
+    fn push_leaf(&mut self, leaf: &[Point], sink: &mut impl Sink) -> Result<()> {
+        let (Some(&(min, _)), Some(&(max, _))) = (leaf.first(), leaf.last()) else { return Ok(()) };
+        self.order.clear();
+        self.order
+            .extend(leaf.iter().enumerate().map(|(place, (_, doc))| u64::from(*doc) << 32 | place as u64));
+        // Leaves of one value come in document order already.
+        if min != max {
+            self.order.sort_unstable();
+        }
+        let place = |ordered: u64| leaf[ordered as u32 as usize];
+        let factor = common_divisor(leaf, min);
+        let bits = bits_for((max.wrapping_sub(min) as u64) / factor);
+        self.body.clear();
+        self.body.push(bits);
+        varint::write_u64(&mut self.body, factor);
+        varint::write_u64(&mut self.body, self.order[0] >> 32);
+        let widths_at = self.body.len();
+        self.body.resize(widths_at + leaf.len().div_ceil(BLOCK), 0);
+        if bits > 0 {
+            for block in self.order.chunks(BLOCK) {
+                let mut residuals = [0; BLOCK];
+                for (residual, ordered) in residuals.iter_mut().zip(block) {
+                    let distance = place(*ordered).0.wrapping_sub(min) as u64;
+                    *residual = if factor == 1 { distance } else { distance / factor };
+                }
+                pack(&residuals, bits, &mut self.body);
+            }
+        }
+        let mut initial = (self.order[0] >> 32) as u32;
+        for (number, block) in self.order.chunks(BLOCK).enumerate() {
+            let mut docs = [(block[block.len() - 1] >> 32) as u32; BLOCK];
+            docs.iter_mut().zip(block).for_each(|(doc, ordered)| *doc = (*ordered >> 32) as u32);
+            let bits = ascending_bits(initial, &docs);
+            self.body[widths_at + number] = bits;
+            pack_ascending(initial, &docs, bits, &mut self.body);
+            initial = docs[BLOCK - 1];
+        }
+        self.directory.reserve(ENTRY_BYTES);
+        self.directory.extend_from_slice(&min.to_le_bytes());
+        self.directory.extend_from_slice(&max.to_le_bytes());
+        self.directory.extend_from_slice(&self.bodies_len.to_le_bytes());
+        sink.append(&self.body)?;
+        self.bodies_len += self.body.len() as u64;
+        self.value_count += leaf.len() as u64;
+        self.bounds = Some((self.bounds.map_or(min, |(least, _)| least), max));
+        Ok(())
+    }
+
+    pub fn finish(mut self, doc_count: u32, with_value: u32, sink: &mut impl Sink) -> Result<()> {
+        let leaf = std::mem::take(&mut self.leaf);
+        self.push_leaf(&leaf, sink)?;
+        sink.append(&self.directory)?;
+        let (min, max) = self.bounds.unwrap_or((0, 0));
+        sink.append(&footer(&FooterFields {
+            value_count: self.value_count,
+            bodies_len: self.bodies_len,
+            doc_count,
+            with_value,
+            min,
+            max,
+            kind: KIND_LEAVES,
+            single_valued: u64::from(with_value) == self.value_count,
+        }))
+    }
+}
+
+struct FooterFields {
+    value_count: u64,
+    bodies_len: u64,
+    doc_count: u32,
+    with_value: u32,
+    min: i64,
+    max: i64,
+    kind: u8,
+    single_valued: bool,
+}
+
+fn footer(fields: &FooterFields) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(FOOTER_BYTES);
+    bytes.extend_from_slice(&fields.value_count.to_le_bytes());
+    bytes.extend_from_slice(&fields.bodies_len.to_le_bytes());
+    bytes.extend_from_slice(&fields.doc_count.to_le_bytes());
+    bytes.extend_from_slice(&fields.with_value.to_le_bytes());
+    bytes.extend_from_slice(&fields.min.to_le_bytes());
+    bytes.extend_from_slice(&fields.max.to_le_bytes());
+    bytes.extend_from_slice(&[fields.kind, u8::from(fields.single_valued), 0, 0, 0, 0, 0, 0]);
+    bytes
+}
+
+fn common_divisor(leaf: &[Point], min: i64) -> u64 {
+    let mut divisor = 0u64;
+    let mut last = min;
+    for (value, _) in leaf {
+        if *value == last {
+            continue;
+        }
+        last = *value;
+        let mut distance = value.wrapping_sub(min) as u64;
+        if divisor != 0 && distance % divisor == 0 {
+            continue;
+        }
+        while distance != 0 {
+            (divisor, distance) = (distance, divisor % distance);
+        }
+        if divisor == 1 {
+            break;
+        }
+    }
+    divisor.max(1)
+}
+
+/// Sorts points that are in document order by (value, document).
+fn sort(points: &mut [Point]) {
+    if points.is_sorted_by_key(|point| point.0) {
+        return;
+    }
+    let (mut min, mut max) = (i64::MAX, i64::MIN);
+    let mut doc_max = 0;
+    for (value, doc) in points.iter() {
+        (min, max, doc_max) = (min.min(*value), max.max(*value), doc_max.max(*doc));
+    }
+    let doc_bits = u32::from(bits_for(u64::from(doc_max)));
+    let value_bits = u32::from(bits_for(max.wrapping_sub(min) as u64));
+    if points.len() < RADIX_POINTS_MIN || value_bits + doc_bits > 64 {
+        points.sort_unstable();
+        return;
+    }
+    // Value and document in one word: half the memory traffic, and the sort needs to look at the value's digits only.
+    let mut words: Vec<u64> = points
+        .iter()
+        .map(|(value, doc)| (value.wrapping_sub(min) as u64) << doc_bits | u64::from(*doc))
+        .collect();
+    radix_sort(&mut words, doc_bits, value_bits);
+    let doc_mask = (1u64 << doc_bits) - 1;
+    for (point, word) in points.iter_mut().zip(words) {
+        *point = (min.wrapping_add((word >> doc_bits) as i64), (word & doc_mask) as u32);
+    }
+}
+
+/// Below this a comparison sort is as fast.
+const RADIX_POINTS_MIN: usize = 256;
+/// Counters of a digit fit the first-level cache (2,048 of 4 bytes).
+const DIGIT_BITS: u32 = 11;
+
+/// Stable sort of `words` by the `bits` bits from `shift` on.
+fn radix_sort(words: &mut Vec<u64>, shift: u32, bits: u32) {
+    let mut other = vec![0u64; words.len()];
+    let mut done = 0;
+    while done < bits {
+        let digit = |word: u64| (word >> (shift + done)) as usize & ((1 << DIGIT_BITS) - 1);
+        let mut starts = vec![0u32; 1 << DIGIT_BITS];
+        words.iter().for_each(|word| starts[digit(*word)] += 1);
+        let mut next = 0;
+        for start in &mut starts {
+            (*start, next) = (next, next + *start);
+        }
+        for word in words.iter() {
+            let slot = &mut starts[digit(*word)];
+            other[*slot as usize] = *word;
+            *slot += 1;
+        }
+        std::mem::swap(words, &mut other);
+        done += DIGIT_BITS;
+    }
+}

@@ -1,0 +1,401 @@
+//! One immutable segment, open: "give me the terms, postings, columns, points, sources of its fields".
+
+use std::sync::{Arc, OnceLock};
+
+use hashbrown::HashMap;
+use limber_mapping::Representation;
+use limber_store::Directory;
+use limber_store::term_index::{TermIndexCache, next_segment_core_id};
+
+use crate::columns::{NumberColumn, OrdinalColumn, Presence};
+use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
+use crate::id_filter::{IdFilter, id_hash};
+use crate::norms::Norms;
+use crate::points::Points;
+use crate::postings::{Postings, PostingsReader, Want};
+use crate::stored::{Stored, StoredDocument, StoredReader};
+use crate::terms::{IndexPages, TermDictionary, TermInfo};
+use crate::{DocId, Error, FieldInfo, LiveDocs, NO_MORE_DOCS, Result, SegmentMeta};
+
+/// Path of the field whose terms are the documents' ids.
+pub const ID_PATH: &str = "_id";
+
+/// An open segment: mapped files and what was read of their directories. Shared by every snapshot that sees it.
+///
+/// Accessors take a field's path; a field that the segment does not have is `None`. They cost a hash look-up and the reading
+/// of a footer: ask once a query and segment, not once a document.
+pub struct Segment {
+    meta: SegmentMeta,
+    core: u64,
+    file: SegmentFile,
+    numbers: HashMap<Arc<str>, u32, foldhash::fast::RandomState>,
+    fields: Vec<FieldState>,
+    id_filter: Option<IdFilter>,
+    directory: Arc<dyn Directory>,
+    cache: Arc<dyn TermIndexCache>,
+}
+
+/// What is opened when it is asked for first.
+#[derive(Default)]
+struct FieldState {
+    inverted: OnceLock<Inverted>,
+    norms: OnceLock<Norms>,
+    /// Computed only for fields without a column.
+    presence: OnceLock<(Arc<[u64]>, u32)>,
+}
+
+struct Inverted {
+    terms: TermDictionary,
+    postings: PostingsReader,
+}
+
+/// What a searcher holds: a segment and which of its documents are live.
+#[derive(Clone)]
+pub struct SegmentView {
+    pub segment: Arc<Segment>,
+    /// `None`: all of them.
+    pub live: Option<Arc<LiveDocs>>,
+}
+
+impl SegmentView {
+    pub fn new(segment: Arc<Segment>) -> SegmentView {
+        SegmentView { segment, live: None }
+    }
+
+    /// Deleted ones included.
+    pub fn doc_count(&self) -> u32 {
+        self.segment.doc_count()
+    }
+
+    pub fn live_count(&self) -> u32 {
+        self.live.as_ref().map_or(self.doc_count(), |live| live.live_count())
+    }
+
+    pub fn deleted_count(&self) -> u32 {
+        self.doc_count() - self.live_count()
+    }
+
+    #[inline]
+    pub fn is_live(&self, doc: DocId) -> bool {
+        self.live.as_ref().is_none_or(|live| live.is_live(doc))
+    }
+}
+
+impl Segment {
+    /// Maps the files and verifies headers, footers and the section table; no section's contents. Loads the term index when
+    /// `cache` keeps it resident.
+    pub fn open(
+        directory: &Arc<dyn Directory>,
+        meta: &SegmentMeta,
+        cache: &Arc<dyn TermIndexCache>,
+    ) -> Result<Segment> {
+        let file = SegmentFile::open(&**directory, meta)?;
+        let numbers =
+            (0u32..).zip(&file.fields).map(|(number, field)| (field.path.clone(), number)).collect();
+        let fields = file.fields.iter().map(|_| FieldState::default()).collect();
+        let id_filter = file.sections().iter().find(|section| section.kind == SectionKind::IdFilter);
+        let id_filter = match id_filter.and_then(|entry| file.shared(entry.kind, entry.field)) {
+            Some(bytes) => Some(IdFilter::open(bytes)?),
+            None => None,
+        };
+        let this = Segment {
+            meta: meta.clone(),
+            core: next_segment_core_id(),
+            file,
+            numbers,
+            fields,
+            id_filter,
+            directory: directory.clone(),
+            cache: cache.clone(),
+        };
+        if cache.loads_at_open() {
+            for number in 0..this.fields.len() as u32 {
+                this.inverted(number)?;
+            }
+        }
+        Ok(this)
+    }
+
+    pub fn meta(&self) -> &SegmentMeta {
+        &self.meta
+    }
+
+    /// Identity of this open segment within the process; never reused.
+    pub fn core(&self) -> u64 {
+        self.core
+    }
+
+    /// Deleted ones included.
+    pub fn doc_count(&self) -> u32 {
+        self.meta.doc_count
+    }
+
+    /// Bytes on disk.
+    pub fn file_bytes(&self) -> u64 {
+        self.meta.bytes
+    }
+
+    /// Every field of the segment; a field's number is its index here.
+    pub fn fields(&self) -> &[FieldInfo] {
+        &self.file.fields
+    }
+
+    pub fn field(&self, path: &str) -> Option<&FieldInfo> {
+        self.number(path).map(|number| &self.file.fields[number as usize])
+    }
+
+    pub(crate) fn number(&self, path: &str) -> Option<u32> {
+        self.numbers.get(path).copied()
+    }
+
+    pub(crate) fn file(&self) -> &SegmentFile {
+        &self.file
+    }
+
+    /// The document with this id; `None` when it is not here. The document may have been deleted.
+    pub fn find_id(&self, id: &[u8]) -> Result<Option<DocId>> {
+        self.find_id_hashed(id, id_hash(id))
+    }
+
+    /// As [`Segment::find_id`], the hash ([`id_hash`]) computed once for several segments.
+    ///
+    /// An id that is here several times (an update inside one buffer) answers the last document: the others are deleted.
+    pub fn find_id_hashed(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
+        if self.id_filter.as_ref().is_some_and(|filter| !filter.may_contain(hash)) {
+            return Ok(None);
+        }
+        let Some(number) = self.number(ID_PATH) else { return Ok(None) };
+        let Some(inverted) = self.inverted(number)? else { return Ok(None) };
+        let Some(info) = inverted.terms.get(id)? else { return Ok(None) };
+        if info.doc_freq == 1 {
+            return Ok(Some(info.location.single_doc));
+        }
+        let mut postings = inverted.postings.postings(&info, Want::Docs)?;
+        let mut last = None;
+        loop {
+            match postings.next() {
+                NO_MORE_DOCS => break,
+                doc => last = Some(doc),
+            }
+        }
+        postings.status()?;
+        Ok(last)
+    }
+
+    fn stored(&self) -> Result<Stored<'_>> {
+        let section = |kind| {
+            self.file
+                .bytes(kind, NO_FIELD)
+                .ok_or_else(|| Error::corrupt("stored blocks", 0, "stored documents"))
+        };
+        Stored::open(section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?)
+    }
+
+    /// Id, routing and source of a document.
+    pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
+        self.stored()?.document(self.core, doc, reader)
+    }
+
+    /// `_source` of a document as it was sent.
+    pub fn source<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<&'r [u8]> {
+        Ok(self.document(doc, reader)?.source)
+    }
+
+    /// Replaces `id` by the id of a document; cheaper than [`Segment::source`].
+    pub fn id(&self, doc: DocId, reader: &mut StoredReader, id: &mut Vec<u8>) -> Result<()> {
+        id.clear();
+        id.extend_from_slice(self.stored()?.id(self.core, doc, reader)?.0);
+        Ok(())
+    }
+
+    /// Id and routing of a document, without its source.
+    pub fn id_and_routing<'r>(
+        &self,
+        doc: DocId,
+        reader: &'r mut StoredReader,
+    ) -> Result<(&'r [u8], Option<&'r [u8]>)> {
+        self.stored()?.id(self.core, doc, reader)
+    }
+
+    pub(crate) fn stored_documents(&self) -> Result<Option<Stored<'_>>> {
+        match self.file.entry(SectionKind::StoredBlocks, NO_FIELD) {
+            Some(_) => self.stored().map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn inverted(&self, number: u32) -> Result<Option<&Inverted>> {
+        let state = &self.fields[number as usize].inverted;
+        if let Some(inverted) = state.get() {
+            return Ok(Some(inverted));
+        }
+        let Some(directory) = self.file.bytes(SectionKind::TermDirectory, number) else { return Ok(None) };
+        let missing = || Error::corrupt("section table", 0, "every section of a field's terms");
+        let shared = |kind| self.file.shared(kind, number).ok_or_else(missing);
+        let index: &SectionEntry = self.file.entry(SectionKind::TermIndex, number).ok_or_else(missing)?;
+        let pages = IndexPages {
+            directory: self.directory.clone(),
+            file: self.file.file_name(index).clone(),
+            offset: index.offset,
+            len: index.len,
+            cache: self.cache.clone(),
+            segment_core: self.core,
+            field: number,
+        };
+        let terms = TermDictionary::open(directory, shared(SectionKind::Terms)?, pages)?;
+        let positions = self.file.shared(SectionKind::Positions, number);
+        let postings = shared(SectionKind::Postings)?;
+        let postings = PostingsReader::open(postings, positions, terms.options(), self.doc_count())?;
+        Ok(Some(state.get_or_init(|| Inverted { terms, postings })))
+    }
+
+    fn inverted_by_path(&self, path: &str) -> Result<Option<&Inverted>> {
+        match self.number(path) {
+            Some(number) => self.inverted(number),
+            None => Ok(None),
+        }
+    }
+
+    /// The sorted terms of a field.
+    pub fn terms(&self, path: &str) -> Result<Option<&TermDictionary>> {
+        Ok(self.inverted_by_path(path)?.map(|inverted| &inverted.terms))
+    }
+
+    /// Opens the postings of a term that [`Segment::terms`] of the same field gave; ask for no more than is needed.
+    pub fn postings(&self, path: &str, info: &TermInfo, want: Want) -> Result<Postings> {
+        self.postings_reader(path)?
+            .ok_or_else(|| Error::corrupt("section table", 0, "the postings of the field"))?
+            .postings(info, want)
+    }
+
+    /// All postings of a field, for queries that open many terms.
+    pub fn postings_reader(&self, path: &str) -> Result<Option<&PostingsReader>> {
+        Ok(self.inverted_by_path(path)?.map(|inverted| &inverted.postings))
+    }
+
+    /// Lengths of a field.
+    pub fn norms(&self, path: &str) -> Result<Option<&Norms>> {
+        let Some(number) = self.number(path) else { return Ok(None) };
+        let state = &self.fields[number as usize].norms;
+        if let Some(norms) = state.get() {
+            return Ok(Some(norms));
+        }
+        let Some(bytes) = self.file.shared(SectionKind::Norms, number) else { return Ok(None) };
+        let norms = Norms::open(bytes, self.doc_count())?;
+        Ok(Some(state.get_or_init(|| norms)))
+    }
+
+    fn section(&self, path: &str, kind: SectionKind, of: Representation) -> Option<&[u8]> {
+        let number = self.number(path)?;
+        (self.file.fields[number as usize].representation == of).then(|| self.file.bytes(kind, number))?
+    }
+
+    /// Numbers of a field by document.
+    pub fn numbers(&self, path: &str) -> Result<Option<NumberColumn<'_>>> {
+        match self.section(path, SectionKind::Column, Representation::Number) {
+            Some(bytes) => self.of_this_segment(NumberColumn::open(bytes)?).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Ordinals of a field's terms by document.
+    pub fn ordinals(&self, path: &str) -> Result<Option<OrdinalColumn<'_>>> {
+        match self.section(path, SectionKind::Column, Representation::Terms) {
+            Some(bytes) => self.of_this_segment(OrdinalColumn::open(bytes)?).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn of_this_segment<'a, T: crate::columns::ColumnValue>(
+        &self,
+        column: crate::columns::Column<'a, T>,
+    ) -> Result<crate::columns::Column<'a, T>> {
+        if column.doc_count() == self.doc_count() {
+            Ok(column)
+        } else {
+            Err(Error::corrupt(
+                "column",
+                u64::from(column.doc_count()),
+                "as many documents as the segment has",
+            ))
+        }
+    }
+
+    /// Numbers of a field by value.
+    pub fn points(&self, path: &str) -> Result<Option<Points<'_>>> {
+        match self.section(path, SectionKind::Points, Representation::Number) {
+            Some(bytes) => {
+                let points = Points::open(bytes, self.numbers(path)?)?;
+                if points.doc_count() != self.doc_count() {
+                    return Err(Error::corrupt("points", 0, "as many documents as the segment has"));
+                }
+                Ok(Some(points))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Which documents have the field: from its column, otherwise from norms, points or terms (computed once and kept).
+    pub fn presence(&self, path: &str) -> Result<Option<Presence<'_>>> {
+        let Some(number) = self.number(path) else { return Ok(None) };
+        if let Some(column) = self.numbers(path)? {
+            return Ok(Some(column.presence()));
+        }
+        if let Some(column) = self.ordinals(path)? {
+            return Ok(Some(column.presence()));
+        }
+        let state = &self.fields[number as usize].presence;
+        if state.get().is_none() {
+            let Some(words) = self.compute_presence(number)? else { return Ok(None) };
+            let count = words.iter().map(|word| word.count_ones()).sum();
+            let _ = state.set((words.into(), count));
+        }
+        Ok(state.get().map(|(words, count)| Presence::Bits(words.clone(), *count)))
+    }
+
+    fn compute_presence(&self, number: u32) -> Result<Option<Vec<u64>>> {
+        let path = self.file.fields[number as usize].path.clone();
+        let mut words = vec![0u64; self.doc_count().div_ceil(64) as usize];
+        if let Some(norms) = self.norms(&path)? {
+            norms.for_each(|doc, _| words[doc as usize / 64] |= 1 << (doc % 64));
+        } else if let Some(points) = self.points(&path)? {
+            points.fill_bits(i64::MIN..=i64::MAX, &mut words)?;
+        } else if let Some(inverted) = self.inverted(number)? {
+            let mut cursor = inverted.terms.cursor();
+            while let Some((_, info)) = cursor.next()? {
+                let mut postings = inverted.postings.postings(&info, Want::Docs)?;
+                let mut doc = postings.next();
+                while doc != NO_MORE_DOCS {
+                    for doc in postings.block_docs() {
+                        let word = words.get_mut(*doc as usize / 64);
+                        *word.ok_or_else(|| Error::corrupt("postings", 0, "documents of the segment"))? |=
+                            1 << (doc % 64);
+                    }
+                    doc = postings.next_block();
+                }
+                postings.status()?;
+            }
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(words))
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        let opened = self.fields.iter().filter_map(|field| field.inverted.get());
+        let (bytes, pages) = opened
+            .map(|inverted| inverted.terms.index_pages())
+            .fold((0, 0), |(bytes, pages), (more_bytes, more_pages)| {
+                (bytes + more_bytes, pages + more_pages)
+            });
+        self.cache.forget_segment(self.core, bytes, pages);
+    }
+}
+
+impl std::fmt::Debug for Segment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Segment({}, {} documents)", self.meta.id, self.meta.doc_count)
+    }
+}
