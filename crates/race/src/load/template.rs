@@ -7,7 +7,7 @@
 //! minijinja instead of Jinja2, with what templates written for Python need: no escaping by file name, `length` of something
 //! undefined is 0, Python's methods on strings, lists and dictionaries, `copy()` and a mutating `update()` on dictionaries.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use minijinja::value::Serde;
@@ -167,8 +167,7 @@ fn render(environment: &Environment<'_>, name: &str, source: &str) -> Result<Ren
         }
     };
     let template = environment.template_from_named_str(name, source).map_err(describe)?;
-    let variables = template
-        .undeclared_variables(false)
+    let variables = variables_of(environment, source)
         .into_iter()
         .filter(|variable| {
             !JINJA_GLOBALS.contains(&variable.as_str()) && !RESERVED_NAMES.contains(&variable.as_str())
@@ -176,6 +175,19 @@ fn render(environment: &Environment<'_>, name: &str, source: &str) -> Result<Ren
         .collect();
     let text = template.render(()).map_err(describe)?;
     Ok(Rendered { text, variables })
+}
+
+/// Names that a template looks up without having set them before, also where it sets them afterwards.
+///
+/// minijinja takes the target of `{% set shards = shards | default(5) %}` as set while it looks at the right side; Jinja2 looks there
+/// first, and tracks declare their parameters in this very form. So right sides are taken out in front of their assignment.
+fn variables_of(environment: &Environment<'_>, source: &str) -> HashSet<String> {
+    static SET: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?s)\{%[-+]?\s*set\s+([\w.,\s]+?)\s*=(.*?)[-+]?%\}").expect("the pattern is a constant")
+    });
+    let right_sides_first = SET.replace_all(source, "{{ ($2) }}{% set $1 = 0 %}");
+    let found = |source: &str| Some(environment.template_from_str(source).ok()?.undeclared_variables(false));
+    found(&right_sides_first).or_else(|| found(source)).unwrap_or_default()
 }
 
 /// Python's methods that templates call: a dictionary's `copy`, then what minijinja's Python compatibility offers.
@@ -289,6 +301,14 @@ mod tests {
         .render_track("t")
         .unwrap();
         assert_eq!(rendered.variables.into_iter().collect::<Vec<_>>(), ["x", "z"]);
+        let own_default = context(
+            &[("t", r#"{%- set shards = shards | default(5) -%}{% set own = 1 %}{{ shards }}{{ own }}"#)],
+            serde_json::json!({}),
+        );
+        assert_eq!(
+            own_default.render_track("t").unwrap().variables.into_iter().collect::<Vec<_>>(),
+            ["shards"]
+        );
     }
 
     #[test]
