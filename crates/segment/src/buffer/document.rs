@@ -1,0 +1,248 @@
+//! The buffer itself: documents come in, one at a time.
+
+use limber_mapping::{Field, FieldId, FieldSink, reserved};
+
+use super::fields::FieldBuffer;
+use crate::stored::{StoredCodec, StoredWriter};
+use crate::{DocId, Error, Result, TERM_BYTES_MAX};
+
+/// Logs hold offsets of 32 bits; a buffer that has grown beyond this refuses further documents. Engines write buffers out
+/// long before, at 64 to 128 MB.
+pub const BUFFER_BYTES_MAX: usize = 1 << 30;
+
+/// What a document is, beside its fields.
+#[derive(Debug, Clone, Copy)]
+pub struct DocumentMeta<'a> {
+    pub id: &'a [u8],
+    pub routing: Option<&'a str>,
+    pub seq_no: u64,
+    pub primary_term: u64,
+    pub version: u64,
+}
+
+/// Documents in memory, until [`Buffer::write`] makes them a segment.
+///
+/// Between [`Buffer::begin`] and [`Buffer::commit`] or [`Buffer::rollback`] the current document's values come in through
+/// [`FieldSink`]. No document object is built: each field has flat logs that columns, terms and postings are made of at the end.
+pub struct Buffer {
+    doc_count: u32,
+    /// Documents deleted before they were written.
+    pub(super) deleted: Vec<DocId>,
+    /// By [`FieldId`].
+    pub(super) fields: Vec<FieldBuffer>,
+    /// Fields that the current document has.
+    touched: Vec<FieldId>,
+    pub(super) ids: IdLog,
+    pub(super) stored: StoredWriter,
+    pub(super) seq_no_bounds: Option<(u64, u64)>,
+    current: Option<Current>,
+    /// Routing and source of the current document: they go to `stored` once it is sure to stay.
+    routing: Vec<u8>,
+    source: Vec<u8>,
+    log_bytes: usize,
+}
+
+struct Current {
+    has_routing: bool,
+    seq_no: u64,
+    /// Field, if known, and length of a term that is too long.
+    immense: Option<(String, usize)>,
+}
+
+/// `_id`s by document, back to back. They are only ever sorted, so they are not hashed.
+#[derive(Default)]
+pub struct IdLog {
+    pub bytes: Vec<u8>,
+    /// End of each document's id.
+    pub ends: Vec<u32>,
+}
+
+impl IdLog {
+    #[inline]
+    pub fn get(&self, doc: DocId) -> &[u8] {
+        let at = doc as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.bytes[start as usize..self.ends[at] as usize]
+    }
+}
+
+impl Buffer {
+    /// `codec`: of the stored documents, which are compressed as they come.
+    pub fn new(codec: StoredCodec) -> Buffer {
+        Buffer {
+            doc_count: 0,
+            deleted: Vec::new(),
+            fields: Vec::new(),
+            touched: Vec::new(),
+            ids: IdLog::default(),
+            stored: StoredWriter::new(codec),
+            seq_no_bounds: None,
+            current: None,
+            routing: Vec::new(),
+            source: Vec::new(),
+            log_bytes: 0,
+        }
+    }
+
+    /// Starts a document. Its values follow, then [`Buffer::commit`] or [`Buffer::rollback`]; the one before must have ended.
+    pub fn begin(&mut self, meta: &DocumentMeta<'_>, source: &[u8]) -> DocId {
+        assert!(self.current.is_none(), "one document at a time");
+        let doc = self.doc_count;
+        self.source.clear();
+        self.source.extend_from_slice(source);
+        self.routing.clear();
+        self.ids.bytes.extend_from_slice(meta.id);
+        self.ids.ends.push(self.ids.bytes.len() as u32);
+        let mut immense = None;
+        if meta.id.len() > TERM_BYTES_MAX {
+            immense = Some(("_id".to_owned(), meta.id.len()));
+        }
+        self.current = Some(Current { has_routing: meta.routing.is_some(), seq_no: meta.seq_no, immense });
+        if let Some(routing) = meta.routing {
+            self.routing.extend_from_slice(routing.as_bytes());
+            self.add_term(reserved::ROUTING, "_routing", routing.as_bytes());
+        }
+        for (field, value) in [
+            (reserved::SEQ_NO, meta.seq_no),
+            (reserved::PRIMARY_TERM, meta.primary_term),
+            (reserved::VERSION, meta.version),
+        ] {
+            self.add_number(field, value as i64);
+        }
+        doc
+    }
+
+    /// Keeps the current document.
+    ///
+    /// Errors: a term longer than [`TERM_BYTES_MAX`], or a full buffer ([`BUFFER_BYTES_MAX`]); the document is rolled back then.
+    pub fn commit(&mut self) -> Result<()> {
+        let current = self.current.take().expect("a document was begun");
+        let fault = match current.immense {
+            Some((field, bytes)) => Some(Error::ImmenseTerm { field, bytes, limit_bytes: TERM_BYTES_MAX }),
+            None if self.log_bytes + self.source.len() > BUFFER_BYTES_MAX => {
+                Some(Error::LimitExceeded { what: "bytes of a buffer", limit: BUFFER_BYTES_MAX as u64 })
+            }
+            None => None,
+        };
+        if let Some(fault) = fault {
+            self.forget_current();
+            return Err(fault);
+        }
+        let routing = current.has_routing.then_some(&*self.routing);
+        let doc = self.doc_count;
+        self.stored.push(self.ids.get(doc), routing, &self.source)?;
+        self.log_bytes += self.source.len();
+        let (min, max) = self.seq_no_bounds.unwrap_or((u64::MAX, 0));
+        self.seq_no_bounds = Some((min.min(current.seq_no), max.max(current.seq_no)));
+        self.touched.clear();
+        self.doc_count += 1;
+        Ok(())
+    }
+
+    /// Drops the current document: no trace stays but interned terms, which are not written.
+    pub fn rollback(&mut self) {
+        assert!(self.current.take().is_some(), "a document was begun");
+        self.forget_current();
+    }
+
+    fn forget_current(&mut self) {
+        for field in self.touched.drain(..) {
+            self.fields[field.0 as usize].roll_back();
+        }
+        self.ids.ends.pop();
+        self.ids.bytes.truncate(self.ids.ends.last().map_or(0, |&end| end as usize));
+    }
+
+    /// Deletes a committed document of this buffer: it is written, but not live, and its `_id` is not found.
+    pub fn delete(&mut self, doc: DocId) {
+        assert!(doc < self.doc_count, "a committed document");
+        self.deleted.push(doc);
+    }
+
+    /// Committed documents, deleted ones included.
+    pub fn doc_count(&self) -> u32 {
+        self.doc_count
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.doc_count == 0
+    }
+
+    /// The `_id` of a committed document.
+    pub fn id(&self, doc: DocId) -> &[u8] {
+        self.ids.get(doc)
+    }
+
+    /// Heap bytes. Asks every field: for once a request or once every few hundred documents.
+    pub fn memory_bytes(&self) -> usize {
+        let fields: usize = self.fields.iter().map(FieldBuffer::memory_bytes).sum();
+        let ids = self.ids.bytes.capacity() + self.ids.ends.capacity() * 4;
+        let table = self.fields.capacity() * size_of::<FieldBuffer>();
+        fields + ids + table + self.stored.memory_bytes() + self.source.capacity() + self.deleted.capacity() * 4
+    }
+
+    #[inline]
+    fn field(&mut self, field: FieldId) -> &mut FieldBuffer {
+        let at = field.0 as usize;
+        if at >= self.fields.len() {
+            self.fields.resize_with(at + 1, FieldBuffer::default);
+        }
+        &mut self.fields[at]
+    }
+
+    #[inline]
+    fn add_term(&mut self, field: FieldId, path: &str, value: &[u8]) {
+        if value.len() > TERM_BYTES_MAX {
+            return self.note_immense(path, value.len());
+        }
+        let doc = self.doc_count;
+        self.log_bytes += 4;
+        if self.field(field).terms().push(doc, value) {
+            self.touched.push(field);
+        }
+    }
+
+    #[inline]
+    fn add_number(&mut self, field: FieldId, value: i64) {
+        let doc = self.doc_count;
+        self.log_bytes += 8;
+        if self.field(field).numbers().push(doc, value) {
+            self.touched.push(field);
+        }
+    }
+
+    #[cold]
+    fn note_immense(&mut self, path: &str, bytes: usize) {
+        if let Some(current) = &mut self.current {
+            current.immense.get_or_insert_with(|| (path.to_owned(), bytes));
+        }
+    }
+}
+
+impl FieldSink for Buffer {
+    #[inline]
+    fn term(&mut self, field: &Field, value: &[u8]) {
+        self.add_term(field.id, &field.path, value);
+    }
+
+    #[inline]
+    fn number(&mut self, field: &Field, value: i64) {
+        self.add_number(field.id, value);
+    }
+
+    #[inline]
+    fn text(&mut self, field: &Field, value: &str) {
+        if !field.index {
+            return;
+        }
+        let doc = self.doc_count;
+        self.log_bytes += value.len();
+        let mut oversized = None;
+        if self.field(field.id).text().push(doc, field, value, &mut oversized) {
+            self.touched.push(field.id);
+        }
+        if let Some(bytes) = oversized {
+            self.note_immense(&field.path, bytes);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What is kept about one field's values until they are written.
+
+use limber_mapping::{Field, analysis::Analyzer};
+
+use super::doc_log::DocLog;
+use super::table::TermTable;
+use crate::{DocId, TERM_BYTES_MAX};
+
+/// The log of one field, by representation.
+#[derive(Default)]
+pub enum FieldBuffer {
+    #[default]
+    Absent,
+    Terms(Box<TermsBuffer>),
+    Numbers(Box<NumbersBuffer>),
+    Text(Box<TextBuffer>),
+}
+
+/// A document that no buffer has: the field was not touched yet.
+const NO_DOC: DocId = DocId::MAX;
+
+/// Where a field's logs stood before the current document.
+#[derive(Clone, Copy)]
+struct Mark {
+    doc: DocId,
+    entries: usize,
+    values: usize,
+}
+
+impl Default for Mark {
+    fn default() -> Mark {
+        Mark { doc: NO_DOC, entries: 0, values: 0 }
+    }
+}
+
+impl Mark {
+    /// Notes where the logs stand when `doc` touches the field first; whether it did.
+    #[inline]
+    fn touch(&mut self, doc: DocId, entries: usize, values: usize) -> bool {
+        let first = self.doc != doc;
+        if first {
+            *self = Mark { doc, entries, values };
+        }
+        first
+    }
+}
+
+/// Whole terms: keywords, addresses.
+#[derive(Default)]
+pub struct TermsBuffer {
+    pub table: TermTable,
+    /// Number in `table` of each value.
+    pub values: Vec<u32>,
+    pub docs: DocLog,
+    mark: Mark,
+}
+
+impl TermsBuffer {
+    /// Adds a value; whether it is the field's first in this document.
+    #[inline]
+    pub fn push(&mut self, doc: DocId, value: &[u8]) -> bool {
+        let first = self.mark.touch(doc, self.docs.len(), self.values.len());
+        let number = self.table.intern(value);
+        self.values.push(number);
+        self.docs.push(doc);
+        first
+    }
+
+    fn roll_back(&mut self) {
+        self.values.truncate(self.mark.values);
+        self.docs.truncate(self.mark.entries);
+        self.mark = Mark::default();
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.table.memory_bytes() + self.values.capacity() * 4 + self.docs.memory_bytes()
+    }
+}
+
+/// Numbers.
+#[derive(Default)]
+pub struct NumbersBuffer {
+    pub values: Vec<i64>,
+    pub docs: DocLog,
+    mark: Mark,
+}
+
+impl NumbersBuffer {
+    /// Adds a value; whether it is the field's first in this document.
+    #[inline]
+    pub fn push(&mut self, doc: DocId, value: i64) -> bool {
+        let first = self.mark.touch(doc, self.docs.len(), self.values.len());
+        self.values.push(value);
+        self.docs.push(doc);
+        first
+    }
+
+    fn roll_back(&mut self) {
+        self.values.truncate(self.mark.values);
+        self.docs.truncate(self.mark.entries);
+        self.mark = Mark::default();
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.values.capacity() * 8 + self.docs.memory_bytes()
+    }
+}
+
+/// In a text log: the next token's position is this far (low 31 bits) from the one before, not 1.
+pub const STEP: u32 = 1 << 31;
+
+/// Positions stop here (Lucene's `IndexWriter.MAX_POSITION` is near).
+const POSITION_MAX: i64 = i32::MAX as i64 - 128;
+
+/// Analysed text: one flat log of term numbers, in which the position of a token is one more than that of the token before
+/// unless a [`STEP`] stands between them.
+#[derive(Default)]
+pub struct TextBuffer {
+    pub table: TermTable,
+    pub tokens: Vec<u32>,
+    /// One entry a document; `starts[i]` is where the tokens of entry `i` start.
+    pub docs: DocLog,
+    pub starts: Vec<u32>,
+    /// Tokens per entry that count as length: all but those on the position of the one before.
+    pub lengths: Vec<u32>,
+    /// Where the current document stands: position of its last token, gaps between values included; -1 before the first.
+    position: i64,
+    /// Position of its last token; what the log can be read back from.
+    logged: i64,
+    mark: Mark,
+}
+
+impl TextBuffer {
+    /// Analyses a value; whether it is the field's first in this document. `oversized` is set to the length of a token that is
+    /// longer than a term may be.
+    #[inline]
+    pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) -> bool {
+        let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
+        if first {
+            self.docs.push(doc);
+            self.starts.push(self.tokens.len() as u32);
+            self.lengths.push(0);
+            (self.position, self.logged) = (-1, -1);
+        } else {
+            self.position += field.position_increment_gap as i64;
+        }
+        let start = self.position + 1;
+        let (mut logged, mut length, mut token_seen) = (self.logged, 0, false);
+        let (table, tokens) = (&mut self.table, &mut self.tokens);
+        let mut emit = |text: &[u8], position: i64| {
+            if text.len() > TERM_BYTES_MAX {
+                *oversized = Some(text.len());
+                return;
+            }
+            let position = position.clamp(logged, POSITION_MAX);
+            let step = position - logged;
+            if step != 1 {
+                tokens.push(STEP | step as u32);
+            }
+            logged = position;
+            token_seen = true;
+            length += u32::from(step != 0);
+            tokens.push(table.intern(text));
+        };
+        match &field.analyzer {
+            Some(analyzer) => analyze(analyzer, value, |text, position| emit(text, start + position as i64)),
+            None => emit(value.as_bytes(), start),
+        }
+        self.logged = logged;
+        if token_seen {
+            self.position = logged;
+        }
+        if let Some(total) = self.lengths.last_mut() {
+            *total += length;
+        }
+        first
+    }
+
+    fn roll_back(&mut self) {
+        self.tokens.truncate(self.mark.values);
+        self.docs.truncate(self.mark.entries);
+        self.starts.truncate(self.mark.entries);
+        self.lengths.truncate(self.mark.entries);
+        self.mark = Mark::default();
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let log = self.tokens.capacity() + self.starts.capacity() + self.lengths.capacity();
+        self.table.memory_bytes() + log * 4 + self.docs.memory_bytes()
+    }
+}
+
+#[inline]
+fn analyze(analyzer: &Analyzer, value: &str, mut emit: impl FnMut(&[u8], u32)) {
+    analyzer.tokens(value, |token| emit(token.text.as_bytes(), token.position));
+}
+
+impl FieldBuffer {
+    /// The field's logs as terms; created when the field is met first.
+    #[inline]
+    pub fn terms(&mut self) -> &mut TermsBuffer {
+        if let FieldBuffer::Absent = self {
+            *self = FieldBuffer::Terms(Box::default());
+        }
+        match self {
+            FieldBuffer::Terms(terms) => terms,
+            _ => unreachable!("a field keeps its representation as long as an index lives"),
+        }
+    }
+
+    #[inline]
+    pub fn numbers(&mut self) -> &mut NumbersBuffer {
+        if let FieldBuffer::Absent = self {
+            *self = FieldBuffer::Numbers(Box::default());
+        }
+        match self {
+            FieldBuffer::Numbers(numbers) => numbers,
+            _ => unreachable!("a field keeps its representation as long as an index lives"),
+        }
+    }
+
+    #[inline]
+    pub fn text(&mut self) -> &mut TextBuffer {
+        if let FieldBuffer::Absent = self {
+            *self = FieldBuffer::Text(Box::default());
+        }
+        match self {
+            FieldBuffer::Text(text) => text,
+            _ => unreachable!("a field keeps its representation as long as an index lives"),
+        }
+    }
+
+    /// Forgets the current document, which touched this field.
+    pub fn roll_back(&mut self) {
+        match self {
+            FieldBuffer::Absent => {}
+            FieldBuffer::Terms(terms) => terms.roll_back(),
+            FieldBuffer::Numbers(numbers) => numbers.roll_back(),
+            FieldBuffer::Text(text) => text.roll_back(),
+        }
+    }
+
+    pub fn memory_bytes(&self) -> usize {
+        match self {
+            FieldBuffer::Absent => 0,
+            FieldBuffer::Terms(terms) => size_of::<TermsBuffer>() + terms.memory_bytes(),
+            FieldBuffer::Numbers(numbers) => size_of::<NumbersBuffer>() + numbers.memory_bytes(),
+            FieldBuffer::Text(text) => size_of::<TextBuffer>() + text.memory_bytes(),
+        }
+    }
+}

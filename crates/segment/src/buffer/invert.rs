@@ -1,0 +1,120 @@
+//! Logs by document to postings by term: "in which documents, and where, is each term?" By counting sort.
+
+use super::fields::STEP;
+use crate::DocId;
+
+/// The used terms of a field in order, and where each one's entries lie after a scatter.
+pub struct TermOrder {
+    /// Term numbers, ascending by their bytes; unused ones left out.
+    pub sorted: Vec<u32>,
+    /// By term number: where the term's entries start.
+    starts: Vec<u32>,
+    /// By term number: entries of the term.
+    counts: Vec<u32>,
+    /// By term number: rank in `sorted` (the ordinal).
+    ranks: Vec<u32>,
+}
+
+impl TermOrder {
+    /// `values`: term numbers below `term_count`, with [`STEP`]s among them when they are text.
+    pub fn new<'a>(term_count: usize, values: &[u32], term: impl Fn(u32) -> &'a [u8]) -> TermOrder {
+        let mut counts = vec![0u32; term_count];
+        for &value in values {
+            if value & STEP == 0 {
+                counts[value as usize] += 1;
+            }
+        }
+        let mut sorted: Vec<u32> = (0..term_count as u32).filter(|&number| counts[number as usize] > 0).collect();
+        super::sort::sort_by_term(&mut sorted, term);
+        let (mut starts, mut ranks) = (vec![0; term_count], vec![0; term_count]);
+        let mut start = 0;
+        for (rank, &number) in sorted.iter().enumerate() {
+            (starts[number as usize], ranks[number as usize]) = (start, rank as u32);
+            start += counts[number as usize];
+        }
+        TermOrder { sorted, starts, counts, ranks }
+    }
+
+    /// Ordinal of a used term.
+    #[inline]
+    pub fn rank(&self, number: u32) -> u32 {
+        self.ranks[number as usize]
+    }
+
+    /// Entries of a term in what a scatter returned.
+    #[inline]
+    pub fn range(&self, number: u32) -> std::ops::Range<usize> {
+        let start = self.starts[number as usize] as usize;
+        start..start + self.counts[number as usize] as usize
+    }
+
+    fn entry_count(&self) -> usize {
+        self.counts.iter().map(|&count| count as usize).sum()
+    }
+
+    /// Documents by term: term `sorted[0]`'s first, each term's ascending. `docs`: of each value; `None`: value `i` is of
+    /// document `i`.
+    pub fn scatter_docs(&self, values: &[u32], docs: Option<&[DocId]>) -> Vec<DocId> {
+        let mut next = self.starts.clone();
+        let mut scattered = vec![0; self.entry_count()];
+        let mut put = |value: u32, doc: DocId| {
+            let at = &mut next[value as usize];
+            scattered[*at as usize] = doc;
+            *at += 1;
+        };
+        match docs {
+            None => values.iter().zip(0..).for_each(|(&value, doc)| put(value, doc)),
+            Some(docs) => values.iter().zip(docs).for_each(|(&value, &doc)| put(value, doc)),
+        }
+        scattered
+    }
+
+    /// `document << 32 | position` by term, ascending within a term. `texts`: document and log of each text.
+    pub fn scatter_positions<'t>(&self, texts: impl Iterator<Item = (DocId, &'t [u32])>) -> Vec<u64> {
+        let mut next = self.starts.clone();
+        let mut scattered = vec![0; self.entry_count()];
+        for (doc, tokens) in texts {
+            // A position before the first; a step comes before the token it moves.
+            let (mut position, mut step) = (u32::MAX, 1);
+            for &token in tokens {
+                if token & STEP != 0 {
+                    step = token & !STEP;
+                    continue;
+                }
+                position = position.wrapping_add(step);
+                step = 1;
+                let at = &mut next[token as usize];
+                scattered[*at as usize] = (doc as u64) << 32 | position as u64;
+                *at += 1;
+            }
+        }
+        scattered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scatters_by_rank() {
+        let terms: [&[u8]; 4] = [b"pear", b"apple", b"unused", b"fig"];
+        let values = [0, 1, 0, 3 | 0, 1];
+        let order = TermOrder::new(4, &values, |number| terms[number as usize]);
+        assert_eq!(order.sorted, [1, 3, 0]);
+        assert_eq!([order.rank(0), order.rank(1), order.rank(3)], [2, 0, 1]);
+        assert_eq!(order.scatter_docs(&values, None), [1, 4, 3, 0, 2]);
+        assert_eq!(order.scatter_docs(&values, Some(&[0, 0, 1, 1, 2])), [0, 2, 1, 0, 1]);
+        assert_eq!(order.range(0), 3..5);
+    }
+
+    #[test]
+    fn steps_move_positions() {
+        let terms: [&[u8]; 2] = [b"a", b"b"];
+        let tokens = [0, 1, STEP | 101, 0, STEP, 1];
+        let order = TermOrder::new(2, &tokens, |number| terms[number as usize]);
+        let scattered = order.scatter_positions([(7, &tokens[..])].into_iter());
+        let at = |position: u64| 7 << 32 | position;
+        assert_eq!(scattered, [at(0), at(102), at(1), at(102)]);
+    }
+}

@@ -1,0 +1,320 @@
+//! A buffer to a segment.
+
+use limber_codec::norm;
+use limber_mapping::{Field, FieldId, Mapping, reserved};
+use limber_store::Directory;
+
+use super::document::Buffer;
+use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer, TextBuffer};
+use super::invert::TermOrder;
+use crate::columns::{ColumnSummary, ColumnWriter};
+use crate::file::{FieldInfo, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
+use crate::id_filter::{self, id_hash};
+use crate::points::PointsWriter;
+use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
+use crate::{DocId, LiveDocs, Result, norms};
+
+impl Buffer {
+    /// Writes all documents as segment `id`; nothing is durable until the caller syncs `SegmentMeta::files`. `mapping` must
+    /// know every field that was fed. The second result has the documents that were deleted before, if any.
+    ///
+    /// The buffer is spent: its memory goes as its fields are written.
+    pub fn write(
+        self,
+        directory: &dyn Directory,
+        id: SegmentId,
+        mapping: &Mapping,
+    ) -> Result<(SegmentMeta, Option<LiveDocs>)> {
+        let doc_count = self.doc_count();
+        let mut live = None;
+        for &doc in &self.deleted {
+            live.get_or_insert_with(|| LiveDocs::all(doc_count)).delete(doc);
+        }
+        let Buffer { fields, ids, stored, seq_no_bounds, .. } = self;
+        let mut segment = FieldsWriter { writer: SegmentWriter::new(directory, id), infos: Vec::new(), doc_count };
+        stored.write(&mut segment.writer)?;
+        let by_id = sorted_ids(doc_count, |doc| ids.get(doc), live.as_ref());
+        segment.write_ids(mapping.field_by_id(reserved::ID), &by_id, |doc| ids.get(doc))?;
+        drop((by_id, ids));
+        for (number, field) in fields.into_iter().enumerate() {
+            let known = || mapping.field_by_id(FieldId(number as u32));
+            match field {
+                FieldBuffer::Absent => {}
+                FieldBuffer::Terms(terms) => segment.write_terms(known(), *terms)?,
+                FieldBuffer::Numbers(numbers) => segment.write_numbers(known(), *numbers)?,
+                FieldBuffer::Text(text) => segment.write_text(known(), *text)?,
+            }
+        }
+        let meta = segment.writer.finish(&segment.infos, doc_count, seq_no_bounds)?;
+        Ok((meta, live))
+    }
+}
+
+/// Live documents by `_id`. Deleted ones are left out, so that an id is in a segment's dictionary once.
+fn sorted_ids<'a>(doc_count: u32, id: impl Fn(DocId) -> &'a [u8], live: Option<&LiveDocs>) -> Vec<DocId> {
+    let mut docs: Vec<DocId> = match live {
+        None => (0..doc_count).collect(),
+        Some(live) => (0..doc_count).filter(|&doc| live.is_live(doc)).collect(),
+    };
+    super::sort::sort_by_term(&mut docs, id);
+    docs
+}
+
+struct FieldsWriter<'d> {
+    writer: SegmentWriter<'d>,
+    infos: Vec<FieldInfo>,
+    doc_count: u32,
+}
+
+impl FieldsWriter<'_> {
+    /// Gives a field its number in the segment.
+    fn add_info(&mut self, field: &Field) -> (u32, FieldInfo) {
+        let info = FieldInfo::of(field);
+        self.infos.push(info.clone());
+        (self.infos.len() as u32 - 1, info)
+    }
+
+    /// Writes the sections of an inverted field: `fill` adds the terms.
+    fn invert(
+        &mut self,
+        number: u32,
+        options: IndexOptions,
+        norms: Option<&[u8]>,
+        doc_count_with_field: u32,
+        fill: impl FnOnce(&mut FieldWriter<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let writer = &mut self.writer;
+        let mut terms = writer.begin(SectionKind::Terms, number);
+        let mut index = writer.begin(SectionKind::TermIndex, number);
+        let mut postings = writer.begin(SectionKind::Postings, number);
+        let mut positions = writer.begin(SectionKind::Positions, number);
+        let sinks = FieldSinks {
+            terms: &mut terms,
+            index: &mut index,
+            postings: &mut postings,
+            positions: &mut positions,
+        };
+        let mut field = FieldWriter::new(options, norms, sinks);
+        fill(&mut field)?;
+        let directory = field.finish(doc_count_with_field)?;
+        for section in [terms, index, postings, positions] {
+            writer.end(section);
+        }
+        writer.put(SectionKind::TermDirectory, number, &directory)
+    }
+
+    /// `docs`: ascending by their ids. An id that two live documents have is written once for both.
+    fn write_ids<'a>(&mut self, field: &Field, docs: &[DocId], id: impl Fn(DocId) -> &'a [u8]) -> Result<()> {
+        let (number, _) = self.add_info(field);
+        let filter = id_filter::encode(docs.len(), docs.iter().map(|&doc| id_hash(id(doc))));
+        self.writer.put(SectionKind::IdFilter, number, &filter)?;
+        let options = IndexOptions { frequencies: false, positions: false };
+        self.invert(number, options, None, docs.len() as u32, |terms| {
+            for same in docs.chunk_by(|&a, &b| id(a) == id(b)) {
+                if let [doc] = same {
+                    terms.add(id(*doc), &[*doc], &[], &[])?;
+                } else {
+                    let mut same = same.to_vec();
+                    same.sort_unstable();
+                    terms.add(id(same[0]), &same, &[], &[])?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn write_terms(&mut self, field: &Field, mut terms: TermsBuffer) -> Result<()> {
+        if terms.values.is_empty() {
+            return Ok(());
+        }
+        let (number, info) = self.add_info(field);
+        let repeats = terms.docs.has_repeats();
+        let docs = terms.docs.finish(self.doc_count);
+        let (table, values) = (&terms.table, &terms.values[..]);
+        let order = TermOrder::new(table.len(), values, |number| table.term(number));
+        let scattered = order.scatter_docs(values, docs);
+        let norms = info.norms.then(|| count_norms(docs, self.doc_count));
+        if let Some(norms) = &norms {
+            self.writer.put(SectionKind::Norms, number, &norms::encode(norms))?;
+        }
+        let doc_count_with_field = docs.map_or(self.doc_count, |docs| docs.chunk_by(|a, b| a == b).count() as u32);
+        let options = IndexOptions { frequencies: info.frequencies, positions: false };
+        self.invert(number, options, norms.as_deref(), doc_count_with_field, |writer| {
+            let (mut distinct, mut freqs) = (Vec::new(), Vec::new());
+            for &term in &order.sorted {
+                let docs = &scattered[order.range(term)];
+                if !repeats && !options.frequencies {
+                    writer.add(table.term(term), docs, &[], &[])?;
+                    continue;
+                }
+                distinct.clear();
+                freqs.clear();
+                for same in docs.chunk_by(|a, b| a == b) {
+                    distinct.push(same[0]);
+                    freqs.push(same.len() as u32);
+                }
+                let freqs = if options.frequencies { &freqs[..] } else { &[] };
+                writer.add(table.term(term), &distinct, freqs, &[])?;
+            }
+            Ok(())
+        })?;
+        drop(scattered);
+        if info.column {
+            let mut ordinals: Vec<i64> = values.iter().map(|&value| order.rank(value) as i64).collect();
+            self.write_column(number, &mut ordinals, docs, repeats, true)?;
+        }
+        Ok(())
+    }
+
+    fn write_numbers(&mut self, field: &Field, mut numbers: NumbersBuffer) -> Result<()> {
+        if numbers.values.is_empty() {
+            return Ok(());
+        }
+        let (number, info) = self.add_info(field);
+        let repeats = numbers.docs.has_repeats();
+        let docs = numbers.docs.finish(self.doc_count);
+        let values = &mut numbers.values[..];
+        let column = match info.column {
+            true => Some(self.write_column(number, values, docs, repeats, false)?),
+            false => None,
+        };
+        if info.index {
+            let mut points = PointsWriter::with_capacity(values.len());
+            match docs {
+                None => values.iter().zip(0..).for_each(|(&value, doc)| points.push(doc, value)),
+                Some(docs) => values.iter().zip(docs).for_each(|(&value, &doc)| points.push(doc, value)),
+            }
+            let mut section = self.writer.begin(SectionKind::Points, number);
+            points.finish(self.doc_count, column.as_ref(), &mut section)?;
+            self.writer.end(section);
+        }
+        Ok(())
+    }
+
+    /// `distinct`: whether a document's equal values count once, as ordinals do.
+    fn write_column(
+        &mut self,
+        number: u32,
+        values: &mut [i64],
+        docs: Option<&[DocId]>,
+        repeats: bool,
+        distinct: bool,
+    ) -> Result<ColumnSummary> {
+        let mut section = self.writer.begin(SectionKind::Column, number);
+        let mut column = ColumnWriter::new();
+        match docs {
+            None => column.push_run(0, values, &mut section)?,
+            Some(docs) if !repeats => {
+                for (doc, value) in docs.iter().zip(&*values) {
+                    column.push(*doc, std::slice::from_ref(value), &mut section)?;
+                }
+            }
+            Some(docs) => {
+                let mut rest = values;
+                for same in docs.chunk_by(|a, b| a == b) {
+                    let (of_doc, others) = rest.split_at_mut(same.len());
+                    rest = others;
+                    of_doc.sort_unstable();
+                    let len = if distinct { partition_dedup(of_doc) } else { of_doc.len() };
+                    column.push(same[0], &of_doc[..len], &mut section)?;
+                }
+            }
+        }
+        let summary = column.finish(self.doc_count, &mut section)?;
+        self.writer.end(section);
+        Ok(summary)
+    }
+
+    fn write_text(&mut self, field: &Field, mut text: TextBuffer) -> Result<()> {
+        if text.docs.len() == 0 {
+            return Ok(());
+        }
+        let (number, info) = self.add_info(field);
+        let docs = text.docs.finish(self.doc_count);
+        let doc_of = |entry: usize| docs.map_or(entry as u32, |docs| docs[entry]);
+        let norms = info.norms.then(|| {
+            let mut norms = vec![0; self.doc_count as usize];
+            text.lengths.iter().enumerate().for_each(|(entry, &length)| {
+                norms[doc_of(entry) as usize] = norm::encode(length);
+            });
+            norms
+        });
+        if let Some(norms) = &norms {
+            self.writer.put(SectionKind::Norms, number, &norms::encode(norms))?;
+        }
+        let (table, tokens) = (&text.table, &text.tokens[..]);
+        let order = TermOrder::new(table.len(), tokens, |number| table.term(number));
+        let texts = text.starts.iter().enumerate().map(|(entry, &start)| {
+            let end = text.starts.get(entry + 1).map_or(tokens.len(), |&end| end as usize);
+            (doc_of(entry), &tokens[start as usize..end])
+        });
+        let scattered = order.scatter_positions(texts);
+        let doc_count_with_field = text.lengths.iter().filter(|&&length| length > 0).count() as u32;
+        let options = IndexOptions { frequencies: info.frequencies, positions: info.positions };
+        self.invert(number, options, norms.as_deref(), doc_count_with_field, |writer| {
+            let mut postings = TermPostings::default();
+            for &term in &order.sorted {
+                postings.gather(&scattered[order.range(term)], options);
+                writer.add(table.term(term), &postings.docs, &postings.freqs, &postings.positions)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The postings of one term, gathered for the writer.
+#[derive(Default)]
+struct TermPostings {
+    docs: Vec<DocId>,
+    freqs: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+impl TermPostings {
+    /// `entries`: `document << 32 | position`, ascending.
+    fn gather(&mut self, entries: &[u64], options: IndexOptions) {
+        self.docs.clear();
+        self.freqs.clear();
+        self.positions.clear();
+        let mut previous = None;
+        for &entry in entries {
+            let doc = (entry >> 32) as DocId;
+            if previous == Some(doc) {
+                if let Some(freq) = self.freqs.last_mut() {
+                    *freq += 1;
+                }
+            } else {
+                self.docs.push(doc);
+                if options.frequencies {
+                    self.freqs.push(1);
+                }
+                previous = Some(doc);
+            }
+            if options.positions {
+                self.positions.push(entry as u32);
+            }
+        }
+    }
+}
+
+/// Norms of a field of whole terms: the number of values. `docs`: of each value.
+fn count_norms(docs: Option<&[DocId]>, doc_count: u32) -> Vec<u8> {
+    let Some(docs) = docs else { return vec![norm::encode(1); doc_count as usize] };
+    let mut norms = vec![0; doc_count as usize];
+    for same in docs.chunk_by(|a, b| a == b) {
+        norms[same[0] as usize] = norm::encode(same.len() as u32);
+    }
+    norms
+}
+
+/// Moves the distinct values of a sorted slice to its front; their number.
+fn partition_dedup(sorted: &mut [i64]) -> usize {
+    let mut len = 0;
+    for at in 0..sorted.len() {
+        if len == 0 || sorted[at] != sorted[len - 1] {
+            sorted[len] = sorted[at];
+            len += 1;
+        }
+    }
+    len
+}
