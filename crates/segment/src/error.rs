@@ -16,6 +16,12 @@ pub enum Error {
          length {limit_bytes}), all of which were skipped. bytes can be at most {limit_bytes} in length; got {bytes}"
     )]
     ImmenseTerm { field: String, bytes: usize, limit_bytes: usize },
+    /// Segments of one shard disagree about what a field is; a mapping never lets that happen.
+    #[error("field [{path}] is represented differently in the segments to merge")]
+    FieldConflict { path: String },
+    /// The caller's progress hook ended a merge.
+    #[error("cancelled")]
+    Cancelled,
     /// A structure has outgrown what its format can address.
     #[error("{what} would exceed {limit}")]
     LimitExceeded { what: &'static str, limit: u64 },

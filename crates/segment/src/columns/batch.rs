@@ -1,7 +1,7 @@
 //! The values of a batch of documents.
 
 /// What [`super::Column::gather`] answers. Reuse one across batches: nothing is allocated once it has grown.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Clone)]
 pub struct Batch<T> {
     /// All values, in the order of the documents asked for; several of one document ascending.
     pub values: Vec<T>,
@@ -9,6 +9,12 @@ pub struct Batch<T> {
     pub positions: Vec<u32>,
     pub(super) aligned: bool,
     pub(super) ranks: Vec<u32>,
+}
+
+impl<T> Default for Batch<T> {
+    fn default() -> Batch<T> {
+        Batch { values: Vec::new(), positions: Vec::new(), aligned: false, ranks: Vec::new() }
+    }
 }
 
 impl<T: Copy> Batch<T> {

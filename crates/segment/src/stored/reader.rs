@@ -120,7 +120,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    fn parts(block: &RawBlock<'a>) -> Result<Parts<'a>> {
+    fn parts<'b>(block: &RawBlock<'b>) -> Result<Parts<'b>> {
         let at = Error::in_section("stored blocks", 0);
         let mut reader = Reader::new(block.bytes);
         let mut next = || reader.varint().map_err(&at);
@@ -160,6 +160,12 @@ impl<'a> Stored<'a> {
         reader.load_head(self.codec, (core, block), &raw)?;
         let span = reader.span(doc)?;
         Ok((&reader.head[span.id.clone()], span.routing.clone().map(|range| &reader.head[range])))
+    }
+
+    /// Whether copying the block as it is keeps the merged segment's blocks near their target size. Small ones (the last of a
+    /// segment, all of a tiny one) are packed together instead.
+    pub(crate) fn is_well_filled(&self, raw: &RawBlock<'a>) -> Result<bool> {
+        Ok(Self::parts(raw)?.body_len * 2 >= self.codec.block_bytes() as u64)
     }
 
     /// Decompresses and parses every block.

@@ -119,6 +119,11 @@ impl StoredWriter {
         Ok(())
     }
 
+    /// Bytes of finished blocks not drained yet.
+    pub(crate) fn finished_bytes(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// Writes finished blocks to the open section and forgets them.
     pub(crate) fn drain(&mut self, section: &mut SectionWriter<'_>) -> Result<()> {
         section.append(&self.blocks)?;

@@ -1,0 +1,105 @@
+//! The merge from above: a list of calls.
+
+use hashbrown::HashMap;
+use limber_mapping::Representation;
+use limber_store::Directory;
+
+use super::columns::{merge_numbers, merge_ordinals, merge_points};
+use super::doc_map::DocIdMap;
+use super::stored::merge_stored;
+use super::terms::merge_terms;
+use crate::columns::ColumnSummary;
+use crate::file::{Progress, SectionKind, SegmentWriter};
+use crate::stored::StoredCodec;
+use crate::{Error, FieldInfo, Result, SegmentId, SegmentMeta, SegmentView};
+
+/// Path of the column that holds sequence numbers.
+const SEQ_NO_PATH: &str = "_seq_no";
+
+/// Merges `views` in their order into the new segment `id`, without fsync.
+///
+/// `progress` is called about every MiB with the bytes written since the last call: it may sleep to throttle, and its error
+/// (such as [`Error::Cancelled`]) ends the merge. After an error no file of the new segment is left behind.
+pub fn merge(
+    views: &[SegmentView],
+    directory: &dyn Directory,
+    id: SegmentId,
+    codec: StoredCodec,
+    progress: Option<Box<Progress<'_>>>,
+) -> Result<(SegmentMeta, DocIdMap)> {
+    let map = DocIdMap::of(views)?;
+    let fields = union_of_fields(views)?;
+    let mut writer = SegmentWriter::new(directory, id);
+    if let Some(progress) = progress {
+        writer = writer.with_progress(progress);
+    }
+    let mut seq_no_bounds = None;
+    for (number, info) in (0u32..).zip(&fields) {
+        let column = merge_field(views, &map, info, number, &mut writer)?;
+        if &*info.path == SEQ_NO_PATH {
+            seq_no_bounds =
+                column.filter(|c| c.value_count > 0).map(|c| (c.min.max(0) as u64, c.max.max(0) as u64));
+        }
+    }
+    merge_stored(views, codec, &mut writer)?;
+    let meta = writer.finish(&fields, map.doc_count(), seq_no_bounds)?;
+    Ok((meta, map))
+}
+
+/// Every section of one field; what was written as its number column.
+fn merge_field(
+    views: &[SegmentView],
+    map: &DocIdMap,
+    info: &FieldInfo,
+    number: u32,
+    writer: &mut SegmentWriter<'_>,
+) -> Result<Option<ColumnSummary>> {
+    let has = |kind| {
+        views.iter().any(|view| {
+            view.segment
+                .number(&info.path)
+                .is_some_and(|number| view.segment.file().entry(kind, number).is_some())
+        })
+    };
+    if info.representation != Representation::Number {
+        if has(SectionKind::TermDirectory) {
+            let ordinals = merge_terms(views, map, info, number, writer)?;
+            if has(SectionKind::Column) {
+                merge_ordinals(views, map, info, number, &ordinals, writer)?;
+            }
+        }
+        return Ok(None);
+    }
+    let column = match has(SectionKind::Column) {
+        true => Some(merge_numbers(views, map, info, number, writer)?),
+        false => None,
+    };
+    if has(SectionKind::Points) {
+        merge_points(views, map, info, number, column.as_ref(), writer)?;
+    }
+    Ok(column)
+}
+
+/// The fields of all segments, in order of appearance. What only some segments have of a field (norms switched off by a later
+/// mapping) the merged one does not have; a column or terms are had when any segment has them.
+fn union_of_fields(views: &[SegmentView]) -> Result<Vec<FieldInfo>> {
+    let mut fields: Vec<FieldInfo> = Vec::new();
+    let mut places: HashMap<std::sync::Arc<str>, usize, foldhash::fast::RandomState> = HashMap::default();
+    for info in views.iter().flat_map(|view| view.segment.fields()) {
+        let Some(&place) = places.get(&info.path) else {
+            places.insert(info.path.clone(), fields.len());
+            fields.push(info.clone());
+            continue;
+        };
+        let merged = &mut fields[place];
+        if merged.representation != info.representation {
+            return Err(Error::FieldConflict { path: info.path.to_string() });
+        }
+        merged.index |= info.index;
+        merged.column |= info.column;
+        merged.norms &= info.norms;
+        merged.frequencies &= info.frequencies;
+        merged.positions &= info.positions;
+    }
+    Ok(fields)
+}

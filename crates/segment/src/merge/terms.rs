@@ -1,0 +1,268 @@
+//! The terms and postings of one field of several segments as one: a k-way merge of dictionaries.
+
+use crate::file::{SectionKind, SegmentWriter};
+use crate::id_filter::id_hash;
+use crate::norms;
+use crate::postings::{FieldSinks, FieldWriter, IndexOptions, PostingsReader, Want};
+use crate::segment::ID_PATH;
+use crate::terms::{TermCursor, TermInfo};
+use crate::{DocId, FieldInfo, NO_MORE_DOCS, Result, SegmentView, Sink};
+
+use super::doc_map::{DocIdMap, outside};
+
+/// New ordinal of each old one, by segment; empty for segments without the field. Old ordinals whose documents were all deleted
+/// have [`DROPPED`].
+pub(super) type OrdinalMaps = Vec<Vec<u32>>;
+pub(super) const DROPPED: u32 = u32::MAX;
+
+/// One segment's terms during the merge.
+struct Source<'a> {
+    segment: usize,
+    cursor: TermCursor<'a>,
+    postings: &'a PostingsReader,
+}
+
+/// Merges norms, terms and postings of a field; the ordinal maps when `info.column`.
+pub(super) fn merge_terms<'d>(
+    views: &[SegmentView],
+    map: &DocIdMap,
+    info: &FieldInfo,
+    number: u32,
+    writer: &mut SegmentWriter<'d>,
+) -> Result<OrdinalMaps> {
+    let mut ordinals: OrdinalMaps = vec![Vec::new(); views.len()];
+    let mut sources = Vec::new();
+    let mut doc_count_with_field = 0u64;
+    for (segment, view) in views.iter().enumerate() {
+        let path = &info.path;
+        let (Some(terms), Some(postings)) = (view.segment.terms(path)?, view.segment.postings_reader(path)?)
+        else {
+            continue;
+        };
+        doc_count_with_field += u64::from(terms.doc_count_with_field());
+        if info.column {
+            ordinals[segment] = vec![DROPPED; terms.len() as usize];
+        }
+        let mut cursor = terms.cursor();
+        if cursor.advance()? {
+            sources.push(Source { segment, cursor, postings });
+        }
+    }
+    let norms = merge_norms(views, map, info)?;
+    if let Some(norms) = &norms {
+        writer.put(SectionKind::Norms, number, &norms::encode(norms))?;
+    }
+    let options = IndexOptions { frequencies: info.frequencies, positions: info.positions };
+    let mut terms = writer.begin(SectionKind::Terms, number);
+    let mut index = writer.begin(SectionKind::TermIndex, number);
+    let mut postings = writer.begin(SectionKind::Postings, number);
+    let mut positions = options.positions.then(|| writer.begin(SectionKind::Positions, number));
+    let mut no_positions: Vec<u8> = Vec::new();
+    let sinks = FieldSinks {
+        terms: &mut terms,
+        index: &mut index,
+        postings: &mut postings,
+        positions: match &mut positions {
+            Some(section) => section as &mut dyn Sink,
+            None => &mut no_positions,
+        },
+    };
+    let mut field = FieldWriter::new(options, norms.as_deref(), sinks);
+    let mut copier = PostingsCopier::new(map, options);
+    let deletes = (0..views.len()).any(|segment| map.shift(segment).is_none());
+    if deletes {
+        copier.seen = Some(vec![0; map.doc_count().div_ceil(64) as usize]);
+    }
+    let mut id_hashes = (*info.path == *ID_PATH).then(Vec::new);
+    let mut heap = TermHeap::new(sources);
+    while let Some(group) = heap.next_term() {
+        let (term, sources) = group;
+        field.begin_term(term);
+        for source in sources.iter() {
+            copier.copy(source, &mut field)?;
+        }
+        let ord = field.term_count();
+        if field.end_term()? {
+            if let Some(hashes) = &mut id_hashes {
+                hashes.push(id_hash(sources[0].cursor.term()));
+            }
+            if info.column {
+                for source in sources.iter() {
+                    ordinals[source.segment][source.cursor.ord() as usize] = ord as u32;
+                }
+            }
+        }
+        heap.advance()?;
+    }
+    if let Some(seen) = &copier.seen {
+        doc_count_with_field = seen.iter().map(|word| u64::from(word.count_ones())).sum();
+    }
+    let directory = field.finish(doc_count_with_field as u32)?;
+    writer.end(terms);
+    writer.end(index);
+    writer.end(postings);
+    if let Some(positions) = positions {
+        writer.end(positions);
+    }
+    writer.put(SectionKind::TermDirectory, number, &directory)?;
+    if let Some(hashes) = id_hashes {
+        let filter = crate::id_filter::encode(hashes.len(), hashes.iter().copied());
+        writer.put(SectionKind::IdFilter, number, &filter)?;
+    }
+    Ok(ordinals)
+}
+
+/// Norms by new document; `None` when the field has none.
+fn merge_norms(views: &[SegmentView], map: &DocIdMap, info: &FieldInfo) -> Result<Option<Vec<u8>>> {
+    if !info.norms {
+        return Ok(None);
+    }
+    let mut merged = vec![0; map.doc_count() as usize];
+    for (segment, view) in views.iter().enumerate() {
+        let Some(norms) = view.segment.norms(&info.path)? else { continue };
+        match (norms.as_slice(), map.shift(segment)) {
+            (Some(all), Some(base)) => merged[base as usize..][..all.len()].copy_from_slice(all),
+            _ => norms.for_each(|doc, norm| {
+                if let Some(new) = map.get(segment, doc) {
+                    merged[new as usize] = norm;
+                }
+            }),
+        }
+    }
+    Ok(Some(merged))
+}
+
+/// Sources ordered by their current term; those of the smallest one are together at the end.
+struct TermHeap<'a> {
+    /// Descending by (term, segment), but for the `group` last ones, which ascend by segment and share the smallest term.
+    sources: Vec<Source<'a>>,
+    group: usize,
+}
+
+impl<'a> TermHeap<'a> {
+    fn new(mut sources: Vec<Source<'a>>) -> TermHeap<'a> {
+        sources.sort_by(|a, b| (b.cursor.term(), b.segment).cmp(&(a.cursor.term(), a.segment)));
+        TermHeap { sources, group: 0 }
+    }
+
+    /// The smallest term and the sources that have it, by segment. [`TermHeap::advance`] before the next call.
+    fn next_term(&mut self) -> Option<(&[u8], &[Source<'a>])> {
+        let smallest = self.sources.last()?.cursor.term();
+        let others = self.sources.iter().rev().position(|source| source.cursor.term() != smallest);
+        self.group = others.unwrap_or(self.sources.len());
+        let start = self.sources.len() - self.group;
+        self.sources[start..].reverse();
+        let group = &self.sources[start..];
+        Some((group[0].cursor.term(), group))
+    }
+
+    /// Moves the sources of the smallest term on and puts them where they belong now.
+    fn advance(&mut self) -> Result<()> {
+        let mut rest = self.sources.len() - self.group;
+        for at in rest..self.sources.len() {
+            if !self.sources[at].cursor.advance()? {
+                continue;
+            }
+            // Insertion from the small end: merges have few segments, and often the same one has the next term too.
+            self.sources.swap(rest, at);
+            let mut place = rest;
+            while place > 0 && {
+                let (here, before) = (&self.sources[place], &self.sources[place - 1]);
+                (here.cursor.term(), here.segment) > (before.cursor.term(), before.segment)
+            } {
+                self.sources.swap(place, place - 1);
+                place -= 1;
+            }
+            rest += 1;
+        }
+        self.sources.truncate(rest);
+        self.group = 0;
+        Ok(())
+    }
+}
+
+/// Moves postings of one source's current term over, renumbered, deleted documents dropped. Buffers are reused from term to
+/// term.
+struct PostingsCopier<'m> {
+    map: &'m DocIdMap,
+    options: IndexOptions,
+    want: Want,
+    docs: Vec<DocId>,
+    freqs: Vec<u32>,
+    positions: Vec<u32>,
+    of_doc: Vec<u32>,
+    /// New documents met, when some were deleted.
+    seen: Option<Vec<u64>>,
+}
+
+/// Documents with positions that are handed over at once.
+const POSITIONS_BATCH_DOCS: usize = 128;
+
+impl<'m> PostingsCopier<'m> {
+    fn new(map: &'m DocIdMap, options: IndexOptions) -> PostingsCopier<'m> {
+        let want = match (options.positions, options.frequencies) {
+            (true, _) => Want::Positions,
+            (false, true) => Want::Freqs,
+            (false, false) => Want::Docs,
+        };
+        let (docs, freqs, positions, of_doc) = Default::default();
+        PostingsCopier { map, options, want, docs, freqs, positions, of_doc, seen: None }
+    }
+
+    fn copy(&mut self, source: &Source<'_>, field: &mut FieldWriter<'_>) -> Result<()> {
+        let info = source.cursor.info()?;
+        if info.doc_freq == 1 && !self.options.positions {
+            return self.copy_single(source.segment, &info, field);
+        }
+        let mut postings = source.postings.postings(&info, self.want)?;
+        if self.options.positions {
+            while postings.next() != NO_MORE_DOCS {
+                let Some(new) = self.map.get(source.segment, postings.doc()) else { continue };
+                postings.positions(&mut self.of_doc);
+                self.docs.push(new);
+                self.freqs.push(self.of_doc.len() as u32);
+                self.positions.append(&mut self.of_doc);
+                if self.docs.len() == POSITIONS_BATCH_DOCS {
+                    self.hand_over(field)?;
+                }
+            }
+            self.hand_over(field)?;
+        } else {
+            let mut doc = postings.next();
+            while doc != NO_MORE_DOCS {
+                self.docs.extend_from_slice(postings.block_docs());
+                if self.options.frequencies {
+                    self.freqs.extend_from_slice(postings.block_freqs());
+                }
+                self.map.map(source.segment, &mut self.docs, &mut self.freqs)?;
+                self.hand_over(field)?;
+                doc = postings.next_block();
+            }
+        }
+        postings.status()
+    }
+
+    fn copy_single(&mut self, segment: usize, info: &TermInfo, field: &mut FieldWriter<'_>) -> Result<()> {
+        if let Some(new) = self.map.get(segment, info.location.single_doc) {
+            self.docs.push(new);
+            if self.options.frequencies {
+                self.freqs.push(info.total_term_freq.min(u64::from(u32::MAX)) as u32);
+            }
+            self.hand_over(field)?;
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self, field: &mut FieldWriter<'_>) -> Result<()> {
+        if let Some(seen) = &mut self.seen {
+            for doc in &self.docs {
+                *seen.get_mut(*doc as usize / 64).ok_or_else(outside)? |= 1 << (doc % 64);
+            }
+        }
+        field.push(&self.docs, &self.freqs, &self.positions)?;
+        self.docs.clear();
+        self.freqs.clear();
+        self.positions.clear();
+        Ok(())
+    }
+}
