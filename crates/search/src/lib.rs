@@ -1,1 +1,22 @@
-//! placeholder
+//! Query JSON to hits and buckets over a snapshot of segments.
+//!
+//! Question answered: "which documents of these shards match this request, in which order, and what do they look like?"
+//!
+//! A request goes [`request`] (parse) -> [`query`] (bind to each shard) -> `matcher` and `score` (open on each segment, by windows of
+//! 4,096 documents) -> `collect` (the best of them) -> reduce -> `fetch` (the winners only) -> response.
+//!
+//! **Invariant**: with `mapping`, the only place that parses user JSON; knows nothing of files, threads or HTTP. A snapshot never
+//! changes while it is searched.
+
+pub mod context;
+mod dates;
+mod error;
+mod json;
+mod matcher;
+pub mod query;
+pub mod request;
+pub mod score;
+
+pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
+pub use error::{Error, Result, ShardFailure, root_cause};
+pub use request::{CountRequest, SearchRequest, UrlParameters};

@@ -1,0 +1,126 @@
+//! What a search runs on and under: shards frozen at one instant, limits, deadline.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use limber_mapping::{FieldType, Mapping, RequestError};
+use limber_segment::SegmentView;
+use limber_store::Ledger;
+
+use crate::error::{Error, Result};
+
+/// Name and identity of an index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexRef {
+    pub name: String,
+    pub uuid: String,
+}
+
+/// Index settings that a search obeys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardSettings {
+    /// `index.max_result_window`.
+    pub max_result_window: u32,
+    /// `index.max_terms_count`.
+    pub max_terms_count: usize,
+}
+
+impl Default for ShardSettings {
+    fn default() -> ShardSettings {
+        ShardSettings { max_result_window: 10_000, max_terms_count: 65_536 }
+    }
+}
+
+/// One shard at one instant. Cheap to clone; holding it keeps its segments open.
+#[derive(Clone)]
+pub struct ShardSnapshot {
+    pub index: Arc<IndexRef>,
+    pub shard: u32,
+    pub mapping: Arc<Mapping>,
+    /// In index order; document numbers of a shard count through them.
+    pub segments: Vec<SegmentView>,
+    pub settings: Arc<ShardSettings>,
+}
+
+impl std::fmt::Debug for ShardSnapshot {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "[{}][{}] of {} segments", self.index.name, self.shard, self.segments.len())
+    }
+}
+
+impl ShardSnapshot {
+    /// Documents of all segments, deleted ones included.
+    pub fn doc_count(&self) -> u64 {
+        self.segments.iter().map(|view| u64::from(view.segment.doc_count())).sum()
+    }
+
+    /// `query_shard_exception` with the index's name and uuid.
+    pub fn query_shard_exception(&self, reason: impl Into<String>) -> RequestError {
+        RequestError::new(400, "query_shard_exception", reason)
+            .with("index_uuid", self.index.uuid.clone())
+            .with("index", self.index.name.clone())
+    }
+}
+
+/// Elasticsearch's name of a field type.
+pub(crate) fn type_name(kind: &FieldType) -> &'static str {
+    match kind {
+        FieldType::Text => "text",
+        FieldType::Keyword => "keyword",
+        FieldType::Long => "long",
+        FieldType::Integer => "integer",
+        FieldType::Short => "short",
+        FieldType::Byte => "byte",
+        FieldType::Double => "double",
+        FieldType::Float => "float",
+        FieldType::HalfFloat => "half_float",
+        FieldType::ScaledFloat { .. } => "scaled_float",
+        FieldType::Boolean => "boolean",
+        FieldType::Date { .. } => "date",
+        FieldType::Ip => "ip",
+    }
+}
+
+/// What one request may use, and when it has to stop.
+#[derive(Debug, Clone)]
+pub struct SearchContext {
+    pub ledger: Ledger,
+    /// The request's `now`.
+    pub now_millis: i64,
+    /// The request's start, for `took`.
+    pub started: Instant,
+    /// When to stop and answer with what there is (`timed_out: true`).
+    pub deadline: Option<Instant>,
+    /// Set by the task's cancellation.
+    pub cancelled: Arc<AtomicBool>,
+    /// `search.max_buckets`.
+    pub max_buckets: u32,
+    /// The node's id, for `_shards.failures` and `_explanation`.
+    pub node_id: Arc<str>,
+}
+
+impl SearchContext {
+    pub fn new(ledger: Ledger, now_millis: i64) -> SearchContext {
+        SearchContext {
+            ledger,
+            now_millis,
+            started: Instant::now(),
+            deadline: None,
+            cancelled: Arc::new(AtomicBool::new(false)),
+            max_buckets: 65_536,
+            node_id: Arc::from(""),
+        }
+    }
+
+    /// Called once a window of documents.
+    pub fn check(&self) -> Result<()> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(Error::TimedOut),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What can go wrong with a search, split by who can act; and its rendering as Elasticsearch's error body.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller's fault.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// Corrupt data, the disk, or a limit below.
+    #[error(transparent)]
+    Segment(#[from] limber_segment::Error),
+    /// A memory limit (429) or the disk.
+    #[error(transparent)]
+    Store(#[from] limber_store::Error),
+    /// Every shard failed; Elasticsearch's `search_phase_execution_exception`.
+    #[error("all shards failed")]
+    AllShardsFailed { phase: &'static str, failures: Vec<ShardFailure> },
+    /// The task was cancelled while it ran.
+    #[error("task cancelled")]
+    Cancelled,
+    /// The deadline (`timeout`) has passed. Never leaves [`crate::execute`]: it becomes `timed_out: true`.
+    #[error("Time exceeded")]
+    TimedOut,
+}
+
+/// One entry of `_shards.failures`.
+#[derive(Debug, Clone)]
+pub struct ShardFailure {
+    pub index: String,
+    pub shard: u32,
+    pub node: String,
+    pub reason: RequestError,
+}
+
+impl ShardFailure {
+    /// `{"shard", "index", "node", "reason"}` in Elasticsearch's order.
+    pub fn to_json(&self) -> Value {
+        let mut entry = json!({ "shard": self.shard, "index": self.index });
+        if !self.node.is_empty() {
+            entry["node"] = self.node.clone().into();
+        }
+        entry["reason"] = self.reason.to_json();
+        entry
+    }
+}
+
+impl Error {
+    /// The error as one [`RequestError`], whatever its origin; `search_phase_execution_exception` carries `failed_shards`.
+    pub fn to_request_error(&self) -> RequestError {
+        match self {
+            Error::Request(error) => error.clone(),
+            Error::Segment(limber_segment::Error::Store(error)) | Error::Store(error) => store_error(error),
+            Error::Segment(error) => RequestError::new(500, "exception", error.to_string()),
+            Error::Cancelled => RequestError::new(400, "task_cancelled_exception", "task cancelled"),
+            Error::TimedOut => RequestError::new(504, "query_phase_execution_exception", "Time exceeded"),
+            Error::AllShardsFailed { phase, failures } => all_shards_failed(phase, failures),
+        }
+    }
+
+    /// HTTP status.
+    pub fn status(&self) -> u16 {
+        self.to_request_error().status
+    }
+
+    /// `root_cause` entries: `{"type", "reason", ...}` without their causes.
+    pub fn root_causes(&self) -> Vec<Value> {
+        let shown = |error: &RequestError| {
+            let mut root = root_cause(error).clone();
+            root.caused_by = None;
+            root.to_json()
+        };
+        match self {
+            Error::AllShardsFailed { failures, .. } => {
+                let mut causes: Vec<Value> = Vec::new();
+                for failure in failures {
+                    let cause = shown(&failure.reason);
+                    if !causes.contains(&cause) {
+                        causes.push(cause);
+                    }
+                }
+                causes
+            }
+            other => vec![shown(&other.to_request_error())],
+        }
+    }
+
+    /// The whole body: `{"error": {"root_cause": [...], "type", "reason", ...}, "status": n}`.
+    pub fn to_json(&self) -> Value {
+        let error = self.to_request_error();
+        let mut object = Map::new();
+        object.insert("root_cause".into(), self.root_causes().into());
+        if let Value::Object(members) = error.to_json() {
+            object.extend(members);
+        }
+        json!({ "error": object, "status": error.status })
+    }
+
+    /// Whether one shard may fail with this while the others go on. Cancellation and full memory end the whole search.
+    pub(crate) fn is_of_one_shard(&self) -> bool {
+        !matches!(self, Error::Cancelled | Error::TimedOut)
+    }
+}
+
+fn store_error(error: &limber_store::Error) -> RequestError {
+    match error {
+        limber_store::Error::LimitExceeded { wanted_bytes, limit_bytes, .. } => {
+            RequestError::new(429, "circuit_breaking_exception", error.to_string())
+                .with("bytes_wanted", *wanted_bytes)
+                .with("bytes_limit", *limit_bytes)
+                .with("durability", "TRANSIENT")
+        }
+        other => RequestError::new(500, "i_o_exception", other.to_string()),
+    }
+}
+
+/// Exceptions of the Java library rather than of Elasticsearch; Elasticsearch wraps them once more when it names a root cause.
+fn is_foreign(kind: &str) -> bool {
+    matches!(
+        kind,
+        "illegal_argument_exception"
+            | "number_format_exception"
+            | "illegal_state_exception"
+            | "null_pointer_exception"
+            | "array_index_out_of_bounds_exception"
+            | "date_time_parse_exception"
+            | "x_content_parse_exception"
+            | "i_o_exception"
+    )
+}
+
+/// The innermost cause that Elasticsearch would name (`ElasticsearchException#guessRootCauses`).
+pub fn root_cause(error: &RequestError) -> &RequestError {
+    match &error.caused_by {
+        Some(cause) if error.kind == "x_content_parse_exception" => match cause.kind {
+            "illegal_argument_exception" | "number_format_exception" => error,
+            _ => root_cause(cause),
+        },
+        Some(cause) if !is_foreign(error.kind) && !is_foreign(cause.kind) && cause.kind != "named_object_not_found_exception" => {
+            root_cause(cause)
+        }
+        _ => error,
+    }
+}
+
+/// `SearchPhaseExecutionException`: the first failure's root cause is repeated unless it is that failure itself.
+fn all_shards_failed(phase: &'static str, failures: &[ShardFailure]) -> RequestError {
+    let status = failures.iter().map(|failure| failure.reason.status).max().unwrap_or(503);
+    let shards: Vec<Value> = grouped(failures).iter().map(|failure| failure.to_json()).collect();
+    let mut error = RequestError::new(status, "search_phase_execution_exception", "all shards failed")
+        .with("phase", phase)
+        .with("grouped", true)
+        .with("failed_shards", shards);
+    if let Some(first) = failures.first() {
+        let root = root_cause(&first.reason);
+        if is_foreign(root.kind) {
+            let mut wrapper = RequestError::new(root.status, root.kind, root.reason.clone());
+            wrapper.caused_by = Some(Box::new(root.clone()));
+            error.caused_by = Some(Box::new(wrapper));
+        } else if !std::ptr::eq(root, &first.reason) {
+            error.caused_by = Some(Box::new(root.clone()));
+        }
+    }
+    error
+}
+
+/// One failure per (index, reason), as Elasticsearch groups them (`ExceptionsHelper#groupBy`).
+pub(crate) fn grouped(failures: &[ShardFailure]) -> Vec<&ShardFailure> {
+    let mut kept: Vec<&ShardFailure> = Vec::new();
+    for failure in failures {
+        if !kept.iter().any(|seen| seen.index == failure.index && seen.reason == failure.reason) {
+            kept.push(failure);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(reason: RequestError) -> Value {
+        let failure = ShardFailure { index: "t".into(), shard: 0, node: "n".into(), reason };
+        Error::AllShardsFailed { phase: "query", failures: vec![failure] }.to_json()
+    }
+
+    #[test]
+    fn a_foreign_exception_is_repeated_as_the_cause() {
+        let body = failed(RequestError::illegal_argument("bad"));
+        assert_eq!(body["status"], 400);
+        assert_eq!(body["error"]["root_cause"][0], json!({"type": "illegal_argument_exception", "reason": "bad"}));
+        assert_eq!(body["error"]["caused_by"]["caused_by"]["reason"], "bad");
+    }
+
+    #[test]
+    fn an_elasticsearch_exception_is_its_own_root_cause() {
+        let cause = RequestError::new(400, "number_format_exception", "For input string: \"abc\"");
+        let body = failed(RequestError::new(400, "query_shard_exception", "failed to create query").caused_by(cause));
+        assert_eq!(body["error"]["root_cause"][0]["type"], "query_shard_exception");
+        assert_eq!(body["error"].get("caused_by"), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! Leaves of a request body: "what number, boolean or text is this JSON value, as Elasticsearch's parser coerces it?"
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+/// Deepest nesting of `{` and `[` that a request body may have; deeper ones are refused before anything recurses over them.
+pub const JSON_DEPTH_MAX: usize = 500;
+
+/// The parser token that starts `value`, in Elasticsearch's words.
+pub fn token(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "VALUE_NULL",
+        Value::Bool(_) => "VALUE_BOOLEAN",
+        Value::Number(_) => "VALUE_NUMBER",
+        Value::String(_) => "VALUE_STRING",
+        Value::Array(_) => "START_ARRAY",
+        Value::Object(_) => "START_OBJECT",
+    }
+}
+
+/// `Unknown key for a START_OBJECT in [key].`
+pub fn unknown_key(key: &str, value: &Value) -> RequestError {
+    RequestError::parsing(format!("Unknown key for a {} in [{key}].", token(value)))
+}
+
+/// Refuses values that are nested too deeply; itself iterative.
+pub fn check_depth(value: &Value) -> Result<(), RequestError> {
+    let mut open: Vec<(&Value, usize)> = vec![(value, 1)];
+    while let Some((value, depth)) = open.pop() {
+        if depth > JSON_DEPTH_MAX {
+            return Err(RequestError::new(
+                400,
+                "x_content_parse_exception",
+                format!("Document nesting depth ({depth}) exceeds the maximum allowed ({JSON_DEPTH_MAX})"),
+            ));
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(members) => open.extend(members.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+pub fn number_format(text: impl std::fmt::Display) -> RequestError {
+    RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+}
+
+/// A boolean, or `"true"`/`"false"`.
+pub fn boolean(value: &Value) -> Result<bool, RequestError> {
+    let text = match value {
+        Value::Bool(flag) => return Ok(*flag),
+        other => scalar_text(other).unwrap_or_default(),
+    };
+    match text.as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(RequestError::illegal_argument(format!(
+            "Failed to parse value [{text}] as only [true] or [false] are allowed."
+        ))),
+    }
+}
+
+/// A 32-bit integer; fractions are cut off and numbers in text are read, as `XContentParser#intValue` does.
+pub fn int(value: &Value) -> Result<i32, RequestError> {
+    let wide = match value {
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole,
+            None => number.as_f64().unwrap_or(f64::NAN) as i64,
+        },
+        Value::String(text) => match text.parse::<i64>() {
+            Ok(whole) => whole,
+            Err(_) => text.parse::<f64>().map_err(|_| number_format(text))? as i64,
+        },
+        other => return Err(number_format(other)),
+    };
+    i32::try_from(wide).map_err(|_| {
+        RequestError::illegal_argument(format!("Numeric value ({wide}) out of range of int (-2147483648 - 2147483647)"))
+    })
+}
+
+/// A float such as a boost.
+pub fn float(value: &Value) -> Result<f32, RequestError> {
+    match value {
+        Value::Number(number) => Ok(number.as_f64().unwrap_or(f64::NAN) as f32),
+        Value::String(text) => text.trim().parse::<f32>().map_err(|_| number_format(text)),
+        other => Err(number_format(other)),
+    }
+}
+
+/// The text of a string, number or boolean; `None` for null, arrays and objects.
+pub fn scalar_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+pub fn as_object<'a>(value: &'a Value, otherwise: impl FnOnce() -> RequestError) -> Result<&'a Map<String, Value>, RequestError> {
+    value.as_object().ok_or_else(otherwise)
+}
+
+/// A time such as `5s` or `100ms` in milliseconds; `-1` is none. Source: Elasticsearch's `TimeValue#parseTimeValue`.
+pub fn time_millis(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {
+    let trimmed = text.trim().to_ascii_lowercase();
+    if trimmed == "-1" {
+        return Ok(None);
+    }
+    if trimmed == "0" {
+        return Ok(Some(0));
+    }
+    let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = trimmed.split_at(digits);
+    let refused = |why: &str| {
+        RequestError::illegal_argument(format!("failed to parse setting [{setting}] with value [{text}] as a time value: {why}"))
+    };
+    let scale_nanos: u64 = match unit {
+        "nanos" => 1,
+        "micros" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return Err(refused("unit is missing or unrecognized")),
+    };
+    let number: u64 = number.parse().map_err(|_| refused("not a number"))?;
+    Ok(Some(number.saturating_mul(scale_nanos).div_ceil(1_000_000)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn integers_are_coerced_as_elasticsearch_does() {
+        for (value, expected) in [(json!(5), Some(5)), (json!("3"), Some(3)), (json!(1.9), Some(1)), (json!("abc"), None), (json!(3e10), None)] {
+            assert_eq!(int(&value).ok(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn times_need_a_unit() {
+        assert_eq!(time_millis("5s", "timeout").unwrap(), Some(5000));
+        assert_eq!(time_millis("-1", "timeout").unwrap(), None);
+        assert_eq!(
+            time_millis("x", "timeout").unwrap_err().reason,
+            "failed to parse setting [timeout] with value [x] as a time value: unit is missing or unrecognized"
+        );
+    }
+
+    #[test]
+    fn deep_values_are_refused_without_recursion() {
+        let mut deep = json!(1);
+        for _ in 0..JSON_DEPTH_MAX + 1 {
+            deep = Value::Array(vec![deep]);
+        }
+        assert!(check_depth(&deep).is_err());
+    }
+}

@@ -1,0 +1,104 @@
+//! The documents of one window as a bit set.
+
+use limber_segment::DocId;
+
+/// Documents in a window.
+pub(crate) const WINDOW: u32 = 4096;
+const WORDS: usize = WINDOW as usize / 64;
+
+#[derive(Clone)]
+pub(crate) struct Bits(pub [u64; WORDS]);
+
+impl Default for Bits {
+    fn default() -> Bits {
+        Bits([0; WORDS])
+    }
+}
+
+impl Bits {
+    #[inline]
+    pub fn set(&mut self, index: u32) {
+        self.0[index as usize / 64] |= 1 << (index % 64);
+    }
+
+    #[inline]
+    pub fn contains(&self, index: u32) -> bool {
+        self.0[index as usize / 64] >> (index % 64) & 1 != 0
+    }
+
+    pub fn clear(&mut self) {
+        self.0 = [0; WORDS];
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    pub fn and(&mut self, other: &Bits) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
+    }
+
+    pub fn and_not(&mut self, other: &Bits) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= !other);
+    }
+
+    pub fn or(&mut self, other: &Bits) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Sets the bits `from..to` of the window.
+    pub fn set_range(&mut self, from: u32, to: u32) {
+        for (at, word) in self.0.iter_mut().enumerate() {
+            let base = at as u32 * 64;
+            let (low, high) = (from.clamp(base, base + 64) - base, to.clamp(base, base + 64) - base);
+            if low < high {
+                *word |= (u64::MAX >> (64 - (high - low))) << low;
+            }
+        }
+    }
+
+    /// Calls `visit` with each set index, ascending.
+    #[inline]
+    pub fn each(&self, mut visit: impl FnMut(u32)) {
+        for (at, word) in self.0.iter().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                visit(at as u32 * 64 + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        }
+    }
+
+    /// Appends the documents of the set bits to `docs`; `start` is the window's first document.
+    pub fn append_to(&self, start: DocId, docs: &mut Vec<DocId>) {
+        self.each(|index| docs.push(start + index));
+    }
+
+    /// The bits of `docs`, all of the window at `start`.
+    pub fn of(docs: &[DocId], start: DocId) -> Bits {
+        let mut bits = Bits::default();
+        docs.iter().for_each(|doc| bits.set(doc - start));
+        bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_lists_agree() {
+        for (from, to) in [(0, 0), (0, 1), (0, 64), (5, 64), (63, 65), (0, 4096), (100, 4000), (4095, 4096)] {
+            let mut bits = Bits::default();
+            bits.set_range(from, to);
+            let mut docs = Vec::new();
+            bits.append_to(0, &mut docs);
+            assert_eq!(docs, (from..to).collect::<Vec<_>>());
+            assert_eq!(bits.count(), to - from);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! A bound query opened on one segment: "which documents of this window match?"
+//!
+//! Work goes by windows of 4,096 documents, one virtual call a window and node. A conjunction lets its rarest part choose the candidates
+//! and the others cross them out; a disjunction ORs bit sets. Scores are a second, separate pass ([`Scorer`]) over the documents
+//! that are left.
+
+mod bits;
+mod boolean;
+mod column;
+mod open;
+mod phrase;
+mod points;
+mod postings;
+mod scorer;
+mod simple;
+
+pub(crate) use bits::{Bits, WINDOW};
+pub(crate) use open::{matcher, matches_doc, scorer};
+pub(crate) use scorer::{BoxedScorer, Scorer};
+
+use limber_segment::DocId;
+
+use crate::error::Result;
+
+/// The matching documents of one segment, window after window. Windows are asked for in ascending order, each at most once, by
+/// either [`Matcher::fill`] or [`Matcher::restrict`].
+pub(crate) trait Matcher {
+    /// About how many documents match; orders the parts of a conjunction.
+    fn cost(&self) -> u64;
+
+    /// A document at or after `target` before which none matches; [`limber_segment::NO_MORE_DOCS`] when none is left.
+    fn next(&mut self, target: DocId) -> Result<DocId> {
+        Ok(target)
+    }
+
+    /// Adds the matches of the window that starts at `start` (a multiple of [`WINDOW`]) to `bits`.
+    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()>;
+
+    /// Clears the bits of documents that do not match.
+    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        let mut matches = Bits::default();
+        self.fill(start, &mut matches)?;
+        bits.and(&matches);
+        Ok(())
+    }
+}
+
+pub(crate) type BoxedMatcher<'a> = Box<dyn Matcher + 'a>;

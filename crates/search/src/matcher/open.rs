@@ -1,0 +1,303 @@
+//! Opens a bound query on a segment.
+
+use std::ops::Bound;
+
+use limber_mapping::Field;
+use limber_segment::norms::Norms;
+use limber_segment::postings::{Postings, Want};
+use limber_segment::{DocId, Segment};
+
+use super::boolean::BoolDocs;
+use super::column::{ColumnDocs, Wanted};
+use super::phrase::{PhraseCursor, PhraseDocs, Slot};
+use super::points::NumberDocs;
+use super::postings::TermDocs;
+use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, PhraseScorer, TermScorer};
+use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
+use super::{BoxedMatcher, Matcher};
+use crate::error::Result;
+use crate::query::{BoundQuery, Docs, Node, PhraseNode};
+
+/// Up to this many terms are read as postings side by side; more are merged into one bit set first (Lucene's
+/// `TermInSetQuery` draws the line at 16).
+const POSTINGS_SIDE_BY_SIDE: usize = 16;
+
+/// The documents of `query` in `segment`, deleted ones included.
+pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+    let doc_count = segment.doc_count();
+    Ok(match &query.node {
+        Node::Nothing { .. } => Box::new(NoDocs),
+        Node::Everything { .. } => Box::new(AllDocs(doc_count)),
+        Node::Term(node) => term(segment, &node.field, &node.term)?,
+        Node::Docs { docs, .. } => set(docs, segment)?,
+        Node::Constant { inner, .. } => matcher(inner, segment)?,
+        Node::Phrase(node) => phrase(node, segment)?,
+        Node::Bool(node) => {
+            let open = |queries: &'a [BoundQuery]| queries.iter().map(|query| matcher(query, segment)).collect::<Result<Vec<_>>>();
+            let mut required = open(&node.must)?;
+            required.extend(open(&node.filter)?);
+            let should = if node.min_should_match > 0 { open(&node.should)? } else { Vec::new() };
+            Box::new(BoolDocs::new(required, should, node.min_should_match, open(&node.must_not)?, doc_count))
+        }
+    })
+}
+
+/// The scores of `query` in `segment`. `is_known`: only documents that match are going to be scored.
+pub(crate) fn scorer<'a>(query: &'a BoundQuery, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+    let constant = |score: f32| -> Result<BoxedScorer<'a>> {
+        let matcher = if is_known { None } else { Some(matcher(query, segment)?) };
+        Ok(Box::new(ConstantScorer { score, matcher }))
+    };
+    match &query.node {
+        Node::Nothing { .. } => constant(0.0),
+        Node::Everything { boost } | Node::Docs { boost, .. } | Node::Constant { boost, .. } => constant(*boost),
+        Node::Term(node) => match open_postings(segment, &node.field, &node.term, Want::Freqs)? {
+            None => constant(0.0),
+            Some(postings) => Ok(Box::new(TermScorer { postings, norms: norms(segment, &node.field)?, bm25: &node.scorer })),
+        },
+        Node::Phrase(node) => match phrase_cursor(node, segment)? {
+            None => constant(0.0),
+            Some(cursor) => Ok(Box::new(PhraseScorer { cursor, norms: norms(segment, &node.field)?, bm25: &node.scorer })),
+        },
+        Node::Bool(node) => {
+            // A document that matches one optional clause of several need not match the others.
+            let all_optional = node.min_should_match == node.should.len();
+            let must = node.must.iter().map(|clause| scorer(clause, segment, true)).collect::<Result<Vec<_>>>()?;
+            let should = node.should.iter().map(|clause| scorer(clause, segment, all_optional)).collect::<Result<Vec<_>>>()?;
+            let is_sum_of_any = node.must.is_empty() && node.filter.is_empty() && node.must_not.is_empty() && node.min_should_match <= 1;
+            let matcher = match is_known || (is_sum_of_any && !all_optional) {
+                true => None,
+                false => Some(matcher(query, segment)?),
+            };
+            Ok(Box::new(BoolScorer { must, should, matcher, sums: Vec::new(), hits: Vec::new(), at: Vec::new() }))
+        }
+    }
+}
+
+fn norms<'a>(segment: &'a Segment, field: &Field) -> Result<Option<&'a Norms>> {
+    Ok(segment.norms(&field.path)?)
+}
+
+fn open_postings(segment: &Segment, field: &Field, term: &[u8], want: Want) -> Result<Option<Postings>> {
+    let Some(terms) = segment.terms(&field.path)? else { return Ok(None) };
+    let Some(info) = terms.get(term)? else { return Ok(None) };
+    Ok(Some(segment.postings(&field.path, &info, want)?))
+}
+
+fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Result<BoxedMatcher<'a>> {
+    Ok(match open_postings(segment, field, term, Want::Docs)? {
+        Some(postings) => Box::new(TermDocs::new(postings, segment.doc_count())),
+        None => Box::new(NoDocs),
+    })
+}
+
+fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+    let doc_count = segment.doc_count();
+    match docs {
+        Docs::Terms { field, terms } if field.index => {
+            if let [only] = terms.as_slice() {
+                return term(segment, field, only);
+            }
+            let mut found = Vec::new();
+            for term in terms {
+                found.extend(open_postings(segment, field, term, Want::Docs)?);
+            }
+            Ok(any_postings(found, doc_count)?)
+        }
+        Docs::Terms { field, terms } => {
+            let Some((dictionary, column)) = segment.terms(&field.path)?.zip(segment.ordinals(&field.path)?) else {
+                return Ok(Box::new(NoDocs));
+            };
+            let mut ordinals = Vec::new();
+            for term in terms {
+                if let Ok(ordinal) = dictionary.ordinal(term)? {
+                    ordinals.push(ordinal as u32);
+                }
+            }
+            Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
+        }
+        Docs::TermRange { field, lower, upper } => {
+            let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
+            let cursor = dictionary.range(bound(lower), bound(upper))?;
+            let count = cursor.remaining();
+            if count == 0 {
+                return Ok(Box::new(NoDocs));
+            }
+            let is_many = count > POSTINGS_SIDE_BY_SIDE as u64;
+            if let Some(column) = segment.ordinals(&field.path)?
+                && (is_many || !field.index)
+            {
+                // Ordinals are positions in this dictionary, so a range of terms is a range of ordinals.
+                let first = match lower {
+                    None => 0,
+                    Some((term, included)) => match dictionary.ordinal(term)? {
+                        Ok(ordinal) if *included => ordinal,
+                        Ok(ordinal) => ordinal + 1,
+                        Err(ordinal) => ordinal,
+                    },
+                };
+                let wanted = Wanted::Range(first as u32, (first + count - 1) as u32);
+                return Ok(Box::new(ColumnDocs::new(column, wanted)));
+            }
+            postings_of(segment, field, cursor, |_| true)
+        }
+        Docs::Pattern { field, lower, upper, pattern } => {
+            let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
+            let mut cursor = dictionary.range(bound(lower), bound(upper))?;
+            if field.index {
+                return postings_of(segment, field, cursor, |term| pattern.matches(term));
+            }
+            let Some(column) = segment.ordinals(&field.path)? else { return Ok(Box::new(NoDocs)) };
+            let mut ordinals = Vec::new();
+            while cursor.advance()? {
+                if pattern.matches(cursor.term()) {
+                    ordinals.push(cursor.ord() as u32);
+                }
+            }
+            Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
+        }
+        Docs::NumberRange { field, min, max } => {
+            let column = segment.numbers(&field.path)?.map(|column| ColumnDocs::new(column, Wanted::Range(*min, *max)));
+            match (segment.points(&field.path)?, column) {
+                (Some(points), column) => {
+                    let cost = points.count_at_most(*min..=*max);
+                    if cost == 0 {
+                        return Ok(Box::new(NoDocs));
+                    }
+                    let column = column.map(|column| column.with_cost(cost));
+                    Ok(Box::new(NumberDocs::new(points, *min..=*max, column, doc_count)))
+                }
+                (None, Some(column)) => Ok(Box::new(column)),
+                (None, None) => Ok(Box::new(NoDocs)),
+            }
+        }
+        Docs::Numbers { field, numbers } => {
+            if let Some(points) = segment.points(&field.path)? {
+                let mut bits = DocBits::new(doc_count);
+                for number in numbers {
+                    points.fill_bits(*number..=*number, &mut bits.words)?;
+                }
+                return Ok(Box::new(bits.finish()));
+            }
+            Ok(match segment.numbers(&field.path)? {
+                Some(column) => Box::new(ColumnDocs::new(column, Wanted::Any(numbers.clone()))),
+                None => Box::new(NoDocs),
+            })
+        }
+        Docs::Exists { path } => Ok(match segment.presence(path)? {
+            Some(presence) => Box::new(HasField::new(presence, doc_count)?),
+            None => Box::new(NoDocs),
+        }),
+        Docs::Ids(ids) => {
+            let mut docs: Vec<DocId> = Vec::new();
+            for id in ids {
+                docs.extend(segment.find_id(id.as_bytes())?);
+            }
+            Ok(Box::new(DocList::new(docs)))
+        }
+        Docs::AnyOf(parts) => {
+            let parts = parts.iter().map(|part| set(part, segment)).collect::<Result<Vec<_>>>()?;
+            Ok(Box::new(Union { parts }))
+        }
+    }
+}
+
+fn bound(end: &Option<(Vec<u8>, bool)>) -> Bound<&[u8]> {
+    match end {
+        None => Bound::Unbounded,
+        Some((term, true)) => Bound::Included(term),
+        Some((term, false)) => Bound::Excluded(term),
+    }
+}
+
+/// Documents with any term of the cursor that passes.
+fn postings_of<'a>(
+    segment: &'a Segment,
+    field: &Field,
+    mut cursor: limber_segment::terms::TermCursor<'_>,
+    passes: impl Fn(&[u8]) -> bool,
+) -> Result<BoxedMatcher<'a>> {
+    let mut found: Vec<Postings> = Vec::new();
+    let mut bits: Option<DocBits> = None;
+    while cursor.advance()? {
+        if !passes(cursor.term()) {
+            continue;
+        }
+        let info = cursor.info()?;
+        found.push(segment.postings(&field.path, &info, Want::Docs)?);
+        if found.len() > POSTINGS_SIDE_BY_SIDE || bits.is_some() {
+            let bits = bits.get_or_insert_with(|| DocBits::new(segment.doc_count()));
+            drain_into(&mut found, bits)?;
+        }
+    }
+    match bits {
+        Some(bits) => Ok(Box::new(bits.finish())),
+        None => any_postings(found, segment.doc_count()),
+    }
+}
+
+fn any_postings<'a>(mut found: Vec<Postings>, doc_count: u32) -> Result<BoxedMatcher<'a>> {
+    if found.is_empty() {
+        return Ok(Box::new(NoDocs));
+    }
+    if found.len() > POSTINGS_SIDE_BY_SIDE {
+        let mut bits = DocBits::new(doc_count);
+        drain_into(&mut found, &mut bits)?;
+        return Ok(Box::new(bits.finish()));
+    }
+    let parts = found.into_iter().map(|postings| Box::new(TermDocs::new(postings, doc_count)) as BoxedMatcher<'a>).collect();
+    Ok(Box::new(Union { parts }))
+}
+
+fn drain_into(found: &mut Vec<Postings>, bits: &mut DocBits) -> Result<()> {
+    for mut postings in found.drain(..) {
+        while !postings.block_docs().is_empty() {
+            postings.block_docs().iter().for_each(|doc| bits.set(*doc));
+            postings.next_block();
+        }
+        postings.status()?;
+    }
+    Ok(())
+}
+
+fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+    let Some(cursor) = phrase_cursor(node, segment)? else { return Ok(Box::new(NoDocs)) };
+    let mut required: Vec<BoxedMatcher<'a>> = Vec::new();
+    for (_, alternatives) in &node.slots {
+        let parts = alternatives.iter().map(|text| term(segment, &node.field, text)).collect::<Result<Vec<_>>>()?;
+        required.push(match parts.len() {
+            1 => parts.into_iter().next().expect("one part"),
+            _ => Box::new(Union { parts }),
+        });
+    }
+    let candidates = Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), segment.doc_count()));
+    Ok(Box::new(PhraseDocs { candidates, cursor }))
+}
+
+/// `None` when a term of the phrase is missing in the segment.
+fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCursor>> {
+    let mut slots = Vec::with_capacity(node.slots.len());
+    for (offset, alternatives) in &node.slots {
+        let mut postings = Vec::new();
+        for text in alternatives {
+            postings.extend(open_postings(segment, &node.field, text, Want::Positions)?);
+        }
+        if postings.is_empty() {
+            return Ok(None);
+        }
+        // Terms that stand in several places of the phrase must not share an occurrence.
+        let shares = |other: &Vec<Box<[u8]>>| other.iter().any(|term| alternatives.contains(term));
+        let sharing = node.slots.iter().filter(|(_, other)| shares(other)).count();
+        let group = (sharing > 1).then(|| node.slots.iter().position(|(_, other)| shares(other)).unwrap_or(0) as u32);
+        slots.push(Slot { offset: *offset, postings, group });
+    }
+    Ok(Some(PhraseCursor::new(slots, node.slop)))
+}
+
+/// For tests and single documents: whether `doc` matches.
+pub(crate) fn matches_doc(query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<bool> {
+    let start = doc / super::WINDOW * super::WINDOW;
+    let mut bits = super::Bits::of(&[doc], start);
+    matcher(query, segment)?.restrict(start, &mut bits)?;
+    Ok(!bits.is_empty())
+}

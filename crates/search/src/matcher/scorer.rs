@@ -1,0 +1,195 @@
+//! Scores of documents that are known to be hits.
+
+use limber_segment::norms::Norms;
+use limber_segment::postings::Postings;
+use limber_segment::{DocId, NO_MORE_DOCS};
+
+use super::phrase::PhraseCursor;
+use super::{Bits, BoxedMatcher, WINDOW};
+use crate::error::Result;
+use crate::score::Bm25;
+
+/// Adds a node's score to hits, window after window, ascending.
+pub(crate) trait Scorer {
+    /// Adds to `sums[i]` the score of `docs[i]`, all of one window, for those that the node matches.
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()>;
+
+    /// No document of `start..end` scores more. Ranges ascend and lie after all documents scored so far.
+    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32>;
+}
+
+pub(crate) type BoxedScorer<'a> = Box<dyn Scorer + 'a>;
+
+/// BM25 of one term.
+pub(super) struct TermScorer<'a> {
+    pub postings: Postings,
+    pub norms: Option<&'a Norms>,
+    pub bm25: &'a Bm25,
+}
+
+impl TermScorer<'_> {
+    #[inline]
+    fn add(postings: &mut Postings, bm25: &Bm25, docs: &[DocId], sums: &mut [f64], norm: impl Fn(DocId) -> u8) {
+        for (doc, sum) in docs.iter().zip(sums) {
+            if postings.doc() < *doc {
+                postings.advance(*doc);
+            }
+            if postings.doc() == *doc {
+                *sum += f64::from(bm25.score(postings.freq() as f32, norm(*doc)));
+            }
+        }
+    }
+}
+
+impl Scorer for TermScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        match self.norms {
+            None => TermScorer::add(&mut self.postings, self.bm25, docs, sums, |_| 1),
+            Some(norms) => match norms.as_slice() {
+                Some(dense) => TermScorer::add(&mut self.postings, self.bm25, docs, sums, |doc| dense[doc as usize]),
+                None => TermScorer::add(&mut self.postings, self.bm25, docs, sums, |doc| norms.get(doc)),
+            },
+        }
+        Ok(self.postings.status()?)
+    }
+
+    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
+        let current = self.postings.doc();
+        if current == NO_MORE_DOCS || current >= end {
+            return Ok(0.0);
+        }
+        self.postings.shallow_advance(start.max(current));
+        let bm25 = self.bm25;
+        let impacts = self.postings.max_impacts(end - 1);
+        Ok(impacts.iter().map(|impact| bm25.score(impact.freq as f32, impact.norm)).fold(0.0, f32::max))
+    }
+}
+
+/// The same score for every match.
+pub(super) struct ConstantScorer<'a> {
+    pub score: f32,
+    /// `None` where the documents to be scored are known to match.
+    pub matcher: Option<BoxedMatcher<'a>>,
+}
+
+impl Scorer for ConstantScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        if self.score == 0.0 {
+            return Ok(());
+        }
+        let score = f64::from(self.score);
+        match &mut self.matcher {
+            None => sums.iter_mut().for_each(|sum| *sum += score),
+            Some(matcher) => {
+                each_match(matcher, docs, |at| sums[at] += score)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(self.score)
+    }
+}
+
+/// Calls `found` with the index of each of `docs` (all of one window) that matches.
+fn each_match(matcher: &mut BoxedMatcher<'_>, docs: &[DocId], mut found: impl FnMut(usize)) -> Result<()> {
+    let Some(first) = docs.first() else { return Ok(()) };
+    let start = first / WINDOW * WINDOW;
+    let mut bits = Bits::of(docs, start);
+    matcher.restrict(start, &mut bits)?;
+    for (at, doc) in docs.iter().enumerate() {
+        if bits.contains(doc - start) {
+            found(at);
+        }
+    }
+    Ok(())
+}
+
+/// BM25 of a phrase.
+pub(super) struct PhraseScorer<'a> {
+    pub cursor: PhraseCursor,
+    pub norms: Option<&'a Norms>,
+    pub bm25: &'a Bm25,
+}
+
+impl Scorer for PhraseScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        for (doc, sum) in docs.iter().zip(sums) {
+            let freq = self.cursor.freq(*doc)?;
+            if freq > 0.0 {
+                let norm = self.norms.map_or(1, |norms| norms.get(*doc));
+                *sum += f64::from(self.bm25.score(freq, norm));
+            }
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(self.bm25.max_score())
+    }
+}
+
+/// The sum of `must`, plus the sum of `should`; each summed in double, then rounded to float, as Lucene's scorers do.
+pub(super) struct BoolScorer<'a> {
+    pub must: Vec<BoxedScorer<'a>>,
+    pub should: Vec<BoxedScorer<'a>>,
+    /// `None` where the documents to be scored are known to match.
+    pub matcher: Option<BoxedMatcher<'a>>,
+    pub sums: Vec<f64>,
+    pub hits: Vec<DocId>,
+    pub at: Vec<usize>,
+}
+
+impl BoolScorer<'_> {
+    fn add(must: &mut [BoxedScorer<'_>], should: &mut [BoxedScorer<'_>], sums: &mut Vec<f64>, docs: &[DocId], mut add: impl FnMut(usize, f64)) -> Result<()> {
+        sums.clear();
+        sums.resize(docs.len(), 0.0);
+        for scorer in must.iter_mut() {
+            scorer.score(docs, sums)?;
+        }
+        if !must.is_empty() && !should.is_empty() {
+            let required: Vec<f32> = sums.iter().map(|sum| *sum as f32).collect();
+            sums.fill(0.0);
+            for scorer in should {
+                scorer.score(docs, sums)?;
+            }
+            for (at, (required, optional)) in required.iter().zip(sums.iter()).enumerate() {
+                add(at, f64::from(required + *optional as f32));
+            }
+            return Ok(());
+        }
+        for scorer in should {
+            scorer.score(docs, sums)?;
+        }
+        for (at, sum) in sums.iter().enumerate() {
+            add(at, f64::from(*sum as f32));
+        }
+        Ok(())
+    }
+}
+
+impl Scorer for BoolScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        let Some(matcher) = &mut self.matcher else {
+            return BoolScorer::add(&mut self.must, &mut self.should, &mut self.sums, docs, |at, score| sums[at] += score);
+        };
+        let (hits, positions) = (&mut self.hits, &mut self.at);
+        hits.clear();
+        positions.clear();
+        each_match(matcher, docs, |at| {
+            hits.push(docs[at]);
+            positions.push(at);
+        })?;
+        BoolScorer::add(&mut self.must, &mut self.should, &mut self.sums, hits, |at, score| sums[positions[at]] += score)
+    }
+
+    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
+        let mut sum = 0.0f64;
+        for scorer in self.must.iter_mut().chain(&mut self.should) {
+            sum += f64::from(scorer.max_score(start, end)?);
+        }
+        // Rounded up, so that no rounding below can exceed it.
+        Ok((sum as f32).next_up())
+    }
+}

@@ -1,0 +1,202 @@
+//! From a query tree to a bound one: "what does this query mean on this shard?"
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use limber_mapping::analysis::Analyzer;
+use limber_mapping::{DateContext, Selection};
+use limber_mapping::{Field, FieldType, RequestError};
+use serde_json::Value;
+
+use super::bound::{BoundQuery, Docs, Node, PhraseNode, TermNode};
+use super::convert;
+use super::parse::Query;
+use crate::context::{ShardSettings, ShardSnapshot};
+use crate::error::Error;
+use crate::json;
+use crate::score::{Bm25, FieldStatistics, NormCache};
+
+/// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.
+pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundQuery, Error> {
+    let binder = Binder { shard, now_millis, norms: RefCell::default() };
+    binder.query(query, 1.0).map_err(|error| match error {
+        Error::Request(error) => Error::Request(binder.failed_to_create(error)),
+        other => other,
+    })
+}
+
+/// What a query node may ask while it is bound.
+#[derive(Debug)]
+pub struct Binder<'a> {
+    shard: &'a ShardSnapshot,
+    now_millis: i64,
+    norms: RefCell<HashMap<Arc<str>, Arc<NormCache>>>,
+}
+
+impl<'a> Binder<'a> {
+    pub(crate) fn query(&self, query: &Query, boost: f32) -> Result<BoundQuery, Error> {
+        let mut bound = query.node.bind(boost * query.boost, self)?;
+        if query.name.is_some() {
+            // A name on a node that already has one belongs to a wrapper that left no trace.
+            bound.name = query.name.clone();
+        }
+        Ok(bound)
+    }
+
+    pub(crate) fn settings(&self) -> &ShardSettings {
+        &self.shard.settings
+    }
+
+    /// The field, if mapped. Errors when it can be searched neither by index nor by doc values.
+    pub(crate) fn searchable_field(&self, path: &str) -> Result<Option<Arc<Field>>, Error> {
+        let Some(field) = self.shard.mapping.field(path) else { return Ok(None) };
+        if !field.index && !field.doc_values {
+            let why = if matches!(field.kind, FieldType::Text) { "" } else { " nor has doc values" };
+            return Err(RequestError::illegal_argument(format!(
+                "Cannot search on field [{path}] since it is not indexed{why}."
+            ))
+            .into());
+        }
+        Ok(Some(field.clone()))
+    }
+
+    /// Paths of the fields that `exists` on `path` asks about: the field itself, all under an object, or those that fit a pattern.
+    pub(crate) fn paths_with_values(&self, path: &str) -> Vec<Arc<str>> {
+        let mapping = &self.shard.mapping;
+        if path.contains('*') {
+            return mapping.matching(path).map(|field| field.path.clone()).collect();
+        }
+        if let Some(field) = mapping.field(path) {
+            return vec![field.path.clone()];
+        }
+        let under = format!("{path}.");
+        mapping.fields().iter().filter(|field| field.path.starts_with(&under)).map(|field| field.path.clone()).collect()
+    }
+
+    /// Elasticsearch's `term` on any field type.
+    pub(crate) fn term(&self, path: &str, value: &Value, boost: f32) -> Result<BoundQuery, Error> {
+        if path == "_id" {
+            return Ok(super::ids::bind_ids(json::scalar_text(value).into_iter().collect(), boost));
+        }
+        let Some(field) = self.searchable_field(path)? else {
+            return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
+        };
+        let selection = field.select_term(value, &self.dates()).map_err(|error| match error.kind {
+            // A range passes these on as they are, a term wraps them.
+            "parse_exception" => self.wrapped(error),
+            _ => error,
+        })?;
+        match selection {
+            Selection::Term(term) if field.index && matches!(field.kind, FieldType::Text | FieldType::Keyword) => {
+                self.scored_term(&field, &term, boost)
+            }
+            other => Ok(convert::constant(&field, other, boost)),
+        }
+    }
+
+    /// A term of a text or keyword field, scored by BM25.
+    pub(crate) fn scored_term(&self, field: &Arc<Field>, term: &[u8], boost: f32) -> Result<BoundQuery, Error> {
+        if !field.index {
+            let text = format!("{}:{}", field.path, String::from_utf8_lossy(term));
+            return Ok(BoundQuery::constant(Docs::Terms { field: field.clone(), terms: vec![term.into()] }, boost, text));
+        }
+        let doc_freq = self.doc_freq(field, term)?;
+        let scorer = Bm25::new(boost, vec![(term.into(), doc_freq)], self.norms(field)?);
+        Ok(Node::Term(TermNode { field: field.clone(), term: term.into(), scorer }).into())
+    }
+
+    pub(crate) fn phrase(
+        &self,
+        field: &Arc<Field>,
+        slots: Vec<(u32, Vec<Box<[u8]>>)>,
+        slop: u32,
+        boost: f32,
+    ) -> Result<PhraseNode, Error> {
+        let mut terms: Vec<(Box<[u8]>, u64)> = Vec::new();
+        let is_plain = slots.iter().all(|(_, alternatives)| alternatives.len() == 1);
+        for term in slots.iter().flat_map(|(_, alternatives)| alternatives) {
+            let doc_freq = self.doc_freq(field, term)?;
+            // A phrase of alternatives counts each term of the index once (Lucene's `MultiPhraseWeight`).
+            if is_plain || (doc_freq > 0 && !terms.iter().any(|(seen, _)| seen == term)) {
+                terms.push((term.clone(), doc_freq));
+            }
+        }
+        let scorer = Bm25::new(boost, terms, self.norms(field)?);
+        Ok(PhraseNode { field: field.clone(), slots, slop, scorer })
+    }
+
+    /// The first `count_max` terms of the shard that start with `prefix`.
+    pub(crate) fn expand_prefix(&self, field: &Arc<Field>, prefix: &[u8], count_max: usize) -> Result<Vec<Box<[u8]>>, Error> {
+        let mut found: Vec<Box<[u8]>> = Vec::new();
+        for view in &self.shard.segments {
+            let Some(terms) = view.segment.terms(&field.path)? else { continue };
+            let mut cursor = terms.range(std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded)?;
+            let mut count = 0;
+            while count < count_max && cursor.advance()? && cursor.term().starts_with(prefix) {
+                found.push(cursor.term().into());
+                count += 1;
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.truncate(count_max);
+        Ok(found)
+    }
+
+    fn doc_freq(&self, field: &Field, term: &[u8]) -> Result<u64, Error> {
+        let mut doc_freq = 0;
+        for view in &self.shard.segments {
+            if let Some(terms) = view.segment.terms(&field.path)? {
+                doc_freq += terms.get(term)?.map_or(0, |info| u64::from(info.doc_freq));
+            }
+        }
+        Ok(doc_freq)
+    }
+
+    fn norms(&self, field: &Field) -> Result<Arc<NormCache>, Error> {
+        if let Some(norms) = self.norms.borrow().get(&field.path) {
+            return Ok(norms.clone());
+        }
+        let mut statistics = FieldStatistics::default();
+        for view in &self.shard.segments {
+            if let Some(terms) = view.segment.terms(&field.path)? {
+                statistics.doc_count += u64::from(terms.doc_count_with_field());
+                // Without frequencies Lucene takes every occurrence for one.
+                statistics.sum_total_term_freq += if field.frequencies { terms.sum_total_term_freq() } else { terms.sum_doc_freq() };
+            }
+        }
+        let norms = Arc::new(NormCache::new(statistics));
+        self.norms.borrow_mut().insert(field.path.clone(), norms.clone());
+        Ok(norms)
+    }
+
+    /// How dates without a zone or format of their own are read.
+    pub(crate) fn dates(&self) -> DateContext<'static> {
+        DateContext::at(self.now_millis)
+    }
+
+    pub(crate) fn analyzer(&self, name: &str) -> Option<Arc<Analyzer>> {
+        self.shard.mapping.settings().analyzers.get(name).cloned()
+    }
+
+    pub(crate) fn type_name(&self, field: &Field) -> &'static str {
+        crate::context::type_name(&field.kind)
+    }
+
+    /// A `query_shard_exception` of this index.
+    pub(crate) fn query_shard(&self, reason: impl Into<String>) -> RequestError {
+        self.shard.query_shard_exception(reason)
+    }
+
+    fn failed_to_create(&self, error: RequestError) -> RequestError {
+        match error.kind {
+            "query_shard_exception" | "parsing_exception" | "parse_exception" => error,
+            _ => self.wrapped(error),
+        }
+    }
+
+    fn wrapped(&self, error: RequestError) -> RequestError {
+        self.query_shard(format!("failed to create query: {}", error.reason)).caused_by(error)
+    }
+}

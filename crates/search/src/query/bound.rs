@@ -1,0 +1,137 @@
+//! A query bound to a shard: fields resolved, values converted, statistics collected. The same tree serves every segment.
+
+use std::sync::Arc;
+
+use limber_mapping::Field;
+
+use super::wildcard::TermPattern;
+use crate::score::Bm25;
+
+/// One end of a range of terms, and whether it belongs to it.
+pub(crate) type TermEnd = Option<(Vec<u8>, bool)>;
+
+/// A bound query. Made by [`super::bind`].
+#[derive(Debug)]
+pub struct BoundQuery {
+    pub(crate) node: Node,
+    /// `_name`.
+    pub(crate) name: Option<Arc<str>>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Node {
+    /// No document; the reason is shown by explain.
+    Nothing { reason: String },
+    /// Every document.
+    Everything { boost: f32 },
+    /// Documents with a term, scored by BM25.
+    Term(TermNode),
+    /// Documents of a set that all score alike; `text` is Lucene's name for it in explanations.
+    Docs { docs: Docs, boost: f32, text: String },
+    /// Documents that match `inner`; all score alike.
+    Constant { inner: Box<BoundQuery>, boost: f32 },
+    Phrase(PhraseNode),
+    Bool(BoolNode),
+}
+
+#[derive(Debug)]
+pub(crate) struct TermNode {
+    pub field: Arc<Field>,
+    pub term: Box<[u8]>,
+    pub scorer: Bm25,
+}
+
+#[derive(Debug)]
+pub(crate) struct PhraseNode {
+    pub field: Arc<Field>,
+    /// (position from 0, the terms that may stand there), positions ascending.
+    pub slots: Vec<(u32, Vec<Box<[u8]>>)>,
+    pub slop: u32,
+    pub scorer: Bm25,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct BoolNode {
+    pub must: Vec<BoundQuery>,
+    pub should: Vec<BoundQuery>,
+    pub filter: Vec<BoundQuery>,
+    pub must_not: Vec<BoundQuery>,
+    /// At least this many of `should`; 0 when they only add to the score.
+    pub min_should_match: usize,
+    pub boost: f32,
+}
+
+/// Sets of documents, by what they hold.
+#[derive(Debug)]
+pub(crate) enum Docs {
+    /// Any of these terms (sorted, distinct).
+    Terms { field: Arc<Field>, terms: Vec<Box<[u8]>> },
+    TermRange { field: Arc<Field>, lower: TermEnd, upper: TermEnd },
+    Pattern { field: Arc<Field>, lower: TermEnd, upper: TermEnd, pattern: Arc<TermPattern> },
+    /// Any of these numbers (sorted, distinct).
+    Numbers { field: Arc<Field>, numbers: Vec<i64> },
+    /// Both ends included.
+    NumberRange { field: Arc<Field>, min: i64, max: i64 },
+    Exists { path: Arc<str> },
+    /// By `_id` (sorted, distinct).
+    Ids(Vec<String>),
+    AnyOf(Vec<Docs>),
+}
+
+impl Docs {
+    pub fn term_range(field: &Arc<Field>, lower: TermEnd, upper: TermEnd) -> Docs {
+        Docs::TermRange { field: field.clone(), lower, upper }
+    }
+}
+
+impl From<Node> for BoundQuery {
+    fn from(node: Node) -> BoundQuery {
+        BoundQuery { node, name: None }
+    }
+}
+
+impl BoundQuery {
+    pub(crate) fn nothing(reason: impl Into<String>) -> BoundQuery {
+        Node::Nothing { reason: reason.into() }.into()
+    }
+
+    pub(crate) fn constant(docs: Docs, boost: f32, text: String) -> BoundQuery {
+        Node::Docs { docs, boost, text }.into()
+    }
+
+    /// Whether it is known that no document matches.
+    pub(crate) fn is_nothing(&self) -> bool {
+        matches!(self.node, Node::Nothing { .. })
+    }
+
+    /// Simplifies what cannot match. Names are kept: a clause is dropped only when nothing can be reported about it.
+    pub(crate) fn from_bool(node: BoolNode) -> BoundQuery {
+        let impossible = node.must.iter().chain(&node.filter).any(BoundQuery::is_nothing)
+            || node.min_should_match > node.should.len();
+        if impossible {
+            return BoundQuery::nothing("Failure to meet condition(s) of required/prohibited clause(s)");
+        }
+        let possible = node.should.iter().filter(|clause| !clause.is_nothing()).count();
+        if node.min_should_match > possible {
+            return BoundQuery::nothing("no matching clauses");
+        }
+        Node::Bool(node).into()
+    }
+
+    /// Names of this query and of those inside it.
+    pub(crate) fn named<'a>(&'a self, out: &mut Vec<(&'a str, &'a BoundQuery)>) {
+        if let Some(name) = &self.name {
+            out.push((name, self));
+        }
+        match &self.node {
+            Node::Constant { inner, .. } => inner.named(out),
+            Node::Bool(node) => {
+                // `must_not` clauses never match a hit.
+                for clause in node.must.iter().chain(&node.should).chain(&node.filter) {
+                    clause.named(out);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What a value or range selects, as a set of documents, and how Lucene would print it.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use limber_mapping::number::{f64_from_sortable, java_double, java_float};
+use limber_mapping::Selection;
+use limber_mapping::{Field, FieldType};
+
+use super::bound::{BoundQuery, Docs, TermEnd};
+
+/// A selection as a query that scores `boost` for every match.
+pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> BoundQuery {
+    let path = &field.path;
+    let (docs, text) = match selection {
+        Selection::Nothing => return BoundQuery::nothing(format!("value out of range for field [{path}]")),
+        Selection::Term(term) => {
+            let text = format!("{path}:{}", field.decode_term(&term));
+            (Docs::Terms { field: field.clone(), terms: vec![term.into()] }, text)
+        }
+        Selection::Terms { lower, upper } => {
+            let text = format!(
+                "{path}:{}{} TO {}{}",
+                if matches!(lower, Bound::Excluded(_)) { '{' } else { '[' },
+                shown_end(field, &lower),
+                shown_end(field, &upper),
+                if matches!(upper, Bound::Excluded(_)) { '}' } else { ']' },
+            );
+            (Docs::term_range(field, end(lower), end(upper)), text)
+        }
+        Selection::Number(number) => return constant(field, Selection::Numbers { lower: number, upper: number }, boost),
+        Selection::Numbers { lower, upper } => {
+            let text = format!("{path}:[{} TO {}]", shown_number(field, lower), shown_number(field, upper));
+            (Docs::NumberRange { field: field.clone(), min: lower, max: upper }, text)
+        }
+    };
+    BoundQuery::constant(docs, boost, text)
+}
+
+pub(super) fn end(bound: Bound<Vec<u8>>) -> TermEnd {
+    match bound {
+        Bound::Unbounded => None,
+        Bound::Included(term) => Some((term, true)),
+        Bound::Excluded(term) => Some((term, false)),
+    }
+}
+
+fn shown_end(field: &Field, bound: &Bound<Vec<u8>>) -> String {
+    match bound {
+        Bound::Unbounded => "*".to_owned(),
+        Bound::Included(term) | Bound::Excluded(term) => field.decode_term(term),
+    }
+}
+
+/// A number as Lucene's queries print it.
+pub(super) fn shown_number(field: &Field, number: i64) -> String {
+    match &field.kind {
+        FieldType::Double => java_double(f64_from_sortable(number)),
+        FieldType::Float | FieldType::HalfFloat => java_float(f64_from_sortable(number) as f32),
+        _ => number.to_string(),
+    }
+}

@@ -1,0 +1,45 @@
+//! `exists`: documents that have any value of a field, or of any field under an object.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::{BoundQuery, Docs};
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::error::Error;
+use crate::json;
+
+#[derive(Debug)]
+struct Exists {
+    field: String,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let mut field = None;
+    for (key, value) in members {
+        match key.as_str() {
+            "field" if json::scalar_text(value).is_some() => field = json::scalar_text(value),
+            key if common.take(key, value)? => {}
+            key => return Err(does_not_support("exists", key)),
+        }
+    }
+    let field = field.ok_or_else(|| RequestError::parsing("[exists] must be provided with a [field]"))?;
+    Ok(common.query(Exists { field }))
+}
+
+impl QueryNode for Exists {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let paths = binder.paths_with_values(&self.field);
+        let text = |path: &str| format!("ConstantScore(FieldExistsQuery [field={path}])");
+        Ok(match paths.as_slice() {
+            [] => BoundQuery::nothing(format!("No field \"{}\" exists in mappings.", self.field)),
+            [only] => BoundQuery::constant(Docs::Exists { path: only.clone() }, boost, text(only)),
+            several => {
+                let shown: Vec<String> = several.iter().map(|path| text(path)).collect();
+                let docs = several.iter().map(|path| Docs::Exists { path: path.clone() }).collect();
+                BoundQuery::constant(Docs::AnyOf(docs), boost, format!("ConstantScore({})", shown.join(" ")))
+            }
+        })
+    }
+}

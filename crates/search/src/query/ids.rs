@@ -1,0 +1,60 @@
+//! `ids`: documents by `_id`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::{BoundQuery, Docs};
+use super::parse::{Common, Parser, Query, QueryNode};
+use crate::error::Error;
+use crate::json;
+
+/// Most ids one query may name, as for `terms` (`index.max_terms_count`).
+const IDS_COUNT_MAX: usize = 65_536;
+
+#[derive(Debug)]
+struct Ids {
+    values: Vec<String>,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let mut values = Vec::new();
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("values", Value::Array(items)) => {
+                if items.len() > IDS_COUNT_MAX {
+                    return Err(RequestError::illegal_argument(format!(
+                        "The number of ids [{}] used in the [ids] query has exceeded the allowed maximum of [{IDS_COUNT_MAX}]",
+                        items.len()
+                    )));
+                }
+                for item in items {
+                    values.push(json::scalar_text(item).ok_or_else(|| {
+                        RequestError::parsing("Illegal value for id, expecting a string or number, got: ".to_owned() + json::token(item))
+                    })?);
+                }
+            }
+            ("values", scalar) if json::scalar_text(scalar).is_some() => values.extend(json::scalar_text(scalar)),
+            (key, value) if common.take(key, value)? => {}
+            (key, _) => return Err(RequestError::parsing(format!("[ids] unknown field [{key}]"))),
+        }
+    }
+    Ok(common.query(Ids { values }))
+}
+
+impl QueryNode for Ids {
+    fn bind(&self, boost: f32, _: &Binder<'_>) -> Result<BoundQuery, Error> {
+        Ok(bind_ids(self.values.clone(), boost))
+    }
+}
+
+pub(super) fn bind_ids(mut ids: Vec<String>, boost: f32) -> BoundQuery {
+    if ids.is_empty() {
+        return BoundQuery::nothing("Missing ids in \"ids\" query.");
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let text = format!("_id:({})", ids.join(" "));
+    BoundQuery::constant(Docs::Ids(ids), boost, text)
+}

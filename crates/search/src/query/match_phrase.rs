@@ -1,0 +1,135 @@
+//! `match_phrase` and `match_phrase_prefix`: the terms of a text, next to each other or nearly so.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, FieldType, RequestError};
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::{BoundQuery, Node};
+use super::match_text::{AnalysedTerm, analyse, no_terms, no_text, zero_terms};
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
+use super::prefix;
+use crate::error::Error;
+use crate::json;
+
+#[derive(Debug)]
+struct MatchPhrase {
+    query: &'static str,
+    field: String,
+    text: Value,
+    slop: u32,
+    analyzer: Option<String>,
+    zero_terms_all: bool,
+    /// The last term is a prefix of at most this many terms.
+    expansions_max: Option<usize>,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    parse_as("match_phrase", None, members)
+}
+
+/// Default `max_expansions` as in Elasticsearch's `FuzzyQuery#defaultMaxExpansions`.
+pub(super) fn parse_prefix(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    parse_as("match_phrase_prefix", Some(50), members)
+}
+
+/// Most expansions a request may ask for.
+const EXPANSIONS_MAX: i32 = 1024;
+
+fn parse_as(query: &'static str, expansions_max: Option<usize>, members: &Map<String, Value>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (field, body) = single_field(query, members, &mut common)?.ok_or_else(no_text)?;
+    let mut node = MatchPhrase {
+        query,
+        field: field.to_owned(),
+        text: Value::Null,
+        slop: 0,
+        analyzer: None,
+        zero_terms_all: false,
+        expansions_max,
+    };
+    match body {
+        Value::Object(options) => {
+            for (key, value) in options {
+                match key.as_str() {
+                    "query" => node.text = value.clone(),
+                    "slop" => {
+                        node.slop = u32::try_from(json::int(value)?)
+                            .map_err(|_| RequestError::illegal_argument("No negative slop allowed."))?;
+                    }
+                    "analyzer" => node.analyzer = json::scalar_text(value),
+                    "zero_terms_query" => node.zero_terms_all = zero_terms(value)?,
+                    "max_expansions" if expansions_max.is_some() => {
+                        let count = json::int(value)?;
+                        if !(1..=EXPANSIONS_MAX).contains(&count) {
+                            return Err(RequestError::illegal_argument(format!(
+                                "[max_expansions] must be between 1 and {EXPANSIONS_MAX}, found [{count}]"
+                            )));
+                        }
+                        node.expansions_max = Some(count as usize);
+                    }
+                    key if common.take(key, value)? => {}
+                    key => return Err(does_not_support(query, key)),
+                }
+            }
+        }
+        Value::Array(_) => return Err(RequestError::illegal_argument("Expected text but found START_ARRAY")),
+        scalar => node.text = scalar.clone(),
+    }
+    match json::scalar_text(&node.text) {
+        None => Err(no_text()),
+        Some(_) => Ok(common.query(node)),
+    }
+}
+
+impl QueryNode for MatchPhrase {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let Some(field) = binder.searchable_field(&self.field)? else {
+            return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
+        };
+        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) || &*field.path == "_id" {
+            return binder.term(&self.field, &self.text, boost);
+        }
+        let text = json::scalar_text(&self.text).unwrap_or_default();
+        let terms = analyse(self.query, &field, self.analyzer.as_deref(), &text, binder)?;
+        if terms.is_empty() {
+            return Ok(no_terms(self.zero_terms_all, boost));
+        }
+        if terms.len() == 1 {
+            let only = &terms[0].0;
+            return match self.expansions_max {
+                None => binder.scored_term(&field, only, boost),
+                Some(_) => Ok(prefix::bind_prefix(&field, &String::from_utf8_lossy(only), boost)),
+            };
+        }
+        if !field.positions {
+            return Err(RequestError::new(
+                400,
+                "illegal_state_exception",
+                format!("field:[{}] was indexed without position data; cannot run PhraseQuery", field.path),
+            )
+            .into());
+        }
+        self.bind_slots(&field, terms, boost, binder)
+    }
+}
+
+impl MatchPhrase {
+    fn bind_slots(&self, field: &Arc<Field>, terms: Vec<AnalysedTerm>, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let first_position = terms[0].1;
+        let last = terms.len() - 1;
+        let mut slots: Vec<(u32, Vec<Box<[u8]>>)> = Vec::with_capacity(terms.len());
+        for (at, (term, position)) in terms.into_iter().enumerate() {
+            let alternatives = match self.expansions_max {
+                Some(count_max) if at == last => binder.expand_prefix(field, &term, count_max)?,
+                _ => vec![term],
+            };
+            if alternatives.is_empty() {
+                return Ok(BoundQuery::nothing("no term starts with the last word"));
+            }
+            slots.push((position - first_position, alternatives));
+        }
+        Ok(Node::Phrase(binder.phrase(field, slots, self.slop, boost)?).into())
+    }
+}

@@ -1,0 +1,202 @@
+//! `match` and `match_bool_prefix`: the terms that a text has under the field's search analyzer.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, FieldType, RequestError};
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::{BoolNode, BoundQuery, Node};
+use super::minimum_should_match;
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
+use super::prefix;
+use crate::error::Error;
+use crate::json;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    And,
+    Or,
+}
+
+#[derive(Debug)]
+struct Match {
+    /// The query's own name, for errors.
+    query: &'static str,
+    field: String,
+    text: Value,
+    operator: Operator,
+    minimum_should_match: Option<String>,
+    analyzer: Option<String>,
+    zero_terms_all: bool,
+    lenient: bool,
+    /// The last term is a prefix.
+    is_bool_prefix: bool,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    parse_as("match", false, members)
+}
+
+pub(super) fn parse_bool_prefix(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    parse_as("match_bool_prefix", true, members)
+}
+
+fn parse_as(query: &'static str, is_bool_prefix: bool, members: &Map<String, Value>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (field, body) = single_field(query, members, &mut common)?.ok_or_else(no_text)?;
+    let mut node = Match {
+        query,
+        field: field.to_owned(),
+        text: Value::Null,
+        operator: Operator::Or,
+        minimum_should_match: None,
+        analyzer: None,
+        zero_terms_all: false,
+        lenient: false,
+        is_bool_prefix,
+    };
+    match body {
+        Value::Object(options) => {
+            for (key, value) in options {
+                match key.as_str() {
+                    "query" => node.text = value.clone(),
+                    "operator" => node.operator = operator(value)?,
+                    "minimum_should_match" => node.minimum_should_match = json::scalar_text(value),
+                    "analyzer" => node.analyzer = json::scalar_text(value),
+                    "zero_terms_query" if !is_bool_prefix => node.zero_terms_all = zero_terms(value)?,
+                    "lenient" if !is_bool_prefix => node.lenient = json::boolean(value)?,
+                    // Only synonyms ask for it, and there are none.
+                    "auto_generate_synonyms_phrase_query" if !is_bool_prefix => {
+                        json::boolean(value)?;
+                    }
+                    "fuzziness" if value.is_null() => {}
+                    "fuzziness" | "prefix_length" | "max_expansions" | "fuzzy_rewrite" | "fuzzy_transpositions" | "cutoff_frequency" => {
+                        return Err(RequestError::unsupported(format_args!("[{key}] in [{query}]")));
+                    }
+                    key if common.take(key, value)? => {}
+                    key => return Err(does_not_support(query, key)),
+                }
+            }
+        }
+        Value::Array(_) => return Err(RequestError::illegal_argument("Expected text but found START_ARRAY")),
+        scalar => node.text = scalar.clone(),
+    }
+    match json::scalar_text(&node.text) {
+        None => Err(no_text()),
+        Some(_) => Ok(common.query(node)),
+    }
+}
+
+pub(super) fn no_text() -> RequestError {
+    RequestError::parsing("No text specified for text query")
+}
+
+fn operator(value: &Value) -> Result<Operator, RequestError> {
+    let text = json::scalar_text(value).unwrap_or_default();
+    match text.to_lowercase().as_str() {
+        "and" => Ok(Operator::And),
+        "or" => Ok(Operator::Or),
+        _ => Err(RequestError::illegal_argument(format!(
+            "No enum constant org.elasticsearch.index.query.Operator.{}",
+            text.to_uppercase()
+        ))),
+    }
+}
+
+/// Whether a query without terms matches everything (`all`) or nothing (`none`, the default).
+pub(super) fn zero_terms(value: &Value) -> Result<bool, RequestError> {
+    let text = json::scalar_text(value).unwrap_or_default();
+    match text.to_lowercase().as_str() {
+        "none" => Ok(false),
+        "all" => Ok(true),
+        _ => Err(RequestError::parsing(format!("Unsupported zero_terms_query value [{text}]"))),
+    }
+}
+
+/// One term of an analysed text and its position.
+pub(super) type AnalysedTerm = (Box<[u8]>, u32);
+
+/// The terms of `text`: by the named analyzer, or the field's search analyzer, or the text itself for a keyword.
+pub(super) fn analyse(
+    query: &str,
+    field: &Field,
+    analyzer: Option<&str>,
+    text: &str,
+    binder: &Binder<'_>,
+) -> Result<Vec<AnalysedTerm>, Error> {
+    let named = match analyzer {
+        Some(name) => Some(binder.analyzer(name).ok_or_else(|| binder.query_shard(format!("[{query}] analyzer [{name}] not found")))?),
+        None => field.search_analyzer.clone().or_else(|| field.analyzer.clone()),
+    };
+    let mut terms: Vec<AnalysedTerm> = Vec::new();
+    match named {
+        Some(analyzer) => analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position))),
+        None => terms.push((text.as_bytes().into(), 0)),
+    }
+    Ok(terms)
+}
+
+pub(super) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery {
+    if zero_terms_all { Node::Everything { boost }.into() } else { BoundQuery::nothing("Matching no documents because no terms present") }
+}
+
+impl QueryNode for Match {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let Some(field) = binder.searchable_field(&self.field)? else {
+            return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
+        };
+        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) || &*field.path == "_id" {
+            return match binder.term(&self.field, &self.text, boost) {
+                Err(Error::Request(error)) if self.lenient => Ok(BoundQuery::nothing(format!("failed to parse: {}", error.reason))),
+                other => other,
+            };
+        }
+        let text = json::scalar_text(&self.text).unwrap_or_default();
+        let terms = analyse(self.query, &field, self.analyzer.as_deref(), &text, binder)?;
+        if terms.is_empty() {
+            return Ok(no_terms(self.zero_terms_all, boost));
+        }
+        self.bind_terms(&field, terms, boost, binder)
+    }
+}
+
+impl Match {
+    fn bind_terms(&self, field: &Arc<Field>, mut terms: Vec<AnalysedTerm>, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let last = if self.is_bool_prefix { terms.pop() } else { None };
+        let clause_count = terms.len() + usize::from(last.is_some());
+        let min_should_match = match (&self.minimum_should_match, self.operator) {
+            (Some(spec), Operator::Or) if clause_count > 1 => minimum_should_match::required(spec, clause_count)?,
+            _ => 0,
+        };
+        // Equal clauses become one whose boost is their sum, unless they are counted (Lucene's `BooleanQuery#rewrite`).
+        let mut clauses: Vec<(Box<[u8]>, f32)> = Vec::with_capacity(terms.len());
+        for (term, _) in terms {
+            match clauses.iter_mut().find(|(seen, _)| *seen == term) {
+                Some((_, times)) if min_should_match <= 1 => *times += 1.0,
+                _ => clauses.push((term, 1.0)),
+            }
+        }
+        let mut bound = Vec::with_capacity(clause_count);
+        for (term, times) in clauses {
+            let boost = if times == 1.0 { boost } else { boost * times };
+            bound.push(binder.scored_term(field, &term, boost)?);
+        }
+        if let Some((term, _)) = last {
+            let text = String::from_utf8_lossy(&term).into_owned();
+            bound.push(prefix::bind_prefix(field, &text, boost));
+        }
+        if bound.len() == 1 && min_should_match <= 1 {
+            return Ok(bound.remove(0));
+        }
+        let mut node = BoolNode { boost, ..BoolNode::default() };
+        match self.operator {
+            Operator::And => node.must = bound,
+            Operator::Or => {
+                node.should = bound;
+                node.min_should_match = min_should_match.max(1);
+            }
+        }
+        Ok(BoundQuery::from_bool(node))
+    }
+}

@@ -1,0 +1,32 @@
+//! Queries: "which documents, with which score?"
+//!
+//! A query is parsed once a request ([`parse_query`]), bound once a shard ([`bind`]: fields, statistics, terms), and opened once a
+//! segment ([`crate::matcher`]). Each query is one file with its parser and its binding, and one line in [`table::QUERIES`].
+
+mod parse;
+mod table;
+
+mod bool_query;
+mod constant_score;
+mod exists;
+mod ids;
+mod match_all;
+mod match_phrase;
+mod match_text;
+mod prefix;
+mod range;
+mod term;
+mod terms;
+mod wildcard;
+
+mod bind;
+mod bound;
+mod convert;
+mod matching;
+mod minimum_should_match;
+
+pub use bind::{Binder, bind};
+pub use bound::BoundQuery;
+pub use matching::MatchingDocs;
+pub(crate) use bound::{BoolNode, Docs, Node, PhraseNode, TermNode};
+pub use parse::{Query, QueryLimits, QueryNode, parse_query};

@@ -1,0 +1,98 @@
+//! `range`: documents with a value between two ends.
+
+use limber_mapping::date::{DateFormat, Zone};
+use limber_mapping::{DateContext, RangeEnd, Selection};
+use limber_mapping::{Field, RequestError};
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::{BoundQuery, Docs};
+use super::convert;
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
+use crate::error::Error;
+use crate::json;
+
+#[derive(Debug)]
+struct Range {
+    field: String,
+    lower: Option<(Value, bool)>,
+    upper: Option<(Value, bool)>,
+    format: Option<String>,
+    time_zone: Option<String>,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (field, body) = single_field("range", members, &mut common)?.ok_or_else(no_field)?;
+    let Value::Object(options) = body else { return Err(does_not_support("range", field)) };
+    let mut range = Range { field: field.to_owned(), lower: None, upper: None, format: None, time_zone: None };
+    let (mut include_lower, mut include_upper) = (true, true);
+    for (key, value) in options {
+        let end = || match value {
+            Value::Null => Ok(None),
+            Value::Array(_) | Value::Object(_) => Err(does_not_support("range", key)),
+            scalar => Ok(Some(scalar.clone())),
+        };
+        match key.as_str() {
+            "gte" | "from" => range.lower = end()?.map(|value| (value, true)),
+            "gt" => {
+                range.lower = end()?.map(|value| (value, false));
+                include_lower = false;
+            }
+            "lte" | "to" => range.upper = end()?.map(|value| (value, true)),
+            "lt" => {
+                range.upper = end()?.map(|value| (value, false));
+                include_upper = false;
+            }
+            "include_lower" => include_lower = json::boolean(value)?,
+            "include_upper" => include_upper = json::boolean(value)?,
+            "format" => range.format = json::scalar_text(value),
+            "time_zone" => range.time_zone = json::scalar_text(value),
+            "relation" => match json::scalar_text(value).unwrap_or_default().to_uppercase().as_str() {
+                // On a field of single values all relations but `disjoint` mean the same.
+                "INTERSECTS" | "WITHIN" | "CONTAINS" => {}
+                other => return Err(RequestError::illegal_argument(format!("{other} is not a valid relation"))),
+            },
+            key if common.take(key, value)? => {}
+            key => return Err(does_not_support("range", key)),
+        }
+    }
+    if let Some(lower) = &mut range.lower {
+        lower.1 &= include_lower;
+    }
+    if let Some(upper) = &mut range.upper {
+        upper.1 &= include_upper;
+    }
+    Ok(common.query(range))
+}
+
+impl QueryNode for Range {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let Some(field) = binder.searchable_field(&self.field)? else {
+            return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
+        };
+        if self.lower.is_none() && self.upper.is_none() {
+            let text = format!("ConstantScore(FieldExistsQuery [field={}])", self.field);
+            return Ok(BoundQuery::constant(Docs::Exists { path: field.path.clone() }, boost, text));
+        }
+        let selection = self.select(&field, binder)?;
+        Ok(convert::constant(&field, selection, boost))
+    }
+}
+
+impl Range {
+    fn select(&self, field: &Field, binder: &Binder<'_>) -> Result<Selection, Error> {
+        let zone = match &self.time_zone {
+            Some(zone) => Zone::parse(zone)?,
+            None => Zone::Utc,
+        };
+        let format = match &self.format {
+            Some(pattern) => Some(DateFormat::parse_list(pattern)?),
+            None => None,
+        };
+        let context = DateContext { zone: &zone, format: format.as_ref(), ..binder.dates() };
+        let lower = self.lower.as_ref().map(|(value, inclusive)| RangeEnd { value, inclusive: *inclusive });
+        let upper = self.upper.as_ref().map(|(value, inclusive)| RangeEnd { value, inclusive: *inclusive });
+        Ok(field.select_range(lower, upper, &context)?)
+    }
+}

@@ -1,0 +1,77 @@
+//! All queries by name, and those that Elasticsearch has and Limber lacks.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::parse::{Parser, Query};
+use super::{bool_query, constant_score, exists, ids, match_all, match_phrase, match_text, prefix, range, term, terms, wildcard};
+
+/// Parses the object after a query's name.
+pub(super) type Parse = fn(&Map<String, Value>, &mut Parser<'_>) -> Result<Query, RequestError>;
+
+pub(super) const QUERIES: &[(&str, Parse)] = &[
+    ("bool", bool_query::parse),
+    ("constant_score", constant_score::parse),
+    ("exists", exists::parse),
+    ("ids", ids::parse),
+    ("match", match_text::parse),
+    ("match_all", match_all::parse),
+    ("match_bool_prefix", match_text::parse_bool_prefix),
+    ("match_none", match_all::parse_none),
+    ("match_phrase", match_phrase::parse),
+    ("match_phrase_prefix", match_phrase::parse_prefix),
+    ("prefix", prefix::parse),
+    ("range", range::parse),
+    ("term", term::parse),
+    ("terms", terms::parse),
+    ("wildcard", wildcard::parse),
+];
+
+/// Elasticsearch's other queries, refused by name.
+pub(super) const UNSUPPORTED: &[&str] = &[
+    "boosting",
+    "combined_fields",
+    "dis_max",
+    "distance_feature",
+    "function_score",
+    "fuzzy",
+    "geo_bounding_box",
+    "geo_distance",
+    "geo_grid",
+    "geo_polygon",
+    "geo_shape",
+    "has_child",
+    "has_parent",
+    "intervals",
+    "knn",
+    "more_like_this",
+    "multi_match",
+    "nested",
+    "parent_id",
+    "percolate",
+    "pinned",
+    "query_string",
+    "rank_feature",
+    "regexp",
+    "rule",
+    "script",
+    "script_score",
+    "semantic",
+    "shape",
+    "simple_query_string",
+    "span_containing",
+    "span_field_masking",
+    "span_first",
+    "span_gap",
+    "span_multi",
+    "span_near",
+    "span_not",
+    "span_or",
+    "span_term",
+    "span_within",
+    "sparse_vector",
+    "terms_set",
+    "text_expansion",
+    "weighted_tokens",
+    "wrapper",
+];

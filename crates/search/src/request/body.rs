@@ -1,0 +1,379 @@
+//! The body of `_search` and `_count`: one table of keys, each refused or understood.
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use super::{FieldFormat, Sort, SourceFilter, UrlParameters};
+use crate::json;
+use crate::query::{Query, QueryLimits, parse_query};
+
+/// How exactly the number of hits is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrackTotalHits {
+    /// `true`.
+    Exact,
+    /// Exact up to this many, `gte` beyond.
+    UpTo(u32),
+    /// `false`: no total.
+    None,
+}
+
+impl TrackTotalHits {
+    /// Elasticsearch's default, `SearchContext#DEFAULT_TRACK_TOTAL_HITS_UP_TO`.
+    pub const DEFAULT: TrackTotalHits = TrackTotalHits::UpTo(10_000);
+
+    pub(super) fn up_to(count: i32) -> Result<TrackTotalHits, RequestError> {
+        match count {
+            -1 => Ok(TrackTotalHits::None),
+            count if count >= 0 => Ok(TrackTotalHits::UpTo(count as u32)),
+            count => Err(RequestError::illegal_argument(format!(
+                "[track_total_hits] parameter must be positive or equals to -1, got {count}"
+            ))),
+        }
+    }
+
+    /// Hits that must be counted one by one before counting may stop.
+    pub fn threshold(&self) -> u64 {
+        match self {
+            TrackTotalHits::Exact => u64::MAX,
+            TrackTotalHits::UpTo(count) => u64::from(*count),
+            TrackTotalHits::None => 0,
+        }
+    }
+}
+
+/// `stored_fields`. Values always come from `_source` here, so only its effects on metadata are kept.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StoredFields {
+    /// `_none_`: neither `_id` nor `_source`.
+    None,
+    /// Names: `_source` only if asked for.
+    Names(Vec<String>),
+}
+
+impl StoredFields {
+    pub(super) fn parse_names(names: Vec<String>) -> Result<StoredFields, RequestError> {
+        match names.iter().any(|name| name == "_none_") {
+            true if names.len() > 1 => Err(RequestError::illegal_argument("cannot combine _none_ with other fields")),
+            true => Ok(StoredFields::None),
+            false => Ok(StoredFields::Names(names)),
+        }
+    }
+
+    fn parse(value: &Value) -> Result<StoredFields, RequestError> {
+        match value {
+            Value::String(name) => StoredFields::parse_names(vec![name.clone()]),
+            Value::Array(items) => StoredFields::parse_names(items.iter().filter_map(json::scalar_text).collect()),
+            other => Err(json::unknown_key("stored_fields", other)),
+        }
+    }
+}
+
+/// A parsed `_search`. Defaults that depend on nothing are filled in by the accessors.
+#[derive(Debug, Clone)]
+pub struct SearchRequest {
+    /// Absent: `match_all`.
+    pub query: Option<Query>,
+    pub post_filter: Option<Query>,
+    pub from: Option<u32>,
+    pub size: Option<u32>,
+    /// Empty: by score.
+    pub sort: Vec<Sort>,
+    /// Values of the last hit of the page before, one for each sort.
+    pub search_after: Option<Vec<Value>>,
+    pub track_total_hits: TrackTotalHits,
+    pub track_scores: bool,
+    pub min_score: Option<f32>,
+    pub source: Option<SourceFilter>,
+    pub stored_fields: Option<StoredFields>,
+    pub docvalue_fields: Vec<FieldFormat>,
+    pub fields: Vec<FieldFormat>,
+    pub explain: bool,
+    pub version: bool,
+    pub seq_no_primary_term: bool,
+    pub timeout_millis: Option<u64>,
+    /// 0: never.
+    pub terminate_after: u32,
+    /// The body of `aggs`, kept as JSON; parsed by [`crate::aggregation`].
+    pub aggregations: Option<Value>,
+}
+
+impl Default for SearchRequest {
+    fn default() -> SearchRequest {
+        SearchRequest {
+            query: None,
+            post_filter: None,
+            from: None,
+            size: None,
+            sort: Vec::new(),
+            search_after: None,
+            track_total_hits: TrackTotalHits::DEFAULT,
+            track_scores: false,
+            min_score: None,
+            source: None,
+            stored_fields: None,
+            docvalue_fields: Vec::new(),
+            fields: Vec::new(),
+            explain: false,
+            version: false,
+            seq_no_primary_term: false,
+            timeout_millis: None,
+            terminate_after: 0,
+            aggregations: None,
+        }
+    }
+}
+
+impl SearchRequest {
+    /// Default number of hits, Elasticsearch's `SearchService#DEFAULT_SIZE`.
+    pub const SIZE_DEFAULT: u32 = 10;
+
+    pub fn from(&self) -> u32 {
+        self.from.unwrap_or(0)
+    }
+
+    pub fn size(&self) -> u32 {
+        self.size.unwrap_or(SearchRequest::SIZE_DEFAULT)
+    }
+
+    /// Whether hits come in order of their score alone.
+    pub fn is_by_score(&self) -> bool {
+        match self.sort.as_slice() {
+            [] => true,
+            [only] => only.is_score() && only.order == super::Order::Descending,
+            _ => false,
+        }
+    }
+
+    /// Parses a body (`{}` or `null` when there is none) and the URL's parameters over it.
+    ///
+    /// Errors are Elasticsearch's: `parsing_exception` for unknown keys, `illegal_argument_exception` for values out of range and for
+    /// features that do not exist here yet, by name.
+    pub fn parse(body: &Value, url: &UrlParameters) -> Result<SearchRequest, RequestError> {
+        let mut request = SearchRequest::default();
+        json::check_depth(body)?;
+        match body {
+            Value::Null => {}
+            Value::Object(members) => {
+                for (key, value) in members {
+                    request.parse_key(key, value)?;
+                }
+            }
+            other => {
+                return Err(RequestError::parsing(format!("Expected [START_OBJECT] but found [{}]", json::token(other))));
+            }
+        }
+        super::url::apply(&mut request, url)?;
+        request.validate()?;
+        Ok(request)
+    }
+
+    fn parse_key(&mut self, key: &str, value: &Value) -> Result<(), RequestError> {
+        let unknown = || json::unknown_key(key, value);
+        let is_scalar = json::scalar_text(value).is_some();
+        match key {
+            "query" | "post_filter" => {
+                if !value.is_object() {
+                    return Err(unknown());
+                }
+                let query = Some(parse_query(value, &QueryLimits::default())?);
+                if key == "query" { self.query = query } else { self.post_filter = query }
+            }
+            "aggs" | "aggregations" => {
+                if !value.is_object() {
+                    return Err(unknown());
+                }
+                self.aggregations = Some(value.clone());
+            }
+            "from" if is_scalar => self.from = Some(from(json::int(value)?)?),
+            "size" if is_scalar => self.size = Some(size(json::int(value)?)?),
+            "sort" => self.sort = Sort::parse_list(value)?,
+            "search_after" => self.search_after = Some(parse_search_after(value)?),
+            "track_total_hits" if is_scalar => {
+                self.track_total_hits = match value {
+                    Value::Bool(true) => TrackTotalHits::Exact,
+                    Value::Bool(false) => TrackTotalHits::None,
+                    Value::String(text) if text == "true" => TrackTotalHits::Exact,
+                    Value::String(text) if text == "false" => TrackTotalHits::None,
+                    other => TrackTotalHits::up_to(json::int(other)?)?,
+                }
+            }
+            "track_scores" if is_scalar => self.track_scores = json::boolean(value)?,
+            "min_score" if is_scalar => self.min_score = Some(json::float(value)?),
+            "_source" => self.source = Some(SourceFilter::parse(value)?),
+            "stored_fields" => self.stored_fields = Some(StoredFields::parse(value)?),
+            "docvalue_fields" => self.docvalue_fields = FieldFormat::parse_list(key, value)?,
+            "fields" => self.fields = FieldFormat::parse_list(key, value)?,
+            "explain" if is_scalar => self.explain = json::boolean(value)?,
+            "version" if is_scalar => self.version = json::boolean(value)?,
+            "seq_no_primary_term" if is_scalar => self.seq_no_primary_term = json::boolean(value)?,
+            "timeout" if is_scalar => {
+                self.timeout_millis = json::time_millis(&json::scalar_text(value).unwrap_or_default(), "timeout")?;
+            }
+            "terminate_after" if is_scalar => self.terminate_after = terminate_after(json::int(value)?)?,
+            // Names a statistics group; the groups' counters are not reported yet, the hits do not depend on it.
+            "stats" | "profile" if value == &Value::Bool(false) || value == &Value::Array(Vec::new()) => {}
+            "highlight" | "suggest" | "rescore" | "collapse" | "indices_boost" | "script_fields" | "runtime_mappings"
+            | "slice" | "pit" | "ext" | "knn" | "rank" | "retriever" | "profile" | "stats" | "sub_searches" => {
+                return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
+            }
+            _ => return Err(unknown()),
+        }
+        Ok(())
+    }
+
+    fn validate(&self) -> Result<(), RequestError> {
+        if self.search_after.is_some() && self.from() > 0 {
+            return Err(RequestError::new(
+                400,
+                "action_request_validation_exception",
+                "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Rules of a scroll's first request; `action_request_validation_exception` as Elasticsearch words it.
+    pub fn validate_scroll(&self) -> Result<(), RequestError> {
+        let mut problems = Vec::new();
+        if self.track_total_hits == TrackTotalHits::None {
+            problems.push("disabling [track_total_hits] is not allowed in a scroll context");
+        }
+        if self.from() > 0 {
+            problems.push("using [from] is not allowed in a scroll context");
+        }
+        if self.size() == 0 {
+            problems.push("[size] cannot be [0] in a scroll context");
+        }
+        if self.search_after.is_some() {
+            problems.push("[search_after] cannot be used in a scroll context");
+        }
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let listed: Vec<String> = problems.iter().enumerate().map(|(at, problem)| format!("{}: {problem};", at + 1)).collect();
+        Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            format!("Validation Failed: {}", listed.join("")),
+        ))
+    }
+}
+
+/// A parsed `_count`.
+#[derive(Debug, Clone, Default)]
+pub struct CountRequest {
+    pub query: Option<Query>,
+    pub min_score: Option<f32>,
+    /// 0: never.
+    pub terminate_after: u32,
+}
+
+impl CountRequest {
+    /// `_count` takes a `query` and nothing else.
+    pub fn parse(body: &Value, url: &UrlParameters) -> Result<CountRequest, RequestError> {
+        let mut request = CountRequest::default();
+        json::check_depth(body)?;
+        match body {
+            Value::Null => {}
+            Value::Object(members) => {
+                for (key, value) in members {
+                    if key != "query" {
+                        return Err(RequestError::parsing(format!("request does not support [{key}]")));
+                    }
+                    request.query = Some(parse_query(value, &QueryLimits::default())?);
+                }
+            }
+            other => {
+                return Err(RequestError::parsing(format!("Expected [START_OBJECT] but found [{}]", json::token(other))));
+            }
+        }
+        for (name, value) in &url.0 {
+            match name.as_str() {
+                "q" => return Err(RequestError::unsupported("[q] (query_string query)")),
+                "terminate_after" => request.terminate_after = terminate_after(json::int(&Value::String(value.clone()))?)?,
+                "min_score" => request.min_score = Some(json::float(&Value::String(value.clone()))?),
+                _ => {}
+            }
+        }
+        Ok(request)
+    }
+}
+
+pub(super) fn from(value: i32) -> Result<u32, RequestError> {
+    u32::try_from(value)
+        .map_err(|_| RequestError::illegal_argument(format!("[from] parameter cannot be negative but was [{value}]")))
+}
+
+pub(super) fn size(value: i32) -> Result<u32, RequestError> {
+    u32::try_from(value)
+        .map_err(|_| RequestError::illegal_argument(format!("[size] parameter cannot be negative, found [{value}]")))
+}
+
+pub(super) fn terminate_after(value: i32) -> Result<u32, RequestError> {
+    u32::try_from(value).map_err(|_| RequestError::illegal_argument("terminateAfter must be > 0"))
+}
+
+fn parse_search_after(value: &Value) -> Result<Vec<Value>, RequestError> {
+    let Value::Array(values) = value else { return Err(json::unknown_key("search_after", value)) };
+    if values.is_empty() {
+        return Err(RequestError::illegal_argument("Values must contains at least one value."));
+    }
+    match values.iter().find(|value| value.is_array() || value.is_object()) {
+        Some(nested) => Err(RequestError::parsing(format!(
+            "Expected [VALUE_STRING] or [VALUE_NUMBER] or [VALUE_BOOLEAN] or [VALUE_NULL] but found [{}] inside search_after.",
+            json::token(nested)
+        ))),
+        None => Ok(values.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Reasons recorded from Elasticsearch 8.19.13.
+    #[test]
+    fn refusals_are_worded_as_elasticsearch_words_them() {
+        for (body, reason) in [
+            (json!({"foo": 1}), "Unknown key for a VALUE_NUMBER in [foo]."),
+            (json!({"foo": {}}), "Unknown key for a START_OBJECT in [foo]."),
+            (json!({"query": []}), "Unknown key for a START_ARRAY in [query]."),
+            (json!([]), "Expected [START_OBJECT] but found [START_ARRAY]"),
+            (json!({"size": -1}), "[size] parameter cannot be negative, found [-1]"),
+            (json!({"from": -1}), "[from] parameter cannot be negative but was [-1]"),
+            (json!({"size": "abc"}), "For input string: \"abc\""),
+            (json!({"size": []}), "Unknown key for a START_ARRAY in [size]."),
+            (json!({"track_total_hits": -5}), "[track_total_hits] parameter must be positive or equals to -1, got -5"),
+            (json!({"search_after": []}), "Values must contains at least one value."),
+            (json!({"search_after": 5}), "Unknown key for a VALUE_NUMBER in [search_after]."),
+            (json!({"terminate_after": -1}), "terminateAfter must be > 0"),
+            (json!({"explain": "yes"}), "Failed to parse value [yes] as only [true] or [false] are allowed."),
+            (json!({"highlight": {}}), "[highlight] in [search] is not supported by Limber yet"),
+            (
+                json!({"search_after": [1], "from": 1}),
+                "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",
+            ),
+        ] {
+            assert_eq!(SearchRequest::parse(&body, &UrlParameters::default()).unwrap_err().reason, reason, "{body}");
+        }
+    }
+
+    #[test]
+    fn the_url_overrides_the_body() {
+        let url = [("size", "3"), ("track_total_hits", "true"), ("sort", "n:desc"), ("_source", "false")].into_iter().collect();
+        let request = SearchRequest::parse(&json!({"size": 7}), &url).unwrap();
+        assert_eq!((request.size(), request.track_total_hits), (3, TrackTotalHits::Exact));
+        assert_eq!((request.sort[0].field.as_str(), request.source.unwrap().fetch), ("n", false));
+    }
+
+    #[test]
+    fn a_scroll_has_its_own_rules() {
+        let request = SearchRequest::parse(&json!({"size": 0, "from": 1}), &UrlParameters::default()).unwrap();
+        assert_eq!(
+            request.validate_scroll().unwrap_err().reason,
+            "Validation Failed: 1: using [from] is not allowed in a scroll context;2: [size] cannot be [0] in a scroll context;"
+        );
+    }
+}

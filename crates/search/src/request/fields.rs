@@ -1,0 +1,58 @@
+//! `docvalue_fields` and `fields`: "which values, in which format, beside `_source`?"
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::json;
+
+/// Most entries one request may name (`index.max_docvalue_fields_search`).
+const FIELDS_COUNT_MAX: usize = 100;
+
+/// A field or pattern, and the date or number format it is wanted in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldFormat {
+    pub field: String,
+    pub format: Option<String>,
+}
+
+impl FieldFormat {
+    /// An array of names or `{"field", "format"}`.
+    pub fn parse_list(key: &str, value: &Value) -> Result<Vec<FieldFormat>, RequestError> {
+        let Value::Array(items) = value else { return Err(json::unknown_key(key, value)) };
+        if items.len() > FIELDS_COUNT_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "Trying to retrieve too many {key}. Must be less than or equal to: [{FIELDS_COUNT_MAX}] but was [{}]. This limit can be \
+                 set by changing the [index.max_docvalue_fields_search] index level setting.",
+                items.len()
+            )));
+        }
+        items.iter().map(|item| FieldFormat::parse(key, item)).collect()
+    }
+
+    fn parse(key: &str, item: &Value) -> Result<FieldFormat, RequestError> {
+        let Value::Object(members) = item else {
+            let field = json::scalar_text(item).ok_or_else(|| json::unknown_key(key, item))?;
+            return Ok(FieldFormat { field, format: None });
+        };
+        let mut parsed = FieldFormat { field: String::new(), format: None };
+        for (name, value) in members {
+            match name.as_str() {
+                "field" => parsed.field = json::scalar_text(value).unwrap_or_default(),
+                "format" => parsed.format = json::scalar_text(value),
+                "include_unmapped" if value == &Value::Bool(false) => {}
+                "include_unmapped" => return Err(RequestError::unsupported("[include_unmapped]")),
+                _ => {
+                    return Err(RequestError::new(
+                        400,
+                        "x_content_parse_exception",
+                        format!("[fields] unknown field [{name}]"),
+                    ));
+                }
+            }
+        }
+        if parsed.field.is_empty() {
+            return Err(RequestError::illegal_argument("Required [field]"));
+        }
+        Ok(parsed)
+    }
+}

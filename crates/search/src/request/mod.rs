@@ -1,0 +1,15 @@
+//! A search request as parsed: "what is asked for, before any index is looked at?"
+//!
+//! **Invariant**: with `mapping`, the only place that parses user JSON here; limits on depth, size and count come first.
+
+mod body;
+mod fields;
+mod sort;
+mod source;
+mod url;
+
+pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};
+pub use fields::FieldFormat;
+pub use sort::{Missing, Mode, NumericType, Order, Sort};
+pub use source::SourceFilter;
+pub use url::UrlParameters;

@@ -1,0 +1,235 @@
+//! `sort`: "by what, in which order, and where do documents without a value go?"
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::json;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Ascending,
+    Descending,
+}
+
+/// Which of a document's several values counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Min,
+    Max,
+    Sum,
+    Avg,
+    Median,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Missing {
+    Last,
+    First,
+    Value(Value),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumericType {
+    Long,
+    Double,
+    Date,
+}
+
+/// One entry of `sort`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sort {
+    /// A path, `_score`, `_doc` or `_shard_doc`.
+    pub field: String,
+    pub order: Order,
+    pub mode: Option<Mode>,
+    pub missing: Missing,
+    pub unmapped_type: Option<String>,
+    pub numeric_type: Option<NumericType>,
+    pub format: Option<String>,
+}
+
+impl Sort {
+    /// Default order: `_score` descending, anything else ascending.
+    pub fn by(field: impl Into<String>) -> Sort {
+        let field = field.into();
+        let order = if field == "_score" { Order::Descending } else { Order::Ascending };
+        Sort { field, order, mode: None, missing: Missing::Last, unmapped_type: None, numeric_type: None, format: None }
+    }
+
+    /// Ties of the index order: `_doc`, `_shard_doc`.
+    pub fn is_doc(&self) -> bool {
+        self.field == "_doc" || self.field == "_shard_doc"
+    }
+
+    pub fn is_score(&self) -> bool {
+        self.field == "_score"
+    }
+
+    /// `n`, `n:desc` separated by commas, as in the URL. An order other than `asc` and `desc` belongs to the name, as in
+    /// Elasticsearch's `RestSearchAction`.
+    pub fn parse_url(text: &str) -> Vec<Sort> {
+        text.split(',')
+            .map(str::trim)
+            .filter(|entry| !entry.is_empty())
+            .map(|entry| match entry.rsplit_once(':') {
+                Some((field, "asc")) => Sort { order: Order::Ascending, ..Sort::by(field) },
+                Some((field, "desc")) => Sort { order: Order::Descending, ..Sort::by(field) },
+                _ => Sort::by(entry),
+            })
+            .collect()
+    }
+
+    /// The value of `sort`: a name, an object, or a list of both.
+    pub fn parse_list(value: &Value) -> Result<Vec<Sort>, RequestError> {
+        let mut sorts = Vec::new();
+        match value {
+            Value::Array(items) => {
+                for item in items {
+                    Sort::parse_item(item, &mut sorts)?;
+                }
+            }
+            other => Sort::parse_item(other, &mut sorts)?,
+        }
+        Ok(sorts)
+    }
+
+    fn parse_item(item: &Value, sorts: &mut Vec<Sort>) -> Result<(), RequestError> {
+        match item {
+            Value::Object(members) => {
+                for (field, options) in members {
+                    sorts.push(Sort::parse_options(field, options)?);
+                }
+                Ok(())
+            }
+            other => {
+                let field = json::scalar_text(other).ok_or_else(|| {
+                    RequestError::illegal_argument("malformed sort format, within the sort array, an object, or an actual string are allowed")
+                })?;
+                sorts.push(Sort::by(field));
+                Ok(())
+            }
+        }
+    }
+
+    fn parse_options(field: &str, options: &Value) -> Result<Sort, RequestError> {
+        if matches!(field, "_script" | "_geo_distance" | "_geoDistance") {
+            return Err(RequestError::unsupported(format_args!("sort [{field}]")));
+        }
+        let mut sort = Sort::by(field);
+        let members = match options {
+            Value::Object(members) => members,
+            Value::String(order) => {
+                sort.order = parse_order(order)?;
+                return Ok(sort);
+            }
+            other => {
+                return Err(field_sort(format!("Expected START_OBJECT but was: {}", json::token(other))));
+            }
+        };
+        for (name, value) in members {
+            let text = || json::scalar_text(value).ok_or_else(|| field_sort(format!("{name} doesn't support values of type: {}", json::token(value))));
+            match name.as_str() {
+                "order" => {
+                    sort.order = parse_order(&text()?)
+                        .map_err(|cause| field_sort("failed to parse field [order]".to_owned()).caused_by(cause))?;
+                }
+                "mode" => {
+                    sort.mode = Some(
+                        parse_mode(&text()?)
+                            .map_err(|cause| field_sort("failed to parse field [mode]".to_owned()).caused_by(cause))?,
+                    );
+                }
+                "missing" => {
+                    sort.missing = match value {
+                        Value::String(text) if text == "_last" => Missing::Last,
+                        Value::String(text) if text == "_first" => Missing::First,
+                        Value::Array(_) | Value::Object(_) => {
+                            return Err(field_sort(format!("missing doesn't support values of type: {}", json::token(value))));
+                        }
+                        Value::Null => Missing::Last,
+                        other => Missing::Value(other.clone()),
+                    };
+                }
+                "unmapped_type" => sort.unmapped_type = Some(text()?),
+                "numeric_type" => sort.numeric_type = Some(parse_numeric_type(&text()?)?),
+                "format" => sort.format = Some(text()?),
+                "nested" | "nested_path" | "nested_filter" => {
+                    return Err(RequestError::unsupported(format_args!("[{name}] in [sort]")));
+                }
+                _ => return Err(field_sort(format!("unknown field [{name}]"))),
+            }
+        }
+        Ok(sort)
+    }
+}
+
+fn field_sort(what: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", format!("[field_sort] {what}"))
+}
+
+fn parse_order(text: &str) -> Result<Order, RequestError> {
+    match text.to_lowercase().as_str() {
+        "asc" => Ok(Order::Ascending),
+        "desc" => Ok(Order::Descending),
+        _ => Err(RequestError::illegal_argument(format!(
+            "No enum constant org.elasticsearch.search.sort.SortOrder.{}",
+            text.to_uppercase()
+        ))),
+    }
+}
+
+fn parse_mode(text: &str) -> Result<Mode, RequestError> {
+    match text.to_lowercase().as_str() {
+        "min" => Ok(Mode::Min),
+        "max" => Ok(Mode::Max),
+        "sum" => Ok(Mode::Sum),
+        "avg" => Ok(Mode::Avg),
+        "median" => Ok(Mode::Median),
+        _ => Err(RequestError::illegal_argument(format!("Unknown SortMode [{text}]"))),
+    }
+}
+
+fn parse_numeric_type(text: &str) -> Result<NumericType, RequestError> {
+    match text {
+        "long" => Ok(NumericType::Long),
+        "double" => Ok(NumericType::Double),
+        "date" => Ok(NumericType::Date),
+        "date_nanos" => Err(RequestError::unsupported("numeric_type [date_nanos]")),
+        _ => Err(RequestError::illegal_argument(format!(
+            "invalid value for [numeric_type], must be [long, double, date, date_nanos], got {text}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_form_is_read() {
+        let sorts = Sort::parse_list(&json!(["a", {"b": "desc"}, {"c": {"order": "desc", "mode": "avg", "missing": 3}}, "_score"])).unwrap();
+        let seen: Vec<_> = sorts.iter().map(|sort| (sort.field.as_str(), sort.order, sort.mode)).collect();
+        assert_eq!(seen, [
+            ("a", Order::Ascending, None),
+            ("b", Order::Descending, None),
+            ("c", Order::Descending, Some(Mode::Avg)),
+            ("_score", Order::Descending, None)
+        ]);
+        assert_eq!(sorts[2].missing, Missing::Value(json!(3)));
+        assert_eq!(Sort::parse_url("n:desc,m")[0].order, Order::Descending);
+        assert_eq!(Sort::parse_url("n:up")[0].field, "n:up");
+    }
+
+    #[test]
+    fn refusals_are_worded_as_elasticsearch_words_them() {
+        for (value, reason) in [
+            (json!([{"n": {"order": "up"}}]), "[field_sort] failed to parse field [order]"),
+            (json!([{"n": {"foo": "up"}}]), "[field_sort] unknown field [foo]"),
+            (json!([{"n": {"mode": "xx"}}]), "[field_sort] failed to parse field [mode]"),
+            (json!([{"_script": {}}]), "sort [_script] is not supported by Limber yet"),
+        ] {
+            assert_eq!(Sort::parse_list(&value).unwrap_err().reason, reason);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Search parameters in the URL: "what does the query string add to, or override in, the body?"
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use super::{FieldFormat, SearchRequest, Sort, SourceFilter, StoredFields, TrackTotalHits};
+use crate::json;
+
+/// The parameters of a `_search` URL, decoded, in order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UrlParameters(pub Vec<(String, String)>);
+
+impl UrlParameters {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for UrlParameters {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> UrlParameters {
+        UrlParameters(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
+}
+
+/// Lays the URL's parameters over the request, as Elasticsearch's `RestSearchAction` does. Parameters that the caller deals with
+/// (`scroll`, `routing`, `preference`, `ignore_unavailable`, ...) are left alone.
+pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<(), RequestError> {
+    let mut filter: Option<SourceFilter> = None;
+    for (name, value) in &url.0 {
+        match name.as_str() {
+            "q" => return Err(RequestError::unsupported("[q] (query_string query)")),
+            "from" => request.from = Some(super::body::from(int(name, value)?)?),
+            "size" => request.size = Some(super::body::size(int(name, value)?)?),
+            "explain" => request.explain = flag(value)?,
+            "version" => request.version = flag(value)?,
+            "seq_no_primary_term" => request.seq_no_primary_term = flag(value)?,
+            "track_scores" => request.track_scores = flag(value)?,
+            "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
+            "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,
+            "sort" => request.sort.extend(Sort::parse_url(value)),
+            "track_total_hits" => request.track_total_hits = track_total_hits(value)?,
+            "stored_fields" => request.stored_fields = Some(StoredFields::parse_names(value.split(',').map(str::to_owned).collect())?),
+            "docvalue_fields" => {
+                request.docvalue_fields.extend(split(value).map(|field| FieldFormat { field, format: None }));
+            }
+            "_source" => {
+                let filter = filter.get_or_insert_default();
+                match value.as_str() {
+                    "true" => filter.fetch = true,
+                    "false" => filter.fetch = false,
+                    patterns => filter.includes = split(patterns).collect(),
+                }
+            }
+            "_source_includes" => filter.get_or_insert_default().includes = split(value).collect(),
+            "_source_excludes" => filter.get_or_insert_default().excludes = split(value).collect(),
+            "search_type" => match value.as_str() {
+                "query_then_fetch" => {}
+                "dfs_query_then_fetch" => return Err(RequestError::unsupported("search_type [dfs_query_then_fetch]")),
+                other => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
+            },
+            "suggest_field" | "suggest_text" | "suggest_mode" | "suggest_size" => {
+                return Err(RequestError::unsupported(format_args!("[{name}]")));
+            }
+            _ => {}
+        }
+    }
+    if filter.is_some() {
+        request.source = filter;
+    }
+    Ok(())
+}
+
+fn split(text: &str) -> impl Iterator<Item = String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned)
+}
+
+fn int(name: &str, text: &str) -> Result<i32, RequestError> {
+    text.parse().map_err(|_| {
+        RequestError::illegal_argument(format!("Failed to parse int parameter [{name}] with value [{text}]"))
+            .caused_by(json::number_format(text))
+    })
+}
+
+fn flag(text: &str) -> Result<bool, RequestError> {
+    if text.is_empty() { Ok(true) } else { json::boolean(&Value::String(text.to_owned())) }
+}
+
+fn track_total_hits(text: &str) -> Result<TrackTotalHits, RequestError> {
+    match text {
+        "true" | "" => Ok(TrackTotalHits::Exact),
+        "false" => Ok(TrackTotalHits::None),
+        number => TrackTotalHits::up_to(int("track_total_hits", number)?),
+    }
+}

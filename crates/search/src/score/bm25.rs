@@ -1,0 +1,137 @@
+//! BM25 as Elasticsearch computes it.
+//!
+//! Source: Lucene's `BM25Similarity` under Elasticsearch's `LegacyBM25Similarity`, which keeps the factor `k1 + 1` that Lucene dropped:
+//! it enters as a boost of 2.2, in float, as the explanations of a running Elasticsearch 8.19 show. All steps are rounded to
+//! float where Java rounds them.
+
+use std::sync::Arc;
+
+use limber_codec::norm;
+
+use super::{Detail, Explanation};
+
+/// Term saturation and length normalization, Elasticsearch's defaults.
+pub(crate) const K1: f32 = 1.2;
+pub(crate) const B: f32 = 0.75;
+
+/// What BM25 needs to know about a field in a shard, summed over its segments, deleted documents included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FieldStatistics {
+    /// Documents with the field.
+    pub doc_count: u64,
+    pub sum_total_term_freq: u64,
+}
+
+/// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms.
+#[derive(Debug)]
+pub(crate) struct NormCache {
+    pub statistics: FieldStatistics,
+    average_length: f32,
+    inverse: [f32; 256],
+}
+
+impl NormCache {
+    pub fn new(statistics: FieldStatistics) -> NormCache {
+        let average_length = (statistics.sum_total_term_freq as f64 / statistics.doc_count.max(1) as f64) as f32;
+        let inverse = std::array::from_fn(|byte| {
+            let length = norm::decode(byte as u8) as f32;
+            1.0f32 / (K1 * ((1.0f32 - B) + B * length / average_length))
+        });
+        NormCache { statistics, average_length, inverse }
+    }
+}
+
+/// The scorer of one term, or of one phrase (whose weight is the sum of its terms').
+#[derive(Debug, Clone)]
+pub(crate) struct Bm25 {
+    weight: f32,
+    norms: Arc<NormCache>,
+    /// For explanations.
+    boost: f32,
+    idf: f32,
+    doc_freqs: Vec<(Box<[u8]>, u64)>,
+}
+
+/// `ln(1 + (N - n + 0.5) / (n + 0.5))` in double, then float.
+fn idf(doc_freq: u64, doc_count: u64) -> f32 {
+    (1.0 + (doc_count as f64 - doc_freq as f64 + 0.5) / (doc_freq as f64 + 0.5)).ln() as f32
+}
+
+impl Bm25 {
+    /// `terms`: each with the number of documents that hold it.
+    pub fn new(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
+        let doc_count = norms.statistics.doc_count;
+        let idf = match terms.as_slice() {
+            [(_, doc_freq)] => idf(*doc_freq, doc_count),
+            several => several.iter().map(|(_, doc_freq)| f64::from(idf(*doc_freq, doc_count))).sum::<f64>() as f32,
+        };
+        let boost = boost * (1.0f32 + K1);
+        Bm25 { weight: boost * idf, norms, boost, idf, doc_freqs: terms }
+    }
+
+    /// `norm` is 1 for fields without norms.
+    #[inline]
+    pub fn score(&self, freq: f32, norm: u8) -> f32 {
+        self.weight - self.weight / (1.0f32 + freq * self.norms.inverse[norm as usize])
+    }
+
+    /// More than any document can score.
+    pub fn max_score(&self) -> f32 {
+        self.weight
+    }
+
+    /// `weight(...)`'s details: `score(freq=…), computed as boost * idf * tf from:` and all below.
+    pub fn explain(&self, freq: Explanation, norm: u8, has_norms: bool) -> Explanation {
+        let frequency = freq.value;
+        let mut details = Vec::new();
+        if self.boost != 1.0 {
+            details.push(Explanation::leaf(self.boost, "boost"));
+        }
+        let doc_count = self.norms.statistics.doc_count;
+        let single = |doc_freq: u64| {
+            Explanation::of(idf(doc_freq, doc_count), "idf, computed as log(1 + (N - n + 0.5) / (n + 0.5)) from:", vec![
+                Explanation::whole(doc_freq, "n, number of documents containing term"),
+                Explanation::whole(doc_count, "N, total number of documents with field"),
+            ])
+        };
+        details.push(match self.doc_freqs.as_slice() {
+            [(_, doc_freq)] => single(*doc_freq),
+            several => Explanation::of(self.idf, "idf, sum of:", several.iter().map(|(_, doc_freq)| single(*doc_freq)).collect()),
+        });
+        let inverse = self.norms.inverse[norm as usize];
+        let tf = 1.0f32 - 1.0f32 / (1.0f32 + frequency * inverse);
+        let length = norm::decode(norm);
+        let mut parts = vec![freq, Explanation::leaf(K1, "k1, term saturation parameter"), Explanation::leaf(B, "b, length normalization parameter")];
+        let length_text = if norm::encode(length) != norm || length >= 40 { "dl, length of field (approximate)" } else { "dl, length of field" };
+        let _ = has_norms;
+        parts.push(Explanation::leaf(length as f32, length_text));
+        parts.push(Explanation::leaf(self.norms.average_length, "avgdl, average length of field"));
+        details.push(Explanation::of(tf, "tf, computed as freq / (freq + k1 * (1 - b + b * dl / avgdl)) from:", parts));
+        Explanation::of(
+            self.score(frequency, norm),
+            format!("score(freq={}), computed as boost * idf * tf from:", limber_mapping::number::java_float(frequency)),
+            details,
+        )
+    }
+}
+
+impl Explanation {
+    fn whole(value: u64, description: &str) -> Explanation {
+        Explanation { value: value as f32, whole: Some(value), description: description.into(), details: Vec::<Detail>::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values from the explanations of Elasticsearch 8.19.13: five documents, three with the term, 41 terms in all.
+    #[test]
+    fn idf_and_tf_are_elasticsearchs() {
+        assert_eq!(idf(3, 5), 0.5389965);
+        assert_eq!(idf(4, 5), 0.2876821);
+        let norms = Arc::new(NormCache::new(FieldStatistics { doc_count: 5, sum_total_term_freq: 7 }));
+        let tag = Bm25::new(1.0, vec![(b"a".as_slice().into(), 3)], norms);
+        assert_eq!(tag.score(1.0, 1), 0.6103343);
+    }
+}

@@ -1,0 +1,44 @@
+//! The tree that `explain: true` returns.
+
+use serde_json::{Value, json};
+
+/// One node: a value, what it is, and what it was computed from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    pub value: f32,
+    /// Counts are printed as whole numbers.
+    pub whole: Option<u64>,
+    pub description: String,
+    pub details: Vec<Detail>,
+}
+
+/// A part of an explanation; the same shape.
+pub type Detail = Explanation;
+
+impl Explanation {
+    pub fn of(value: f32, description: impl Into<String>, details: Vec<Detail>) -> Explanation {
+        Explanation { value, whole: None, description: description.into(), details }
+    }
+
+    pub fn leaf(value: f32, description: impl Into<String>) -> Explanation {
+        Explanation::of(value, description, Vec::new())
+    }
+
+    /// `{"value", "description", "details"}`.
+    pub fn to_json(&self) -> Value {
+        let value = match self.whole {
+            Some(count) => count.into(),
+            None => float_to_json(self.value),
+        };
+        let details: Vec<Value> = self.details.iter().map(Detail::to_json).collect();
+        json!({ "value": value, "description": self.description, "details": details })
+    }
+}
+
+/// A float with no more digits than a float has (`0.1`, not `0.10000000149011612`).
+pub(crate) fn float_to_json(value: f32) -> Value {
+    match format!("{value:?}").parse::<f64>() {
+        Ok(shortest) if shortest.is_finite() => Value::from(shortest),
+        _ => Value::Null,
+    }
+}
