@@ -93,6 +93,8 @@ pub struct Challenge {
     pub schedule: Vec<ScheduleElement>,
 }
 
+// A schedule has tens of elements; boxing the larger variant would cost its readers more than the bytes are worth.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone)]
 pub enum ScheduleElement {
     Task(Task),

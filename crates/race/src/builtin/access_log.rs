@@ -293,4 +293,22 @@ mod tests {
         std::fs::write(&path, "nothing\n").unwrap();
         assert!(convert(&path, u64::MAX).is_err());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_give_valid_documents_or_none(
+            lines in proptest::collection::vec("(1\\.2\\.3\\.4|h) - - \\[17/May/2015:10:05:03 .0000\\] \"[ -~\u{0}\u{e9}\\\\\"]{0,20}\"? ?[0-9]{0,6}.{0,20}", 0..8),
+            tail in proptest::collection::vec(proptest::num::u8::ANY, 0..60),
+        ) {
+            let mut content = lines.join("\n").into_bytes();
+            content.push(b'\n');
+            content.extend(tail);
+            let converted = convert_lines(&content, u64::MAX);
+            let documents: Vec<&[u8]> = converted.ndjson.split_inclusive(|byte| *byte == b'\n').collect();
+            proptest::prop_assert_eq!(documents.len() as u64, converted.count);
+            for document in documents {
+                serde_json::from_slice::<serde_json::Value>(document).unwrap();
+            }
+        }
+    }
 }

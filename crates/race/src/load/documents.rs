@@ -131,7 +131,9 @@ fn decompress(
     if let Some(folder) = target.parent() {
         std::fs::create_dir_all(folder).map_err(at(folder))?;
     }
-    let part = target.with_added_extension("part");
+    let mut part = target.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
     let file = File::create(&part).map_err(at(&part))?;
     let _ = write!(
         log,

@@ -88,6 +88,14 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
         match (&spec.source, &place.folder) {
             (TrackSource::BuiltIn { name, corpus }, _) => {
                 let documents = builtin::documents(name, corpus.as_deref(), spec.test_mode)?;
+                if let (Some(path), 1..) = (corpus, documents.skipped) {
+                    let _ = writeln!(
+                        log,
+                        "[WARNING] {} lines of [{}] are in no known log format and are left out.",
+                        documents.skipped,
+                        path.display()
+                    );
+                }
                 set.number_of_documents = documents.count;
                 set.uncompressed_size_bytes = Some(documents.bytes.len() as u64);
                 set.source = DocumentSource::Memory(documents.bytes);

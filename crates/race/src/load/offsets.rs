@@ -53,7 +53,7 @@ fn scan(mut data: impl Read) -> io::Result<(u64, String)> {
         }
         for newline in memchr::memchr_iter(b'\n', &buffer[..read]) {
             lines += 1;
-            if lines % LINES_PER_ENTRY == 0 {
+            if lines.is_multiple_of(LINES_PER_ENTRY) {
                 entries.push_str(&format!("{lines};{}\n", bytes + newline as u64 + 1));
             }
         }
@@ -62,7 +62,7 @@ fn scan(mut data: impl Read) -> io::Result<(u64, String)> {
     }
     if !ends_with_newline {
         lines += 1;
-        if lines % LINES_PER_ENTRY == 0 {
+        if lines.is_multiple_of(LINES_PER_ENTRY) {
             entries.push_str(&format!("{lines};{bytes}\n"));
         }
     }

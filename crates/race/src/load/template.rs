@@ -32,6 +32,9 @@ const COLLECT_DEPTH_MAX: usize = 16;
 /// Text of one assembled template; a part that collects itself twice doubles with every level, this ends it.
 const ASSEMBLED_BYTES_MAX: usize = 64 << 20;
 
+/// Instructions that one template may run. The largest public track needs about a million; this ends endless nested loops after seconds.
+const INSTRUCTIONS_MAX: u64 = 200_000_000;
+
 /// The macros that `{% import "rally.helpers" as rally with context %}` gives to a track, after Rally's documentation
 /// (docs/adding_tracks.rst, "Template language").
 const HELPERS: &str = r#"
@@ -121,6 +124,7 @@ impl TemplateContext {
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_unknown_method_callback(python_method);
+        environment.set_fuel(Some(INSTRUCTIONS_MAX));
         environment.add_filter("length", |value: &Value| value.len().unwrap_or(0));
         environment.add_function("joiner", minijinja_contrib::globals::joiner);
         environment.add_function("cycler", minijinja_contrib::globals::cycler);
@@ -309,6 +313,17 @@ mod tests {
             own_default.render_track("t").unwrap().variables.into_iter().collect::<Vec<_>>(),
             ["shards"]
         );
+    }
+
+    #[test]
+    fn endless_work_ends_with_an_error() {
+        let source = "{% for a in range(90000) %}{% for b in range(90000) %}{{ a }}{% endfor %}{% endfor %}";
+        let files: &'static [(&str, &str)] = Box::leak(Box::new([("t", source)]));
+        let context = context(files, serde_json::json!({}));
+        let mut environment = context.environment();
+        environment.set_fuel(Some(100_000));
+        let error = render(&environment, "t", source).unwrap_err();
+        assert!(error.to_string().contains("out of fuel"), "{error}");
     }
 
     #[test]

@@ -197,7 +197,8 @@ fn track_with_corpus(set: Value) -> Value {
 #[test]
 fn archives_are_unpacked_and_checked() {
     let documents = "{\"a\":1}\n".repeat(1_500);
-    let compress: [(&str, fn(&[u8]) -> Vec<u8>); 3] = [
+    type Compress = fn(&[u8]) -> Vec<u8>;
+    let compress: [(&str, Compress); 3] = [
         ("gz", |data| {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             encoder.write_all(data).unwrap();

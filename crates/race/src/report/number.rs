@@ -207,4 +207,13 @@ mod tests {
             assert_eq!((is_int(text), parse(text).is_some()), (int, float), "{text}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn printed_floats_read_back(value in proptest::num::f64::NORMAL) {
+            proptest::prop_assert_eq!(repr(value).parse::<f64>().unwrap(), value);
+            let six_digits: f64 = general(value).parse().unwrap();
+            proptest::prop_assert!((six_digits - value).abs() <= value.abs() * 5.000_001e-6);
+        }
+    }
 }

@@ -250,3 +250,35 @@ fn without_escapes(text: &str) -> String {
     bare.push_str(rest);
     bare
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell() -> impl proptest::strategy::Strategy<Value = Cell> {
+        use proptest::prelude::*;
+        prop_oneof![
+            Just(Cell::Missing),
+            any::<i32>().prop_map(|value| Cell::Number(Number::Int(i64::from(value)))),
+            (-1e9..1e9).prop_map(|value: f64| Cell::Number(Number::Float(value))),
+            "[0-9]{0,3}[.]?[0-9]{0,3}(e[0-9])?".prop_map(Cell::Text),
+            "[a-z\u{e9} +-]{0,9}".prop_map(Cell::Text),
+            "\u{1b}\\[32;1m[+-]?[0-9]\\.[0-9]{1,4}\u{1b}\\[0m".prop_map(Cell::Text),
+        ]
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn all_lines_are_equally_wide(
+            rows in proptest::collection::vec(proptest::collection::vec(cell(), 3), 0..6),
+            align in proptest::sample::select(vec![Align::Left, Align::Right, Align::Center, Align::Decimal]),
+        ) {
+            let text = markdown(&["A", "Longer header", "C"], &rows, align);
+            let widths: Vec<usize> = text.lines().map(width).collect();
+            proptest::prop_assert_eq!(widths.len(), rows.len() + 2);
+            proptest::prop_assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{}", text);
+            csv(&["A"], &rows);
+            simple(&["A", "B", "C"], &rows);
+        }
+    }
+}
