@@ -1,6 +1,12 @@
 //! A list of date formats.
 
-use super::civil::{Civil, MILLIS_PER_DAY, days_from_civil, days_in_month};
+use super::civil::{MILLIS_PER_DAY, days_from_civil, days_in_month};
+use super::item::{Digits, Item, Sign, Unit};
+use super::math;
+use super::names;
+use super::pattern::{Dialect, compile};
+use super::read::{Resolution, read, resolve};
+use super::write::write;
 use super::zone::Zone;
 use crate::RequestError;
 
@@ -9,29 +15,129 @@ use crate::RequestError;
 pub struct DateFormat {
     /// The list as written.
     pub pattern: String,
+    alternatives: Vec<Alternative>,
+    /// Separators of the layout `yyyy?MM?dd?HH?mm?ss`, when the first alternative is exactly that, without a zone.
+    plain: Option<[u8; 5]>,
+    /// An alternative takes `yyyy-MM-ddTHH:mm:ssZ` with or without milliseconds, and none before it can.
+    takes_iso: bool,
+    /// What an integer of at least this many digits counts.
+    integers: Option<(Epoch, usize)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Epoch {
+    Seconds,
+    Millis,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Alternative {
+    Epoch(Epoch),
+    Items { read: Vec<Item>, written: Vec<Item>, is_lenient: bool },
 }
 
 impl DateFormat {
     /// Parses a `||` list of built-in names and `java.time` patterns.
+    ///
+    /// Error: `illegal_argument_exception` "Invalid format: [...]: ...".
     pub fn parse_list(list: &str) -> Result<DateFormat, RequestError> {
-        Ok(DateFormat { pattern: list.to_owned() })
+        if list.is_empty() {
+            return Err(RequestError::illegal_argument("No date pattern provided"));
+        }
+        let names: Vec<&str> = list.split("||").collect();
+        if names.iter().any(|name| name.is_empty()) {
+            return Err(RequestError::illegal_argument(format!(
+                "Cannot have empty element in multi date format pattern: {list}"
+            )));
+        }
+        let alternatives =
+            names.iter().map(|name| Alternative::parse(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut format = DateFormat {
+            pattern: list.to_owned(),
+            plain: alternatives.first().and_then(Alternative::plain),
+            takes_iso: false,
+            integers: None,
+            alternatives,
+        };
+        format.find_shortcuts(&names);
+        Ok(format)
     }
 
-    /// The instant of a text, in milliseconds since 1970-01-01T00:00Z.
+    fn find_shortcuts(&mut self, names: &[&str]) {
+        let is_iso = |name: &str| {
+            let name = name.strip_prefix("strict_").unwrap_or(name);
+            matches!(name, "date_optional_time" | "iso8601" | "date_optional_time_nanos")
+        };
+        // An epoch never takes a text with dashes, whichever comes first.
+        let before = names.iter().take_while(|name| name.starts_with("epoch_")).count();
+        self.takes_iso = names.get(before).is_some_and(|name| is_iso(name));
+        for (place, alternative) in self.alternatives.iter().enumerate() {
+            if let Alternative::Epoch(epoch) = alternative {
+                // A strict ISO date takes the four digits of a year, and no other integer.
+                let shortest = if place == 0 { 1 } else { 5 };
+                self.integers = Some((*epoch, shortest));
+                break;
+            }
+            if !matches!(names[place], "strict_date_optional_time" | "iso8601") {
+                break;
+            }
+        }
+    }
+
+    /// The instant of a text, in milliseconds since 1970-01-01T00:00Z; a text without a zone is in UTC.
+    ///
+    /// Error: `date_time_parse_exception`.
+    #[inline]
     pub fn parse_millis(&self, text: &str) -> Result<i64, RequestError> {
-        iso(text.as_bytes()).or_else(|| text.parse().ok()).ok_or_else(|| {
-            RequestError::new(400, "date_time_parse_exception", "Failed to parse with all enclosed parsers")
-        })
+        if self.takes_iso
+            && let Some(millis) = iso_utc(text.as_bytes())
+        {
+            return Ok(millis);
+        }
+        if let Some(separators) = &self.plain
+            && let Some(millis) = plain(text.as_bytes(), separators)
+        {
+            return Ok(millis);
+        }
+        self.parse_slowly(text, false, &Zone::Utc)
     }
 
     /// The instant of a JSON integer, whose text is `text`.
+    #[inline]
     pub fn parse_integer(&self, value: i64, text: &str) -> Result<i64, RequestError> {
-        let _ = text;
-        Ok(value)
+        if let Some((epoch, shortest)) = self.integers
+            && text.len() >= shortest
+            && (shortest == 1 || value > 0)
+        {
+            match epoch {
+                Epoch::Millis => return Ok(value),
+                Epoch::Seconds => {
+                    if let Some(millis) = value.checked_mul(1000) {
+                        return Ok(millis);
+                    }
+                }
+            }
+        }
+        self.parse_slowly(text, false, &Zone::Utc)
+    }
+
+    /// Tries the alternatives in order.
+    #[inline(never)]
+    fn parse_slowly(&self, text: &str, round_up: bool, zone: &Zone) -> Result<i64, RequestError> {
+        let mut stopped_at = 0;
+        for alternative in &self.alternatives {
+            match alternative.read(text, round_up, zone) {
+                Ok(millis) => return Ok(millis),
+                Err(index) => stopped_at = index,
+            }
+        }
+        Err(unparsable(text, self.alternatives.len(), stopped_at, &self.alternatives[0]))
     }
 
     /// Query side: date math (`now-1d/d`, `2020-01-01||+1M/d`), an upper bound rounding up to the last millisecond
     /// (`round_up`), texts without a zone read in `zone`.
+    ///
+    /// Error: `parse_exception` "failed to parse date field [...] with format [...]".
     pub fn parse_with_math(
         &self,
         text: &str,
@@ -39,8 +145,26 @@ impl DateFormat {
         round_up: bool,
         zone: &Zone,
     ) -> Result<i64, RequestError> {
-        let _ = (now_millis, round_up, zone);
-        self.parse_millis(text)
+        if let Some(math) = text.strip_prefix("now") {
+            return math::apply(math, now_millis, round_up, zone);
+        }
+        let read = |date: &str, round_up: bool| {
+            self.parse_slowly(date, round_up, zone).map_err(|cause| {
+                RequestError::new(
+                    400,
+                    "parse_exception",
+                    format!(
+                        "failed to parse date field [{date}] with format [{}]: [{}]",
+                        self.pattern, cause.reason
+                    ),
+                )
+                .caused_by(cause)
+            })
+        };
+        match text.split_once("||") {
+            None => read(text, round_up),
+            Some((date, math)) => math::apply(math, read(date, false)?, round_up, zone),
+        }
     }
 
     /// The instant in the list's first format, in UTC.
@@ -50,21 +174,195 @@ impl DateFormat {
 
     /// The instant in the list's first format, on the clock of `zone`.
     pub fn format_millis_in(&self, millis: i64, zone: &Zone) -> String {
-        let local = Civil::from_millis(zone.to_local(millis));
-        format!(
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
-            local.year, local.month, local.day, local.hour, local.minute, local.second, local.millisecond
-        )
+        let mut out = String::new();
+        match &self.alternatives[0] {
+            Alternative::Epoch(Epoch::Millis) => out = millis.to_string(),
+            Alternative::Epoch(Epoch::Seconds) => {
+                let (seconds, rest) = (millis / 1000, (millis % 1000).abs());
+                if millis < 0 && seconds == 0 {
+                    out.push('-');
+                }
+                out.push_str(&seconds.to_string());
+                if rest != 0 {
+                    out.push_str(format!(".{rest:03}").trim_end_matches('0'));
+                }
+            }
+            Alternative::Items { written, .. } => write(written, millis, zone, &mut out),
+        }
+        out
     }
 }
 
-fn iso(bytes: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(bytes).ok()?.strip_suffix('Z')?;
-    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u32>().ok();
-    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    if !(1..=12).contains(&month) || day == 0 || day > days_in_month(year as i64, month) {
+#[cold]
+fn unparsable(text: &str, alternatives: usize, stopped_at: usize, only: &Alternative) -> RequestError {
+    let reason = if alternatives > 1 {
+        "Failed to parse with all enclosed parsers".to_owned()
+    } else if stopped_at > 0 && stopped_at < text.len() && matches!(only, Alternative::Items { .. }) {
+        format!("Text '{text}' could not be parsed, unparsed text found at index {stopped_at}")
+    } else {
+        format!("Text '{text}' could not be parsed at index 0")
+    };
+    RequestError::new(400, "date_time_parse_exception", reason)
+}
+
+impl Alternative {
+    fn parse(name: &str) -> Result<Alternative, RequestError> {
+        match name {
+            "epoch_millis" => return Ok(Alternative::Epoch(Epoch::Millis)),
+            "epoch_second" => return Ok(Alternative::Epoch(Epoch::Seconds)),
+            _ => {}
+        }
+        let Some((pattern, dialect)) = names::find(name) else {
+            let items = compile(name, Dialect::Java)?;
+            return Ok(Alternative::Items { written: items.clone(), read: items, is_lenient: false });
+        };
+        let items = compile(pattern, dialect)?;
+        let written = match names::printed(name) {
+            Some(pattern) => compile(pattern, Dialect::Strict)?,
+            None => items.clone(),
+        };
+        Ok(Alternative::Items { read: items, written, is_lenient: name == "strict_date" })
+    }
+
+    /// Error: the index where reading stopped.
+    fn read(&self, text: &str, round_up: bool, zone: &Zone) -> Result<i64, usize> {
+        match self {
+            Alternative::Epoch(epoch) => read_epoch(text, *epoch, round_up).ok_or(0),
+            Alternative::Items { read: items, is_lenient, .. } => {
+                let fields = read(items, text)?;
+                resolve(&fields, Resolution { round_up, is_lenient: *is_lenient, zone }).ok_or(0)
+            }
+        }
+    }
+
+    /// The separators of a pattern that is `yyyy?MM?dd?HH?mm?ss`.
+    fn plain(&self) -> Option<[u8; 5]> {
+        let Alternative::Items { read, .. } = self else { return None };
+        let units = [Unit::Month, Unit::Day, Unit::Hour, Unit::Minute, Unit::Second];
+        let (Some(Item::Number { unit: Unit::Year | Unit::YearOfEra, digits }), 11) =
+            (read.first(), read.len())
+        else {
+            return None;
+        };
+        if digits.min != 4 || digits.sign != Sign::ExceedsPad {
+            return None;
+        }
+        let mut separators = [0; 5];
+        for (place, pair) in read[1..].chunks_exact(2).enumerate() {
+            let two = Digits { min: 2, max: 2, sign: Sign::None, reserve: 0 };
+            match pair {
+                [Item::Literal(literal), Item::Number { unit, digits }]
+                    if literal.len() == 1 && *unit == units[place] && *digits == two =>
+                {
+                    separators[place] = literal.as_bytes()[0];
+                }
+                _ => return None,
+            }
+        }
+        Some(separators)
+    }
+}
+
+/// Digits with an optional sign and fraction, of seconds or milliseconds.
+fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty()
+        || whole.len() > 19
+        || fraction.len() > (if epoch == Epoch::Millis { 6 } else { 9 })
+        || !all_digits(whole)
+        || !all_digits(fraction)
+    {
         return None;
     }
-    let seconds = (number(11..13)? * 60 + number(14..16)?) * 60 + number(17..19)?;
-    Some(days_from_civil(year as i64, month, day) * MILLIS_PER_DAY + seconds as i64 * 1000)
+    let whole: i64 = whole.parse().ok()?;
+    let mut nanos: i64 = 0;
+    for place in 0..9 {
+        nanos = nanos * 10 + fraction.as_bytes().get(place).map_or(0, |byte| (byte - b'0') as i64);
+    }
+    // A fraction of the unit, in millionths of a millisecond for seconds.
+    let millis = match epoch {
+        Epoch::Millis if negative => -whole - (nanos > 0) as i64,
+        Epoch::Millis => whole,
+        Epoch::Seconds => {
+            let base = whole.checked_mul(1000)?;
+            let rest = if fraction.is_empty() && round_up && !digits.contains('.') {
+                999
+            } else {
+                nanos / 1_000_000
+            };
+            if negative {
+                // Towards the past, unless the last instant of the second is asked for.
+                if fraction.is_empty() { -base + rest } else { -base - rest - (nanos % 1_000_000 > 0) as i64 }
+            } else {
+                base.checked_add(rest)?
+            }
+        }
+    };
+    Some(millis)
+}
+
+/// Two digits at `at`, or a number above 99 when they are not digits.
+#[inline(always)]
+fn two(bytes: &[u8], at: usize) -> u32 {
+    let (tens, ones) = (bytes[at].wrapping_sub(b'0') as u32, bytes[at + 1].wrapping_sub(b'0') as u32);
+    if tens > 9 || ones > 9 { 1000 } else { tens * 10 + ones }
+}
+
+/// The 19 bytes `yyyy?MM?dd?HH?mm?ss`, whatever the separators, as local milliseconds.
+#[inline(always)]
+fn date_and_time(bytes: &[u8]) -> Option<i64> {
+    let year = two(bytes, 0) * 100 + two(bytes, 2);
+    let (month, day) = (two(bytes, 5), two(bytes, 8));
+    let (hour, minute, second) = (two(bytes, 11), two(bytes, 14), two(bytes, 17));
+    // A year that is not digits is above 9,999; year zero is left to the slow path, which knows who takes it.
+    if year == 0
+        || year > 9999
+        || !(1..=12).contains(&month)
+        || day == 0
+        || hour > 23
+        || minute > 59
+        || second > 59
+    {
+        return None;
+    }
+    if day > 28 && day > days_in_month(year as i64, month) {
+        return None;
+    }
+    let of_day = ((hour * 60 + minute) * 60 + second) as i64 * 1000;
+    Some(days_from_civil(year as i64, month, day) * MILLIS_PER_DAY + of_day)
+}
+
+/// `yyyy-MM-ddTHH:mm:ssZ` or `yyyy-MM-ddTHH:mm:ss.SSSZ`.
+#[inline(always)]
+fn iso_utc(bytes: &[u8]) -> Option<i64> {
+    let head: &[u8; 20] = bytes.first_chunk()?;
+    if head[4] != b'-' || head[7] != b'-' || head[10] != b'T' || head[13] != b':' || head[16] != b':' {
+        return None;
+    }
+    match bytes.len() {
+        20 if head[19] == b'Z' => date_and_time(head),
+        24 if head[19] == b'.' && bytes[23] == b'Z' => {
+            let (high, low) = (two(bytes, 20), bytes[22].wrapping_sub(b'0') as u32);
+            if high > 99 || low > 9 {
+                return None;
+            }
+            Some(date_and_time(head)? + (high * 10 + low) as i64)
+        }
+        _ => None,
+    }
+}
+
+#[inline(always)]
+fn plain(bytes: &[u8], separators: &[u8; 5]) -> Option<i64> {
+    let bytes: &[u8; 19] = bytes.try_into().ok()?;
+    let found = [bytes[4], bytes[7], bytes[10], bytes[13], bytes[16]];
+    if found != *separators {
+        return None;
+    }
+    date_and_time(bytes)
 }

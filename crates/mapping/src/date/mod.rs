@@ -2,6 +2,12 @@
 
 mod civil;
 mod format;
+mod item;
+mod math;
+mod names;
+mod pattern;
+mod read;
+mod write;
 mod zone;
 
 pub use civil::{Civil, MILLIS_PER_DAY, civil_from_days, days_from_civil};

@@ -84,7 +84,9 @@ impl Template {
                         has_mapping = true;
                     }
                     _ => {
-                        return Err(mapper_parsing(format!("template [{name}]: [mapping] must be an object")));
+                        return Err(mapper_parsing(format!(
+                            "template [{name}]: [mapping] must be an object"
+                        )));
                     }
                 },
                 "runtime" => {

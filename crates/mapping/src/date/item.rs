@@ -1,0 +1,137 @@
+//! The parts of a compiled date pattern.
+
+/// A field of a date or time, as in `java.time.temporal.ChronoField`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Era,
+    YearOfEra,
+    Year,
+    Month,
+    Day,
+    DayOfYear,
+    WeekYear,
+    Week,
+    WeekDay,
+    /// Read, and without effect on the date, as in Elasticsearch.
+    Quarter,
+    HalfDay,
+    Hour,
+    /// 0 to 11.
+    HourOfHalf,
+    /// 1 to 12.
+    ClockHourOfHalf,
+    /// 1 to 24.
+    ClockHour,
+    Minute,
+    Second,
+    Nano,
+    MilliOfDay,
+    NanoOfDay,
+}
+
+pub(super) const UNIT_COUNT: usize = Unit::NanoOfDay as usize + 1;
+
+/// Which signs a number takes (`java.time.format.SignStyle` under strict parsing).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Sign {
+    /// Digits only.
+    None,
+    /// `-` for negative numbers.
+    Negative,
+    /// `-`, and `+` exactly when there are more digits than the minimum.
+    ExceedsPad,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Digits {
+    pub min: usize,
+    pub max: usize,
+    pub sign: Sign,
+    /// Digits that belong to the fixed-width numbers right behind.
+    pub reserve: usize,
+}
+
+/// How an offset is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Offset {
+    pub colon: bool,
+    pub minutes: Part,
+    pub seconds: Part,
+    /// The text of offset zero.
+    pub zero: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Part {
+    Never,
+    Optional,
+    Always,
+}
+
+/// How a zone is read and written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum ZoneText {
+    /// An offset or an id; written as an offset.
+    Any,
+    /// An id.
+    Id,
+    /// An id or an abbreviation such as `PST`; written as an id.
+    Name,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Item {
+    Literal(Box<str>),
+    Number {
+        unit: Unit,
+        digits: Digits,
+    },
+    /// The last two digits of a year from 2000 to 2099.
+    ShortYear,
+    /// Of a second, behind one of the bytes of `points` (written: the first), or behind nothing.
+    Fraction {
+        min: usize,
+        max: usize,
+        points: &'static [u8],
+    },
+    Text {
+        unit: Unit,
+        full: bool,
+    },
+    Offset(Offset),
+    Zone(ZoneText),
+    Optional(Vec<Item>),
+}
+
+pub(super) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+pub(super) const WEEKDAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+/// The English names of a unit's values, and the value of the first.
+pub(super) fn names(unit: Unit, full: bool) -> (i64, Vec<&'static str>) {
+    let short =
+        |names: &[&'static str]| names.iter().map(|name| if full { name } else { &name[..3] }).collect();
+    match unit {
+        Unit::Month => (1, short(&MONTHS)),
+        Unit::WeekDay => (1, short(&WEEKDAYS)),
+        Unit::HalfDay => (0, vec!["AM", "PM"]),
+        Unit::Era if full => (0, vec!["Before Christ", "Anno Domini"]),
+        Unit::Era => (0, vec!["BC", "AD"]),
+        Unit::Quarter if full => (1, vec!["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"]),
+        _ => (1, vec!["Q1", "Q2", "Q3", "Q4"]),
+    }
+}

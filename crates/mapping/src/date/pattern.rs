@@ -1,0 +1,251 @@
+//! A pattern's text to its items: Java's pattern letters, and the few signs of our own that built-in formats need.
+//!
+//! Source: `java.time.format.DateTimeFormatterBuilder#appendPattern`.
+
+use super::item::{Digits, Item, Offset, Part, Sign, Unit, ZoneText};
+use crate::RequestError;
+
+/// How widths are read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Dialect {
+    /// A user's pattern, by Java's rules.
+    Java,
+    /// A built-in `strict_` format: numbers have their full width.
+    Strict,
+    /// A built-in format: one digit is enough, years may be long.
+    Lenient,
+}
+
+/// Nested optional sections that a pattern may have.
+const DEPTH_MAX: usize = 32;
+/// Bytes that a pattern may have.
+const LENGTH_MAX: usize = 512;
+
+/// Compiles a pattern. Signs beside Java's, for [`Dialect::Strict`] and [`Dialect::Lenient`] only: `#` any zone or offset,
+/// `{` a fraction of one to nine digits behind a point, `^` behind a point or a comma, `}` one of at most three digits, `~` a year of four digits, `!` a day of one
+/// or two digits.
+pub(super) fn compile(pattern: &str, dialect: Dialect) -> Result<Vec<Item>, RequestError> {
+    if pattern.len() > LENGTH_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "Invalid format: pattern of {} bytes",
+            pattern.len()
+        )));
+    }
+    let chars: Vec<char> = pattern.chars().collect();
+    let mut compiler = Compiler { chars: &chars, at: 0, dialect };
+    let items = compiler.items(0).map_err(|reason| {
+        RequestError::illegal_argument(format!("Invalid format: [{pattern}]: {reason}"))
+            .caused_by(RequestError::illegal_argument(reason))
+    })?;
+    Ok(items)
+}
+
+struct Compiler<'a> {
+    chars: &'a [char],
+    at: usize,
+    dialect: Dialect,
+}
+
+impl Compiler<'_> {
+    fn items(&mut self, depth: usize) -> Result<Vec<Item>, String> {
+        let mut items: Vec<Item> = Vec::new();
+        while let Some(&c) = self.chars.get(self.at) {
+            match c {
+                'A'..='Z' | 'a'..='z' => {
+                    let start = self.at;
+                    while self.chars.get(self.at) == Some(&c) {
+                        self.at += 1;
+                    }
+                    items.push(self.letter(c, self.at - start)?);
+                }
+                '\'' => items.push(Item::Literal(self.quoted()?.into())),
+                '[' => {
+                    self.at += 1;
+                    if depth == DEPTH_MAX {
+                        return Err("too many nested optional sections".to_owned());
+                    }
+                    items.push(Item::Optional(self.items(depth + 1)?));
+                    if self.chars.get(self.at) == Some(&']') {
+                        self.at += 1;
+                    }
+                }
+                ']' if depth == 0 => {
+                    return Err("Pattern invalid as it contains ] without previous [".to_owned());
+                }
+                ']' => break,
+                '{' | '}' | '#' if self.dialect == Dialect::Java => {
+                    return Err(format!("Pattern includes reserved character: '{c}'"));
+                }
+                '{' | '}' => {
+                    self.at += 1;
+                    items.push(Item::Fraction { min: 1, max: if c == '{' { 9 } else { 3 }, points: b"." });
+                }
+                '^' if self.dialect != Dialect::Java => {
+                    self.at += 1;
+                    items.push(Item::Fraction { min: 1, max: 9, points: b".," });
+                }
+                '#' => {
+                    self.at += 1;
+                    items.push(Item::Zone(ZoneText::Any));
+                }
+                '~' if self.dialect != Dialect::Java => {
+                    self.at += 1;
+                    items.push(number(Unit::Year, 4, 4, Sign::ExceedsPad));
+                }
+                '!' if self.dialect != Dialect::Java => {
+                    self.at += 1;
+                    items.push(number(Unit::Day, 1, 2, Sign::None));
+                }
+                other => {
+                    self.at += 1;
+                    items.push(Item::Literal(other.to_string().into()));
+                }
+            }
+        }
+        reserve(&mut items);
+        Ok(items)
+    }
+
+    /// Text in quotes; two quotes stand for one.
+    fn quoted(&mut self) -> Result<String, String> {
+        let mut text = String::new();
+        self.at += 1;
+        loop {
+            match self.chars.get(self.at) {
+                Some('\'') if self.chars.get(self.at + 1) == Some(&'\'') => {
+                    text.push('\'');
+                    self.at += 2;
+                }
+                Some('\'') => {
+                    self.at += 1;
+                    break;
+                }
+                Some(&c) => {
+                    text.push(c);
+                    self.at += 1;
+                }
+                None => return Err("Pattern ends with an incomplete string literal".to_owned()),
+            }
+        }
+        // `''` on its own is a quote.
+        Ok(if text.is_empty() { "'".to_owned() } else { text })
+    }
+
+    fn letter(&self, letter: char, count: usize) -> Result<Item, String> {
+        let too_many = || Err(format!("Too many pattern letters: {letter}"));
+        let java = self.dialect == Dialect::Java;
+        // One letter: any width; two: exactly two digits, or up to two where the format is lenient.
+        let two = |unit: Unit| match count {
+            1 => Ok(number(unit, 1, 19, Sign::Negative)),
+            2 if self.dialect == Dialect::Lenient => Ok(number(unit, 1, 2, Sign::None)),
+            2 => Ok(number(unit, 2, 2, Sign::None)),
+            _ => Err(format!("Too many pattern letters: {letter}")),
+        };
+        let year = |unit: Unit| match (count, self.dialect) {
+            (2, _) => Item::ShortYear,
+            (_, Dialect::Lenient) => number(unit, 1, 9, Sign::Negative),
+            (1 | 3, _) => number(unit, count, 19, Sign::Negative),
+            (_, Dialect::Strict) => number(unit, 4, 10, Sign::ExceedsPad),
+            _ => number(unit, count.min(19), 19, Sign::ExceedsPad),
+        };
+        let named = |unit: Unit| match count {
+            3 => Ok(Item::Text { unit, full: false }),
+            4 => Ok(Item::Text { unit, full: true }),
+            5 => Err(format!("narrow text of pattern letter {letter} is not supported by Limber yet")),
+            _ => Err(format!("Too many pattern letters: {letter}")),
+        };
+        Ok(match letter {
+            // In a user's pattern these count weeks as a locale does, not as ISO 8601.
+            'Y' | 'w' | 'e' | 'c' if java => {
+                return Err(format!("pattern letter {letter} is not supported by Limber yet"));
+            }
+            'u' => year(Unit::Year),
+            'y' => year(if java { Unit::YearOfEra } else { Unit::Year }),
+            'Y' => year(Unit::WeekYear),
+            'M' | 'L' if count <= 2 => two(Unit::Month)?,
+            'M' | 'L' => named(Unit::Month)?,
+            'Q' | 'q' if count <= 2 => two(Unit::Quarter)?,
+            'Q' | 'q' => named(Unit::Quarter)?,
+            'd' => two(Unit::Day)?,
+            'D' => match (count, self.dialect) {
+                (1, Dialect::Java) => number(Unit::DayOfYear, 1, 19, Sign::Negative),
+                (_, Dialect::Lenient) => number(Unit::DayOfYear, 1, 3, Sign::None),
+                (2 | 3, _) => number(Unit::DayOfYear, count, 3, Sign::None),
+                _ => return too_many(),
+            },
+            'w' => two(Unit::Week)?,
+            'e' => number(Unit::WeekDay, 1, 1, Sign::None),
+            'E' if count < 3 => Item::Text { unit: Unit::WeekDay, full: false },
+            'E' => named(Unit::WeekDay)?,
+            'a' if count == 1 => Item::Text { unit: Unit::HalfDay, full: false },
+            'G' if count <= 3 => Item::Text { unit: Unit::Era, full: false },
+            'G' if count == 4 => Item::Text { unit: Unit::Era, full: true },
+            'H' => two(Unit::Hour)?,
+            'k' => two(Unit::ClockHour)?,
+            'K' => two(Unit::HourOfHalf)?,
+            'h' => two(Unit::ClockHourOfHalf)?,
+            'm' => two(Unit::Minute)?,
+            's' => two(Unit::Second)?,
+            'S' if count <= 9 => Item::Fraction { min: count, max: count, points: b"" },
+            'n' if count <= 19 => number(Unit::Nano, count, 19, Sign::None),
+            'N' if count <= 19 => number(Unit::NanoOfDay, count, 19, Sign::None),
+            'A' if count <= 19 => number(Unit::MilliOfDay, count, 19, Sign::None),
+            'V' if count == 2 => Item::Zone(ZoneText::Id),
+            'V' => return Err("Pattern letter count must be 2: V".to_owned()),
+            'v' | 'z' if count <= 4 => Item::Zone(ZoneText::Name),
+            'X' | 'x' | 'Z' | 'O' => Item::Offset(offset(letter, count)?),
+            'a' | 'G' | 'S' | 'n' | 'N' | 'A' | 'v' | 'z' => return too_many(),
+            'W' | 'F' | 'g' | 'B' | 'p' => {
+                return Err(format!("pattern letter {letter} is not supported by Limber yet"));
+            }
+            _ => return Err(format!("Unknown pattern letter: {letter}")),
+        })
+    }
+}
+
+fn number(unit: Unit, min: usize, max: usize, sign: Sign) -> Item {
+    Item::Number { unit, digits: Digits { min, max, sign, reserve: 0 } }
+}
+
+fn offset(letter: char, count: usize) -> Result<Offset, String> {
+    let zero_long = |colon: bool| if colon { "+00:00" } else { "+0000" };
+    let (colon, minutes, seconds) = match (letter, count) {
+        ('X' | 'x', 1) => (false, Part::Optional, Part::Never),
+        ('X' | 'x', 2) => (false, Part::Always, Part::Never),
+        ('X' | 'x', 3) => (true, Part::Always, Part::Never),
+        ('X' | 'x', 4) => (false, Part::Always, Part::Optional),
+        ('X' | 'x', 5) | ('Z', 5) => (true, Part::Always, Part::Optional),
+        ('Z', 1..=3) => (false, Part::Always, Part::Never),
+        ('Z', 4) | ('O', 1 | 4) => {
+            return Err(format!(
+                "localized offsets (pattern letter {letter}) are not supported by Limber yet"
+            ));
+        }
+        ('O', _) => return Err("Pattern letter count must be 1 or 4: O".to_owned()),
+        _ => return Err(format!("Too many pattern letters: {letter}")),
+    };
+    let zero = match (letter, count) {
+        ('X', _) | ('Z', 5) => "Z",
+        ('x', 1) => "+00",
+        _ => zero_long(colon),
+    };
+    Ok(Offset { colon, minutes, seconds, zero })
+}
+
+/// Lets a number of open width leave the digits of the fixed-width numbers right behind it (`yyyyMMdd`).
+fn reserve(items: &mut [Item]) {
+    let mut behind = 0;
+    for item in items.iter_mut().rev() {
+        match item {
+            Item::Number { digits, .. } if digits.min == digits.max && digits.sign == Sign::None => {
+                behind += digits.max
+            }
+            Item::Fraction { min, max, points: b"" } if min == max => behind += *max,
+            Item::Number { digits, .. } => {
+                digits.reserve = behind;
+                behind = 0;
+            }
+            _ => behind = 0,
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Text to an instant under compiled items.
+//!
+//! Source: the parsers inside `java.time.format.DateTimeFormatterBuilder`, `java.time.format.Parsed`, Elasticsearch's
+//! `DateFormatters.from`.
+
+use super::civil::{MILLIS_PER_DAY, days_from_civil, days_in_month, is_leap};
+use super::item::{Digits, Item, Offset, Part, Sign, UNIT_COUNT, Unit, ZoneText, names};
+use super::zone::Zone;
+
+/// What a text says.
+#[derive(Debug, Clone)]
+pub(super) struct Fields {
+    values: [i64; UNIT_COUNT],
+    present: u32,
+    zone: Option<Zone>,
+}
+
+impl Fields {
+    fn new() -> Fields {
+        Fields { values: [0; UNIT_COUNT], present: 0, zone: None }
+    }
+
+    fn set(&mut self, unit: Unit, value: i64) {
+        self.values[unit as usize] = value;
+        self.present |= 1 << unit as u32;
+    }
+
+    fn get(&self, unit: Unit) -> Option<i64> {
+        (self.present >> unit as u32 & 1 == 1).then(|| self.values[unit as usize])
+    }
+}
+
+/// Reads the whole text. Error: the index of the byte where reading stopped.
+pub(super) fn read(items: &[Item], text: &str) -> Result<Fields, usize> {
+    let mut fields = Fields::new();
+    let end = read_items(items, text, 0, &mut fields)?;
+    if end == text.len() { Ok(fields) } else { Err(end) }
+}
+
+fn read_items(items: &[Item], text: &str, mut at: usize, fields: &mut Fields) -> Result<usize, usize> {
+    for item in items {
+        at = match item {
+            Item::Literal(literal) if text[at..].starts_with(&**literal) => at + literal.len(),
+            Item::Literal(_) => return Err(at),
+            Item::Number { unit, digits } => {
+                let (value, end) = number(text.as_bytes(), at, *digits)?;
+                fields.set(*unit, value);
+                end
+            }
+            Item::ShortYear => {
+                let digits = Digits { min: 2, max: 2, sign: Sign::None, reserve: 0 };
+                let (value, end) = number(text.as_bytes(), at, digits)?;
+                fields.set(Unit::Year, 2000 + value);
+                end
+            }
+            Item::Fraction { min, max, points } => {
+                let (nano, end) = fraction(text.as_bytes(), at, *min, *max, points)?;
+                fields.set(Unit::Nano, nano);
+                end
+            }
+            Item::Text { unit, full } => {
+                let (first, names) = names(*unit, *full);
+                let found = names.iter().position(|name| text[at..].starts_with(name)).ok_or(at)?;
+                fields.set(*unit, first + found as i64);
+                at + names[found].len()
+            }
+            Item::Offset(offset) => {
+                let (seconds, end) = read_offset(text.as_bytes(), at, *offset)?;
+                fields.zone = Some(Zone::fixed(seconds));
+                end
+            }
+            Item::Zone(style) => {
+                let (zone, end) = zone(text, at, *style == ZoneText::Name)?;
+                fields.zone = Some(zone);
+                end
+            }
+            Item::Optional(inner) => {
+                let mut tried = fields.clone();
+                match read_items(inner, text, at, &mut tried) {
+                    Ok(end) => {
+                        *fields = tried;
+                        end
+                    }
+                    Err(_) => at,
+                }
+            }
+        };
+    }
+    Ok(at)
+}
+
+/// A number by Java's strict rules: digits are taken as many as there are, less those reserved for what follows.
+fn number(text: &[u8], start: usize, digits: Digits) -> Result<(i64, usize), usize> {
+    let (sign, at) = match text.get(start) {
+        Some(b'+') if digits.sign == Sign::ExceedsPad => (Some(1), start + 1),
+        Some(b'-') if digits.sign != Sign::None => (Some(-1), start + 1),
+        Some(_) => (None, start),
+        None => return Err(start),
+    };
+    let available =
+        text[at..].iter().take(digits.max + digits.reserve).take_while(|byte| byte.is_ascii_digit()).count();
+    let count = if digits.reserve > 0 {
+        // Java reads on into the reserved digits, then gives them back.
+        available.saturating_sub(digits.reserve).max(digits.min).min(available)
+    } else {
+        available
+    };
+    if count < digits.min || count > 19 {
+        return Err(start);
+    }
+    if digits.sign == Sign::ExceedsPad {
+        match sign {
+            Some(1) if count <= digits.min => return Err(start),
+            None if count > digits.min => return Err(start),
+            _ => {}
+        }
+    }
+    let mut value: i64 = 0;
+    for &byte in &text[at..at + count] {
+        value =
+            value.checked_mul(10).and_then(|value| value.checked_add((byte - b'0') as i64)).ok_or(start)?;
+    }
+    if sign == Some(-1) && value == 0 {
+        return Err(start);
+    }
+    Ok((value * sign.unwrap_or(1), at + count))
+}
+
+fn fraction(text: &[u8], start: usize, min: usize, max: usize, points: &[u8]) -> Result<(i64, usize), usize> {
+    let mut at = start;
+    if !points.is_empty() {
+        if !text.get(at).is_some_and(|byte| points.contains(byte)) {
+            return Err(start);
+        }
+        at += 1;
+    }
+    let count =
+        text.get(at..).unwrap_or_default().iter().take(max).take_while(|byte| byte.is_ascii_digit()).count();
+    if count < min {
+        return Err(start);
+    }
+    let mut nano = 0i64;
+    for place in 0..9 {
+        nano = nano * 10 + if place < count { (text[at + place] - b'0') as i64 } else { 0 };
+    }
+    Ok((nano, at + count))
+}
+
+fn read_offset(text: &[u8], start: usize, offset: Offset) -> Result<(i32, usize), usize> {
+    let rest = text.get(start..).ok_or(start)?;
+    let sign = match rest.first() {
+        Some(b'+') => 1,
+        Some(b'-') => -1,
+        _ if offset.zero == "Z" && rest.starts_with(b"Z") => return Ok((0, start + 1)),
+        _ => return Err(start),
+    };
+    let two = |at: usize| -> Option<i32> {
+        match rest.get(at..at + 2)? {
+            [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => Some(((tens - b'0') * 10 + ones - b'0') as i32),
+            _ => None,
+        }
+    };
+    let mut total = two(1).ok_or(start)? * 3600;
+    let mut end = 3;
+    for (part, scale) in [(offset.minutes, 60), (offset.seconds, 1)] {
+        let separated = end + offset.colon as usize;
+        let found = if offset.colon && rest.get(end) != Some(&b':') { None } else { two(separated) };
+        match (part, found) {
+            (Part::Never, _) | (Part::Optional, None) => break,
+            (_, Some(value)) if value < 60 => {
+                total += value * scale;
+                end = separated + 2;
+            }
+            _ => return Err(start),
+        }
+    }
+    if total > 18 * 3600 {
+        return Err(start);
+    }
+    Ok((sign * total, start + end))
+}
+
+/// Abbreviations that a zone's name may have, and the region that each stands for.
+const ABBREVIATIONS: [(&str, &str); 18] = [
+    ("PST", "America/Los_Angeles"),
+    ("PDT", "America/Los_Angeles"),
+    ("MST", "America/Denver"),
+    ("MDT", "America/Denver"),
+    ("CST", "America/Chicago"),
+    ("CDT", "America/Chicago"),
+    ("EST", "America/New_York"),
+    ("EDT", "America/New_York"),
+    ("BST", "Europe/London"),
+    ("WEST", "Europe/Lisbon"),
+    ("WET", "Europe/Lisbon"),
+    ("CEST", "Europe/Paris"),
+    ("CET", "Europe/Paris"),
+    ("EEST", "Europe/Athens"),
+    ("EET", "Europe/Athens"),
+    ("MSK", "Europe/Moscow"),
+    ("IST", "Asia/Kolkata"),
+    ("JST", "Asia/Tokyo"),
+];
+
+/// A zone's id or, where `is_name`, also its abbreviation: as many characters as one can have.
+fn zone(text: &str, start: usize, is_name: bool) -> Result<(Zone, usize), usize> {
+    let rest = &text[start..];
+    let length = rest
+        .bytes()
+        .take_while(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b':' | b'/' | b'_' | b'~')
+        })
+        .count();
+    let id = &rest[..length];
+    // Java has no one-digit hours here.
+    let is_short_hour = matches!(id.as_bytes(), [b'+' | b'-', b'0'..=b'9']);
+    let abbreviation = is_name.then(|| ABBREVIATIONS.iter().find(|(name, _)| *name == id)).flatten();
+    let found = match abbreviation {
+        Some((_, region)) => Zone::from_id(region),
+        None if is_short_hour => None,
+        None => Zone::from_id(id),
+    };
+    found.map(|zone| (zone, start + length)).ok_or(start)
+}
+
+/// How missing and odd fields are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resolution<'a> {
+    /// Missing times count as their last instant.
+    pub round_up: bool,
+    /// Months and days beyond their range count on (`strict_date` only).
+    pub is_lenient: bool,
+    /// Zone of a text that names none.
+    pub zone: &'a Zone,
+}
+
+/// The instant in milliseconds since 1970-01-01T00:00Z; None when a field is out of range.
+pub(super) fn resolve(fields: &Fields, how: Resolution<'_>) -> Option<i64> {
+    let days = days(fields, how.is_lenient)?;
+    let local = days.checked_mul(MILLIS_PER_DAY)?.checked_add(time_of_day(fields, how.round_up)?)?;
+    Some(fields.zone.as_ref().unwrap_or(how.zone).to_utc(local))
+}
+
+const YEAR_MAX: i64 = 999_999_999;
+
+fn days(fields: &Fields, is_lenient: bool) -> Option<i64> {
+    let within = |value: i64, low: i64, high: i64| (low..=high).contains(&value).then_some(value);
+    if let Some(year) = fields.get(Unit::WeekYear) {
+        let year = within(year, -YEAR_MAX, YEAR_MAX)?;
+        let week = within(fields.get(Unit::Week).unwrap_or(1), 1, weeks_in(year))?;
+        let day = within(fields.get(Unit::WeekDay).unwrap_or(1), 1, 7)?;
+        return Some(first_monday(year) + (week - 1) * 7 + day - 1);
+    }
+    let year = match (fields.get(Unit::Year), fields.get(Unit::YearOfEra)) {
+        (Some(year), _) => year,
+        (None, Some(year)) => {
+            let year = within(year, 1, YEAR_MAX)?;
+            if fields.get(Unit::Era) == Some(0) { 1 - year } else { year }
+        }
+        (None, None) => 1970,
+    };
+    let year = within(year, -YEAR_MAX, YEAR_MAX)?;
+    if let Some(day) = fields.get(Unit::DayOfYear) {
+        let day = within(day, 1, if is_leap(year) { 366 } else { 365 })?;
+        return Some(days_from_civil(year, 1, 1) + day - 1);
+    }
+    let (month, day) = (fields.get(Unit::Month).unwrap_or(1), fields.get(Unit::Day).unwrap_or(1));
+    if is_lenient {
+        let months = year * 12 + month - 1;
+        let first = days_from_civil(months.div_euclid(12), months.rem_euclid(12) as u32 + 1, 1);
+        return Some(first + day - 1);
+    }
+    let month = within(month, 1, 12)? as u32;
+    let day = within(day, 1, days_in_month(year, month) as i64)? as u32;
+    Some(days_from_civil(year, month, day))
+}
+
+/// Days since 1970 of the Monday of a week-based year's first week (ISO 8601: the week of 4 January).
+pub(super) fn first_monday(year: i64) -> i64 {
+    let fourth = days_from_civil(year, 1, 4);
+    fourth - (fourth + 3).rem_euclid(7)
+}
+
+pub(super) fn weeks_in(year: i64) -> i64 {
+    (first_monday(year + 1) - first_monday(year)) / 7
+}
+
+fn time_of_day(fields: &Fields, round_up: bool) -> Option<i64> {
+    let within = |value: i64, low: i64, high: i64| (low..=high).contains(&value).then_some(value);
+    if let Some(nanos) = fields.get(Unit::NanoOfDay) {
+        return Some(within(nanos, 0, MILLIS_PER_DAY * 1_000_000 - 1)? / 1_000_000);
+    }
+    if let Some(millis) = fields.get(Unit::MilliOfDay) {
+        return within(millis, 0, MILLIS_PER_DAY - 1);
+    }
+    let half = || fields.get(Unit::HalfDay).unwrap_or(0) * 12;
+    let hour = if let Some(hour) = fields.get(Unit::Hour) {
+        within(hour, 0, 23)?
+    } else if let Some(hour) = fields.get(Unit::ClockHour) {
+        within(hour, 1, 24)? % 24
+    } else if let Some(hour) = fields.get(Unit::ClockHourOfHalf) {
+        within(hour, 1, 12)? % 12 + half()
+    } else if let Some(hour) = fields.get(Unit::HourOfHalf) {
+        within(hour, 0, 11)? + half()
+    } else if round_up {
+        23
+    } else {
+        0
+    };
+    let or_last = |unit: Unit, last: i64| match fields.get(unit) {
+        Some(value) => within(value, 0, last),
+        None => Some(if round_up { last } else { 0 }),
+    };
+    let minute = or_last(Unit::Minute, 59)?;
+    let second = or_last(Unit::Second, 59)?;
+    let nano = or_last(Unit::Nano, 999_999_999)?;
+    Some(((hour * 60 + minute) * 60 + second) * 1000 + nano / 1_000_000)
+}

@@ -1,0 +1,131 @@
+//! An instant to text under compiled items.
+
+use std::fmt::Write;
+
+use super::civil::{Civil, MILLIS_PER_DAY, days_from_civil};
+use super::item::{Item, Offset, Part, Sign, Unit, ZoneText, names};
+use super::read::first_monday;
+use super::zone::{Zone, write_offset};
+
+/// Appends the instant on the clock of `zone`.
+pub(super) fn write(items: &[Item], millis: i64, zone: &Zone, out: &mut String) {
+    let offset = zone.offset_seconds_at(millis);
+    let local_millis = millis.saturating_add(offset as i64 * 1000);
+    let local = Local { civil: Civil::from_millis(local_millis), millis: local_millis, offset, zone };
+    write_items(items, &local, out);
+}
+
+struct Local<'a> {
+    civil: Civil,
+    millis: i64,
+    offset: i32,
+    zone: &'a Zone,
+}
+
+impl Local<'_> {
+    fn value(&self, unit: Unit) -> i64 {
+        let civil = &self.civil;
+        let of_day = self.millis.rem_euclid(MILLIS_PER_DAY);
+        let days = self.millis.div_euclid(MILLIS_PER_DAY);
+        match unit {
+            Unit::Era => (civil.year > 0) as i64,
+            Unit::YearOfEra => {
+                if civil.year > 0 {
+                    civil.year
+                } else {
+                    1 - civil.year
+                }
+            }
+            Unit::Year => civil.year,
+            Unit::Month => civil.month as i64,
+            Unit::Day => civil.day as i64,
+            Unit::DayOfYear => days - days_from_civil(civil.year, 1, 1) + 1,
+            Unit::WeekYear => self.week_year(days),
+            Unit::Week => (days - first_monday(self.week_year(days))) / 7 + 1,
+            Unit::WeekDay => (days + 3).rem_euclid(7) + 1,
+            Unit::Quarter => (civil.month as i64 - 1) / 3 + 1,
+            Unit::HalfDay => (civil.hour >= 12) as i64,
+            Unit::Hour => civil.hour as i64,
+            Unit::HourOfHalf => civil.hour as i64 % 12,
+            Unit::ClockHourOfHalf => (civil.hour as i64 + 11) % 12 + 1,
+            Unit::ClockHour => (civil.hour as i64 + 23) % 24 + 1,
+            Unit::Minute => civil.minute as i64,
+            Unit::Second => civil.second as i64,
+            Unit::Nano => civil.millisecond as i64 * 1_000_000,
+            Unit::MilliOfDay => of_day,
+            Unit::NanoOfDay => of_day * 1_000_000,
+        }
+    }
+
+    fn week_year(&self, days: i64) -> i64 {
+        let year = self.civil.year;
+        if days < first_monday(year) {
+            year - 1
+        } else if days >= first_monday(year + 1) {
+            year + 1
+        } else {
+            year
+        }
+    }
+}
+
+// Writing to a String cannot fail, so the results of `write!` are dropped.
+fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
+    for item in items {
+        match item {
+            Item::Literal(literal) => out.push_str(literal),
+            Item::Number { unit, digits } => {
+                let value = local.value(*unit);
+                let magnitude = value.unsigned_abs();
+                if value < 0 {
+                    out.push('-');
+                } else if digits.sign == Sign::ExceedsPad && magnitude.to_string().len() > digits.min {
+                    out.push('+');
+                }
+                // Lenient formats read short numbers and write full ones.
+                let width = match (unit, digits.min, digits.max) {
+                    (Unit::WeekYear | Unit::Year, 1, 9) => 1,
+                    (Unit::DayOfYear, 1, 3) => 3,
+                    (_, 1, 2) => 2,
+                    (_, min, _) => min,
+                };
+                let _ = write!(out, "{magnitude:0width$}");
+            }
+            Item::ShortYear => {
+                let _ = write!(out, "{:02}", local.civil.year.rem_euclid(100));
+            }
+            Item::Fraction { min, max, points } => {
+                if !points.is_empty() {
+                    out.push('.');
+                }
+                let digits = if min == max { *max } else { 3 };
+                let text = format!("{:09}", local.civil.millisecond as u64 * 1_000_000);
+                out.push_str(&text[..digits]);
+            }
+            Item::Text { unit, full } => {
+                let (first, names) = names(*unit, *full);
+                out.push_str(names[(local.value(*unit) - first) as usize]);
+            }
+            Item::Offset(offset) => write_pattern_offset(*offset, local.offset, out),
+            Item::Zone(ZoneText::Any) if local.offset == 0 => out.push('Z'),
+            Item::Zone(ZoneText::Any) => write_offset(out, local.offset, true, false),
+            Item::Zone(_) => out.push_str(&local.zone.id()),
+            Item::Optional(inner) => write_items(inner, local, out),
+        }
+    }
+}
+
+fn write_pattern_offset(offset: Offset, seconds: i32, out: &mut String) {
+    if seconds == 0 {
+        out.push_str(offset.zero);
+        return;
+    }
+    let mut text = String::new();
+    let with_seconds = offset.seconds == Part::Always;
+    let shown = if offset.seconds == Part::Never { seconds - seconds % 60 } else { seconds };
+    write_offset(&mut text, shown, offset.colon, with_seconds);
+    if offset.minutes == Part::Optional && shown % 3600 == 0 {
+        text.truncate(3);
+    }
+    out.push_str(&text);
+}
