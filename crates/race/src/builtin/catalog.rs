@@ -31,6 +31,7 @@ const TRACKS: &[BuiltIn] = &[BuiltIn {
     files: track_files!("log_ingest":
         "track.json",
         "index.json",
+        "README.md",
         "corpus.json",
         "challenges/default.json",
         "challenges/high-concurrency.json",

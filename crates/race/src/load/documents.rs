@@ -85,7 +85,12 @@ fn missing(set: &DocumentSet, folders: &[&Path]) -> LoadError {
         Some(url) => format!("Download [{}/{wanted}] to that path and retry.", url.trim_end_matches('/')),
         None => "Put the file there and retry; the track names no URL to get it from.".to_owned(),
     };
-    LoadError::Documents(format!("Cannot find [{}]. {advice}", target.display()))
+    let test_mode = if set.file.contains("-1k.") || set.file.ends_with("-1k") {
+        " It holds the 1,000 documents of test mode; a track whose author offers no such file can only be raced without test mode."
+    } else {
+        ""
+    };
+    LoadError::Documents(format!("Cannot find [{}]. {advice}{test_mode}", target.display()))
 }
 
 fn check_size(path: &Path, expected_bytes: Option<u64>) -> Result<(), LoadError> {

@@ -16,30 +16,43 @@ pub enum TrackFiles {
 }
 
 impl TrackFiles {
-    /// The text of `name`, a path relative to the track's folder.
-    ///
-    /// Absolute names and names that leave the folder are refused, as Jinja's file loader does: a track that was downloaded must
-    /// not be able to read other files of this machine.
+    /// The text of `name`, a path relative to the track's folder. As in Rally it may lead to a folder beside the track (`../shared/x.json`);
+    /// absolute names are refused.
     ///
     /// # Errors
-    /// `TrackInvalid` for a name outside the folder, `Io` when the file cannot be read.
+    /// `TrackInvalid` for an absolute name, `Io` when the file cannot be read.
     pub fn read(&self, name: &str) -> Result<String, LoadError> {
-        let relative = inside(name).ok_or_else(|| {
-            LoadError::invalid(format!("the file name [{name}] leads out of the track's folder"))
-        })?;
+        if Path::new(name).is_absolute() {
+            return Err(LoadError::invalid(format!(
+                "the file name [{name}] must be relative to the track's folder"
+            )));
+        }
         match self {
             TrackFiles::Folder(root) => {
-                let path = root.join(relative);
+                let path = root.join(name);
                 std::fs::read_to_string(&path).map_err(|source| LoadError::Io { path, source })
             }
             TrackFiles::Embedded(files) => files
                 .iter()
-                .find(|(file, _)| Path::new(file) == relative)
+                .find(|(file, _)| Some(PathBuf::from(file)) == inside(name))
                 .map(|(_, text)| (*text).to_owned())
                 .ok_or_else(|| LoadError::Io {
                     path: PathBuf::from(name),
                     source: std::io::Error::from(std::io::ErrorKind::NotFound),
                 }),
+        }
+    }
+
+    /// As [`read`](Self::read), but only for names inside the track's folder: what Jinja's own `include` may reach.
+    ///
+    /// # Errors
+    /// `TrackInvalid` for a name that leads out, `Io`.
+    pub fn read_inside(&self, name: &str) -> Result<String, LoadError> {
+        match inside(name) {
+            Some(_) => self.read(name),
+            None => {
+                Err(LoadError::invalid(format!("the file name [{name}] leads out of the track's folder")))
+            }
         }
     }
 
@@ -116,6 +129,20 @@ mod tests {
         ] {
             assert_eq!(inside(name), expected.map(PathBuf::from), "{name}");
         }
+    }
+
+    #[test]
+    fn folders_beside_the_track_are_reached_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["track", "shared"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        std::fs::write(folder.path().join("shared/a.json"), "a").unwrap();
+        let files = TrackFiles::Folder(folder.path().join("track"));
+        assert_eq!(files.glob("../shared/*.json"), ["../shared/a.json"]);
+        assert_eq!(files.read("../shared/a.json").unwrap(), "a");
+        assert!(files.read_inside("../shared/a.json").is_err());
+        assert!(files.read("/etc/hostname").is_err());
     }
 
     #[test]

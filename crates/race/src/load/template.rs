@@ -147,7 +147,7 @@ impl TemplateContext {
         environment.add_filter("get_start_date", dates::get_start_date);
         environment.add_filter("get_end_date", dates::get_end_date);
         let files = self.files.clone();
-        environment.set_loader(move |name| match files.read(name) {
+        environment.set_loader(move |name| match files.read_inside(name) {
             Ok(text) => Ok(Some(text)),
             Err(_) => Ok(None),
         });
