@@ -6,6 +6,7 @@
 //! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are checked before they
 //! are trusted.
 
+mod check;
 pub mod columns;
 mod error;
 pub mod file;
@@ -21,6 +22,7 @@ mod sink;
 pub mod stored;
 pub mod terms;
 
+pub use check::{CheckReport, Problem};
 pub use error::{Error, Result};
 pub use buffer::{Buffer, DocumentMeta};
 pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};

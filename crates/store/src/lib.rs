@@ -4,12 +4,14 @@
 //!
 //! **Invariant**: the only crate with file access and, beside SIMD, `unsafe`. Nothing here knows what the bytes mean.
 
+pub mod crash;
 pub mod directory;
 pub mod disk;
 mod error;
 pub mod ledger;
 pub mod term_index;
 
+pub use crash::{CrashDirectory, CrashDisk, Fault};
 pub use directory::{Directory, FileBytes, FileWriter, FsDirectory};
 pub use disk::{Disk, DiskSpace, FsDisk};
 pub use error::{Error, Result};
