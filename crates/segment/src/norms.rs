@@ -130,7 +130,8 @@ impl Norms {
                 }
                 let first = at / RANK_WORDS * RANK_WORDS;
                 let rank = u32::from_le_bytes(bytes[ranks..norms].as_chunks::<4>().0[at / RANK_WORDS]);
-                let within: u32 = words[first..at].iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+                let within: u32 =
+                    words[first..at].iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
                 let below = (word & ((1 << bit) - 1)).count_ones();
                 bytes.get(norms + (rank + within + below) as usize).copied().unwrap_or(0)
             }
@@ -197,7 +198,10 @@ mod tests {
         read.for_each(|doc, norm| walked[doc as usize] = norm);
         assert_eq!(walked, norms);
         for len in 0..bytes.len() {
-            assert!(Norms::open(FileBytes::from_vec(bytes[..len].to_vec()), doc_count).is_err(), "cut at {len}");
+            assert!(
+                Norms::open(FileBytes::from_vec(bytes[..len].to_vec()), doc_count).is_err(),
+                "cut at {len}"
+            );
         }
     }
 

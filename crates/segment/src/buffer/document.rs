@@ -178,7 +178,12 @@ impl Buffer {
         let fields: usize = self.fields.iter().map(FieldBuffer::memory_bytes).sum();
         let ids = self.ids.bytes.capacity() + self.ids.ends.capacity() * 4;
         let table = self.fields.capacity() * size_of::<FieldBuffer>();
-        fields + ids + table + self.stored.memory_bytes() + self.source.capacity() + self.deleted.capacity() * 4
+        fields
+            + ids
+            + table
+            + self.stored.memory_bytes()
+            + self.source.capacity()
+            + self.deleted.capacity() * 4
     }
 
     #[inline]

@@ -24,7 +24,8 @@ impl TermOrder {
                 counts[value as usize] += 1;
             }
         }
-        let mut sorted: Vec<u32> = (0..term_count as u32).filter(|&number| counts[number as usize] > 0).collect();
+        let mut sorted: Vec<u32> =
+            (0..term_count as u32).filter(|&number| counts[number as usize] > 0).collect();
         super::sort::sort_by_term(&mut sorted, term);
         let (mut starts, mut ranks) = (vec![0; term_count], vec![0; term_count]);
         let mut start = 0;

@@ -27,7 +27,8 @@ pub fn sort_by_term<'a>(numbers: &mut [u32], term: impl Fn(u32) -> &'a [u8]) {
             if b.starts_with(a) { depth } else { a.iter().zip(b).take_while(|(x, y)| x == y).count() }
         }),
     };
-    let mut pairs: Vec<(u64, u32)> = numbers.iter().map(|&number| (key(term(number), depth), number)).collect();
+    let mut pairs: Vec<(u64, u32)> =
+        numbers.iter().map(|&number| (key(term(number), depth), number)).collect();
     sort_pairs(&mut pairs, depth, &term);
     for (number, pair) in numbers.iter_mut().zip(pairs) {
         *number = pair.1;

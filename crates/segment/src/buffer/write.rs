@@ -31,7 +31,8 @@ impl Buffer {
             live.get_or_insert_with(|| LiveDocs::all(doc_count)).delete(doc);
         }
         let Buffer { fields, ids, stored, seq_no_bounds, .. } = self;
-        let mut segment = FieldsWriter { writer: SegmentWriter::new(directory, id), infos: Vec::new(), doc_count };
+        let mut segment =
+            FieldsWriter { writer: SegmentWriter::new(directory, id), infos: Vec::new(), doc_count };
         stored.write(&mut segment.writer)?;
         let by_id = sorted_ids(doc_count, |doc| ids.get(doc), live.as_ref());
         segment.write_ids(mapping.field_by_id(reserved::ID), &by_id, |doc| ids.get(doc))?;
@@ -137,7 +138,8 @@ impl FieldsWriter<'_> {
         if let Some(norms) = &norms {
             self.writer.put(SectionKind::Norms, number, &norms::encode(norms))?;
         }
-        let doc_count_with_field = docs.map_or(self.doc_count, |docs| docs.chunk_by(|a, b| a == b).count() as u32);
+        let doc_count_with_field =
+            docs.map_or(self.doc_count, |docs| docs.chunk_by(|a, b| a == b).count() as u32);
         let options = IndexOptions { frequencies: info.frequencies, positions: false };
         self.invert(number, options, norms.as_deref(), doc_count_with_field, |writer| {
             let (mut distinct, mut freqs) = (Vec::new(), Vec::new());

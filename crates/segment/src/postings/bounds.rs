@@ -26,7 +26,10 @@ impl Postings {
         let found = self.skip.block_of(&self.postings, from, target);
         let block = found.unwrap_or(self.skip.block_count);
         self.impacts.from_block = block;
-        self.skip.last_doc(&self.postings, block).filter(|_| block < self.skip.block_count).unwrap_or(NO_MORE_DOCS)
+        self.skip
+            .last_doc(&self.postings, block)
+            .filter(|_| block < self.skip.block_count)
+            .unwrap_or(NO_MORE_DOCS)
     }
 
     /// The (frequency, norm) pairs that bound every document from the block of the last [`Postings::shallow_advance`] (or the

@@ -195,7 +195,8 @@ impl Postings {
         let end = window_start.saturating_add(WINDOW_DOCS);
         while self.doc < end {
             let docs = &self.decoded.docs[self.at..self.len];
-            let inside = if docs[docs.len() - 1] < end { docs.len() } else { docs.partition_point(|&doc| doc < end) };
+            let inside =
+                if docs[docs.len() - 1] < end { docs.len() } else { docs.partition_point(|&doc| doc < end) };
             for &doc in &docs[..inside] {
                 let bit = doc.wrapping_sub(window_start) as usize % WINDOW_DOCS as usize;
                 window[bit / 64] |= 1 << (bit % 64);
@@ -237,9 +238,12 @@ impl Postings {
         let run = match (self.skip.block_count, self.block) {
             (0, _) => Some((0, bytes.len())),
             (count, block) if block < count => self.skip.positions_of(&self.postings, block),
-            (count, _) => self.skip.positions_of(&self.postings, count - 1).map(|(_, end)| (end, bytes.len())),
+            (count, _) => {
+                self.skip.positions_of(&self.postings, count - 1).map(|(_, end)| (end, bytes.len()))
+            }
         };
-        let run = run.and_then(|(start, end)| bytes.get(start..end)).ok_or(Broken("positions inside the term"))?;
+        let run =
+            run.and_then(|(start, end)| bytes.get(start..end)).ok_or(Broken("positions inside the term"))?;
         let decoded = &mut *self.decoded;
         let sum = |freqs: &[u32]| freqs.iter().map(|&freq| freq as u64).sum::<u64>();
         let passed = match self.positions_passed {
@@ -350,7 +354,8 @@ impl Postings {
             let doc = next.checked_add(gap).filter(|&doc| doc < NO_MORE_DOCS as u64);
             let doc = doc.ok_or(Broken("documents of 32 bits"))?;
             decoded.docs[i] = doc as u32;
-            decoded.freqs[i] = if self.options.frequencies && code & 1 == 0 { reader.varint_u32()? } else { 1 };
+            decoded.freqs[i] =
+                if self.options.frequencies && code & 1 == 0 { reader.varint_u32()? } else { 1 };
             next = doc + 1;
         }
         Ok(self.tail_len)

@@ -96,7 +96,8 @@ mod tests {
             for &(freq, norm) in pairs {
                 collector.add(freq, norm);
             }
-            let front: Vec<_> = collector.take_front().iter().map(|impact| (impact.freq, impact.norm)).collect();
+            let front: Vec<_> =
+                collector.take_front().iter().map(|impact| (impact.freq, impact.norm)).collect();
             assert_eq!(front, expected);
         }
     }
@@ -106,7 +107,10 @@ mod tests {
         check(&[], &[]);
         check(&[(1, 9), (1, 7), (1, 8)], &[(1, 7)]);
         check(&[(1, 9), (2, 9), (3, 12), (2, 8)], &[(2, 8), (3, 12)]);
-        check(&[(1, 3), (100, 200), (50, 200), (90, 100), (100, 150), (2, 3)], &[(2, 3), (90, 100), (100, 150)]);
+        check(
+            &[(1, 3), (100, 200), (50, 200), (90, 100), (100, 150), (2, 3)],
+            &[(2, 3), (90, 100), (100, 150)],
+        );
         check(&[(40, 0), (1, 255)], &[(40, 0)]);
     }
 

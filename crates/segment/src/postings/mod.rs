@@ -2,16 +2,18 @@
 //!
 //! [`FieldWriter`] writes a field's terms with their postings; [`PostingsReader`] opens the [`Postings`] of one term.
 
-pub mod format;
-mod options;
-mod impact;
-mod writer;
-mod field_writer;
-mod skip;
-mod positions;
-mod cursor;
 mod bounds;
+mod cursor;
+mod field_writer;
+pub mod format;
+mod impact;
+mod options;
+mod positions;
 mod reader;
+mod skip;
+#[cfg(test)]
+mod tests;
+mod writer;
 
 pub use cursor::{Postings, WINDOW_DOCS};
 pub use field_writer::{FieldSinks, FieldWriter};

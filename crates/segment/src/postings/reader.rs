@@ -46,7 +46,9 @@ impl PostingsReader {
         };
         let postings = slice(&self.postings, "postings", location.postings_offset, location.postings_len)?;
         let positions = match want == Want::Positions && self.options.positions {
-            true => Some(slice(&self.positions, "positions", location.positions_offset, location.positions_len)?),
+            true => {
+                Some(slice(&self.positions, "positions", location.positions_offset, location.positions_len)?)
+            }
             false => None,
         };
         Postings::open(postings, positions, info, self.options, self.doc_count)

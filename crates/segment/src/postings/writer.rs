@@ -59,7 +59,8 @@ impl<'s> Output<'s> {
     /// The same as skip data hold it.
     fn term_bytes_u32(&self) -> Result<u32> {
         let limit = u32::MAX as u64;
-        u32::try_from(self.term_bytes()).map_err(|_| Error::LimitExceeded { what: "bytes of one term's postings", limit })
+        u32::try_from(self.term_bytes())
+            .map_err(|_| Error::LimitExceeded { what: "bytes of one term's postings", limit })
     }
 
     fn flush_above(&mut self, pending_bytes: usize) -> Result<()> {
@@ -298,7 +299,8 @@ impl SkipBuilder {
     /// Appends the skip data and starts those of the next term.
     fn write(&mut self, options: IndexOptions, out: &mut Vec<u8>) {
         let start = out.len();
-        let rows = |rows: &[u32], out: &mut Vec<u8>| out.extend(rows.iter().flat_map(|row| row.to_le_bytes()));
+        let rows =
+            |rows: &[u32], out: &mut Vec<u8>| out.extend(rows.iter().flat_map(|row| row.to_le_bytes()));
         rows(&self.last_docs, out);
         rows(&self.ends, out);
         if options.positions {

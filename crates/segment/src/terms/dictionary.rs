@@ -46,7 +46,8 @@ impl TermDictionary {
     /// `directory` and `terms` are the sections `TermDirectory` and `Terms`. Loads every page when the cache keeps them
     /// all ([`TermIndexCache::loads_at_open`]).
     pub fn open(directory: &[u8], terms: FileBytes, pages: IndexPages) -> Result<TermDictionary> {
-        let directory = TermIndexDirectory::decode(directory).map_err(Error::in_section("term directory", 0))?;
+        let directory =
+            TermIndexDirectory::decode(directory).map_err(Error::in_section("term directory", 0))?;
         let table_bytes = directory.block_count.saturating_mul(BLOCK_OFFSET_BYTES as u64);
         let blocks_end = (terms.len() as u64).checked_sub(table_bytes);
         let blocks_end = blocks_end.ok_or_else(|| Error::corrupt(SECTION, 0, "a table of all blocks"))?;
@@ -142,7 +143,11 @@ impl TermDictionary {
 
     /// Ordinals can come from a column on disk, so a wrong one is corruption, not a broken promise.
     fn check_ord(&self, ord: u64) -> Result<()> {
-        if ord < self.len() { Ok(()) } else { Err(Error::corrupt(SECTION, ord, "an ordinal below the term count")) }
+        if ord < self.len() {
+            Ok(())
+        } else {
+            Err(Error::corrupt(SECTION, ord, "an ordinal below the term count"))
+        }
     }
 
     /// The terms between two bounds, ascending.
@@ -197,7 +202,8 @@ impl TermDictionary {
         if entry.len == 0 {
             return Ok(T::default());
         }
-        let key = PageKey { segment_core: self.pages.segment_core, field: self.pages.field, page: number as u32 };
+        let key =
+            PageKey { segment_core: self.pages.segment_core, field: self.pages.field, page: number as u32 };
         let page = self.pages.cache.page(key, &self.slots[number], &mut || {
             let offset = self.pages.offset + entry.offset;
             let bytes = self.pages.directory.read(&self.pages.file, offset, entry.len as usize)?;
@@ -227,7 +233,11 @@ impl TermDictionary {
     #[inline]
     pub(super) fn block(&self, block: u64) -> Result<BlockView<'_>> {
         let start = self.block_offset(block);
-        let end = if block + 1 < self.directory.block_count { self.block_offset(block + 1) } else { self.blocks_end };
+        let end = if block + 1 < self.directory.block_count {
+            self.block_offset(block + 1)
+        } else {
+            self.blocks_end
+        };
         if start > end || end > self.blocks_end {
             return Err(Error::corrupt(SECTION, start as u64, "blocks in order"));
         }

@@ -77,7 +77,10 @@ impl TermIndexDirectory {
         };
         let page_count = reader.varint()?;
         // A page takes at least seven bytes here, so what is left bounds what is allocated.
-        reader.expect(page_count <= block_count && page_count <= reader.remaining() as u64, "pages for blocks")?;
+        reader.expect(
+            page_count <= block_count && page_count <= reader.remaining() as u64,
+            "pages for blocks",
+        )?;
         reader.expect((page_count == 0) == (block_count == 0), "pages for blocks")?;
         let mut pages: Vec<PageEntry> = Vec::with_capacity(page_count as usize);
         let mut offset = 0u64;
@@ -90,7 +93,10 @@ impl TermIndexDirectory {
             };
             reader.expect(follows && first_block < block_count, "pages in order")?;
             let (len, crc) = (reader.varint()?, reader.u32()?);
-            reader.expect(number > 0 || len > 0 || page_count > 1 || block_count == 1, "a page for the blocks")?;
+            reader.expect(
+                number > 0 || len > 0 || page_count > 1 || block_count == 1,
+                "a page for the blocks",
+            )?;
             pages.push(PageEntry { first_key, first_block, offset, len, crc });
             offset = offset.checked_add(len).ok_or_else(|| reader.corrupt("lengths that add up"))?;
         }

@@ -3,14 +3,16 @@
 //! [`TermDictionaryWriter`] writes blocks of 32 terms and an index over them; [`TermDictionary`] looks up through pages that
 //! the term-index cache holds, [`TermCursor`] walks ranges.
 
+mod block;
+mod cursor;
+mod dictionary;
+mod directory;
 pub mod format;
 mod info;
-mod block;
 mod page;
-mod directory;
+#[cfg(test)]
+mod tests;
 mod writer;
-mod dictionary;
-mod cursor;
 
 pub use cursor::TermCursor;
 pub use dictionary::{IndexPages, TermDictionary};

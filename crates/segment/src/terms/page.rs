@@ -92,7 +92,9 @@ pub fn find_block(page: &[u8], target: &[u8]) -> Result<u64> {
 /// Number of keys at most `target`; `None` when the list is corrupt.
 fn find_in_list(list: &[u8], count: usize, target: &[u8]) -> Option<u64> {
     let (ends, keys) = list.split_at_checked(count * 4)?;
-    let end = |i: usize| u32::from_le_bytes([ends[4 * i], ends[4 * i + 1], ends[4 * i + 2], ends[4 * i + 3]]) as usize;
+    let end = |i: usize| {
+        u32::from_le_bytes([ends[4 * i], ends[4 * i + 1], ends[4 * i + 2], ends[4 * i + 3]]) as usize
+    };
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = (low + high) / 2;

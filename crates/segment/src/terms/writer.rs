@@ -102,7 +102,10 @@ impl<'s> TermDictionaryWriter<'s> {
     fn end_block(&mut self) -> Result<()> {
         let offset = self.written_bytes + self.pending.len() as u64;
         if offset >> (8 * BLOCK_OFFSET_BYTES) != 0 {
-            return Err(Error::LimitExceeded { what: "bytes of term blocks", limit: 1 << (8 * BLOCK_OFFSET_BYTES) });
+            return Err(Error::LimitExceeded {
+                what: "bytes of term blocks",
+                limit: 1 << (8 * BLOCK_OFFSET_BYTES),
+            });
         }
         self.block_table.extend_from_slice(&offset.to_le_bytes()[..BLOCK_OFFSET_BYTES]);
         self.block_count += 1;

@@ -1,0 +1,114 @@
+//! How fast do documents become a segment? Indexes the http_logs corpus on one thread: mapping walk -> buffer -> segment.
+//!
+//! ```text
+//! cargo run --release -p limber-segment --example index_http_logs -- documents.ndjson [documents a segment] [rounds]
+//! ```
+//!
+//! Prints nanoseconds of CPU a document for the walk with the buffer and for the write, and the segment's bytes by section.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use limber_mapping::document::{self, Parsed, Scratch};
+use limber_mapping::{Mapping, MappingSettings};
+use limber_segment::stored::StoredCodec;
+use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId};
+use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::{Directory, FsDirectory};
+
+/// The mapping of Rally's track `http_logs` (challenge `append-no-conflicts`).
+const MAPPING: &str = r#"{
+    "dynamic": "strict",
+    "properties": {
+        "@timestamp": { "format": "strict_date_optional_time||epoch_second", "type": "date" },
+        "message": { "type": "keyword", "index": false, "doc_values": false },
+        "clientip": { "type": "ip" },
+        "request": { "type": "text", "fields": { "raw": { "ignore_above": 256, "type": "keyword" } } },
+        "status": { "type": "integer" },
+        "size": { "type": "integer" }
+    }
+}"#;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let path =
+        arguments.first().ok_or("usage: index_http_logs documents.ndjson [documents a segment] [rounds]")?;
+    let segment_docs: usize = arguments.get(1).map_or(Ok(1_000_000), |count| count.parse())?;
+    let rounds: usize = arguments.get(2).map_or(Ok(3), |count| count.parse())?;
+
+    let corpus = std::fs::read(path)?;
+    let lines: Vec<&[u8]> = corpus.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let mapping = Mapping::parse(&serde_json::from_str(MAPPING)?, &MappingSettings::default())?;
+    let folder = std::env::temp_dir().join(format!("index-http-logs-{}", std::process::id()));
+    for round in 0..rounds {
+        let result = index(&lines, &mapping, segment_docs, &folder);
+        std::fs::remove_dir_all(&folder)?;
+        println!("round {round}: {}", result?);
+    }
+    Ok(())
+}
+
+fn index(lines: &[&[u8]], mapping: &Mapping, count: usize, folder: &Path) -> Result<String, Box<dyn Error>> {
+    let directory: Arc<dyn Directory> = Arc::new(FsDirectory::open(folder)?);
+    let mut buffer = Buffer::new(StoredCodec::Lz4);
+    let mut scratch = Scratch::new();
+    let started = cpu_time()?;
+    for seq_no in 0..count {
+        let source = lines[seq_no % lines.len()];
+        let id = auto_id(seq_no as u64);
+        let (seq_no, primary_term, version) = (seq_no as u64, 1, 1);
+        buffer.begin(&DocumentMeta { id: &id, routing: None, seq_no, primary_term, version }, source);
+        match document::parse(mapping, source, &mut scratch, &mut buffer)? {
+            Parsed::Done => buffer.commit()?,
+            Parsed::NeedsMapping => return Err("a field that the mapping does not know".into()),
+        }
+    }
+    let fed = cpu_time()? - started;
+    let memory_bytes = buffer.memory_bytes();
+    let started = cpu_time()?;
+    let (meta, _) = buffer.write(&*directory, SegmentId(1), mapping)?;
+    let written = cpu_time()? - started;
+    let cache: Arc<dyn TermIndexCache> = Arc::new(ResidentTermIndex::default());
+    let segment = Segment::open(&directory, &meta, &cache)?;
+    if segment.find_id(&auto_id(count as u64 / 2))? != Some(count as u32 / 2) {
+        return Err("an id was not found again".into());
+    }
+    let each = |duration: Duration| duration.as_nanos() as f64 / count as f64;
+    Ok(format!(
+        "{count} documents, walk + buffer {:.0} ns, write {:.0} ns, all {:.0} ns a document; buffer {:.1} MB, segment {:.1} MB",
+        each(fed),
+        each(written),
+        each(fed + written),
+        memory_bytes as f64 / 1e6,
+        meta.bytes as f64 / 1e6,
+    ))
+}
+
+/// CPU time of this thread, so that other work on the machine does not count (Linux).
+fn cpu_time() -> Result<Duration, Box<dyn Error>> {
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = schedstat.split(' ').next().ok_or("an empty schedstat")?;
+    Ok(Duration::from_nanos(nanoseconds.parse()?))
+}
+
+/// An id in the shape of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose middle advances with time.
+fn auto_id(number: u64) -> [u8; 20] {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut bytes = [0u8; 15];
+    let time = 1_700_000_000_000u64 + number / 500;
+    bytes[0] = number as u8;
+    bytes[1] = (number >> 16) as u8;
+    bytes[2..8].copy_from_slice(&time.to_be_bytes()[2..]);
+    bytes[8..14].copy_from_slice(b"\x02\x42\xac\x11\x00\x02");
+    bytes[14] = (number >> 8) as u8;
+    let mut id = [0; 20];
+    for (four, three) in id.chunks_exact_mut(4).zip(bytes.chunks_exact(3)) {
+        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
+        for (i, character) in four.iter_mut().enumerate() {
+            *character = ALPHABET[(bits >> (18 - 6 * i) & 63) as usize];
+        }
+    }
+    id
+}
