@@ -129,3 +129,22 @@ fn find(name: &str) -> Result<&'static BuiltIn, LoadError> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also pins the generator: other bytes would make races of different versions incomparable.
+    #[test]
+    fn the_generated_documents_are_those_of_the_track() {
+        let documents = documents("log_ingest", None, false).unwrap();
+        let stated = files("log_ingest").unwrap().read("corpus.json").unwrap();
+        let made = corpus_json("log_ingest", &documents);
+        let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(parse(&stated), parse(&made));
+        let hash = documents.bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        assert_eq!(hash, 1_282_741_673_880_477_472, "FNV-1a of the documents");
+    }
+}

@@ -42,7 +42,7 @@ pub struct ReportOptions {
 /// Prints the heading above a final table.
 pub fn write_heading(options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let line = "-".repeat(54);
-    let heading = format!("\n{line}\n{:^54}\n{line}\n", "Final Score");
+    let heading = format!("\n{line}\n{:>32}\n{line}\n", "Final Score");
     if options.color { writeln!(out, "\u{1b}[1m{heading}\u{1b}[0m") } else { writeln!(out, "{heading}") }
 }
 
