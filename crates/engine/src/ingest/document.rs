@@ -164,7 +164,11 @@ impl<'a> IngestDocument<'a> {
         let mut child = self.node(object).first;
         while child != NONE {
             let node = self.node(child);
-            let is_it = if node.is(flag::KEY_ESCAPED) { self.key(child) == name } else { self.text(node.key) == name };
+            let is_it = if node.is(flag::KEY_ESCAPED) {
+                self.key(child) == name
+            } else {
+                self.text(node.key) == name
+            };
             if is_it {
                 return Some((child, before));
             }
@@ -211,7 +215,11 @@ impl<'a> IngestDocument<'a> {
 
     /// A new string whose JSON inside `fill` appends; `fill` returns whether it holds escapes.
     #[inline]
-    pub fn make_string_with(&mut self, bytes: usize, fill: impl FnOnce(&mut String) -> bool) -> Result<Node, RequestError> {
+    pub fn make_string_with(
+        &mut self,
+        bytes: usize,
+        fill: impl FnOnce(&mut String) -> bool,
+    ) -> Result<Node, RequestError> {
         self.check_room(bytes.saturating_mul(6))?;
         let start = self.arena_start();
         self.arena.push('"');
@@ -235,7 +243,10 @@ impl<'a> IngestDocument<'a> {
     }
 
     /// Any value from JSON text, which may be followed by more text: its offset is returned.
-    pub fn make_json(&mut self, text: &str) -> Result<Result<(NodeId, usize), json::SyntaxError>, RequestError> {
+    pub fn make_json(
+        &mut self,
+        text: &str,
+    ) -> Result<Result<(NodeId, usize), json::SyntaxError>, RequestError> {
         self.check_room(text.len())?;
         let node_count = self.nodes.len();
         let base = self.source.len() as u32;
@@ -288,7 +299,14 @@ impl<'a> IngestDocument<'a> {
     pub fn replace(&mut self, id: NodeId, value: Node) {
         let old = &mut self.nodes[id as usize];
         let flags = (old.flags & flag::KEY_ESCAPED) | (value.flags & !flag::KEY_ESCAPED);
-        *old = Node { kind: value.kind, flags, key: old.key, text: value.text, first: value.first, next: old.next };
+        *old = Node {
+            kind: value.kind,
+            flags,
+            key: old.key,
+            text: value.text,
+            first: value.first,
+            next: old.next,
+        };
     }
 
     /// Appends a child; `key` is ignored by arrays.
@@ -374,8 +392,11 @@ impl<'a> IngestDocument<'a> {
                 self.append_child(self.metadata, name, node)?;
             }
         }
-        let numbers =
-            [("_version", given.version), ("_if_seq_no", given.if_seq_no), ("_if_primary_term", given.if_primary_term)];
+        let numbers = [
+            ("_version", given.version),
+            ("_if_seq_no", given.if_seq_no),
+            ("_if_primary_term", given.if_primary_term),
+        ];
         for (name, value) in numbers {
             if let Some(value) = value {
                 let node = self.make_scalar(Kind::Number, &value.to_string())?;
@@ -438,7 +459,9 @@ impl<'a> IngestDocument<'a> {
 
 pub(super) fn check_depth(depth: usize) -> Result<(), RequestError> {
     if depth > WRITE_DEPTH_MAX {
-        return Err(RequestError::illegal_argument("the document became too deeply nested in an ingest pipeline"));
+        return Err(RequestError::illegal_argument(
+            "the document became too deeply nested in an ingest pipeline",
+        ));
     }
     Ok(())
 }
@@ -447,7 +470,11 @@ fn syntax_error(source: &[u8], offset: usize, message: &str) -> RequestError {
     let before = &source[..offset.min(source.len())];
     let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
     let column = 1 + before.len() - before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let kind = if message == "Unexpected end of file" { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
+    let kind = if message == "Unexpected end of file" {
+        "x_content_e_o_f_exception"
+    } else {
+        "x_content_parse_exception"
+    };
     RequestError::new(400, kind, format!("[{line}:{column}] {message}"))
 }
 

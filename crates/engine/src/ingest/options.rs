@@ -113,7 +113,9 @@ impl Options {
             None => Ok(None),
             Some(value) => {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let number = text.parse::<i32>().map_err(|_| self.error(name, &format!("property cannot be converted to an int [{text}]")))?;
+                let number = text.parse::<i32>().map_err(|_| {
+                    self.error(name, &format!("property cannot be converted to an int [{text}]"))
+                })?;
                 Ok(Some(i64::from(number)))
             }
         }
@@ -145,7 +147,9 @@ impl Options {
     pub fn string_or_list(&mut self, name: &str) -> Result<Option<Vec<String>>> {
         match self.take(name) {
             None => Ok(None),
-            Some(Value::Array(values)) => values.into_iter().map(|value| self.text_of(name, value)).collect::<Result<_>>().map(Some),
+            Some(Value::Array(values)) => {
+                values.into_iter().map(|value| self.text_of(name, value)).collect::<Result<_>>().map(Some)
+            }
             Some(value) => Ok(Some(vec![self.text_of(name, value)?])),
         }
     }
@@ -184,7 +188,12 @@ impl Options {
         let names: Vec<&str> = self.map.keys().map(String::as_str).collect();
         let names = names.join(", ");
         let kind = &self.kind;
-        Err(self.error("", &format!("processor [{kind}] doesn't support one or more provided configuration parameters [{names}]")))
+        Err(self.error(
+            "",
+            &format!(
+                "processor [{kind}] doesn't support one or more provided configuration parameters [{names}]"
+            ),
+        ))
     }
 
     /// [`Self::finish`] for the options of a pipeline.
@@ -194,6 +203,11 @@ impl Options {
         }
         let names: Vec<&str> = self.map.keys().map(String::as_str).collect();
         let names = names.join(", ");
-        Err(self.error("", &format!("pipeline [{id}] doesn't support one or more provided configuration parameters [{names}]")))
+        Err(self.error(
+            "",
+            &format!(
+                "pipeline [{id}] doesn't support one or more provided configuration parameters [{names}]"
+            ),
+        ))
     }
 }

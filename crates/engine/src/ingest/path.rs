@@ -75,14 +75,6 @@ impl FieldPath {
         &self.text
     }
 
-    pub fn is_metadata(&self) -> bool {
-        self.base == Base::Metadata
-    }
-
-    pub fn is_ingest(&self) -> bool {
-        self.base == Base::Ingest
-    }
-
     fn root(&self, document: &mut IngestDocument<'_>) -> Result<NodeId, RequestError> {
         match self.base {
             Base::Source => Ok(ROOT),
@@ -163,7 +155,9 @@ impl FieldPath {
     /// One element down, with the errors of `IngestDocument.resolve`.
     fn step(&self, document: &IngestDocument<'_>, at: NodeId, part: &str) -> Result<NodeId, RequestError> {
         match document.node(at).kind {
-            Kind::Object => document.member(at, part).map(|(node, _)| node).ok_or_else(|| self.not_present(part)),
+            Kind::Object => {
+                document.member(at, part).map(|(node, _)| node).ok_or_else(|| self.not_present(part))
+            }
             Kind::Array => {
                 let index = self.index(part, false)?;
                 let node = index.and_then(|index| document.element(at, index));
@@ -182,8 +176,13 @@ impl FieldPath {
         match part.parse::<i32>() {
             Ok(index) => Ok(usize::try_from(index).ok()),
             Err(_) => {
-                let error = self.error(format_args!("[{part}] is not an integer, cannot be used as an index"));
-                let cause = RequestError::new(400, "number_format_exception", format!("For input string: \"{part}\""));
+                let error =
+                    self.error(format_args!("[{part}] is not an integer, cannot be used as an index"));
+                let cause = RequestError::new(
+                    400,
+                    "number_format_exception",
+                    format!("For input string: \"{part}\""),
+                );
                 Err(if with_cause { error.caused_by(cause) } else { error })
             }
         }
@@ -217,14 +216,19 @@ impl FieldPath {
             Kind::Null => return Err(self.error(format_args!("cannot set [{leaf}] with null parent"))),
             _ => {
                 let kind = java_type(document, parent);
-                return Err(self.error(format_args!("cannot set [{leaf}] with parent object of type [{kind}]")));
+                return Err(
+                    self.error(format_args!("cannot set [{leaf}] with parent object of type [{kind}]"))
+                );
             }
         }
         Ok(())
     }
 
     /// The container of the last element, made if need be, with everything above it marked as edited.
-    fn make_parent<'p>(&'p self, document: &mut IngestDocument<'_>) -> Result<(NodeId, &'p str), RequestError> {
+    fn make_parent<'p>(
+        &'p self,
+        document: &mut IngestDocument<'_>,
+    ) -> Result<(NodeId, &'p str), RequestError> {
         let mut at = self.root(document)?;
         let (leaf, parents) = self.parts.split_last().expect("a path has at least one element");
         for part in parents {
@@ -263,7 +267,9 @@ impl FieldPath {
             }
         }
         match document.node(at).kind {
-            Kind::Object | Kind::Array => self.step(document, at, leaf).err().unwrap_or_else(|| self.not_present(leaf)),
+            Kind::Object | Kind::Array => {
+                self.step(document, at, leaf).err().unwrap_or_else(|| self.not_present(leaf))
+            }
             Kind::Null => self.error(format_args!("cannot remove [{leaf}] from null")),
             _ => {
                 let kind = java_type(document, at);
@@ -278,7 +284,9 @@ impl FieldPath {
             return Ok(());
         }
         let (wanted, fits) = match &*self.parts[0] {
-            "_version" | "_if_seq_no" | "_if_primary_term" => ("java.lang.Number", value.kind == Kind::Number),
+            "_version" | "_if_seq_no" | "_if_primary_term" => {
+                ("java.lang.Number", value.kind == Kind::Number)
+            }
             "_dynamic_templates" => ("java.util.Map", value.kind == Kind::Object),
             _ => ("java.lang.String", value.kind == Kind::String),
         };

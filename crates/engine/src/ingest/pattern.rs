@@ -35,7 +35,10 @@ impl Pattern {
         if pattern.len() > PATTERN_CHARS_MAX {
             return Err("the pattern is too long".to_owned());
         }
-        let linear = regex::RegexBuilder::new(pattern).size_limit(COMPILED_BYTES_MAX).dfa_size_limit(COMPILED_BYTES_MAX).build();
+        let linear = regex::RegexBuilder::new(pattern)
+            .size_limit(COMPILED_BYTES_MAX)
+            .dfa_size_limit(COMPILED_BYTES_MAX)
+            .build();
         match linear {
             Ok(regex) => return Ok(Pattern::Linear(Box::new(regex))),
             Err(regex::Error::CompiledTooBig(_)) => return Err("the pattern is too large".to_owned()),
@@ -45,7 +48,9 @@ impl Pattern {
             .backtrack_limit(BACKTRACK_COUNT_MAX)
             .delegate_size_limit(COMPILED_BYTES_MAX)
             .build();
-        backtracking.map(|regex| Pattern::Backtracking(Box::new(regex))).map_err(|error| format!("{error} near\n{pattern}"))
+        backtracking
+            .map(|regex| Pattern::Backtracking(Box::new(regex)))
+            .map_err(|error| format!("{error} near\n{pattern}"))
     }
 
     /// Names of the groups by index.
@@ -57,7 +62,11 @@ impl Pattern {
     }
 
     /// The first match's groups as ranges, or `None`.
-    pub fn captures(&self, text: &str, from: usize) -> Result<Option<Vec<Option<(usize, usize)>>>, RequestError> {
+    pub fn captures(
+        &self,
+        text: &str,
+        from: usize,
+    ) -> Result<Option<Vec<Option<(usize, usize)>>>, RequestError> {
         match self {
             Pattern::Linear(regex) => {
                 let mut locations = regex.capture_locations();
@@ -66,21 +75,31 @@ impl Pattern {
             }
             Pattern::Backtracking(regex) => {
                 let captures = regex.captures_from_pos(text, from).map_err(|error| too_costly(&error))?;
-                Ok(captures.map(|captures| captures.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()))
+                Ok(captures.map(|captures| {
+                    captures.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
+                }))
             }
         }
     }
 
-    /// Calls `each` with start and end of every match.
-    pub fn find_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<(), RequestError> {
+    fn find(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>, RequestError> {
         match self {
-            Pattern::Linear(regex) => regex.find_iter(text).for_each(|found| each(found.start(), found.end())),
+            Pattern::Linear(regex) => Ok(regex.find_at(text, from).map(|found| (found.start(), found.end()))),
             Pattern::Backtracking(regex) => {
-                for found in regex.find_iter(text) {
-                    let found = found.map_err(|error| too_costly(&error))?;
-                    each(found.start(), found.end());
-                }
+                let found = regex.find_from_pos(text, from).map_err(|error| too_costly(&error))?;
+                Ok(found.map(|found| (found.start(), found.end())))
             }
+        }
+    }
+
+    /// Calls `each` with start and end of every match that Java's `Matcher.find` would give.
+    pub fn find_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<(), RequestError> {
+        let mut from = Some(0);
+        while let Some(at) = from
+            && let Some((start, end)) = self.find(text, at)?
+        {
+            each(start, end);
+            from = after(text, start, end);
         }
         Ok(())
     }
@@ -90,33 +109,24 @@ impl Pattern {
         let names = self.group_names();
         let mut out = String::with_capacity(text.len());
         let mut kept = 0;
-        let mut from = 0;
-        while let Some(groups) = self.captures(text, from)? {
-            let Some(Some((start, end))) = groups.first().copied() else { break };
+        let mut from = Some(0);
+        while let Some(at) = from
+            && let Some(groups) = self.captures(text, at)?
+            && let Some(&Some((start, end))) = groups.first()
+        {
             out.push_str(&text[kept..start]);
             replacement.push(text, &groups, &names, &mut out)?;
             kept = end;
-            if end < text.len() && start == end {
-                let step = text[end..].chars().next().map_or(1, char::len_utf8);
-                from = end + step;
-            } else if end >= text.len() {
-                if start == end || from > text.len() {
-                    break;
-                }
-                from = end;
-                // One more empty match may follow at the very end.
-                match self.captures(text, from)? {
-                    Some(groups) if groups[0] == Some((end, end)) => replacement.push(text, &groups, &names, &mut out)?,
-                    _ => {}
-                }
-                break;
-            } else {
-                from = end;
-            }
+            from = after(text, start, end);
         }
         out.push_str(&text[kept..]);
         Ok(out)
     }
+}
+
+/// Where the search goes on after a match: at its end, or a character later when it was empty. `None` at the end of the text.
+fn after(text: &str, start: usize, end: usize) -> Option<usize> {
+    if start < end { Some(end) } else { text[end..].chars().next().map(|char| end + char.len_utf8()) }
 }
 
 fn too_costly(error: &fancy_regex::Error) -> RequestError {
@@ -164,7 +174,9 @@ impl Replacement {
                     }
                     match (digits.is_empty(), chars.peek()) {
                         (false, _) => ReplacementPart::Group(digits),
-                        (true, None) => ReplacementPart::Invalid("Illegal group reference: group index is missing"),
+                        (true, None) => {
+                            ReplacementPart::Invalid("Illegal group reference: group index is missing")
+                        }
                         (true, Some(_)) => ReplacementPart::Invalid("Illegal group reference"),
                     }
                 }
@@ -198,19 +210,27 @@ impl Replacement {
                 ReplacementPart::Group(digits) => {
                     // The first digit always counts, later ones only while such a group exists.
                     let mut used = 1;
-                    while used < digits.len() && digits[..used + 1].parse::<usize>().is_ok_and(|group| group < groups.len()) {
+                    while used < digits.len()
+                        && digits[..used + 1].parse::<usize>().is_ok_and(|group| group < groups.len())
+                    {
                         used += 1;
                     }
                     let group: usize = digits[..used].parse().unwrap_or(usize::MAX);
                     let range = groups.get(group).ok_or_else(|| {
-                        RequestError::new(400, "index_out_of_bounds_exception", format!("No group {}", &digits[..used]))
+                        RequestError::new(
+                            400,
+                            "index_out_of_bounds_exception",
+                            format!("No group {}", &digits[..used]),
+                        )
                     })?;
                     out.push_str(range.map_or("", |(start, end)| &text[start..end]));
                     out.push_str(&digits[used..]);
                 }
                 ReplacementPart::Name(name) => {
                     let group = names.iter().position(|known| *known == Some(name));
-                    let group = group.ok_or_else(|| RequestError::illegal_argument(format!("No group with name {{{name}}}")))?;
+                    let group = group.ok_or_else(|| {
+                        RequestError::illegal_argument(format!("No group with name {{{name}}}"))
+                    })?;
                     out.push_str(groups[group].map_or("", |(start, end)| &text[start..end]));
                 }
             }
@@ -249,7 +269,9 @@ fn translate(pattern: &str, dialect: Dialect) -> String {
                     ('S', _) => Some((r" \t\n\x0B\x0C\r", true)),
                     ('h', Dialect::Ruby) => Some(("0-9A-Fa-f", false)),
                     ('H', Dialect::Ruby) => Some(("0-9A-Fa-f", true)),
-                    ('h', Dialect::Java) => Some((r" \t\xA0\u{1680}\u{180e}\u{2000}-\u{200a}\u{202f}\u{205f}\u{3000}", false)),
+                    ('h', Dialect::Java) => {
+                        Some((r" \t\xA0\u{1680}\u{180e}\u{2000}-\u{200a}\u{202f}\u{205f}\u{3000}", false))
+                    }
                     _ => None,
                 };
                 match (class, escaped) {
@@ -265,7 +287,9 @@ fn translate(pattern: &str, dialect: Dialect) -> String {
                     (None, other) => out.push(other),
                 }
             }
-            '[' if class_depth > 0 && chars.peek() != Some(&':') && dialect == Dialect::Ruby => out.push_str("\\["),
+            '[' if class_depth > 0 && chars.peek() != Some(&':') && dialect == Dialect::Ruby => {
+                out.push_str("\\[")
+            }
             '[' => {
                 class_depth += 1;
                 out.push('[');
@@ -324,7 +348,26 @@ fn push_quoted(out: &mut String, chars: &mut std::iter::Peekable<std::str::Chars
 }
 
 fn is_meta(char: char) -> bool {
-    matches!(char, '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$' | '#' | '&' | '-' | '~')
+    matches!(
+        char,
+        '\\' | '.'
+            | '+'
+            | '*'
+            | '?'
+            | '('
+            | ')'
+            | '|'
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | '^'
+            | '$'
+            | '#'
+            | '&'
+            | '-'
+            | '~'
+    )
 }
 
 #[cfg(test)]
@@ -332,8 +375,13 @@ mod tests {
     use super::*;
 
     fn check(pattern: &str, replacement: &str, text: &str, expected: Result<&str, &str>) {
-        let made = Pattern::parse(pattern).expect("pattern").replace_all(text, &Replacement::parse(replacement));
-        assert_eq!(made.as_deref().map_err(|error| error.reason.as_str()), expected, "{pattern} {replacement}");
+        let made =
+            Pattern::parse(pattern).expect("pattern").replace_all(text, &Replacement::parse(replacement));
+        assert_eq!(
+            made.as_deref().map_err(|error| error.reason.as_str()),
+            expected,
+            "{pattern} {replacement}"
+        );
     }
 
     #[test]

@@ -20,7 +20,10 @@ const STEP_COUNT_MAX: usize = 10_000;
 pub enum Action {
     Process(Box<dyn Processor>),
     /// The `pipeline` processor: run another pipeline here.
-    Run { name: Text, ignore_missing: bool },
+    Run {
+        name: Text,
+        ignore_missing: bool,
+    },
 }
 
 /// One processor with what every processor may have.
@@ -44,7 +47,9 @@ impl Step {
             (Action::Run { name: Text::Plain(name), .. }, None) => format!("{kind}:{name}"),
             (Action::Run { name: Text::Template(name), .. }, None) => format!("{kind}:{}", name.source()),
             (Action::Run { name: Text::Plain(name), .. }, Some(tag)) => format!("{kind}:{name}:{tag}"),
-            (Action::Run { name: Text::Template(name), .. }, Some(tag)) => format!("{kind}:{}:{tag}", name.source()),
+            (Action::Run { name: Text::Template(name), .. }, Some(tag)) => {
+                format!("{kind}:{}:{tag}", name.source())
+            }
             (Action::Process(_), Some(tag)) => format!("{kind}:{tag}"),
             (Action::Process(_), None) => kind.to_owned(),
         }
@@ -73,13 +78,15 @@ impl Pipeline {
         options.optional_map("_meta")?;
         options.bool_or("deprecated", false)?;
         let processors = options.optional_list("processors")?;
-        let processors = processors.ok_or_else(|| options.error("processors", "required property is missing"))?;
+        let processors =
+            processors.ok_or_else(|| options.error("processors", "required property is missing"))?;
         let mut parser = Parser { step_count: 0 };
         let mut steps = parser.steps(processors, 0)?;
         let on_failure = match options.optional_list("on_failure")? {
             None => Vec::new(),
             Some(list) if list.is_empty() => {
-                return Err(options.error("", &format!("pipeline [{id}] cannot have an empty on_failure option defined")));
+                return Err(options
+                    .error("", &format!("pipeline [{id}] cannot have an empty on_failure option defined")));
             }
             Some(list) => parser.steps(list, 1)?,
         };
@@ -103,13 +110,22 @@ impl Parser {
         let mut steps = Vec::with_capacity(list.len());
         for entry in list {
             let Value::Object(entry) = entry else {
-                let reason = format!("[processors] elements must be objects, but one is of type [{}]", java_type(&entry));
-                return Err(RequestError::new(400, "parse_exception", reason).with("property_name", "processors"));
+                let reason = format!(
+                    "[processors] elements must be objects, but one is of type [{}]",
+                    java_type(&entry)
+                );
+                return Err(
+                    RequestError::new(400, "parse_exception", reason).with("property_name", "processors")
+                );
             };
             for (kind, config) in entry {
                 self.step_count += 1;
                 if self.step_count > STEP_COUNT_MAX {
-                    return Err(RequestError::new(400, "parse_exception", "the pipeline has too many processors"));
+                    return Err(RequestError::new(
+                        400,
+                        "parse_exception",
+                        "the pipeline has too many processors",
+                    ));
                 }
                 steps.push(self.step(&kind, config, depth)?);
             }
@@ -132,11 +148,15 @@ impl Parser {
         let ignore_failure = options.bool_or("ignore_failure", false)?;
         let on_failure = match options.optional_list("on_failure")? {
             None => Vec::new(),
-            Some(list) if list.is_empty() => return Err(options.error("on_failure", "processors list cannot be empty")),
+            Some(list) if list.is_empty() => {
+                return Err(options.error("on_failure", "processors list cannot be empty"));
+            }
             Some(list) => self.steps(list, depth + 1)?,
         };
         if options.take("if").is_some() {
-            return Err(RequestError::unsupported(format!("the condition [if] of the processor [{kind}] (it needs painless)")));
+            return Err(RequestError::unsupported(format!(
+                "the condition [if] of the processor [{kind}] (it needs painless)"
+            )));
         }
         let (kind, action) = action(kind, &mut options)?;
         options.finish()?;

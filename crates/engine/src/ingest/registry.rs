@@ -48,13 +48,15 @@ impl Pipelines {
     /// The body of `GET _ingest/pipeline/{patterns}`; with `summary`, ids only. An empty object means 404 when ids were named.
     pub fn to_json(&self, patterns: &str, summary: bool) -> Value {
         let body = |entry: &Arc<Entry>| if summary { json!({}) } else { entry.pipeline.body.clone() };
-        let members = self.matching(patterns).into_iter().map(|entry| (entry.pipeline.id.to_string(), body(entry)));
+        let members =
+            self.matching(patterns).into_iter().map(|entry| (entry.pipeline.id.to_string(), body(entry)));
         Value::Object(members.collect())
     }
 
     /// The `ingest` object of `_nodes/stats`.
     pub fn stats(&self) -> Value {
-        let pipelines: Map<String, Value> = self.by_id.iter().map(|(id, entry)| (id.to_string(), entry.metrics.to_json())).collect();
+        let pipelines: Map<String, Value> =
+            self.by_id.iter().map(|(id, entry)| (id.to_string(), entry.metrics.to_json())).collect();
         json!({ "total": self.total.to_json(), "pipelines": pipelines })
     }
 
@@ -95,9 +97,14 @@ impl Registry {
     pub fn delete(&self, pattern: &str) -> Result<(), RequestError> {
         let _turn = self.writer.lock();
         let current = self.current.load();
-        let doomed: Vec<Box<str>> = current.by_id.keys().filter(|id| matches_wildcard(pattern, id)).cloned().collect();
+        let doomed: Vec<Box<str>> =
+            current.by_id.keys().filter(|id| matches_wildcard(pattern, id)).cloned().collect();
         if doomed.is_empty() && pattern != "*" {
-            return Err(RequestError::new(404, "resource_not_found_exception", format!("pipeline [{pattern}] is missing")));
+            return Err(RequestError::new(
+                404,
+                "resource_not_found_exception",
+                format!("pipeline [{pattern}] is missing"),
+            ));
         }
         let mut by_id = current.by_id.clone();
         by_id.retain(|id, _| !doomed.contains(id));

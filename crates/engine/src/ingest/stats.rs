@@ -112,7 +112,10 @@ impl PipelineMetrics {
     }
 
     pub fn to_json(&self) -> Value {
-        let steps = self.steps.iter().map(|(name, kind, metric)| json!({ name: { "type": kind, "stats": metric.to_json() } }));
+        let steps = self
+            .steps
+            .iter()
+            .map(|(name, kind, metric)| json!({ name: { "type": kind, "stats": metric.to_json() } }));
         let mut object = self.whole.to_json();
         object["ingested_as_first_pipeline_in_bytes"] = self.ingested_bytes.load(Ordering::Relaxed).into();
         object["produced_as_first_pipeline_in_bytes"] = self.produced_bytes.load(Ordering::Relaxed).into();

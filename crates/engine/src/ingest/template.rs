@@ -42,8 +42,12 @@ impl Template {
 
     pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
         let invalid = |what: &str| {
-            RequestError::new(400, "general_script_exception", format!("Failed to compile inline script [{source}] using lang [mustache]"))
-                .caused_by(RequestError::new(400, "mustache_exception", what))
+            RequestError::new(
+                400,
+                "general_script_exception",
+                format!("Failed to compile inline script [{source}] using lang [mustache]"),
+            )
+            .caused_by(RequestError::new(400, "mustache_exception", what))
         };
         let mut parts = Vec::new();
         let mut rest = source;
@@ -60,7 +64,9 @@ impl Template {
                 None => return Err(invalid("Empty mustache")),
                 Some('!') => continue,
                 Some(kind @ ('#' | '^' | '/' | '>' | '=' | '<' | '$')) => {
-                    return Err(RequestError::unsupported(format!("the mustache tag [{kind}] in the template [{source}]")));
+                    return Err(RequestError::unsupported(format!(
+                        "the mustache tag [{kind}] in the template [{source}]"
+                    )));
                 }
                 Some('&') => parts.push(variable(inside[1..].trim(), Escape::None)?),
                 Some(_) => parts.push(variable(inside, if raw { Escape::None } else { escape })?),
@@ -117,7 +123,12 @@ fn variable(name: &str, escape: Escape) -> Result<Part, RequestError> {
     Ok(Part::Value(FieldPath::parse(name)?, escape))
 }
 
-fn push_value(document: &mut IngestDocument<'_>, path: &FieldPath, escape: Escape, out: &mut String) -> Result<(), RequestError> {
+fn push_value(
+    document: &mut IngestDocument<'_>,
+    path: &FieldPath,
+    escape: Escape,
+    out: &mut String,
+) -> Result<(), RequestError> {
     let Some(found) = path.find(document)? else { return Ok(()) };
     let text = text_of(document, found.node);
     match escape {
@@ -161,7 +172,11 @@ pub enum Text {
 
 impl Text {
     pub fn parse(text: &str) -> Result<Text, RequestError> {
-        if Template::is_template(text) { Ok(Text::Template(Template::parse(text, Escape::Json)?)) } else { Ok(Text::Plain(text.into())) }
+        if Template::is_template(text) {
+            Ok(Text::Template(Template::parse(text, Escape::Json)?))
+        } else {
+            Ok(Text::Plain(text.into()))
+        }
     }
 
     pub fn render(&self, document: &mut IngestDocument<'_>) -> Result<String, RequestError> {
@@ -232,11 +247,13 @@ impl ValueSource {
         }
         Ok(match value {
             Value::String(text) => ValueSource::Template(Template::parse(text, escape)?),
-            Value::Array(values) => {
-                ValueSource::Array(values.iter().map(|value| ValueSource::parse(value, escape)).collect::<Result<_, _>>()?)
-            }
+            Value::Array(values) => ValueSource::Array(
+                values.iter().map(|value| ValueSource::parse(value, escape)).collect::<Result<_, _>>()?,
+            ),
             Value::Object(members) => {
-                let members = members.iter().map(|(key, value)| Ok((Text::parse(key)?, ValueSource::parse(value, escape)?)));
+                let members = members
+                    .iter()
+                    .map(|(key, value)| Ok((Text::parse(key)?, ValueSource::parse(value, escape)?)));
                 ValueSource::Object(members.collect::<Result<_, RequestError>>()?)
             }
             _ => unreachable!("only strings, arrays and objects hold templates"),
@@ -290,8 +307,9 @@ fn has_template(value: &serde_json::Value) -> bool {
     match value {
         Value::String(text) => Template::is_template(text),
         Value::Array(values) => values.iter().any(has_template),
-        Value::Object(members) => members.iter().any(|(key, value)| Template::is_template(key) || has_template(value)),
+        Value::Object(members) => {
+            members.iter().any(|(key, value)| Template::is_template(key) || has_template(value))
+        }
         _ => false,
     }
 }
-

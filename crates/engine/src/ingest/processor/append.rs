@@ -28,7 +28,10 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         "application/json" => Escape::Json,
         "text/plain" => Escape::None,
         "application/x-www-form-urlencoded" => Escape::Url,
-        other => return Err(options.error("media_type", &format!("property does not contain a supported media type [{other}]"))),
+        other => {
+            return Err(options
+                .error("media_type", &format!("property does not contain a supported media type [{other}]")));
+        }
     };
     let value = ValueSource::parse(&value, escape)?;
     let allow_duplicates = options.bool_or("allow_duplicates", true)?;
@@ -73,7 +76,12 @@ impl Append {
         }
     }
 
-    fn append_one(&self, document: &mut IngestDocument<'_>, list: NodeId, value: Node) -> Result<(), RequestError> {
+    fn append_one(
+        &self,
+        document: &mut IngestDocument<'_>,
+        list: NodeId,
+        value: Node,
+    ) -> Result<(), RequestError> {
         if !self.allow_duplicates {
             let candidate = document.add(value);
             let text = java_text(document, candidate);

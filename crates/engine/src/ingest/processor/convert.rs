@@ -67,7 +67,11 @@ impl Processor for Convert {
         let made = match document.node(id).kind {
             Kind::Null if self.ignore_missing => return Ok(Flow::Continue),
             Kind::Null => {
-                let reason = format!("Field [{}] is null, cannot be converted to type [{}]", self.field.text(), self.name);
+                let reason = format!(
+                    "Field [{}] is null, cannot be converted to type [{}]",
+                    self.field.text(),
+                    self.name
+                );
                 return Err(RequestError::illegal_argument(reason));
             }
             Kind::Array => self.list(document, id)?,
@@ -136,15 +140,19 @@ impl Convert {
         let value = parse_double(&text).ok_or_else(|| self.unable(&text))?;
         let text = match self.kind {
             // Parsed from the text itself, so that it is rounded once.
-            Type::Float => java_float(text.trim().trim_end_matches(['d', 'D', 'f', 'F']).parse().unwrap_or(value as f32)),
+            Type::Float => {
+                java_float(text.trim().trim_end_matches(['d', 'D', 'f', 'F']).parse().unwrap_or(value as f32))
+            }
             _ => java_double(value),
         };
         number(document, &text)
     }
 
     fn unable(&self, text: &str) -> RequestError {
-        let cause = RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""));
-        RequestError::illegal_argument(format!("unable to convert [{text}] to {}", self.name)).caused_by(cause)
+        let cause =
+            RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""));
+        RequestError::illegal_argument(format!("unable to convert [{text}] to {}", self.name))
+            .caused_by(cause)
     }
 }
 
@@ -165,7 +173,11 @@ fn boolean(document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>
     let value = match text {
         _ if text.eq_ignore_ascii_case("true") => true,
         _ if text.eq_ignore_ascii_case("false") => false,
-        _ => return Err(RequestError::illegal_argument(format!("[{text}] is not a boolean value, cannot convert to boolean"))),
+        _ => {
+            return Err(RequestError::illegal_argument(format!(
+                "[{text}] is not a boolean value, cannot convert to boolean"
+            )));
+        }
     };
     document.make_bool(value).map(Some)
 }
@@ -185,7 +197,9 @@ fn ip(document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, Req
         return Err(RequestError::new(
             400,
             "class_cast_exception",
-            format!("class {kind} cannot be cast to class java.lang.String ({kind} and java.lang.String {modules})"),
+            format!(
+                "class {kind} cannot be cast to class java.lang.String ({kind} and java.lang.String {modules})"
+            ),
         ));
     }
     let text = document.string(id);

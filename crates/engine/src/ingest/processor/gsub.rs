@@ -16,7 +16,8 @@ struct Gsub {
 
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let pattern = options.string("pattern")?;
-    let pattern = Pattern::parse(&pattern).map_err(|reason| options.error("pattern", &format!("Invalid regex pattern. {reason}")))?;
+    let pattern = Pattern::parse(&pattern)
+        .map_err(|reason| options.error("pattern", &format!("Invalid regex pattern. {reason}")))?;
     let replacement = Replacement::parse(&options.string("replacement")?);
     TextProcessor::parse(options, Gsub { pattern, replacement })
 }

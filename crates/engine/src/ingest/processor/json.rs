@@ -42,9 +42,16 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         return Err(options.error("add_to_root_conflict_strategy", reason));
     }
     if add_to_root && target.is_some() {
-        return Err(options.error("target_field", "Cannot set a target field while also setting `add_to_root` to true"));
+        return Err(options
+            .error("target_field", "Cannot set a target field while also setting `add_to_root` to true"));
     }
-    Ok(Box::new(Json { field, target, add_to_root: add_to_root.then_some(merge), allow_duplicate_keys, strict }))
+    Ok(Box::new(Json {
+        field,
+        target,
+        add_to_root: add_to_root.then_some(merge),
+        allow_duplicate_keys,
+        strict,
+    }))
 }
 
 impl Processor for Json {
@@ -58,7 +65,9 @@ impl Processor for Json {
             }
             Some(merge) => {
                 if document.node(parsed).kind != Kind::Object {
-                    return Err(RequestError::illegal_argument("cannot add non-map fields to root of document"));
+                    return Err(RequestError::illegal_argument(
+                        "cannot add non-map fields to root of document",
+                    ));
                 }
                 add_members(document, ROOT, parsed, merge)?;
             }
@@ -79,16 +88,22 @@ impl Json {
         }
         let (parsed, end) = document.make_json(&text)?.map_err(|error| syntax_error_in(&text, &error))?;
         if self.strict && skip_space(text.as_bytes(), end) != text.len() {
-            let reason = format!("The input {text} is not valid JSON and the strict_json_parsing parameter is true");
+            let reason =
+                format!("The input {text} is not valid JSON and the strict_json_parsing parameter is true");
             return Err(RequestError::illegal_argument(reason));
         }
-        resolve_duplicates(document, parsed, self.allow_duplicate_keys).map_err(|error| syntax_error_in(&text, &error))?;
+        resolve_duplicates(document, parsed, self.allow_duplicate_keys)
+            .map_err(|error| syntax_error_in(&text, &error))?;
         Ok(parsed)
     }
 }
 
 /// Refuses objects that hold a key twice, or lets the last one win.
-fn resolve_duplicates(document: &mut IngestDocument<'_>, root: NodeId, allow: bool) -> Result<(), SyntaxError> {
+fn resolve_duplicates(
+    document: &mut IngestDocument<'_>,
+    root: NodeId,
+    allow: bool,
+) -> Result<(), SyntaxError> {
     let mut open = vec![root];
     while let Some(container) = open.pop() {
         let is_object = document.node(container).kind == Kind::Object;
@@ -134,14 +149,21 @@ fn mark_all(document: &mut IngestDocument<'_>, root: NodeId) {
 }
 
 /// Puts every member of `from` into `into`; with `merge`, objects on both sides are merged member by member.
-fn add_members(document: &mut IngestDocument<'_>, into: NodeId, from: NodeId, merge: bool) -> Result<(), RequestError> {
+fn add_members(
+    document: &mut IngestDocument<'_>,
+    into: NodeId,
+    from: NodeId,
+    merge: bool,
+) -> Result<(), RequestError> {
     document.mark_edited(into);
     let members: Vec<NodeId> = document.children(from).collect();
     for member in members {
         let key = document.key(member).into_owned();
         let value = *document.node(member);
         match document.member(into, &key) {
-            Some((place, _)) if merge && value.kind == Kind::Object && document.node(place).kind == Kind::Object => {
+            Some((place, _))
+                if merge && value.kind == Kind::Object && document.node(place).kind == Kind::Object =>
+            {
                 add_members(document, place, member, merge)?;
             }
             Some((place, _)) => document.replace(place, value),

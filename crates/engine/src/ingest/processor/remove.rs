@@ -26,7 +26,9 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let keep = options.string_or_list("keep")?;
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     match (fields, keep) {
-        (Some(_), Some(_)) => Err(options.error("keep", "and [field] cannot both be used in the same processor")),
+        (Some(_), Some(_)) => {
+            Err(options.error("keep", "and [field] cannot both be used in the same processor"))
+        }
         (None, None) => Err(options.error("keep", "or [field] must be specified")),
         (Some(fields), None) => {
             let fields = fields.iter().map(|field| FieldName::parse(field)).collect::<Result<_, _>>()?;

@@ -37,7 +37,12 @@ impl Processor for Rename {
 }
 
 impl Rename {
-    fn rename(&self, document: &mut IngestDocument<'_>, field: &FieldPath, target: &FieldPath) -> Result<(), RequestError> {
+    fn rename(
+        &self,
+        document: &mut IngestDocument<'_>,
+        field: &FieldPath,
+        target: &FieldPath,
+    ) -> Result<(), RequestError> {
         let Some(found) = field.find(document)? else {
             if self.ignore_missing {
                 return Ok(());

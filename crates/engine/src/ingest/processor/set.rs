@@ -31,11 +31,16 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         "application/json" => Escape::Json,
         "text/plain" => Escape::None,
         "application/x-www-form-urlencoded" => Escape::Url,
-        other => return Err(options.error("media_type", &format!("property does not contain a supported media type [{other}]"))),
+        other => {
+            return Err(options
+                .error("media_type", &format!("property does not contain a supported media type [{other}]")));
+        }
     };
     let source = match options.optional_string("copy_from")? {
         Some(_) if options.has("value") => {
-            return Err(options.error("copy_from", "cannot set both `copy_from` and `value` in the same processor"));
+            return Err(
+                options.error("copy_from", "cannot set both `copy_from` and `value` in the same processor")
+            );
         }
         Some(copy_from) => Source::CopyFrom(FieldName::parse(&copy_from)?),
         None => Source::Value(ValueSource::parse(&options.value("value")?, escape)?),
@@ -75,7 +80,11 @@ impl Processor for Set {
 }
 
 impl Set {
-    fn copied(&self, document: &mut IngestDocument<'_>, field: &FieldName) -> Result<Option<super::super::node::Node>, RequestError> {
+    fn copied(
+        &self,
+        document: &mut IngestDocument<'_>,
+        field: &FieldName,
+    ) -> Result<Option<super::super::node::Node>, RequestError> {
         field.with(document, |document, path| {
             if self.ignore_empty_value {
                 let Some(found) = path.find(document)? else { return Ok(None) };

@@ -23,7 +23,8 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let field = options.path("field")?;
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     let separator = options.string("separator")?;
-    let separator = Pattern::parse(&separator).map_err(|reason| options.error("separator", &format!("Invalid regex pattern. {reason}")))?;
+    let separator = Pattern::parse(&separator)
+        .map_err(|reason| options.error("separator", &format!("Invalid regex pattern. {reason}")))?;
     let target = options.optional_path("target_field")?;
     let preserve_trailing = options.bool_or("preserve_trailing", false)?;
     Ok(Box::new(Split { field, target, separator, ignore_missing, preserve_trailing }))
@@ -47,12 +48,12 @@ impl Processor for Split {
 }
 
 impl Split {
-    /// `String.split`: no empty first piece from an empty match at 0, no empty last pieces unless they are to be kept.
+    /// `String.split`: an empty match at the start does not count, and empty last pieces are dropped unless they are to be kept.
     fn pieces<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, RequestError> {
         let mut pieces = Vec::new();
         let mut from = 0;
         self.separator.find_each(text, |start, end| {
-            if !(start == 0 && end == 0) && !(start == end && start == text.len()) {
+            if end > 0 {
                 pieces.push(&text[from..start]);
                 from = end;
             }

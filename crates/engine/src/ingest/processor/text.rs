@@ -81,7 +81,9 @@ impl<T: Transform + 'static> Processor for TextProcessor<T> {
             Kind::Null if self.ignore_missing => return Ok(Flow::Continue),
             Kind::Null => {
                 let field = self.field.text();
-                return Err(RequestError::illegal_argument(format!("field [{field}] is null, cannot process it.")));
+                return Err(RequestError::illegal_argument(format!(
+                    "field [{field}] is null, cannot process it."
+                )));
             }
             _ => return Err(wrong_type(document, &self.field, node, "java.lang.String")),
         };
@@ -94,9 +96,17 @@ impl<T: Transform + 'static> Processor for TextProcessor<T> {
 }
 
 /// `field [a] of type [java.lang.Integer] cannot be cast to [java.lang.String]`.
-pub fn wrong_type(document: &IngestDocument<'_>, field: &FieldPath, id: NodeId, wanted: &str) -> RequestError {
+pub fn wrong_type(
+    document: &IngestDocument<'_>,
+    field: &FieldPath,
+    id: NodeId,
+    wanted: &str,
+) -> RequestError {
     let kind = java_type(document, id);
-    RequestError::illegal_argument(format!("field [{}] of type [{kind}] cannot be cast to [{wanted}]", field.text()))
+    RequestError::illegal_argument(format!(
+        "field [{}] of type [{kind}] cannot be cast to [{wanted}]",
+        field.text()
+    ))
 }
 
 /// The string at `field`. `None`: it is absent or null, and `ignore_missing` says to go on.
@@ -113,7 +123,9 @@ pub fn string_field<'a>(
     match document.node(id).kind {
         Kind::String => Ok(Some(document.string(id))),
         Kind::Null if ignore_missing => Ok(None),
-        Kind::Null => Err(RequestError::illegal_argument(format!("field [{}] is null, {null_reason}", field.text()))),
+        Kind::Null => {
+            Err(RequestError::illegal_argument(format!("field [{}] is null, {null_reason}", field.text())))
+        }
         _ => Err(wrong_type(document, field, id, "java.lang.String")),
     }
 }

@@ -1,0 +1,59 @@
+//! Cost of an ingest pipeline per document: `cargo run --release -p limber-engine --example ingest`.
+//!
+//! The pipeline and the document are those of the built-in track `log_ingest`; bulks hold 1,000 documents.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use limber_engine::ingest::{Metadata, Outcome, Registry, Runner, timestamp};
+use serde_json::json;
+
+const BULK_COUNT: usize = 1_000;
+const BULK_DOCUMENT_COUNT: usize = 1_000;
+
+fn main() {
+    let registry = Registry::default();
+    let processors = json!([
+        { "set": { "field": "ingest_time", "value": "{{_ingest.timestamp}}" } },
+        { "uppercase": { "field": "machine.os" } },
+        { "convert": { "field": "response", "type": "integer" } },
+        { "remove": { "field": "referer" } },
+    ]);
+    registry.put("log-pipe", &json!({ "processors": processors })).expect("a valid pipeline");
+    registry.put("nothing", &json!({ "processors": [] })).expect("a valid pipeline");
+    let grok = json!([{ "grok": { "field": "request", "patterns": ["%{WORD:verb} %{NOTSPACE:path} HTTP/%{NUMBER:version}"] } }]);
+    registry.put("grok", &json!({ "processors": grok })).expect("a valid pipeline");
+
+    let documents: Vec<String> = (0..BULK_DOCUMENT_COUNT)
+        .map(|number| {
+            format!(
+                "{{\"@timestamp\":\"2025-10-16T10:{:02}:00Z\",\"clientip\":\"192.168.1.{}\",\"response\":{},\"request\":\"GET /api/users/{number} HTTP/1.1\",\
+                 \"machine\":{{\"os\":\"linux\",\"ram\":8589934592}},\"referer\":\"https://example.com/login\"}}",
+                number % 60,
+                number % 256,
+                [200, 301, 404, 500][number % 4],
+            )
+        })
+        .collect();
+    let bytes: usize = documents.iter().map(String::len).sum();
+    println!("{} bytes a document", bytes / documents.len());
+    for id in ["nothing", "log-pipe", "grok"] {
+        let mut out = Vec::new();
+        let start = Instant::now();
+        for _ in 0..BULK_COUNT {
+            let snapshot = registry.snapshot();
+            let now = timestamp(1_760_608_800_123_456_789);
+            let mut runner = Runner::new(&snapshot, &now);
+            out.clear();
+            for document in &documents {
+                let metadata = Metadata { index: "logs", version: Some(-3), ..Metadata::default() };
+                let outcome = runner.run(&[id], metadata, document.as_bytes(), &mut out);
+                assert!(matches!(outcome, Outcome::Changed(None)), "{outcome:?}");
+            }
+            black_box(&out);
+        }
+        let nanos = start.elapsed().as_nanos() as usize / (BULK_COUNT * BULK_DOCUMENT_COUNT);
+        println!("{id}: {nanos} ns a document");
+    }
+    println!("{:#}", registry.snapshot().stats());
+}

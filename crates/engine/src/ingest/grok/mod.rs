@@ -1,0 +1,9 @@
+//! Grok: "which named parts does this log line have?"
+//!
+//! [`patterns`] is the library of named patterns, [`Grok`] a compiled expression over it.
+
+mod expression;
+mod patterns;
+
+pub use expression::{CaptureType, Found, Grok};
+pub use patterns::{Ecs, library};

@@ -1,0 +1,36 @@
+//! Ingest pipelines: "what do the user's processors make of this document before it is indexed?"
+//!
+//! A pipeline is compiled once ([`pipeline`]); a document is parsed into a compact tree over its own bytes ([`document`]), edited, and written by
+//! copying what was not edited. [`Registry`] holds the node's pipelines, [`Runner`] takes the documents of one request through them.
+//!
+//! **Invariants**: no `serde_json::Value` on the way of a document; nothing a document or pipeline holds can make a processor recurse without
+//! limit, run without limit (patterns are linear or counted) or panic.
+
+mod date_pattern;
+mod document;
+mod grok;
+mod json;
+mod node;
+mod options;
+mod path;
+mod pattern;
+mod pipeline;
+mod processor;
+mod registry;
+mod run;
+mod simulate;
+mod stats;
+mod template;
+mod timestamp;
+mod trace;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use document::Metadata;
+pub use pipeline::Pipeline;
+pub use registry::{Entry, Pipelines, Registry, matches_wildcard};
+pub use run::{ChangedMetadata, Outcome, Runner};
+pub use simulate::simulate;
+pub use timestamp::timestamp;

@@ -1,0 +1,247 @@
+//! `date`: "the instant in this text as a date". Source: Elasticsearch's `DateProcessor` and `DateFormat`.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use limber_mapping::RequestError;
+
+use super::super::date_pattern::{DatePattern, read_offset, zone};
+use super::super::document::IngestDocument;
+use super::super::node::Kind;
+use super::super::options::Options;
+use super::super::path::FieldPath;
+use super::super::template::Text;
+use super::super::value::java_text;
+use super::{Flow, Processor};
+
+/// What `output_format` is by default.
+const OUTPUT_PATTERN: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
+
+#[derive(Debug)]
+enum Format {
+    Iso8601,
+    Unix,
+    UnixMillis,
+    Tai64n,
+    /// With the text of a pattern; a wrong one is reported when a document comes, as in Elasticsearch.
+    Pattern(String, Result<DatePattern, String>),
+}
+
+#[derive(Debug)]
+struct DateProcessor {
+    field: FieldPath,
+    target: FieldPath,
+    formats: Vec<Format>,
+    timezone: Option<Text>,
+    output: DatePattern,
+}
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let field = options.path("field")?;
+    let target = FieldPath::parse(&options.string_or("target_field", "@timestamp")?)?;
+    let timezone = options.optional_string("timezone")?.map(|text| Text::parse(&text)).transpose()?;
+    if let Some(locale) = options.optional_string("locale")?
+        && !matches!(
+            locale.to_ascii_lowercase().split(['-', '_']).next(),
+            Some("" | "en" | "english" | "root" | "und")
+        )
+    {
+        return Err(RequestError::unsupported(format!("the locale [{locale}] of the processor [date]")));
+    }
+    let formats = options.strings("formats")?;
+    let output = options.string_or("output_format", OUTPUT_PATTERN)?;
+    let output = DatePattern::parse(&output).map_err(|reason| {
+        RequestError::illegal_argument(format!("invalid output format [{output}]: {reason}"))
+    })?;
+    let formats = formats.into_iter().map(format).collect();
+    Ok(Box::new(DateProcessor { field, target, formats, timezone, output }))
+}
+
+fn format(name: String) -> Format {
+    match name.as_str() {
+        "ISO8601"
+        | "iso8601"
+        | "strict_date_optional_time"
+        | "date_optional_time"
+        | "strict_date_optional_time_nanos" => Format::Iso8601,
+        "UNIX" | "epoch_second" => Format::Unix,
+        "UNIX_MS" | "epoch_millis" => Format::UnixMillis,
+        "TAI64N" => Format::Tai64n,
+        _ => {
+            let pattern = DatePattern::parse(&name);
+            Format::Pattern(name, pattern)
+        }
+    }
+}
+
+impl Processor for DateProcessor {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        let id = self.field.get(document)?;
+        let text = match document.node(id).kind {
+            Kind::Null => None,
+            _ => Some(java_text(document, id)),
+        };
+        let zone_name = self.timezone.as_ref().map(|timezone| timezone.render(document)).transpose()?;
+        let default_zone = match zone_name.as_deref() {
+            None | Some("") => TimeZone::UTC,
+            Some(name) => zone(name)
+                .ok_or_else(|| RequestError::illegal_argument(format!("Unknown time-zone ID: {name}")))?,
+        };
+        let year = document.timestamp().get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970);
+        let mut last = None;
+        for format in &self.formats {
+            let Some(text) = &text else {
+                last = Some(RequestError::illegal_argument("cannot parse empty datetime"));
+                continue;
+            };
+            match format.instant(text, year, &default_zone) {
+                Ok(instant) => {
+                    let date = self.output.format(instant, &default_zone);
+                    let date = document.make_string(&date)?;
+                    self.target.set(document, date)?;
+                    return Ok(Flow::Continue);
+                }
+                Err(error) => last = Some(error),
+            }
+        }
+        let shown = text.as_deref().unwrap_or("null");
+        let error = RequestError::illegal_argument(format!("unable to parse date [{shown}]"));
+        Err(match last {
+            Some(cause) => error.caused_by(cause),
+            None => error,
+        })
+    }
+}
+
+impl Format {
+    fn instant(&self, text: &str, year: i32, zone: &TimeZone) -> Result<Timestamp, RequestError> {
+        let (name, parsed) = match self {
+            Format::Iso8601 => ("iso8601", iso8601(text, zone)),
+            Format::Unix => return from_seconds(text),
+            Format::UnixMillis => return from_millis(text),
+            Format::Tai64n => return tai64n(text).ok_or_else(|| not_a_number(text)),
+            Format::Pattern(name, Ok(pattern)) => (name.as_str(), pattern.instant(text, year, zone)),
+            Format::Pattern(name, Err(reason)) => {
+                return Err(RequestError::illegal_argument(format!("Invalid format: [{name}]: {reason}")));
+            }
+        };
+        parsed.map_err(|reason| {
+            let cause = RequestError::new(400, "date_time_parse_exception", reason);
+            RequestError::illegal_argument(format!(
+                "failed to parse date field [{text}] with format [{name}]"
+            ))
+            .caused_by(cause)
+        })
+    }
+}
+
+fn not_a_number(text: &str) -> RequestError {
+    RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+}
+
+fn from_seconds(text: &str) -> Result<Timestamp, RequestError> {
+    let seconds: f64 = text.trim().parse().map_err(|_| not_a_number(text))?;
+    Timestamp::from_millisecond((seconds * 1000.0) as i64).map_err(|_| not_a_number(text))
+}
+
+fn from_millis(text: &str) -> Result<Timestamp, RequestError> {
+    let millis = text.parse().map_err(|_| not_a_number(text))?;
+    Timestamp::from_millisecond(millis).map_err(|_| not_a_number(text))
+}
+
+/// The label of D. J. Bernstein's TAI64N: `@`, seconds from 2^62 in 16 hexadecimal digits, nanoseconds in 8. TAI is ten seconds ahead.
+fn tai64n(text: &str) -> Option<Timestamp> {
+    let label = text.strip_prefix('@').unwrap_or(text);
+    let seconds = i64::from_str_radix(label.get(1..16)?, 16).ok()?;
+    let nanos = i64::from_str_radix(label.get(16..24)?, 16).ok()?;
+    Timestamp::from_millisecond(
+        seconds.checked_mul(1000)?.checked_sub(10_000)?.checked_add(nanos / 1_000_000)?,
+    )
+    .ok()
+}
+
+/// `yyyy[-MM[-dd]]['T'HH[:mm[:ss[.S...]]]][offset]`.
+fn iso8601(text: &str, default_zone: &TimeZone) -> Result<Timestamp, String> {
+    let wrong = |at: usize| format!("Text '{text}' could not be parsed at index {at}");
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut parts = [0i64, 1, 1, 0, 0, 0];
+    let before = [b"".as_slice(), b"-", b"-", b"T ", b":", b":"];
+    for (part, separators) in parts.iter_mut().zip(before) {
+        if !separators.is_empty() {
+            match bytes.get(at) {
+                Some(byte)
+                    if separators.contains(byte) && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) =>
+                {
+                    at += 1
+                }
+                _ if separators == b"-" => continue,
+                _ => break,
+            }
+        }
+        let width = if separators.is_empty() { 4 } else { 2 };
+        let digits =
+            text.get(at..at + width).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        *part = digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| wrong(at))?;
+        at += width;
+    }
+    let mut nanos = 0;
+    if matches!(bytes.get(at), Some(b'.' | b',')) {
+        let digits = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 || digits > 9 {
+            return Err(wrong(at));
+        }
+        nanos = text[at + 1..at + 1 + digits].parse::<i64>().map_err(|_| wrong(at))?
+            * 10i64.pow(9 - digits as u32);
+        at += 1 + digits;
+    }
+    let zone = match bytes.get(at) {
+        None => default_zone.clone(),
+        Some(b'Z') if at + 1 == text.len() => TimeZone::UTC,
+        Some(_) => {
+            let (offset, end) = read_offset(text, at, None, true).ok_or_else(|| wrong(at))?;
+            if end != text.len() {
+                return Err(wrong(end));
+            }
+            TimeZone::fixed(offset)
+        }
+    };
+    let [year, month, day, hour, minute, second] = parts;
+    let date = jiff::civil::Date::new(year as i16, month as i8, day as i8);
+    let time = jiff::civil::Time::new(hour as i8, minute as i8, second as i8, nanos as i32);
+    let zoned =
+        date.and_then(|date| time.map(|time| date.to_datetime(time))).and_then(|civil| zone.to_zoned(civil));
+    zoned
+        .map(|zoned| zoned.timestamp())
+        .map_err(|error| format!("Text '{text}' could not be parsed: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iso_dates() {
+        for (text, expected) in [
+            ("2020-01-01", Some("2020-01-01T00:00:00Z")),
+            ("2020", Some("2020-01-01T00:00:00Z")),
+            ("2020-02", Some("2020-02-01T00:00:00Z")),
+            ("2020-01-01T10:00:00.5+01:00", Some("2020-01-01T09:00:00.5Z")),
+            ("2020-01-01T10Z", Some("2020-01-01T10:00:00Z")),
+            ("2020-01-01T10:00:00.123456789Z", Some("2020-01-01T10:00:00.123456789Z")),
+            ("2020-13-01", None),
+            ("20-13-01", None),
+            ("2020-01-01T", None),
+            ("2020-01-01Zx", None),
+            ("", None),
+        ] {
+            let parsed = iso8601(text, &TimeZone::UTC).ok().map(|instant| instant.to_string());
+            assert_eq!(parsed.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn tai64n_labels() {
+        let instant = tai64n("@4000000050d506482dbdf024").expect("label");
+        assert_eq!(instant.to_string(), "2012-12-22T01:00:46.767Z");
+    }
+}

@@ -1,0 +1,446 @@
+//! Running documents through pipelines: "what becomes of this document?"
+//!
+//! Source: Elasticsearch's `IngestService.executePipelines`, `CompoundProcessor` and `IngestDocument.executePipeline`.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use limber_mapping::RequestError;
+
+use super::document::{Buffers, IngestDocument, Metadata, ROOT};
+use super::node::{Kind, Node};
+use super::path::FieldPath;
+use super::pipeline::{Action, Step};
+use super::processor::Flow;
+use super::registry::{Entry, Pipelines};
+use super::stats::Tally;
+use super::trace::{Status, Trace};
+
+/// Pipelines inside of pipelines, at most (Elasticsearch's `ingest.max_pipelines`).
+const PIPELINE_DEPTH_MAX: usize = 100;
+
+/// One document in this many is timed.
+const TIMED_DOCUMENT_EVERY: u64 = 32;
+
+/// What became of a document.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Index it: its new source was appended to the output. `None`: no pipeline looked at the metadata, they are as given.
+    Changed(Option<Box<ChangedMetadata>>),
+    /// A `drop` processor ended it; Elasticsearch answers `noop`.
+    Dropped,
+    Failed(Box<RequestError>),
+}
+
+/// Metadata after a pipeline named any of them. `None`: absent, or removed by the pipeline.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangedMetadata {
+    pub index: Option<String>,
+    pub id: Option<String>,
+    pub routing: Option<String>,
+    pub version: Option<i64>,
+    pub version_type: Option<String>,
+    pub if_seq_no: Option<i64>,
+    pub if_primary_term: Option<i64>,
+}
+
+/// Which step failed, for `on_failure`.
+#[derive(Debug)]
+struct Origin<'p> {
+    kind: &'static str,
+    tag: Option<&'p str>,
+    pipeline: &'p str,
+}
+
+#[derive(Debug)]
+pub(super) struct Failure<'p> {
+    pub error: RequestError,
+    origin: Option<Origin<'p>>,
+}
+
+impl From<RequestError> for Failure<'_> {
+    fn from(error: RequestError) -> Self {
+        Failure { error, origin: None }
+    }
+}
+
+/// Tallies of one pipeline within this runner.
+#[derive(Debug)]
+struct Counters<'p> {
+    entry: &'p Entry,
+    whole: Tally,
+    steps: Vec<Tally>,
+    ingested_bytes: u64,
+    produced_bytes: u64,
+}
+
+/// Runs the documents of one request, on one thread, over one snapshot of the pipelines. Statistics reach the registry when it drops.
+#[derive(Debug)]
+pub struct Runner<'p> {
+    pipelines: &'p Pipelines,
+    /// `_ingest.timestamp` of every document of this runner.
+    timestamp: &'p str,
+    buffers: Buffers,
+    counters: Vec<Counters<'p>>,
+    /// Positions in `counters` of the pipelines being run, outermost first.
+    active: Vec<usize>,
+    total: Tally,
+    is_timed: bool,
+    trace: Option<Trace>,
+}
+
+impl<'p> Runner<'p> {
+    /// `timestamp` as [`super::timestamp`] formats it; it outlives the runner so that every document can refer to it.
+    pub fn new(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {
+        pipelines.total().enter();
+        Runner {
+            pipelines,
+            timestamp,
+            buffers: Buffers::default(),
+            counters: Vec::new(),
+            active: Vec::new(),
+            total: Tally::default(),
+            is_timed: false,
+            trace: None,
+        }
+    }
+
+    /// Runs the pipelines `ids` one after the other over one document, whose new source is appended to `out`.
+    pub fn run(
+        &mut self,
+        ids: &[&str],
+        metadata: Metadata<'p>,
+        source: &'p [u8],
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        self.is_timed = self.total.count.is_multiple_of(TIMED_DOCUMENT_EVERY);
+        let start = self.is_timed.then(Instant::now);
+        self.total.count += 1;
+        let before = out.len();
+        let outcome = match self.run_document(ids, metadata, source, out) {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                out.truncate(before);
+                self.total.failed += 1;
+                Outcome::Failed(Box::new(failure.error))
+            }
+        };
+        if let Some(first) = ids.first()
+            && let Some(counters) =
+                self.counters.iter_mut().find(|counters| &*counters.entry.pipeline.id == *first)
+        {
+            counters.ingested_bytes += source.len() as u64;
+            counters.produced_bytes += (out.len() - before) as u64;
+        }
+        if let Some(start) = start {
+            self.total.timed_count += 1;
+            self.total.timed_nanos += start.elapsed().as_nanos() as u64;
+        }
+        outcome
+    }
+
+    fn run_document(
+        &mut self,
+        ids: &[&str],
+        metadata: Metadata<'p>,
+        source: &'p [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Outcome, Failure<'p>> {
+        let mut document = IngestDocument::parse(source, metadata, self.timestamp, &mut self.buffers)?;
+        let flow = self.run_all(ids, &mut document);
+        let outcome = match flow {
+            Ok(Flow::Continue) => document
+                .write(ROOT, out)
+                .map(|()| Outcome::Changed(changed_metadata(&document)))
+                .map_err(Failure::from),
+            Ok(Flow::Dropped) => Ok(Outcome::Dropped),
+            Err(failure) => Err(failure),
+        };
+        document.recycle(&mut self.buffers);
+        outcome
+    }
+
+    fn run_all(&mut self, ids: &[&str], document: &mut IngestDocument<'p>) -> Result<Flow, Failure<'p>> {
+        for id in ids {
+            let Some(counter) = self.counter(id) else {
+                return Err(RequestError::illegal_argument(format!(
+                    "pipeline with id [{id}] does not exist"
+                ))
+                .into());
+            };
+            if self.run_pipeline(counter, document)? == Flow::Dropped {
+                return Ok(Flow::Dropped);
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// Place of the pipeline's counters, made at its first use.
+    fn counter(&mut self, id: &str) -> Option<usize> {
+        if let Some(found) = self.counters.iter().position(|counters| &*counters.entry.pipeline.id == id) {
+            return Some(found);
+        }
+        let entry: &'p Entry = self.pipelines.get(id)?;
+        entry.metrics.whole.enter();
+        let steps = vec![Tally::default(); entry.pipeline.steps.len()];
+        self.counters.push(Counters {
+            entry,
+            whole: Tally::default(),
+            steps,
+            ingested_bytes: 0,
+            produced_bytes: 0,
+        });
+        Some(self.counters.len() - 1)
+    }
+
+    fn run_pipeline(
+        &mut self,
+        counter: usize,
+        document: &mut IngestDocument<'p>,
+    ) -> Result<Flow, Failure<'p>> {
+        let entry = self.counters[counter].entry;
+        let pipeline = &entry.pipeline;
+        if self.active.contains(&counter) {
+            let reason = format!("Cycle detected for pipeline: {}", pipeline.id);
+            return Err(RequestError::new(500, "graph_structure_exception", reason).into());
+        }
+        if self.active.len() >= PIPELINE_DEPTH_MAX {
+            let reason = format!(
+                "Too many nested pipelines. Cannot have more than {PIPELINE_DEPTH_MAX} nested pipelines"
+            );
+            return Err(RequestError::new(500, "graph_structure_exception", reason).into());
+        }
+        let start = self.is_timed.then(Instant::now);
+        let outer = std::mem::replace(&mut document.pipeline, &pipeline.id);
+        self.active.push(counter);
+        let mut result = self.run_steps(&pipeline.steps, document);
+        if let Err(failure) = &result
+            && !pipeline.on_failure.is_empty()
+        {
+            result = match put_failure(document, failure) {
+                Ok(()) => self.run_on_failure(&pipeline.on_failure, document),
+                Err(error) => Err(error.into()),
+            };
+        }
+        self.active.pop();
+        document.pipeline = outer;
+        tally(&mut self.counters[counter].whole, start, result.is_err());
+        result
+    }
+
+    fn run_steps(
+        &mut self,
+        steps: &'p [Step],
+        document: &mut IngestDocument<'p>,
+    ) -> Result<Flow, Failure<'p>> {
+        for step in steps {
+            if self.run_step(step, document)? == Flow::Dropped {
+                return Ok(Flow::Dropped);
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn run_step(&mut self, step: &'p Step, document: &mut IngestDocument<'p>) -> Result<Flow, Failure<'p>> {
+        let start = (self.is_timed && step.counted.is_some()).then(Instant::now);
+        let result = match &step.action {
+            Action::Process(processor) => processor.execute(document).map_err(Failure::from),
+            Action::Run { name, ignore_missing } => self.run_nested(step, name, *ignore_missing, document),
+        };
+        if let Some(counted) = step.counted
+            && let Some(&counter) = self.active.last()
+        {
+            tally(&mut self.counters[counter].steps[counted as usize], start, result.is_err());
+        }
+        if self.trace.is_some() && matches!(step.action, Action::Process(_)) {
+            self.record(step, &result, document);
+        }
+        let mut failure = match result {
+            Ok(flow) => return Ok(flow),
+            Err(failure) => failure,
+        };
+        if failure.origin.is_none() {
+            failure.origin =
+                Some(Origin { kind: step.kind, tag: step.tag.as_deref(), pipeline: document.pipeline });
+        }
+        if step.ignore_failure {
+            return Ok(Flow::Continue);
+        }
+        if step.on_failure.is_empty() {
+            return Err(failure);
+        }
+        put_failure(document, &failure)?;
+        self.run_on_failure(&step.on_failure, document)
+    }
+
+    fn run_nested(
+        &mut self,
+        step: &'p Step,
+        name: &'p super::template::Text,
+        ignore_missing: bool,
+        document: &mut IngestDocument<'p>,
+    ) -> Result<Flow, Failure<'p>> {
+        let name = name.render(document)?;
+        match self.counter(&name) {
+            Some(counter) => {
+                if self.trace.is_some() {
+                    self.record(step, &Ok(Flow::Continue), document);
+                }
+                self.run_pipeline(counter, document)
+            }
+            None if ignore_missing => Ok(Flow::Continue),
+            None => {
+                let reason = format!("Pipeline processor configured for non-existent pipeline [{name}]");
+                Err(RequestError::new(500, "illegal_state_exception", reason).into())
+            }
+        }
+    }
+
+    fn run_on_failure(
+        &mut self,
+        steps: &'p [Step],
+        document: &mut IngestDocument<'p>,
+    ) -> Result<Flow, Failure<'p>> {
+        let result = self.run_steps(steps, document);
+        remove_failure(document)?;
+        result
+    }
+
+    /// Records every step from here on; for `verbose` simulations.
+    pub(super) fn start_trace(&mut self) {
+        self.trace = Some(Trace::default());
+    }
+
+    pub(super) fn take_trace(&mut self) -> Trace {
+        self.trace.take().unwrap_or_default()
+    }
+
+    fn record(&mut self, step: &Step, result: &Result<Flow, Failure<'p>>, document: &mut IngestDocument<'p>) {
+        let status = match result {
+            Ok(Flow::Dropped) => Status::Dropped,
+            Ok(Flow::Continue) => Status::Success,
+            Err(failure) if step.ignore_failure => Status::ErrorIgnored(failure.error.clone()),
+            Err(failure) => Status::Error(failure.error.clone()),
+        };
+        if let Some(trace) = &mut self.trace {
+            trace.push(step, status, document);
+        }
+    }
+
+    /// Runs one document and hands it to `then` before it is written; for simulations.
+    pub(super) fn run_and_keep<T>(
+        &mut self,
+        id: &str,
+        metadata: Metadata<'p>,
+        source: &'p [u8],
+        then: impl FnOnce(&mut IngestDocument<'p>) -> Result<T, RequestError>,
+    ) -> Result<Option<T>, RequestError> {
+        let mut document = IngestDocument::parse(source, metadata, self.timestamp, &mut self.buffers)?;
+        match self.run_all(&[id], &mut document) {
+            Ok(Flow::Continue) => then(&mut document).map(Some),
+            Ok(Flow::Dropped) => Ok(None),
+            Err(failure) => Err(failure.error),
+        }
+    }
+
+    /// Forgets what was counted; simulations are not part of the statistics.
+    pub(super) fn forget(&mut self) {
+        self.total = Tally::default();
+        for counters in &mut self.counters {
+            counters.whole = Tally::default();
+            counters.steps.fill(Tally::default());
+        }
+    }
+}
+
+impl Drop for Runner<'_> {
+    fn drop(&mut self) {
+        let total = self.pipelines.total();
+        total.add(&self.total);
+        total.leave();
+        for counters in &self.counters {
+            let metrics = &counters.entry.metrics;
+            metrics.whole.add(&counters.whole);
+            metrics.whole.leave();
+            for (metric, tally) in metrics.steps.iter().zip(&counters.steps) {
+                metric.2.add(tally);
+            }
+            metrics.ingested_bytes.fetch_add(counters.ingested_bytes, Ordering::Relaxed);
+            metrics.produced_bytes.fetch_add(counters.produced_bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+fn tally(tally: &mut Tally, start: Option<Instant>, is_failure: bool) {
+    tally.count += 1;
+    tally.failed += u64::from(is_failure);
+    if let Some(start) = start {
+        tally.timed_count += 1;
+        tally.timed_nanos += start.elapsed().as_nanos() as u64;
+    }
+}
+
+const FAILURE_FIELDS: [&str; 4] = [
+    "_ingest.on_failure_message",
+    "_ingest.on_failure_processor_type",
+    "_ingest.on_failure_processor_tag",
+    "_ingest.on_failure_pipeline",
+];
+
+/// Makes the failure visible to `on_failure` processors. The message is the root cause's, as in Elasticsearch.
+fn put_failure(document: &mut IngestDocument<'_>, failure: &Failure<'_>) -> Result<(), RequestError> {
+    let mut cause = &failure.error;
+    while let Some(deeper) = &cause.caused_by {
+        cause = deeper;
+    }
+    let origin = failure.origin.as_ref();
+    let values = [
+        Some(cause.reason.as_str()),
+        origin.map(|origin| origin.kind),
+        origin.and_then(|origin| origin.tag),
+        origin.map(|origin| origin.pipeline),
+    ];
+    for (field, value) in FAILURE_FIELDS.into_iter().zip(values) {
+        let value = match value {
+            Some(text) => document.make_string(text)?,
+            None => document.make_scalar(Kind::Null, "null")?,
+        };
+        FieldPath::parse(field)?.set(document, value)?;
+    }
+    Ok(())
+}
+
+fn remove_failure(document: &mut IngestDocument<'_>) -> Result<(), RequestError> {
+    for field in FAILURE_FIELDS {
+        let path = FieldPath::parse(field)?;
+        if path.find(document)?.is_some() {
+            path.remove(document)?;
+        }
+    }
+    Ok(())
+}
+
+/// The metadata as a pipeline left them; `None` when none named them.
+fn changed_metadata(document: &IngestDocument<'_>) -> Option<Box<ChangedMetadata>> {
+    let root = document.metadata_if_made()?;
+    let member = |name: &str| document.member(root, name).map(|(node, _)| (node, *document.node(node)));
+    let text = |name: &str| match member(name) {
+        Some((id, Node { kind: Kind::String, .. })) => Some(document.string(id).into_owned()),
+        _ => None,
+    };
+    let number = |name: &str| match member(name) {
+        Some((_, node)) if node.kind == Kind::Number => {
+            document.text(node.text).parse::<f64>().ok().map(|value| value as i64)
+        }
+        _ => None,
+    };
+    Some(Box::new(ChangedMetadata {
+        index: text("_index"),
+        id: text("_id"),
+        routing: text("_routing"),
+        version: number("_version"),
+        version_type: text("_version_type"),
+        if_seq_no: number("_if_seq_no"),
+        if_primary_term: number("_if_primary_term"),
+    }))
+}

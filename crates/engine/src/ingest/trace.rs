@@ -1,0 +1,101 @@
+//! What each processor did to a simulated document (`verbose`).
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::document::{IngestDocument, ROOT};
+use super::node::Kind;
+use super::pipeline::Step;
+
+/// Outcome of one processor.
+#[derive(Debug)]
+pub enum Status {
+    Success,
+    Dropped,
+    Error(RequestError),
+    ErrorIgnored(RequestError),
+}
+
+/// Results so far, in the order in which processors ran.
+#[derive(Debug, Default)]
+pub struct Trace {
+    pub results: Vec<Value>,
+}
+
+impl Trace {
+    pub fn push(&mut self, step: &Step, status: Status, document: &mut IngestDocument<'_>) {
+        let mut result = Map::new();
+        result.insert("processor_type".into(), step.kind.into());
+        let name = match &status {
+            Status::Success => "success",
+            Status::Dropped => "dropped",
+            Status::Error(_) => "error",
+            Status::ErrorIgnored(_) => "error_ignored",
+        };
+        result.insert("status".into(), name.into());
+        if let Some(description) = &step.description {
+            result.insert("description".into(), (**description).into());
+        }
+        if let Some(tag) = &step.tag {
+            result.insert("tag".into(), (**tag).into());
+        }
+        let mut has_document = matches!(status, Status::Success);
+        match status {
+            Status::Error(error) => {
+                result.insert("error".into(), error_json(&error));
+            }
+            Status::ErrorIgnored(error) => {
+                has_document = true;
+                result.insert("ignored_error".into(), json!({ "error": error_json(&error) }));
+            }
+            Status::Success | Status::Dropped => {}
+        }
+        if has_document && step.kind != "pipeline" {
+            match document_json(document, true) {
+                Ok(document) => result.insert("doc".into(), document),
+                Err(error) => result.insert("error".into(), error_json(&error)),
+            };
+        }
+        self.results.push(Value::Object(result));
+    }
+}
+
+/// An error with its `root_cause`, as inside of a simulation's answer.
+pub fn error_json(error: &RequestError) -> Value {
+    let mut object = Map::new();
+    let mut root = error.clone();
+    root.caused_by = None;
+    object.insert("root_cause".into(), json!([root.to_json()]));
+    if let Value::Object(members) = error.to_json() {
+        object.extend(members);
+    }
+    Value::Object(object)
+}
+
+/// The document with its metadata and `_ingest`, as `_simulate` shows it: metadata first, numbers among them as strings.
+pub fn document_json(document: &mut IngestDocument<'_>, with_pipeline: bool) -> Result<Value, RequestError> {
+    let parse = |text: String| {
+        serde_json::from_str::<Value>(&text)
+            .map_err(|error| RequestError::illegal_argument(error.to_string()))
+    };
+    let mut object = Map::new();
+    let metadata = document.metadata_root()?;
+    let members: Vec<_> = document.children(metadata).collect();
+    for member in members {
+        let key = document.key(member).into_owned();
+        let value = match document.node(member).kind {
+            Kind::String => Value::String(document.string(member).into_owned()),
+            Kind::Null => continue,
+            _ => Value::String(document.json(member)?),
+        };
+        object.insert(key, value);
+    }
+    object.insert("_source".into(), parse(document.json(ROOT)?)?);
+    let ingest = document.ingest_root()?;
+    let mut ingest = parse(document.json(ingest)?)?;
+    if !with_pipeline && let Some(ingest) = ingest.as_object_mut() {
+        ingest.shift_remove("pipeline");
+    }
+    object.insert("_ingest".into(), ingest);
+    Ok(Value::Object(object))
+}
