@@ -7,8 +7,10 @@
 pub mod api;
 pub mod catalog;
 pub mod environment;
+pub mod ingest;
 mod node;
 pub mod settings;
+mod shard;
 pub mod translog;
 
 pub use api::*;

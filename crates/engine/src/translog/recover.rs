@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_store::{Directory, Error, Result};
+use limber_store::{Directory, Error};
 
 use super::format::{self, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload, RecordBatch};
 
@@ -55,6 +55,8 @@ pub fn recover<E: From<Error>>(
             Ok(header) => header,
             Err(_) if generation == last && bytes.len() <= HEADER_BYTES => {
                 recovered.torn_bytes += bytes.len() as u64;
+                // The next generation takes its place.
+                recovered.max_generation = generation - 1;
                 continue;
             }
             Err(wrong) => return Err(corrupt(&name, wrong.offset as u64, wrong.expected, "other bytes").into()),

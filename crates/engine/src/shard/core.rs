@@ -1,0 +1,271 @@
+//! What a shard is made of.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use limber_mapping::document::Scratch;
+use limber_mapping::{Mapping, RequestError};
+use limber_search::{IndexRef, ShardSettings, ShardSnapshot};
+use limber_segment::{Buffer, DocId, SegmentId, SegmentView, StoredCodec};
+use limber_store::term_index::TermIndexCache;
+use limber_store::{Charge, Directory, Ledger};
+use parking_lot::{Mutex, RwLock};
+use serde_json::Value;
+
+use super::commit::Commit;
+use super::segments::SegmentList;
+use super::stats::Counters;
+use super::versions::VersionMap;
+use crate::api::Result;
+use crate::environment::Environment;
+use crate::settings::IndexSettings;
+use crate::translog::{RecordBatch, Translog};
+
+/// What the shards of one index share. Mapping and settings are replaced while the index lives.
+pub(crate) struct IndexCore {
+    pub name: Arc<str>,
+    pub uuid: Arc<str>,
+    pub reference: Arc<IndexRef>,
+    pub mapping: ArcSwap<Mapping>,
+    pub settings: ArcSwap<IndexSettings>,
+    pub search_settings: ArcSwap<ShardSettings>,
+}
+
+/// What a shard asks of its node.
+pub(crate) trait Host: Send + Sync {
+    /// Merges what a document asked for into the index's mapping, durably; visible in [`IndexCore::mapping`] when it returns.
+    fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()>;
+    /// The indexing pool is full: writes out the largest buffers of the node.
+    fn relieve_indexing_memory(&self);
+    /// The disk refused a write.
+    fn disk_is_full(&self);
+}
+
+/// What every shard of a node uses.
+#[derive(Clone)]
+pub(crate) struct ShardServices {
+    pub environment: Environment,
+    pub ledger: Ledger,
+    pub term_index: Arc<dyn TermIndexCache>,
+    pub host: std::sync::Weak<dyn Host>,
+}
+
+/// A shard, whatever becomes of its core. Statistics live as long as the node.
+pub(crate) struct Shard {
+    pub index: Arc<IndexCore>,
+    pub number: u32,
+    pub directory: Arc<dyn Directory>,
+    pub services: ShardServices,
+    pub counters: Counters,
+    /// Replaced when the shard recovers from a failure; `Err`: it could not be opened.
+    core: ArcSwap<CoreState>,
+    /// Held while the core is replaced or closed.
+    pub(super) replacing: Mutex<()>,
+}
+
+type CoreState = std::result::Result<Arc<Core>, RequestError>;
+
+/// The open part of a shard: everything that a failure of the disk makes void.
+pub(crate) struct Core {
+    pub(super) translog: Arc<dyn Translog>,
+    pub(super) primary_term: u64,
+    pub(super) history: [u8; 16],
+    /// The next free sequence number.
+    pub(super) next_seq_no: AtomicU64,
+    /// Writers hold it shared, for a few hundred operations at most; freezing and installing hold it alone, without I/O.
+    pub(super) gate: RwLock<()>,
+    /// Buffers that no writer has at the moment.
+    pub(super) idle: Mutex<Vec<Box<Slot>>>,
+    pub(super) next_buffer: AtomicU64,
+    /// Per living buffer: documents that others deleted. Frozen ones included, until their segment is installed.
+    pub(super) deletes: RwLock<HashMap<u64, Arc<Mutex<Vec<DocId>>>, RandomState>>,
+    /// Spent record batches, for their memory.
+    pub(super) batches: Mutex<Vec<RecordBatch>>,
+    pub(super) versions: VersionMap,
+    pub(super) segments: ArcSwap<SegmentList>,
+    pub(super) next_segment: AtomicU64,
+    /// Segments that merges replaced and whose files may still be there.
+    pub(super) retired: Mutex<HashSet<SegmentId>>,
+    /// What searches see.
+    pub(super) snapshot: ArcSwap<Published>,
+    /// One refresh, or installation of a merge, at a time.
+    pub(super) refreshing: Mutex<()>,
+    /// One commit at a time; holds the last one.
+    pub(super) committed: Mutex<Commit>,
+    /// Bytes of buffers and version map, charged to the ledger.
+    pub(super) charge: Mutex<Charge>,
+    pub(super) buffered_bytes: AtomicU64,
+    pub(super) failed: AtomicBool,
+    pub(super) failure: Mutex<Option<RequestError>>,
+    /// Something was written since the last refresh; since the last commit.
+    pub(super) is_dirty: AtomicBool,
+    pub(super) is_uncommitted: AtomicBool,
+    pub(super) last_refresh_millis: AtomicU64,
+    pub(super) last_flush_millis: AtomicU64,
+    pub(super) merges_running: AtomicU64,
+}
+
+/// A published state of the shard.
+#[derive(Default)]
+pub(crate) struct Published {
+    pub segments: Vec<SegmentView>,
+}
+
+/// A buffer and what its writer needs beside it.
+pub(super) struct Slot {
+    pub number: u64,
+    pub buffer: Buffer,
+    pub scratch: Scratch,
+    /// As counted when it was checked in.
+    pub bytes: usize,
+}
+
+/// A buffer is written out when it has grown beyond this: inversion stays in cache, segments stay mergeable.
+pub(super) const BUFFER_BYTES_MAX: usize = 96 << 20;
+
+impl Shard {
+    pub(crate) fn new(
+        index: Arc<IndexCore>,
+        number: u32,
+        directory: Arc<dyn Directory>,
+        services: ShardServices,
+    ) -> Shard {
+        let closed = RequestError::new(503, "shard_not_ready_exception", "CurrentState[RECOVERING]");
+        Shard {
+            index,
+            number,
+            directory,
+            services,
+            counters: Counters::default(),
+            core: ArcSwap::from_pointee(Err(closed)),
+            replacing: Mutex::new(()),
+        }
+    }
+
+    /// The open core.
+    pub(crate) fn core(&self) -> Result<Arc<Core>> {
+        match &**self.core.load() {
+            Ok(core) => Ok(core.clone()),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    pub(super) fn replace_core(&self, core: CoreState) {
+        self.core.store(Arc::new(core));
+    }
+
+    pub(crate) fn is_started(&self) -> bool {
+        self.core().is_ok()
+    }
+
+    /// Why the shard does not work, when it does not.
+    pub(crate) fn failure(&self) -> Option<RequestError> {
+        match self.core() {
+            Ok(core) => core.failure.lock().clone(),
+            Err(error) => Some(error),
+        }
+    }
+
+    /// The folder is going away or the index is closing: nothing is written any more.
+    pub(crate) fn close(&self) {
+        let _replacing = self.replacing.lock();
+        if let Ok(core) = self.core() {
+            core.fail(RequestError::new(503, "already_closed_exception", "this shard is closed"));
+        }
+        let closed = RequestError::new(503, "index_closed_exception", "closed");
+        self.replace_core(Err(closed));
+    }
+
+    pub(crate) fn now_millis(&self) -> u64 {
+        self.services.environment.clock.now_millis()
+    }
+
+    /// What a search sees now.
+    pub(crate) fn snapshot(&self) -> Result<ShardSnapshot> {
+        let core = self.core()?;
+        Ok(ShardSnapshot {
+            index: self.index.reference.clone(),
+            shard: self.number,
+            mapping: self.index.mapping.load_full(),
+            segments: core.snapshot.load().segments.clone(),
+            settings: self.index.search_settings.load_full(),
+        })
+    }
+
+    pub(super) fn codec(&self) -> StoredCodec {
+        if self.index.settings.load().best_compression { StoredCodec::Zstd } else { StoredCodec::Lz4 }
+    }
+
+    /// Bytes that [`Shard::refresh`](super::Shard) would free.
+    pub(crate) fn buffered_bytes(&self) -> u64 {
+        self.core().map_or(0, |core| core.buffered_bytes.load(Ordering::Relaxed))
+    }
+
+    /// Adds index and shard, as Elasticsearch does for failures of a shard.
+    pub(super) fn located(&self, error: RequestError) -> RequestError {
+        error
+            .with("index_uuid", &*self.index.uuid)
+            .with("shard", self.number.to_string())
+            .with("index", &*self.index.name)
+    }
+}
+
+impl Core {
+    /// After this nothing is written; searches go on with what is published.
+    pub(super) fn fail(&self, error: RequestError) {
+        self.failure.lock().get_or_insert(error);
+        self.failed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if !self.is_failed() {
+            return Ok(());
+        }
+        let unknown = || RequestError::new(503, "unavailable_shards_exception", "the shard has failed");
+        Err(self.failure.lock().clone().unwrap_or_else(unknown))
+    }
+
+    /// A buffer for this thread alone.
+    pub(super) fn check_out(&self, codec: StoredCodec) -> Box<Slot> {
+        if let Some(slot) = self.idle.lock().pop() {
+            return slot;
+        }
+        let number = self.next_buffer.fetch_add(1, Ordering::Relaxed);
+        self.deletes.write().insert(number, Arc::default());
+        Box::new(Slot { number, buffer: Buffer::new(codec), scratch: Scratch::new(), bytes: 0 })
+    }
+
+    pub(super) fn check_in(&self, mut slot: Box<Slot>) -> usize {
+        let bytes = slot.buffer.memory_bytes();
+        let before = std::mem::replace(&mut slot.bytes, bytes);
+        self.buffered_bytes.fetch_add((bytes.saturating_sub(before)) as u64, Ordering::Relaxed);
+        self.buffered_bytes.fetch_sub((before.saturating_sub(bytes)) as u64, Ordering::Relaxed);
+        self.idle.lock().push(slot);
+        bytes
+    }
+
+    /// A document of another writer's buffer, or of a frozen one.
+    pub(super) fn delete_in_buffer(&self, buffer: u64, doc: DocId) {
+        if let Some(list) = self.deletes.read().get(&buffer) {
+            list.lock().push(doc);
+        }
+    }
+
+    /// Publishes the segments as they are. Called under `refreshing`.
+    pub(super) fn publish_snapshot(&self) {
+        let segments = self.segments.load().iter().map(|entry| entry.view()).collect();
+        self.snapshot.store(Arc::new(Published { segments }));
+    }
+
+    pub(crate) fn max_seq_no(&self) -> Option<u64> {
+        self.next_seq_no.load(Ordering::Acquire).checked_sub(1)
+    }
+}

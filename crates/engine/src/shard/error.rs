@@ -1,0 +1,45 @@
+//! Failures below, in the words of the API.
+
+use limber_mapping::RequestError;
+use limber_store::Error as StoreError;
+
+/// A failure of disk or memory.
+pub(crate) fn store_error(error: &StoreError) -> RequestError {
+    match error {
+        StoreError::LimitExceeded { wanted_bytes, limit_bytes, .. } => {
+            RequestError::new(429, "circuit_breaking_exception", error.to_string())
+                .with("bytes_wanted", *wanted_bytes)
+                .with("bytes_limit", *limit_bytes)
+                .with("durability", "TRANSIENT")
+        }
+        StoreError::Corrupt { .. } => RequestError::new(500, "corrupt_index_exception", error.to_string()),
+        _ => RequestError::new(500, "i_o_exception", error.to_string()),
+    }
+}
+
+/// A failure of a write: a full disk is the flood stage, whatever the watermark says.
+///
+/// Source: `IndexMetadata#INDEX_READ_ONLY_ALLOW_DELETE_BLOCK`.
+pub(crate) fn disk_error(error: &StoreError, index: &str) -> RequestError {
+    if error.is_disk_full() {
+        return RequestError::new(
+            429,
+            "cluster_block_exception",
+            format!(
+                "index [{index}] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has \
+                 read-only-allow-delete block; for more information, see https://www.elastic.co/docs/troubleshoot];"
+            ),
+        )
+        .caused_by(RequestError::new(500, "i_o_exception", error.to_string()));
+    }
+    store_error(error)
+}
+
+pub(crate) fn segment_error(error: &limber_segment::Error) -> RequestError {
+    match error {
+        limber_segment::Error::Store(error) => store_error(error),
+        limber_segment::Error::ImmenseTerm { .. } => RequestError::illegal_argument(error.to_string()),
+        limber_segment::Error::Corrupt { .. } => RequestError::new(500, "corrupt_index_exception", error.to_string()),
+        other => RequestError::new(500, "exception", other.to_string()),
+    }
+}

@@ -1,0 +1,146 @@
+//! Flush: what was refreshed becomes a commit, and the translog before it goes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use limber_segment::{LiveDocs, SegmentId};
+use parking_lot::MutexGuard;
+
+use super::commit::{Commit, CommittedSegment};
+use super::core::{Core, Shard};
+use super::open::referenced_files;
+use super::refresh::Refreshed;
+use super::segments::SegmentEntry;
+use super::stats::Timer;
+use crate::api::Result;
+
+/// Uncommitted operations older than this are committed by the scheduler (`index.translog.flush_threshold_age` in Elasticsearch).
+const FLUSH_AGE_MS: u64 = 60_000;
+
+impl Shard {
+    /// Commits. Without `force` nothing happens when nothing was written since the last commit.
+    pub(crate) fn flush(&self, force: bool) -> Result<()> {
+        let core = self.core()?;
+        self.flush_core(&core, force)
+    }
+
+    /// By the scheduler: the translog has outgrown `flush_threshold_size`, or holds operations of more than a minute.
+    pub(crate) fn flush_if_due(&self) -> Result<bool> {
+        let core = self.core()?;
+        if core.is_failed() || !core.is_uncommitted.load(Ordering::Acquire) {
+            return Ok(false);
+        }
+        let settings = self.index.settings.load();
+        let is_large = core.translog.stats().uncommitted_size_bytes > settings.flush_threshold_bytes;
+        let age_ms = self.now_millis().saturating_sub(core.last_flush_millis.load(Ordering::Relaxed));
+        if !is_large && age_ms < FLUSH_AGE_MS {
+            return Ok(false);
+        }
+        self.counters.periodic_flush.fetch_add(1, Ordering::Relaxed);
+        self.flush_core(&core, false).map(|()| true)
+    }
+
+    pub(super) fn flush_core(&self, core: &Core, force: bool) -> Result<()> {
+        core.check()?;
+        let mut committed = core.committed.lock();
+        if !force && !core.is_uncommitted.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _timer = Timer::start(&*self.services.environment.clock, &self.counters.flush, 1);
+        core.translog.prepare_roll(self.now_millis()).map_err(|error| self.disk_failed(core, &error))?;
+        core.is_uncommitted.store(false, Ordering::Release);
+        let refreshed = {
+            let mut refreshing = core.refreshing.lock();
+            self.refresh_locked(core, &mut refreshing, true)?
+        };
+        let outcome = self.commit(core, &mut committed, &refreshed);
+        if outcome.is_err() {
+            core.is_uncommitted.store(true, Ordering::Release);
+        }
+        let limit = outcome.map_err(|error| match error {
+            limber_segment::Error::Store(error) => self.disk_failed(core, &error),
+            other => super::error::segment_error(&other),
+        });
+        core.last_flush_millis.store(self.now_millis(), Ordering::Relaxed);
+        limit
+    }
+
+    /// Makes the published state durable, lists it in the manifest, and deletes what nobody lists any more.
+    fn commit(
+        &self,
+        core: &Core,
+        committed: &mut MutexGuard<'_, Commit>,
+        refreshed: &Refreshed,
+    ) -> limber_segment::Result<()> {
+        let generation = committed.generation + 1;
+        let mut segments = Vec::with_capacity(refreshed.segments.len());
+        for (entry, view) in refreshed.segments.iter().zip(&refreshed.published.segments) {
+            let live_generation = self.sync_segment(entry, view.live.as_ref(), generation)?;
+            segments.push(CommittedSegment { meta: entry.segment.meta().clone(), live_generation });
+        }
+        self.directory.sync_names()?;
+        let commit = Commit {
+            generation,
+            segments,
+            translog_generation: refreshed.translog_generation.unwrap_or(committed.translog_generation),
+            max_seq_no: refreshed.max_seq_no,
+            primary_term: core.primary_term,
+            history: committed.history.clone(),
+            next_segment: core.next_segment.load(Ordering::Relaxed),
+        };
+        commit.write(&*self.directory)?;
+        **committed = commit;
+        core.translog.trim(committed.translog_generation)?;
+        self.delete_unused(core, committed)?;
+        Ok(())
+    }
+
+    /// Fsyncs what is not durable yet of one segment; answers the generation of its live docs.
+    fn sync_segment(
+        &self,
+        entry: &SegmentEntry,
+        live: Option<&Arc<LiveDocs>>,
+        generation: u64,
+    ) -> limber_segment::Result<Option<u64>> {
+        if !entry.synced.load(Ordering::Acquire) {
+            for file in &entry.segment.meta().files {
+                self.directory.sync(&file.name)?;
+            }
+            entry.synced.store(true, Ordering::Release);
+        }
+        let Some(live) = live else { return Ok(None) };
+        let before = entry.live.lock().committed.clone();
+        if let Some((before_generation, before)) = before
+            && (Arc::ptr_eq(&before, live) || *before == **live)
+        {
+            return Ok(Some(before_generation));
+        }
+        let name = LiveDocs::file_name(entry.id(), generation);
+        if self.directory.exists(&name) {
+            self.directory.delete(&name)?;
+        }
+        let file = live.write(&*self.directory, entry.id(), generation)?;
+        self.directory.sync(&file.name)?;
+        entry.live.lock().committed = Some((generation, live.clone()));
+        Ok(Some(generation))
+    }
+
+    /// Deletes files that neither the commit nor the shard's list needs. Called with `committed` held, so that no commit is
+    /// in the middle of listing them. Files of segments that are being written have numbers above all that are listed.
+    pub(super) fn delete_unused(&self, core: &Core, committed: &Commit) -> limber_segment::Result<()> {
+        let referenced = referenced_files(committed);
+        let listed: HashSet<SegmentId> = core.segments.load().iter().map(|entry| entry.id()).collect();
+        let known_below = core.retired.lock().clone();
+        for name in self.directory.list()? {
+            let Some(id) = SegmentId::of_file(&name) else { continue };
+            let is_old_live = name.ends_with(".live") && !referenced.contains(&name);
+            if (known_below.contains(&id) && !listed.contains(&id) && !referenced.contains(&name)) || is_old_live {
+                self.directory.delete(&name)?;
+            }
+        }
+        let still: HashSet<SegmentId> = committed.segments.iter().map(|segment| segment.meta.id).collect();
+        core.retired.lock().retain(|id| still.contains(id));
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Realtime get: the newest version of a document, refreshed or not.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_segment::{DocId, Segment, StoredReader};
+
+use super::core::{Core, Shard};
+use super::error::{segment_error, store_error};
+use super::segments::{locate, number_of};
+use super::versions::VersionEntry;
+use crate::api::Result;
+use crate::translog::Operation;
+
+/// A document that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub version: u64,
+    pub seq_no: u64,
+    pub primary_term: u64,
+    pub routing: Option<String>,
+    pub source: Vec<u8>,
+}
+
+enum Newest {
+    Entry(VersionEntry),
+    Segment(Arc<Segment>, DocId),
+    Absent,
+}
+
+impl Shard {
+    /// The document under `id`. `realtime`: with everything written so far, else what a search sees.
+    pub(crate) fn get(&self, id: &str, realtime: bool) -> Result<Option<Found>> {
+        let core = self.core()?;
+        let clock = &*self.services.environment.clock;
+        let start = clock.monotonic_nanos();
+        // A shard that failed answers with what is published: its memory is ahead of the disk.
+        let found = if realtime && !core.is_failed() { self.get_newest(&core, id) } else { self.get_published(&core, id) };
+        let nanos = clock.monotonic_nanos().saturating_sub(start);
+        match &found {
+            Ok(Some(_)) => self.counters.get_exists.add(1, nanos),
+            _ => self.counters.get_missing.add(1, nanos),
+        }
+        found
+    }
+
+    fn get_newest(&self, core: &Arc<Core>, id: &str) -> Result<Option<Found>> {
+        loop {
+            match self.newest(core, id.as_bytes())? {
+                Newest::Absent => return Ok(None),
+                Newest::Segment(segment, doc) => return read_document(&segment, doc).map(Some),
+                Newest::Entry(entry) if entry.place.is_none() => return Ok(None),
+                Newest::Entry(entry) => {
+                    if let Some(found) = self.read_record(core, &entry)? {
+                        return Ok(Some(found));
+                    }
+                    // Its generation was trimmed between the two look-ups, or it was replayed: it is in a segment soon.
+                    self.refresh_core(core)?;
+                }
+            }
+        }
+    }
+
+    /// Version map and segments at one moment.
+    fn newest(&self, core: &Arc<Core>, id: &[u8]) -> Result<Newest> {
+        loop {
+            let gate = core.gate.read();
+            if !core.versions.require_entries() {
+                drop(gate);
+                self.refresh_core(core)?;
+                continue;
+            }
+            if let Some(entry) = core.versions.stripe(id).get(id) {
+                return Ok(Newest::Entry(entry.clone()));
+            }
+            let segments = core.segments.load();
+            return match locate(&segments, id).map_err(|error| segment_error(&error))? {
+                Some((entry, doc)) => Ok(Newest::Segment(entry.segment.clone(), doc)),
+                None => Ok(Newest::Absent),
+            };
+        }
+    }
+
+    fn read_record(&self, core: &Core, entry: &VersionEntry) -> Result<Option<Found>> {
+        let Some(record) = &entry.record else { return Ok(None) };
+        let Some(location) = record.location() else {
+            core.check()?;
+            return Ok(None);
+        };
+        let Some(payload) = core.translog.read(location).map_err(|error| store_error(&error))? else { return Ok(None) };
+        let operation = Operation::parse(&payload).map_err(|error| {
+            RequestError::new(500, "corrupt_index_exception", format!("translog record of a document: {error}"))
+        })?;
+        Ok(Some(Found {
+            version: operation.version,
+            seq_no: operation.seq_no,
+            primary_term: operation.primary_term,
+            routing: operation.routing.map(str::to_owned),
+            source: operation.source.to_vec(),
+        }))
+    }
+
+    fn get_published(&self, core: &Core, id: &str) -> Result<Option<Found>> {
+        let published = core.snapshot.load();
+        for view in published.segments.iter().rev() {
+            if let Some(doc) = view.segment.find_id(id.as_bytes()).map_err(|error| segment_error(&error))?
+                && view.is_live(doc)
+            {
+                return read_document(&view.segment, doc).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn read_document(segment: &Segment, doc: DocId) -> Result<Found> {
+    let read = || -> limber_segment::Result<Found> {
+        let mut reader = StoredReader::new();
+        let (version, seq_no) = (number_of(segment, "_version", doc)?, number_of(segment, "_seq_no", doc)?);
+        let primary_term = number_of(segment, "_primary_term", doc)?;
+        let document = segment.document(doc, &mut reader)?;
+        let routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
+        Ok(Found { version, seq_no, primary_term, routing, source: document.source.to_vec() })
+    };
+    read().map_err(|error| segment_error(&error))
+}

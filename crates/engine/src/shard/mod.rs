@@ -1,0 +1,30 @@
+//! One shard: "write this document, get it, let it be found, and lose nothing".
+//!
+//! A write goes: gate (shared) -> lock of its id -> version check -> `mapping::document::parse` into a buffer that the thread
+//! checked out -> version map; then, per request, one translog append and one shared fsync. A refresh takes the gate alone for a
+//! moment, freezes all buffers, writes them as segments while writers go on with new ones, and publishes.
+
+mod commit;
+mod core;
+mod error;
+mod flake_id;
+mod flush;
+mod get;
+mod merge;
+mod merge_policy;
+mod open;
+mod refresh;
+pub mod routing;
+mod segments;
+mod stats;
+mod versions;
+mod write;
+
+pub(crate) use self::core::{Core, IndexCore, Shard, ShardServices};
+pub(crate) use commit::{COMMIT_NAME, Commit};
+pub(crate) use error::{disk_error, segment_error, store_error};
+pub(crate) use flake_id::FlakeIds;
+pub(crate) use get::Found;
+pub(crate) use open::create_files;
+pub(crate) use stats::{Counters, ShardStats, Timer};
+pub(crate) use write::{Condition, ShardOperation, ShardOperationKind, Written};

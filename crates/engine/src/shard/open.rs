@@ -1,0 +1,249 @@
+//! Opening a shard: "what is on disk, and what does the translog add to it?"
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use limber_mapping::RequestError;
+use limber_segment::{LiveDocs, Segment, SegmentId};
+use limber_store::{Directory, Error as StoreError};
+use parking_lot::{Mutex, RwLock};
+
+use super::commit::{COMMIT_NAME, Commit, CommittedSegment};
+use super::core::{Core, Published, Shard};
+use super::error::{segment_error, store_error};
+use super::segments::SegmentEntry;
+use super::write::{Condition, Replayed};
+use crate::api::Result;
+use crate::environment::Environment;
+use crate::translog::{self, FileTranslog, Operation, OperationType};
+
+/// Writes the first commit of a shard that is being created. Until then the shard does not exist, so that a missing commit
+/// later is damage and never "new".
+pub(crate) fn create_files(directory: &dyn Directory, environment: &Environment) -> limber_store::Result<()> {
+    let mut history = [0u8; 16];
+    environment.randomness.fill(&mut history);
+    let commit = Commit {
+        generation: 1,
+        segments: Vec::new(),
+        translog_generation: 1,
+        max_seq_no: None,
+        primary_term: 0,
+        history: format!("{:032x}", u128::from_be_bytes(history)),
+        next_segment: 0,
+    };
+    commit.write(directory)
+}
+
+enum OpenError {
+    Store(StoreError),
+    Request(RequestError),
+}
+
+impl From<StoreError> for OpenError {
+    fn from(error: StoreError) -> Self {
+        OpenError::Store(error)
+    }
+}
+
+impl Shard {
+    /// Opens or, after a failure, reopens the shard from disk. On an error the shard stays unavailable and says why.
+    pub(crate) fn open(&self) -> Result<()> {
+        let _replacing = self.replacing.lock();
+        if let Ok(core) = self.core() {
+            core.fail(RequestError::new(503, "already_closed_exception", "the shard is being reopened"));
+            // Whoever is in the middle of a refresh, merge installation or commit of the old core must be out of the folder.
+            drop(core.refreshing.lock());
+            drop(core.committed.lock());
+        }
+        match self.open_core() {
+            Ok(core) => {
+                self.replace_core(Ok(core));
+                Ok(())
+            }
+            Err(error) => {
+                tracing::error!(index = %self.index.name, shard = self.number, %error, "shard does not open");
+                let old = self.core();
+                // A shard that has failed keeps answering searches while it cannot be reopened.
+                if old.is_err() {
+                    self.replace_core(Err(self.located(error.clone())));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn open_core(&self) -> Result<Arc<Core>> {
+        let at = |error: StoreError| store_error(&error);
+        let commit = Commit::read(&*self.directory).map_err(at)?;
+        let mut segments = Vec::new();
+        for committed in &commit.segments {
+            segments.push(Arc::new(self.open_segment(committed)?));
+        }
+        let next_segment = self.delete_unreferenced(&commit).map_err(at)?;
+        let history = commit.history_bytes();
+        let now_millis = self.now_millis();
+
+        // Replay needs a core to write to, and the core needs its translog: a look at the generations comes first.
+        let seen = translog::recover(&self.directory, commit.translog_generation, &history, |_| {
+            Ok::<(), StoreError>(())
+        })
+        .map_err(at)?;
+        let primary_term = commit.primary_term.max(seen.max_primary_term) + 1;
+        let generation = seen.max_generation.max(commit.translog_generation.saturating_sub(1)) + 1;
+        for name in self.directory.list().map_err(at)?.iter().filter(|name| name.starts_with("translog-")) {
+            // What was replayed counts as written from now on.
+            self.directory.sync(name).map_err(at)?;
+        }
+        let log = FileTranslog::create(self.directory.clone(), generation, primary_term, history, now_millis).map_err(at)?;
+        let charge = self.services.ledger.indexing.charge(0, "index buffers").map_err(at)?;
+        let core = Arc::new(Core {
+            translog: Arc::new(log),
+            primary_term,
+            history,
+            next_seq_no: AtomicU64::new(commit.max_seq_no.map_or(0, |seq_no| seq_no + 1)),
+            gate: RwLock::new(()),
+            idle: Mutex::default(),
+            next_buffer: AtomicU64::new(0),
+            deletes: RwLock::default(),
+            batches: Mutex::default(),
+            versions: Default::default(),
+            segments: ArcSwap::from_pointee(segments),
+            next_segment: AtomicU64::new(next_segment),
+            retired: Mutex::default(),
+            snapshot: ArcSwap::from_pointee(Published::default()),
+            refreshing: Mutex::new(()),
+            committed: Mutex::new(commit.clone()),
+            charge: Mutex::new(charge),
+            buffered_bytes: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+            failure: Mutex::new(None),
+            is_dirty: AtomicBool::new(false),
+            is_uncommitted: AtomicBool::new(false),
+            last_refresh_millis: AtomicU64::new(now_millis),
+            last_flush_millis: AtomicU64::new(now_millis),
+            merges_running: AtomicU64::new(0),
+        });
+        self.replay(&core, &commit)?;
+        self.refresh_core(&core)?;
+        core.publish_snapshot();
+        Ok(core)
+    }
+
+    fn open_segment(&self, committed: &CommittedSegment) -> Result<SegmentEntry> {
+        let CommittedSegment { meta, live_generation } = committed;
+        let segment = Segment::open(&self.directory, meta, &self.services.term_index).map_err(|e| segment_error(&e))?;
+        if self.index.settings.load().check_on_startup {
+            if let Some(problem) = segment.check().problems.first() {
+                return Err(RequestError::new(500, "corrupt_index_exception", problem.to_string()));
+            }
+        }
+        let live = match live_generation {
+            None => None,
+            Some(generation) => {
+                let live = LiveDocs::open(&*self.directory, meta.id, *generation, meta.doc_count);
+                Some((*generation, live.map_err(|e| segment_error(&e))?))
+            }
+        };
+        Ok(SegmentEntry::committed(Arc::new(segment), live))
+    }
+
+    /// Deletes what no commit lists; answers a segment number above every file seen.
+    fn delete_unreferenced(&self, commit: &Commit) -> limber_store::Result<u64> {
+        let referenced = referenced_files(commit);
+        let mut next_segment = commit.next_segment;
+        for name in self.directory.list()? {
+            if let Some(SegmentId(number)) = SegmentId::of_file(&name) {
+                next_segment = next_segment.max(number + 1);
+            }
+            if !referenced.contains(&name) && name != COMMIT_NAME && !name.starts_with("translog-") {
+                self.directory.delete(&name)?;
+            }
+        }
+        Ok(next_segment)
+    }
+
+    /// Applies the operations that the commit does not hold, each at most once.
+    fn replay(&self, core: &Arc<Core>, commit: &Commit) -> Result<()> {
+        let floor = commit.max_seq_no.map_or(0, |seq_no| seq_no + 1);
+        let mut max_seen = None;
+        let mut since_check = 0u32;
+        let replayed = translog::recover(&self.directory, commit.translog_generation, &commit.history_bytes(), |operation| {
+            if operation.seq_no < floor {
+                return Ok(());
+            }
+            max_seen = max_seen.max(Some(operation.seq_no));
+            if operation.kind != OperationType::NoOp {
+                self.replay_one(core, operation).map_err(OpenError::Request)?;
+            }
+            since_check += 1;
+            if since_check >= 1024 {
+                since_check = 0;
+                self.account(core, 0);
+                let limit = self.services.ledger.indexing.limit_bytes() / 2;
+                if core.buffered_bytes.load(Ordering::Relaxed) > limit.min(super::core::BUFFER_BYTES_MAX as u64) {
+                    self.refresh_core(core).map_err(OpenError::Request)?;
+                }
+            }
+            Ok::<(), OpenError>(())
+        });
+        match replayed {
+            Ok(recovered) => {
+                if recovered.operations > 0 {
+                    core.is_dirty.store(true, Ordering::Release);
+                    core.is_uncommitted.store(true, Ordering::Release);
+                    tracing::info!(
+                        index = %self.index.name,
+                        shard = self.number,
+                        operations = recovered.operations,
+                        torn_bytes = recovered.torn_bytes,
+                        "translog replayed"
+                    );
+                }
+            }
+            Err(OpenError::Store(error)) => return Err(store_error(&error)),
+            Err(OpenError::Request(error)) => return Err(error),
+        }
+        if let Some(seq_no) = max_seen {
+            core.next_seq_no.fetch_max(seq_no + 1, Ordering::AcqRel);
+        }
+        Ok(())
+    }
+
+    fn replay_one(&self, core: &Arc<Core>, operation: &Operation<'_>) -> Result<()> {
+        let id = std::str::from_utf8(operation.id)
+            .map_err(|_| RequestError::new(500, "corrupt_index_exception", "an id in the translog is not UTF-8"))?;
+        let operation = super::write::ShardOperation {
+            kind: match operation.kind {
+                OperationType::Delete => super::write::ShardOperationKind::Delete,
+                _ => super::write::ShardOperationKind::Index,
+            },
+            id,
+            is_generated: false,
+            routing: operation.routing,
+            source: operation.source,
+            condition: Condition::Replay(Replayed {
+                seq_no: operation.seq_no,
+                primary_term: operation.primary_term,
+                version: operation.version,
+            }),
+        };
+        let mut results = Vec::with_capacity(1);
+        self.write_to(core, &[operation], &mut results)?;
+        match results.pop() {
+            Some(Err(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Names of all files a commit needs, the commit itself aside.
+pub(super) fn referenced_files(commit: &Commit) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for CommittedSegment { meta, live_generation } in &commit.segments {
+        names.extend(meta.files.iter().map(|file| file.name.clone()));
+        names.extend(live_generation.map(|generation| LiveDocs::file_name(meta.id, generation)));
+    }
+    names
+}

@@ -1,0 +1,178 @@
+//! Refresh: what was written can be found.
+//!
+//! Freeze (gate alone, no I/O) -> write buffers as segments (writers go on) -> install (gate alone, no I/O) -> publish.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use limber_segment::{Segment, SegmentId};
+use parking_lot::MutexGuard;
+
+use super::core::{Core, Published, Shard, Slot};
+use super::error::segment_error;
+use super::segments::{SegmentEntry, SegmentList};
+use super::stats::Timer;
+use crate::api::Result;
+
+/// What a freeze took.
+struct Frozen {
+    slots: Vec<Box<Slot>>,
+    max_seq_no: Option<u64>,
+    translog_generation: Option<u64>,
+}
+
+/// A published state that a commit can write down.
+pub(super) struct Refreshed {
+    pub max_seq_no: Option<u64>,
+    /// The generation that began with the freeze, when one was asked for.
+    pub translog_generation: Option<u64>,
+    pub published: Arc<Published>,
+    pub segments: Arc<SegmentList>,
+}
+
+impl Shard {
+    /// Makes everything written before the call visible to searches.
+    pub(crate) fn refresh(&self) -> Result<()> {
+        let core = self.core()?;
+        if core.is_failed() {
+            return core.check();
+        }
+        let _timer = Timer::start(&*self.services.environment.clock, &self.counters.external_refresh, 1);
+        self.refresh_core(&core)
+    }
+
+    /// As [`Shard::refresh`] by the scheduler: only when something was written since the last one.
+    pub(crate) fn refresh_if_dirty(&self) -> Result<bool> {
+        let core = self.core()?;
+        if core.is_failed() || !core.is_dirty.load(Ordering::Acquire) {
+            return Ok(false);
+        }
+        self.refresh().map(|()| true)
+    }
+
+    pub(super) fn refresh_core(&self, core: &Core) -> Result<()> {
+        let mut refreshing = core.refreshing.lock();
+        self.refresh_locked(core, &mut refreshing, false).map(drop)
+    }
+
+    /// The refresh itself, with `refreshing` held; `roll` begins a translog generation at the moment of the freeze.
+    pub(super) fn refresh_locked(
+        &self,
+        core: &Core,
+        _refreshing: &mut MutexGuard<'_, ()>,
+        roll: bool,
+    ) -> Result<Refreshed> {
+        core.check()?;
+        let _timer = Timer::start(&*self.services.environment.clock, &self.counters.refresh, 1);
+        let frozen = self.freeze(core, roll);
+        let (max_seq_no, translog_generation) = (frozen.max_seq_no, frozen.translog_generation);
+        let mut written = Vec::with_capacity(frozen.slots.len());
+        for slot in frozen.slots {
+            let number = slot.number;
+            match self.write_segment(core, *slot) {
+                Ok(entry) => written.push((number, entry)),
+                // Documents that are in no buffer and in no segment: memory is not to be trusted any more.
+                Err(error) => return Err(self.refresh_failed(core, &error)),
+            }
+        }
+        self.install(core, written);
+        core.last_refresh_millis.store(self.now_millis(), Ordering::Relaxed);
+        Ok(Refreshed {
+            max_seq_no,
+            translog_generation,
+            published: core.snapshot.load_full(),
+            segments: core.segments.load_full(),
+        })
+    }
+
+    fn freeze(&self, core: &Core, roll: bool) -> Frozen {
+        let _gate = core.gate.write();
+        core.is_dirty.store(false, Ordering::Release);
+        let mut slots = std::mem::take(&mut *core.idle.lock());
+        slots.retain(|slot| {
+            let is_used = !slot.buffer.is_empty();
+            if !is_used {
+                core.deletes.write().remove(&slot.number);
+                core.buffered_bytes.fetch_sub(slot.bytes as u64, Ordering::Relaxed);
+            }
+            is_used
+        });
+        for slot in &mut slots {
+            let deletes = core.deletes.read().get(&slot.number).map(|list| std::mem::take(&mut *list.lock()));
+            for doc in deletes.into_iter().flatten() {
+                slot.buffer.delete(doc);
+            }
+        }
+        for entry in core.segments.load().iter() {
+            entry.publish();
+        }
+        core.versions.begin_refresh();
+        Frozen {
+            slots,
+            max_seq_no: core.max_seq_no(),
+            translog_generation: roll.then(|| core.translog.roll()),
+        }
+    }
+
+    fn write_segment(&self, core: &Core, slot: Slot) -> limber_segment::Result<Option<SegmentEntry>> {
+        let bytes = slot.bytes as u64;
+        let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
+        let mapping = self.index.mapping.load_full();
+        let written = slot.buffer.write(&*self.directory, id, &mapping);
+        core.buffered_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        let (meta, live) = written?;
+        if live.as_ref().is_some_and(|live| live.live_count() == 0) {
+            for file in &meta.files {
+                self.directory.delete(&file.name)?;
+            }
+            return Ok(None);
+        }
+        let segment = Segment::open(&self.directory, &meta, &self.services.term_index)?;
+        Ok(Some(SegmentEntry::new(Arc::new(segment), live)))
+    }
+
+    fn install(&self, core: &Core, written: Vec<(u64, Option<SegmentEntry>)>) {
+        let _gate = core.gate.write();
+        let mut segments: SegmentList = core.segments.load().to_vec();
+        // A segment without a live document that anyone can see goes at once.
+        segments.retain(|entry| {
+            let (doc_count, deleted) = entry.counts();
+            let stays = deleted < doc_count || entry.merging.load(Ordering::Acquire);
+            if !stays {
+                core.retired.lock().insert(entry.id());
+            }
+            stays
+        });
+        for (number, entry) in written {
+            let late = core.deletes.write().remove(&number);
+            let Some(entry) = entry else { continue };
+            // Searches see the segment as it was frozen; later deletes wait for the next refresh.
+            entry.publish();
+            for doc in late.into_iter().flat_map(|list| std::mem::take(&mut *list.lock())) {
+                entry.delete(doc);
+            }
+            segments.push(Arc::new(entry));
+        }
+        core.segments.store(Arc::new(segments));
+        let gc_deletes_ms = match self.core() {
+            Ok(_) => self.index.settings.load().gc_deletes_ms,
+            // Recovery: the log may hold operations in any order.
+            Err(_) => u64::MAX,
+        };
+        core.versions.end_refresh(self.now_millis(), gc_deletes_ms);
+        core.publish_snapshot();
+        drop(_gate);
+        self.account(core, 0);
+    }
+
+    fn refresh_failed(&self, core: &Core, error: &limber_segment::Error) -> limber_mapping::RequestError {
+        match error {
+            limber_segment::Error::Store(error) => self.disk_failed(core, error),
+            other => {
+                let error = segment_error(other);
+                core.fail(error.clone());
+                error
+            }
+        }
+    }
+}

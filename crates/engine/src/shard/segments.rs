@@ -1,0 +1,147 @@
+//! The segments of a shard and which of their documents are deleted, published or not yet.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use limber_segment::id_filter::id_hash;
+use limber_segment::{DocId, LiveDocs, Segment, SegmentId, SegmentView};
+use parking_lot::Mutex;
+
+/// One segment of the shard's list.
+pub(crate) struct SegmentEntry {
+    pub segment: Arc<Segment>,
+    pub live: Mutex<LiveState>,
+    /// Its files are durable.
+    pub synced: AtomicBool,
+    /// A merge reads it.
+    pub merging: AtomicBool,
+}
+
+/// Deletes of one segment.
+#[derive(Default)]
+pub(crate) struct LiveState {
+    /// With every delete that was carried out; `None`: all live.
+    pub current: Option<LiveDocs>,
+    /// `current` differs from what is published.
+    pub is_dirty: bool,
+    /// What searches see.
+    pub published: Option<Arc<LiveDocs>>,
+    /// Generation of the live docs file that equals `committed`, and what it holds.
+    pub committed: Option<(u64, Arc<LiveDocs>)>,
+}
+
+impl SegmentEntry {
+    pub(crate) fn new(segment: Arc<Segment>, live: Option<LiveDocs>) -> SegmentEntry {
+        let state = LiveState { current: live, is_dirty: true, ..LiveState::default() };
+        SegmentEntry {
+            segment,
+            live: Mutex::new(state),
+            synced: AtomicBool::new(false),
+            merging: AtomicBool::new(false),
+        }
+    }
+
+    /// A segment of a commit.
+    pub(crate) fn committed(segment: Arc<Segment>, live: Option<(u64, LiveDocs)>) -> SegmentEntry {
+        let live = live.map(|(generation, live)| (generation, Arc::new(live)));
+        let published = live.as_ref().map(|(_, live)| live.clone());
+        let state = LiveState {
+            current: published.as_deref().cloned(),
+            is_dirty: false,
+            published,
+            committed: live,
+        };
+        SegmentEntry {
+            segment,
+            live: Mutex::new(state),
+            synced: AtomicBool::new(true),
+            merging: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn id(&self) -> SegmentId {
+        self.segment.meta().id
+    }
+
+    /// Deletes a document for everyone but searches; they see it after the next refresh.
+    pub(crate) fn delete(&self, doc: DocId) {
+        let mut state = self.live.lock();
+        let doc_count = self.segment.doc_count();
+        let live = state.current.get_or_insert_with(|| LiveDocs::all(doc_count));
+        if live.delete(doc) {
+            state.is_dirty = true;
+        }
+    }
+
+    pub(crate) fn is_live(&self, doc: DocId) -> bool {
+        self.live.lock().current.as_ref().is_none_or(|live| live.is_live(doc))
+    }
+
+    /// Publishes all deletes so far. Called while no writer is active.
+    pub(crate) fn publish(&self) -> bool {
+        let mut state = self.live.lock();
+        if !state.is_dirty {
+            return false;
+        }
+        state.published = state.current.clone().map(Arc::new);
+        state.is_dirty = false;
+        true
+    }
+
+    pub(crate) fn view(&self) -> SegmentView {
+        SegmentView { segment: self.segment.clone(), live: self.live.lock().published.clone() }
+    }
+
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.live.lock().is_dirty
+    }
+
+    /// Documents, and of those deleted ones, as searches see them.
+    pub(crate) fn counts(&self) -> (u32, u32) {
+        let deleted = self.live.lock().published.as_ref().map_or(0, |live| live.deleted_count());
+        (self.segment.doc_count(), deleted)
+    }
+
+    pub(crate) fn live_bytes(&self) -> u64 {
+        let (doc_count, deleted) = self.counts();
+        if doc_count == 0 {
+            return 0;
+        }
+        (self.segment.file_bytes() as f64 * f64::from(doc_count - deleted) / f64::from(doc_count)) as u64
+    }
+
+    pub(crate) fn try_begin_merge(&self) -> bool {
+        !self.merging.swap(true, Ordering::AcqRel)
+    }
+
+    pub(crate) fn end_merge(&self) {
+        self.merging.store(false, Ordering::Release);
+    }
+}
+
+/// Segments in the order in which they came to be.
+pub(crate) type SegmentList = Vec<Arc<SegmentEntry>>;
+
+/// The live document with this id among the segments, newest first.
+pub(crate) fn locate<'a>(
+    segments: &'a [Arc<SegmentEntry>],
+    id: &[u8],
+) -> limber_segment::Result<Option<(&'a Arc<SegmentEntry>, DocId)>> {
+    let hash = id_hash(id);
+    for entry in segments.iter().rev() {
+        if let Some(doc) = entry.segment.find_id_hashed(id, hash)?
+            && entry.is_live(doc)
+        {
+            return Ok(Some((entry, doc)));
+        }
+    }
+    Ok(None)
+}
+
+/// A number of a document's bookkeeping column.
+pub(crate) fn number_of(segment: &Segment, column: &'static str, doc: DocId) -> limber_segment::Result<u64> {
+    match segment.numbers(column)? {
+        Some(column) => Ok(column.get(doc)?.unwrap_or(0) as u64),
+        None => Ok(0),
+    }
+}

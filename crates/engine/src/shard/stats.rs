@@ -1,0 +1,138 @@
+//! Numbers of a shard.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::environment::Clock;
+use crate::translog::TranslogStats;
+
+/// Count, time and how many are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    pub total: AtomicU64,
+    pub nanos: AtomicU64,
+    pub current: AtomicU64,
+    pub failed: AtomicU64,
+}
+
+impl Meter {
+    pub(crate) fn add(&self, count: u64, nanos: u64) {
+        self.total.fetch_add(count, Ordering::Relaxed);
+        self.nanos.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn millis(&self) -> u64 {
+        self.nanos.load(Ordering::Relaxed) / 1_000_000
+    }
+
+    pub(crate) fn running(&self) -> u64 {
+        self.current.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn failures(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
+    }
+}
+
+/// Everything a shard counts.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub indexing: Meter,
+    pub deleting: Meter,
+    pub noop_updates: AtomicU64,
+    pub bulk: Meter,
+    pub bulk_bytes: AtomicU64,
+    pub get_exists: Meter,
+    pub get_missing: Meter,
+    pub query: Meter,
+    pub fetch: Meter,
+    pub scroll: Meter,
+    pub refresh: Meter,
+    pub external_refresh: Meter,
+    pub flush: Meter,
+    pub periodic_flush: AtomicU64,
+    pub merge: Meter,
+    pub merge_docs: AtomicU64,
+    pub merge_bytes: AtomicU64,
+    pub merge_current_docs: AtomicU64,
+    pub merge_current_bytes: AtomicU64,
+    pub merge_throttled_nanos: AtomicU64,
+}
+
+/// Adds the time until it drops to a meter.
+pub(crate) struct Timer<'a> {
+    clock: &'a dyn Clock,
+    meter: &'a Meter,
+    start_nanos: u64,
+    count: u64,
+}
+
+impl<'a> Timer<'a> {
+    pub(crate) fn start(clock: &'a dyn Clock, meter: &'a Meter, count: u64) -> Timer<'a> {
+        meter.current.fetch_add(count, Ordering::Relaxed);
+        Timer { clock, meter, start_nanos: clock.monotonic_nanos(), count }
+    }
+}
+
+impl Drop for Timer<'_> {
+    fn drop(&mut self) {
+        self.meter.current.fetch_sub(self.count, Ordering::Relaxed);
+        self.meter.add(self.count, self.clock.monotonic_nanos().saturating_sub(self.start_nanos));
+    }
+}
+
+/// What is measured rather than counted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ShardStats {
+    pub docs: u64,
+    pub deleted_docs: u64,
+    pub store_bytes: u64,
+    pub segment_count: u64,
+    pub version_map_bytes: u64,
+    pub index_writer_bytes: u64,
+    pub translog: TranslogStats,
+    pub max_seq_no: i64,
+    pub local_checkpoint: i64,
+    pub primary_term: u64,
+    pub commit_generation: u64,
+    pub commit_docs: u64,
+    pub history_uuid: String,
+}
+
+impl super::Shard {
+    /// Measured now.
+    pub(crate) fn stats(&self) -> ShardStats {
+        let Ok(core) = self.core() else { return ShardStats { max_seq_no: -1, local_checkpoint: -1, ..ShardStats::default() } };
+        let published = core.snapshot.load();
+        let committed_generation;
+        let commit_docs;
+        {
+            // Not waited for: a commit may be writing to a slow disk.
+            let committed = core.committed.try_lock();
+            committed_generation = committed.as_ref().map_or(0, |commit| commit.generation);
+            commit_docs = committed
+                .as_ref()
+                .map_or(0, |commit| commit.segments.iter().map(|segment| u64::from(segment.meta.doc_count)).sum());
+        }
+        let translog = core.translog.stats();
+        let max_seq_no = core.max_seq_no().map_or(-1, |seq_no| seq_no as i64);
+        ShardStats {
+            docs: published.segments.iter().map(|view| u64::from(view.live_count())).sum(),
+            deleted_docs: published.segments.iter().map(|view| u64::from(view.deleted_count())).sum(),
+            store_bytes: published.segments.iter().map(|view| view.segment.file_bytes()).sum::<u64>() + translog.size_bytes,
+            segment_count: published.segments.len() as u64,
+            version_map_bytes: core.versions.memory_bytes() as u64,
+            index_writer_bytes: core.buffered_bytes.load(Ordering::Relaxed),
+            translog,
+            max_seq_no,
+            local_checkpoint: max_seq_no,
+            primary_term: core.primary_term,
+            commit_generation: committed_generation,
+            commit_docs,
+            history_uuid: format!("{:032x}", u128::from_be_bytes(core.history)),
+        }
+    }
+}
