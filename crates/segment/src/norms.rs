@@ -158,7 +158,8 @@ impl Norms {
             Layout::Listed { count } => {
                 let (docs, norms) = bytes[5..].split_at(count * 4);
                 let docs = docs.as_chunks::<4>().0.iter().map(|entry| u32::from_le_bytes(*entry));
-                docs.zip(norms).for_each(|(doc, &norm)| found(doc, norm));
+                let inside = docs.zip(norms).filter(|(doc, _)| *doc < self.doc_count);
+                inside.for_each(|(doc, &norm)| found(doc, norm));
             }
             Layout::Ranked { ranks, norms } => {
                 let mut norms = bytes[norms..].iter();
