@@ -166,11 +166,8 @@ impl Segment {
             }
             let mut postings = self.postings(path, &info, want)?;
             let (mut docs, mut freqs, mut previous) = (0u32, 0u64, None);
-            loop {
-                let doc = postings.next();
-                if doc == NO_MORE_DOCS {
-                    break;
-                }
+            while postings.doc() != NO_MORE_DOCS {
+                let doc = postings.doc();
                 if doc >= self.doc_count() || previous.is_some_and(|previous| previous >= doc) {
                     return Err(Error::corrupt(
                         "postings",
@@ -192,6 +189,7 @@ impl Segment {
                         ));
                     }
                 }
+                postings.next();
             }
             postings.status()?;
             let total = if options.frequencies { freqs } else { u64::from(docs) };

@@ -144,6 +144,11 @@ impl Segment {
         self.number(path).map(|number| &self.file.fields[number as usize])
     }
 
+    /// Every section and where it lies, for `limber check` and statistics.
+    pub fn file_sections(&self) -> &[SectionEntry] {
+        self.file.sections()
+    }
+
     pub(crate) fn number(&self, path: &str) -> Option<u32> {
         self.numbers.get(path).copied()
     }
@@ -172,11 +177,9 @@ impl Segment {
         }
         let mut postings = inverted.postings.postings(&info, Want::Docs)?;
         let mut last = None;
-        loop {
-            match postings.next() {
-                NO_MORE_DOCS => break,
-                doc => last = Some(doc),
-            }
+        while postings.doc() != NO_MORE_DOCS {
+            last = postings.block_docs().last().copied();
+            postings.next_block();
         }
         postings.status()?;
         Ok(last)
@@ -364,14 +367,13 @@ impl Segment {
             let mut cursor = inverted.terms.cursor();
             while let Some((_, info)) = cursor.next()? {
                 let mut postings = inverted.postings.postings(&info, Want::Docs)?;
-                let mut doc = postings.next();
-                while doc != NO_MORE_DOCS {
+                while postings.doc() != NO_MORE_DOCS {
                     for doc in postings.block_docs() {
                         let word = words.get_mut(*doc as usize / 64);
                         *word.ok_or_else(|| Error::corrupt("postings", 0, "documents of the segment"))? |=
                             1 << (doc % 64);
                     }
-                    doc = postings.next_block();
+                    postings.next_block();
                 }
                 postings.status()?;
             }

@@ -36,6 +36,7 @@ struct Shared<'d> {
     directory: &'d dyn Directory,
     id: SegmentId,
     held_bytes: usize,
+    compound_bytes_max: usize,
     spilled: bool,
     created: Vec<String>,
     progress: Option<Box<Progress<'d>>>,
@@ -77,7 +78,7 @@ impl Sink for SectionWriter<'_> {
         let mut shared = self.shared.borrow_mut();
         if self.lane.file.is_none() {
             shared.held_bytes += bytes.len();
-            if shared.held_bytes > COMPOUND_BYTES_MAX {
+            if shared.held_bytes > shared.compound_bytes_max {
                 shared.spilled = true;
             }
             if shared.spilled {
@@ -150,6 +151,7 @@ impl<'d> SegmentWriter<'d> {
             directory,
             id,
             held_bytes: 0,
+            compound_bytes_max: COMPOUND_BYTES_MAX,
             spilled: false,
             created: Vec::new(),
             progress: None,
@@ -164,6 +166,12 @@ impl<'d> SegmentWriter<'d> {
 
     pub fn with_progress(self, progress: Box<Progress<'d>>) -> SegmentWriter<'d> {
         self.shared.borrow_mut().progress = Some(progress);
+        self
+    }
+
+    /// Splits the segment into one file a lane from this size on, instead of [`COMPOUND_BYTES_MAX`].
+    pub fn with_compound_bytes_max(self, bytes: usize) -> SegmentWriter<'d> {
+        self.shared.borrow_mut().compound_bytes_max = bytes;
         self
     }
 

@@ -216,8 +216,11 @@ impl<'m> PostingsCopier<'m> {
         }
         let mut postings = source.postings.postings(&info, self.want)?;
         if self.options.positions {
-            while postings.next() != NO_MORE_DOCS {
-                let Some(new) = self.map.get(source.segment, postings.doc()) else { continue };
+            while postings.doc() != NO_MORE_DOCS {
+                let Some(new) = self.map.get(source.segment, postings.doc()) else {
+                    postings.next();
+                    continue;
+                };
                 postings.positions(&mut self.of_doc);
                 self.docs.push(new);
                 self.freqs.push(self.of_doc.len() as u32);
@@ -225,18 +228,18 @@ impl<'m> PostingsCopier<'m> {
                 if self.docs.len() == POSITIONS_BATCH_DOCS {
                     self.hand_over(field)?;
                 }
+                postings.next();
             }
             self.hand_over(field)?;
         } else {
-            let mut doc = postings.next();
-            while doc != NO_MORE_DOCS {
+            while postings.doc() != NO_MORE_DOCS {
                 self.docs.extend_from_slice(postings.block_docs());
                 if self.options.frequencies {
                     self.freqs.extend_from_slice(postings.block_freqs());
                 }
                 self.map.map(source.segment, &mut self.docs, &mut self.freqs)?;
                 self.hand_over(field)?;
-                doc = postings.next_block();
+                postings.next_block();
             }
         }
         postings.status()
