@@ -77,6 +77,12 @@ impl TrackSpec {
 /// See [`LoadError`]: an invalid track, parameters that it does not know, documents that are missing or wrong, or an operation of the selected
 /// challenge that is not supported.
 pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
+    if spec.build_flavor == "serverless" {
+        // Rally leaves out tasks that serverless does not allow; racing them all would measure something else.
+        return Err(LoadError::NotSupported(
+            "racing against build flavor [serverless] is not supported yet".to_owned(),
+        ));
+    }
     let mut track = read(spec)?;
     let place = Place::of(&spec.source)?;
     let challenge = selection::challenge(&track, spec.challenge.as_deref())?;

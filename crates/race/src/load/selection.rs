@@ -218,11 +218,18 @@ pub fn used_document_sets(track: &Track, challenge: &Challenge) -> Result<Vec<(u
             }
         }
         if used.len() == before {
-            let names: Vec<&str> = track.corpora.iter().map(|corpus| corpus.name.as_str()).collect();
+            let names = |names: Vec<&str>| format!("['{}']", names.join("', '"));
+            let known: Vec<&str> = track.corpora.iter().map(|corpus| corpus.name.as_str()).collect();
+            let wanted = match task.operation.params.get("corpora") {
+                Some(Value::String(name)) => vec![name.as_str()],
+                Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+                _ => known.clone(),
+            };
             return Err(LoadError::invalid(format!(
-                "The corpora, indices and data streams of task [{}] match none of the documents of the corpora [{}].",
-                task.name,
-                names.join(", ")
+                "The provided corpus {} does not match any of the corpora {} (task [{}], with its 'indices' and 'data-streams').",
+                names(wanted),
+                names(known),
+                task.name
             )));
         }
     }

@@ -267,6 +267,27 @@ fn missing_documents_are_named_with_their_address() {
 }
 
 #[test]
+fn a_bulk_needs_documents() {
+    let bulk = |more: Value| {
+        let mut track = track_with_corpus(json!({"source-file": "d.json", "document-count": 3}));
+        track["schedule"][0]["operation"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        track
+    };
+    check_error(
+        bulk(json!({"corpora": "x"})),
+        "The provided corpus ['x'] does not match any of the corpora ['c']",
+    );
+    check_error(
+        bulk(json!({"indices": ["two"]})),
+        "The provided corpus ['c'] does not match any of the corpora ['c']",
+    );
+    check_error(bulk(json!({"corpora": ["c"], "indices": ["one"]})), "Cannot find [");
+    let mut without = bulk(json!({}));
+    without.as_object_mut().unwrap().remove("corpora");
+    check_error(without, "There is no document corpus definition for track");
+}
+
+#[test]
 fn test_mode_cuts_documents_and_iterations() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("d-1k.json"), "{}\n".repeat(1_000)).unwrap();
