@@ -1,7 +1,13 @@
 //! Text to tokens: "which terms, at which positions, does this text hold under this analyzer?"
 
 mod analyzer;
+mod ascii;
+mod english;
+mod filter;
+mod porter;
 mod registry;
+mod tokenizer;
+mod uax29;
 
-pub use analyzer::{Analyzer, Token};
+pub use analyzer::{AnalyzedToken, Analyzer, Token};
 pub use registry::Analyzers;

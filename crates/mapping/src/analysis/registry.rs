@@ -1,9 +1,15 @@
-//! The analyzers of an index, by name.
+//! The analyzers of an index, by name: the built-in ones, and what `settings.analysis` declares.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Analyzer;
+use serde_json::{Map, Value};
+
+use super::analyzer::{Analyzer, TOKEN_LENGTH_MAX};
+use super::english::STOP_WORDS;
+use super::filter::{Filter, Snowball};
+use super::tokenizer::Tokenizer;
+use crate::RequestError;
 
 /// Built-in analyzers plus those of `settings.analysis`.
 #[derive(Debug)]
@@ -11,14 +17,88 @@ pub struct Analyzers {
     by_name: HashMap<String, Arc<Analyzer>>,
 }
 
+/// Names of the built-in analyzers.
+const BUILT_IN: [&str; 6] = ["standard", "simple", "whitespace", "keyword", "stop", "english"];
+
+fn built_in(name: &str) -> Option<Analyzer> {
+    let new = |tokenizer, filters| Some(Analyzer::new(name, tokenizer, TOKEN_LENGTH_MAX, filters));
+    match name {
+        "standard" => new(Tokenizer::Standard, vec![Filter::Lowercase]),
+        "simple" => new(Tokenizer::Letter, vec![Filter::Lowercase]),
+        "whitespace" => new(Tokenizer::Whitespace, vec![]),
+        "keyword" => new(Tokenizer::Keyword, vec![]),
+        "stop" => new(Tokenizer::Letter, vec![Filter::Lowercase, Filter::EnglishStop]),
+        "english" => new(
+            Tokenizer::Standard,
+            vec![Filter::EnglishPossessive, Filter::Lowercase, Filter::EnglishStop, Filter::PorterStem],
+        ),
+        _ => None,
+    }
+}
+
 impl Analyzers {
     /// `standard`, `simple`, `whitespace`, `keyword`, `stop`, `english`.
     pub fn built_in() -> Analyzers {
-        let by_name = ["standard", "simple", "whitespace", "keyword", "stop", "english"]
-            .into_iter()
-            .map(|name| (name.to_owned(), Arc::new(Analyzer { name: name.to_owned() })))
+        let by_name = BUILT_IN
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), Arc::new(built_in(name)?))))
             .collect();
         Analyzers { by_name }
+    }
+
+    /// The built-in analyzers and those of the body of `settings.analysis`.
+    ///
+    /// Error: `illegal_argument_exception` naming the analyzer, tokenizer, filter or parameter that is not there.
+    pub fn parse(analysis: &Value) -> Result<Analyzers, RequestError> {
+        let mut analyzers = Analyzers::built_in();
+        let Value::Object(sections) = analysis else {
+            return if analysis.is_null() {
+                Ok(analyzers)
+            } else {
+                Err(RequestError::illegal_argument("[analysis] must be an object"))
+            };
+        };
+        let empty = Map::new();
+        let section = |name: &str| match sections.get(name) {
+            None => Ok(&empty),
+            Some(Value::Object(section)) => Ok(section),
+            Some(_) => Err(RequestError::illegal_argument(format!("[analysis.{name}] must be an object"))),
+        };
+        for (name, body) in sections {
+            let is_empty = body.as_object().is_some_and(Map::is_empty);
+            if !matches!(name.as_str(), "analyzer" | "tokenizer" | "filter") && !is_empty {
+                return Err(RequestError::unsupported(format!("[analysis.{name}]")));
+            }
+        }
+        let declared = Declared { tokenizers: section("tokenizer")?, filters: section("filter")? };
+        for name in declared.filters.keys() {
+            declared.filter(name)?;
+        }
+        for name in declared.tokenizers.keys() {
+            declared.tokenizer(name)?;
+        }
+        for (name, body) in section("analyzer")? {
+            let Value::Object(body) = body else {
+                return Err(RequestError::illegal_argument(format!(
+                    "[analysis.analyzer.{name}] must be an object"
+                )));
+            };
+            let analyzer = declared.analyzer(name, body)?;
+            analyzers.by_name.insert(name.clone(), Arc::new(analyzer));
+        }
+        Ok(analyzers)
+    }
+
+    /// An analyzer put together for one `_analyze` request: `tokenizer` and `filter` as in its body.
+    pub fn ad_hoc(analysis: &Value, tokenizer: &str, filters: &[String]) -> Result<Analyzer, RequestError> {
+        let empty = Map::new();
+        let section = |name: &str| analysis.get(name).and_then(Value::as_object).unwrap_or(&empty);
+        let declared = Declared { tokenizers: section("tokenizer"), filters: section("filter") };
+        let (tokenizer, length_max, mut chain) = declared.tokenizer(tokenizer)?;
+        for filter in filters {
+            chain.push(declared.filter(filter)?);
+        }
+        Ok(Analyzer::new("_custom_", tokenizer, length_max, chain))
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<Analyzer>> {
@@ -34,4 +114,228 @@ impl Analyzers {
     pub fn default_search(&self) -> Arc<Analyzer> {
         self.get("default_search").cloned().unwrap_or_else(|| self.default_index())
     }
+}
+
+/// Tokenizers and filters of `settings.analysis`.
+struct Declared<'a> {
+    tokenizers: &'a Map<String, Value>,
+    filters: &'a Map<String, Value>,
+}
+
+impl Declared<'_> {
+    fn analyzer(&self, name: &str, body: &Map<String, Value>) -> Result<Analyzer, RequestError> {
+        let kind = match body.get("type") {
+            Some(kind) => text(kind),
+            None if body.contains_key("tokenizer") => "custom".to_owned(),
+            None => {
+                return Err(RequestError::illegal_argument(format!(
+                    "analyzer [{name}] must specify either an analyzer type, or a tokenizer"
+                )));
+            }
+        };
+        let length_max = length_max(body)?;
+        let stop_words = body.get("stopwords").map(stop_words).transpose()?;
+        let stop = |words: Option<Vec<String>>| {
+            words.filter(|words| !words.is_empty()).map(|words| stop_filter(words, false))
+        };
+        let (allowed, analyzer): (&[&str], Analyzer) = match kind.as_str() {
+            "custom" => {
+                let tokenizer = body.get("tokenizer").map(text).ok_or_else(|| {
+                    RequestError::illegal_argument(format!(
+                        "Custom Analyzer [{name}] must be configured with a tokenizer"
+                    ))
+                })?;
+                let (tokenizer, length_max, mut chain) = self.tokenizer(&tokenizer)?;
+                for filter in strings(body.get("filter")) {
+                    chain.push(self.filter(&filter)?);
+                }
+                if let Some(filter) = strings(body.get("char_filter")).first() {
+                    return Err(RequestError::unsupported(format!(
+                        "character filter [{filter}] of analyzer [{name}]"
+                    )));
+                }
+                (&["tokenizer", "filter", "char_filter"], Analyzer::new(name, tokenizer, length_max, chain))
+            }
+            "standard" => {
+                let mut chain = vec![Filter::Lowercase];
+                chain.extend(stop(stop_words));
+                (
+                    &["stopwords", "max_token_length"],
+                    Analyzer::new(name, Tokenizer::Standard, length_max, chain),
+                )
+            }
+            "stop" => {
+                let filter = match stop_words {
+                    None => Some(Filter::EnglishStop),
+                    words => stop(words),
+                };
+                let mut chain = vec![Filter::Lowercase];
+                chain.extend(filter);
+                (&["stopwords"], Analyzer::new(name, Tokenizer::Letter, TOKEN_LENGTH_MAX, chain))
+            }
+            "english" => {
+                let filter = match stop_words {
+                    None => Some(Filter::EnglishStop),
+                    words => stop(words),
+                };
+                let mut chain = vec![Filter::EnglishPossessive, Filter::Lowercase];
+                chain.extend(filter);
+                chain.push(Filter::PorterStem);
+                (&["stopwords"], Analyzer::new(name, Tokenizer::Standard, TOKEN_LENGTH_MAX, chain))
+            }
+            "simple" => {
+                (&[], Analyzer::new(name, Tokenizer::Letter, TOKEN_LENGTH_MAX, vec![Filter::Lowercase]))
+            }
+            "whitespace" => (&[], Analyzer::new(name, Tokenizer::Whitespace, TOKEN_LENGTH_MAX, vec![])),
+            "keyword" => (&[], Analyzer::new(name, Tokenizer::Keyword, TOKEN_LENGTH_MAX, vec![])),
+            other => {
+                return Err(RequestError::unsupported(format!(
+                    "analyzer type [{other}] of analyzer [{name}]"
+                )));
+            }
+        };
+        refuse_others(body, allowed, &format!("analyzer [{name}]"))?;
+        Ok(analyzer)
+    }
+
+    /// A tokenizer, its longest token, and the filters that it brings along.
+    fn tokenizer(&self, name: &str) -> Result<(Tokenizer, usize, Vec<Filter>), RequestError> {
+        let (kind, body) = match self.tokenizers.get(name) {
+            Some(Value::Object(body)) => (body.get("type").map(text).unwrap_or_default(), Some(body)),
+            Some(_) => {
+                return Err(RequestError::illegal_argument(format!("tokenizer [{name}] must be an object")));
+            }
+            None => (name.to_owned(), None),
+        };
+        let length_max = body.map(length_max).transpose()?.unwrap_or(TOKEN_LENGTH_MAX);
+        if let Some(body) = body {
+            refuse_others(body, &["max_token_length"], &format!("tokenizer [{name}]"))?;
+        }
+        Ok(match kind.as_str() {
+            "standard" => (Tokenizer::Standard, length_max, vec![]),
+            "letter" => (Tokenizer::Letter, length_max, vec![]),
+            "lowercase" => (Tokenizer::Letter, length_max, vec![Filter::Lowercase]),
+            "whitespace" => (Tokenizer::Whitespace, length_max, vec![]),
+            "keyword" => (Tokenizer::Keyword, length_max, vec![]),
+            other => return Err(RequestError::unsupported(format!("tokenizer [{other}]"))),
+        })
+    }
+
+    fn filter(&self, name: &str) -> Result<Filter, RequestError> {
+        let empty = Map::new();
+        let (kind, body) = match self.filters.get(name) {
+            Some(Value::Object(body)) => (body.get("type").map(text).unwrap_or_default(), body),
+            Some(_) => {
+                return Err(RequestError::illegal_argument(format!("filter [{name}] must be an object")));
+            }
+            None => (name.to_owned(), &empty),
+        };
+        let (allowed, filter): (&[&str], Filter) = match kind.as_str() {
+            "lowercase" => (&[], Filter::Lowercase),
+            "uppercase" => (&[], Filter::Uppercase),
+            "trim" => (&[], Filter::Trim),
+            "porter_stem" => (&[], Filter::PorterStem),
+            "stop" => {
+                let ignore_case = matches!(body.get("ignore_case").map(text).as_deref(), Some("true"));
+                let filter = match body.get("stopwords") {
+                    None if !ignore_case => Filter::EnglishStop,
+                    None => stop_filter(STOP_WORDS.iter().map(|word| (*word).to_owned()).collect(), true),
+                    Some(words) => stop_filter(stop_words(words)?, ignore_case),
+                };
+                (&["stopwords", "ignore_case"], filter)
+            }
+            "length" => {
+                let bound = |key: &str, default: usize| {
+                    body.get(key).map_or(Ok(default), |value| {
+                        text(value).parse().map_err(|_| {
+                            RequestError::illegal_argument(format!(
+                                "[{key}] of filter [{name}] must be a number"
+                            ))
+                        })
+                    })
+                };
+                (
+                    &["min", "max"],
+                    Filter::Length { min: bound("min", 0)?, max: bound("max", i32::MAX as usize)? },
+                )
+            }
+            "stemmer" => {
+                let language = body.get("language").or(body.get("name")).map_or("porter".to_owned(), text);
+                let filter = match language.as_str() {
+                    "english" | "porter" => Filter::PorterStem,
+                    "possessive_english" => Filter::EnglishPossessive,
+                    "porter2" => Filter::Snowball(Snowball::new(frostem::Algorithm::English)),
+                    other => {
+                        return Err(RequestError::unsupported(format!(
+                            "language [{other}] of filter [{name}]"
+                        )));
+                    }
+                };
+                (&["language", "name"], filter)
+            }
+            other => return Err(RequestError::unsupported(format!("token filter [{other}]"))),
+        };
+        refuse_others(body, allowed, &format!("filter [{name}]"))?;
+        Ok(filter)
+    }
+}
+
+fn refuse_others(body: &Map<String, Value>, allowed: &[&str], what: &str) -> Result<(), RequestError> {
+    match body
+        .keys()
+        .find(|key| !allowed.contains(&key.as_str()) && !matches!(key.as_str(), "type" | "version"))
+    {
+        Some(key) => Err(RequestError::unsupported(format!("parameter [{key}] of {what}"))),
+        None => Ok(()),
+    }
+}
+
+/// Settings are strings as often as not.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn strings(value: Option<&Value>) -> Vec<String> {
+    match value {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(list)) => list.iter().map(text).collect(),
+        Some(one) => {
+            text(one).split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+        }
+    }
+}
+
+fn length_max(body: &Map<String, Value>) -> Result<usize, RequestError> {
+    match body.get("max_token_length") {
+        None => Ok(TOKEN_LENGTH_MAX),
+        Some(value) => match text(value).parse::<usize>() {
+            Ok(length @ 1..=1_048_576) => Ok(length),
+            _ => Err(RequestError::illegal_argument(format!(
+                "maxTokenLength must be greater than 0 and less than 1048576 passed: {}",
+                text(value)
+            ))),
+        },
+    }
+}
+
+fn stop_words(value: &Value) -> Result<Vec<String>, RequestError> {
+    let words = strings(Some(value));
+    match words.first().map(String::as_str) {
+        Some("_english_") if words.len() == 1 => {
+            Ok(STOP_WORDS.iter().map(|word| (*word).to_owned()).collect())
+        }
+        Some("_none_") if words.len() == 1 => Ok(Vec::new()),
+        _ => match words.iter().find(|word| word.len() > 2 && word.starts_with('_') && word.ends_with('_')) {
+            Some(named) => Err(RequestError::unsupported(format!("stop word list [{named}]"))),
+            None => Ok(words),
+        },
+    }
+}
+
+fn stop_filter(words: Vec<String>, ignore_case: bool) -> Filter {
+    let words = words.into_iter().map(|word| if ignore_case { word.to_lowercase() } else { word }).collect();
+    Filter::Stop { words, ignore_case }
 }
