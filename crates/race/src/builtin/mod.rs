@@ -2,6 +2,8 @@
 
 pub mod access_log;
 pub mod catalog;
+pub mod command;
 pub mod generator;
 
 pub use catalog::{Documents, documents, export, files, names};
+pub use command::ExportCommand;
