@@ -1,9 +1,9 @@
-//! Dates in requests: "which instant is this text, and how is that instant shown?"
+//! Dates in requests: "which instant is this text, in which format?"
 
 use std::sync::{Arc, LazyLock};
 
-use limber_mapping::RequestError;
-use limber_mapping::date::{DateFormat, Zone};
+
+use limber_mapping::date::DateFormat;
 
 static DEFAULT_FORMAT: LazyLock<Arc<DateFormat>> = LazyLock::new(|| {
     Arc::new(DateFormat::parse_list("strict_date_optional_time||epoch_millis").expect("a built-in format"))
@@ -14,11 +14,3 @@ pub(crate) fn default_format() -> Arc<DateFormat> {
     DEFAULT_FORMAT.clone()
 }
 
-/// Milliseconds of a text with date math; `zone` is the request's `time_zone`.
-pub(crate) fn parse(format: &DateFormat, text: &str, now_millis: i64, round_up: bool, zone: Option<&str>) -> Result<i64, RequestError> {
-    let zone = match zone {
-        Some(zone) => Zone::parse(zone)?,
-        None => Zone::Utc,
-    };
-    format.parse_with_math(text, now_millis, round_up, &zone)
-}

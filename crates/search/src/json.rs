@@ -1,7 +1,7 @@
 //! Leaves of a request body: "what number, boolean or text is this JSON value, as Elasticsearch's parser coerces it?"
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Deepest nesting of `{` and `[` that a request body may have; deeper ones are refused before anything recurses over them.
 pub const JSON_DEPTH_MAX: usize = 500;
@@ -99,9 +99,6 @@ pub fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-pub fn as_object<'a>(value: &'a Value, otherwise: impl FnOnce() -> RequestError) -> Result<&'a Map<String, Value>, RequestError> {
-    value.as_object().ok_or_else(otherwise)
-}
 
 /// A time such as `5s` or `100ms` in milliseconds; `-1` is none. Source: Elasticsearch's `TimeValue#parseTimeValue`.
 pub fn time_millis(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {

@@ -8,15 +8,23 @@
 //! **Invariant**: with `mapping`, the only place that parses user JSON; knows nothing of files, threads or HTTP. A snapshot never
 //! changes while it is searched.
 
+mod collect;
 pub mod context;
 mod dates;
 mod error;
+mod execute;
+mod fetch;
 mod json;
 mod matcher;
 pub mod query;
 pub mod request;
+mod response;
 pub mod score;
+mod shard;
 
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
 pub use error::{Error, Result, ShardFailure, root_cause};
+pub use execute::{Cursor, count, execute, execute_page};
+pub use fetch::filter_source;
 pub use request::{CountRequest, SearchRequest, UrlParameters};
+pub use response::{CountResponse, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};

@@ -15,8 +15,8 @@ mod scorer;
 mod simple;
 
 pub(crate) use bits::{Bits, WINDOW};
-pub(crate) use open::{matcher, matches_doc, scorer};
-pub(crate) use scorer::{BoxedScorer, Scorer};
+pub(crate) use open::{matcher, matches_doc, phrase_freq_in, scorer};
+pub(crate) use scorer::BoxedScorer;
 
 use limber_segment::DocId;
 

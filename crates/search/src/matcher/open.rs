@@ -14,7 +14,7 @@ use super::points::NumberDocs;
 use super::postings::TermDocs;
 use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, PhraseScorer, TermScorer};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
-use super::{BoxedMatcher, Matcher};
+use super::BoxedMatcher;
 use crate::error::Result;
 use crate::query::{BoundQuery, Docs, Node, PhraseNode};
 
@@ -294,7 +294,15 @@ fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCu
     Ok(Some(PhraseCursor::new(slots, node.slop)))
 }
 
-/// For tests and single documents: whether `doc` matches.
+/// How often a phrase occurs in a document.
+pub(crate) fn phrase_freq_in(node: &PhraseNode, segment: &Segment, doc: DocId) -> Result<f32> {
+    match phrase_cursor(node, segment)? {
+        Some(mut cursor) => cursor.freq(doc),
+        None => Ok(0.0),
+    }
+}
+
+/// Whether a single document matches.
 pub(crate) fn matches_doc(query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<bool> {
     let start = doc / super::WINDOW * super::WINDOW;
     let mut bits = super::Bits::of(&[doc], start);

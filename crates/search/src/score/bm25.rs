@@ -81,7 +81,7 @@ impl Bm25 {
     }
 
     /// `weight(...)`'s details: `score(freq=…), computed as boost * idf * tf from:` and all below.
-    pub fn explain(&self, freq: Explanation, norm: u8, has_norms: bool) -> Explanation {
+    pub fn explain(&self, freq: Explanation, norm: u8) -> Explanation {
         let frequency = freq.value;
         let mut details = Vec::new();
         if self.boost != 1.0 {
@@ -103,7 +103,6 @@ impl Bm25 {
         let length = norm::decode(norm);
         let mut parts = vec![freq, Explanation::leaf(K1, "k1, term saturation parameter"), Explanation::leaf(B, "b, length normalization parameter")];
         let length_text = if norm::encode(length) != norm || length >= 40 { "dl, length of field (approximate)" } else { "dl, length of field" };
-        let _ = has_norms;
         parts.push(Explanation::leaf(length as f32, length_text));
         parts.push(Explanation::leaf(self.norms.average_length, "avgdl, average length of field"));
         details.push(Explanation::of(tf, "tf, computed as freq / (freq + k1 * (1 - b + b * dl / avgdl)) from:", parts));

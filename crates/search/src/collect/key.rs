@@ -1,0 +1,50 @@
+//! Sort keys that compare across segments, shards and pages.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::sort::BoundSort;
+
+/// One value that a hit is sorted by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SortKey {
+    /// A number that sorts like the value, or a document's number in its shard.
+    Number(i64),
+    Score(f32),
+    /// A term; `None`: the document has none.
+    Term(Option<Arc<[u8]>>),
+}
+
+impl SortKey {
+    /// Scores as numbers that sort alike.
+    pub fn score_order(score: f32) -> i64 {
+        let bits = score.to_bits() as i32;
+        i64::from(bits ^ ((bits >> 31) & i32::MAX))
+    }
+}
+
+/// Order of two hits by their keys: `Less` comes first.
+pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortKey]) -> Ordering {
+    for ((sort, left), right) in sorts.iter().zip(left).zip(right) {
+        let order = match (left, right) {
+            (SortKey::Number(left), SortKey::Number(right)) => left.cmp(right),
+            (SortKey::Score(left), SortKey::Score(right)) => left.total_cmp(right),
+            (SortKey::Term(left), SortKey::Term(right)) => {
+                // Where missing values go does not turn with the order.
+                let missing_first = sort.missing_terms_first();
+                match (left, right) {
+                    (None, None) => Ordering::Equal,
+                    (None, Some(_)) => return if missing_first { Ordering::Less } else { Ordering::Greater },
+                    (Some(_), None) => return if missing_first { Ordering::Greater } else { Ordering::Less },
+                    (Some(left), Some(right)) => left.cmp(right),
+                }
+            }
+            _ => Ordering::Equal,
+        };
+        let order = if sort.descending { order.reverse() } else { order };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    Ordering::Equal
+}

@@ -1,0 +1,26 @@
+//! The best hits of a shard: "which of the matching documents come first?"
+
+mod key;
+mod sort;
+mod top_fields;
+mod top_scores;
+
+pub(crate) use key::{SortKey, compare_keys};
+pub(crate) use sort::{BoundSort, KeyKind, bind_sorts, check_sortable};
+pub(crate) use top_fields::{SegmentTop, Tie, TopFields};
+pub(crate) use top_scores::TopScores;
+
+use limber_segment::DocId;
+
+/// A hit of a shard, before it is fetched.
+#[derive(Debug, Clone)]
+pub(crate) struct Hit {
+    /// Index of the segment in the snapshot.
+    pub segment: u32,
+    pub doc: DocId,
+    /// Number of the document in the shard, counted through its segments.
+    pub shard_doc: u64,
+    pub score: f32,
+    /// One for each sort; empty when sorted by score.
+    pub keys: Box<[SortKey]>,
+}

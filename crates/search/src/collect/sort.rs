@@ -1,0 +1,334 @@
+//! Sorts bound to a shard: "where does each key come from, and how is it shown?"
+
+use std::sync::Arc;
+
+use limber_mapping::date::DateFormat;
+use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
+use limber_mapping::{Field, FieldType, Representation, RequestError};
+use serde_json::Value;
+
+use super::key::SortKey;
+use crate::context::{ShardSnapshot, type_name};
+use crate::error::{Error, Result};
+use crate::json;
+use crate::request::{Missing, Mode, NumericType, Order, Sort};
+use crate::score::float_to_json;
+
+/// What the keys of a sort are; must agree across the shards of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    Score,
+    Doc,
+    Long,
+    Double,
+    Float,
+    Term,
+}
+
+impl KeyKind {
+    /// Lucene's name of it, for errors.
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyKind::Score => "SCORE",
+            KeyKind::Doc => "DOC",
+            KeyKind::Long => "LONG",
+            KeyKind::Double => "DOUBLE",
+            KeyKind::Float => "FLOAT",
+            KeyKind::Term => "STRING",
+        }
+    }
+}
+
+/// How a column's value becomes a key.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Transform {
+    /// As it is.
+    None,
+    /// A scaled float, to a sortable double.
+    Scaled(f64),
+    /// An integer, to a sortable double.
+    ToDouble,
+    /// A sortable double, to an integer.
+    ToLong,
+}
+
+impl Transform {
+    #[inline]
+    pub fn apply(self, value: i64) -> i64 {
+        match self {
+            Transform::None => value,
+            Transform::Scaled(factor) => sortable_from_f64(value as f64 / factor),
+            Transform::ToDouble => sortable_from_f64(value as f64),
+            Transform::ToLong => f64_from_sortable(value) as i64,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct BoundSort {
+    pub name: String,
+    pub kind: KeyKind,
+    pub descending: bool,
+    pub mode: Mode,
+    pub field: Option<Arc<Field>>,
+    pub transform: Transform,
+    /// Key of documents without a number.
+    pub missing_number: i64,
+    pub missing_terms: MissingTerms,
+    /// Dates are shown in it.
+    format: Option<Arc<DateFormat>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum MissingTerms {
+    First,
+    Last,
+    Term(Arc<[u8]>),
+}
+
+/// Binds the sorts of a request to a shard; empty when hits come by score alone.
+pub(crate) fn bind_sorts(sorts: &[Sort], shard: &ShardSnapshot) -> Result<Vec<BoundSort>> {
+    sorts.iter().map(|sort| BoundSort::bind(sort, shard)).collect()
+}
+
+impl BoundSort {
+    fn bind(sort: &Sort, shard: &ShardSnapshot) -> Result<BoundSort> {
+        let descending = sort.order == Order::Descending;
+        let mut bound = BoundSort {
+            name: sort.field.clone(),
+            kind: KeyKind::Doc,
+            descending,
+            mode: sort.mode.unwrap_or(if descending { Mode::Max } else { Mode::Min }),
+            field: None,
+            transform: Transform::None,
+            missing_number: 0,
+            missing_terms: MissingTerms::Last,
+            format: None,
+        };
+        if sort.is_score() {
+            bound.kind = KeyKind::Score;
+            return Ok(bound);
+        }
+        if sort.is_doc() {
+            return Ok(bound);
+        }
+        if sort.field == "_id" {
+            return Err(RequestError::illegal_argument(
+                "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster setting: \
+                 indices.id_field_data.enabled",
+            )
+            .into());
+        }
+        let kind = match shard.mapping.field(&sort.field) {
+            Some(field) => {
+                check_sortable(field, shard)?;
+                bound.field = Some(field.clone());
+                field.kind.clone()
+            }
+            None => unmapped_kind(sort, shard)?,
+        };
+        bound.kind = match &kind {
+            FieldType::Keyword | FieldType::Ip | FieldType::Text => KeyKind::Term,
+            FieldType::Double => KeyKind::Double,
+            FieldType::ScaledFloat { scaling_factor } => {
+                bound.transform = Transform::Scaled(*scaling_factor);
+                KeyKind::Double
+            }
+            FieldType::Float | FieldType::HalfFloat => KeyKind::Float,
+            _ => KeyKind::Long,
+        };
+        match (sort.numeric_type, bound.kind) {
+            (None, _) => {}
+            (Some(_), KeyKind::Term) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "[numeric_type] option cannot be set on a non-numeric field, got {}",
+                    type_name(&kind)
+                ))
+                .into());
+            }
+            (Some(NumericType::Double), KeyKind::Long) => (bound.kind, bound.transform) = (KeyKind::Double, Transform::ToDouble),
+            (Some(NumericType::Double), _) => bound.kind = KeyKind::Double,
+            (Some(NumericType::Long | NumericType::Date), KeyKind::Double | KeyKind::Float) => {
+                if bound.transform != Transform::None {
+                    return Err(RequestError::unsupported("numeric_type [long] on a scaled_float").into());
+                }
+                (bound.kind, bound.transform) = (KeyKind::Long, Transform::ToLong);
+            }
+            _ => {}
+        }
+        if bound.kind == KeyKind::Term && matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
+            return Err(shard.query_shard_exception("we only support AVG, MEDIAN and SUM on number based fields").into());
+        }
+        if let FieldType::Date { .. } = &kind
+            && let Some(pattern) = &sort.format
+        {
+            bound.format = Some(Arc::new(DateFormat::parse_list(pattern)?));
+        } else if sort.format.is_some() {
+            return Err(RequestError::unsupported("[format] of a sort on a field that is no date").into());
+        }
+        bound.bind_missing(&sort.missing)?;
+        Ok(bound)
+    }
+
+    fn bind_missing(&mut self, missing: &Missing) -> Result<()> {
+        let (least, greatest) = match self.kind {
+            KeyKind::Double | KeyKind::Float => (sortable_from_f64(f64::NEG_INFINITY), sortable_from_f64(f64::INFINITY)),
+            _ => (i64::MIN, i64::MAX),
+        };
+        match missing {
+            Missing::Last => {
+                self.missing_number = if self.descending { least } else { greatest };
+                self.missing_terms = MissingTerms::Last;
+            }
+            Missing::First => {
+                self.missing_number = if self.descending { greatest } else { least };
+                self.missing_terms = MissingTerms::First;
+            }
+            Missing::Value(value) if self.kind == KeyKind::Term => {
+                let text = json::scalar_text(value).unwrap_or_default();
+                let term = match &self.field {
+                    Some(field) => field.encode_term(&text)?,
+                    None => text.into_bytes(),
+                };
+                self.missing_terms = MissingTerms::Term(term.into());
+            }
+            Missing::Value(value) => self.missing_number = self.number_of(value)?,
+        }
+        Ok(())
+    }
+
+    /// A number given in a request (`missing`, `search_after`) as a key.
+    fn number_of(&self, value: &Value) -> std::result::Result<i64, RequestError> {
+        let text = json::scalar_text(value).unwrap_or_default();
+        match self.kind {
+            KeyKind::Double | KeyKind::Float => {
+                let number = limber_mapping::number::double_from_text(&text).ok_or_else(|| json::number_format(&text))?;
+                let number = if self.kind == KeyKind::Float { f64::from(number as f32) } else { number };
+                Ok(sortable_from_f64(number))
+            }
+            _ => {
+                if let (Some(format), Value::String(_)) = (self.date_format(), value) {
+                    return format.parse_with_math(&text, 0, false, &limber_mapping::date::Zone::Utc);
+                }
+                if let Value::Bool(flag) = value {
+                    return Ok(i64::from(*flag));
+                }
+                let number = limber_mapping::number::integer_from_text(&text).ok_or_else(|| json::number_format(&text))?;
+                i64::try_from(number.value).map_err(|_| json::number_format(&text))
+            }
+        }
+    }
+
+    fn date_format(&self) -> Option<Arc<DateFormat>> {
+        match (&self.format, self.field.as_ref().map(|field| &field.kind)) {
+            (Some(format), _) => Some(format.clone()),
+            (None, Some(FieldType::Date { format })) => Some(format.clone()),
+            _ => None,
+        }
+    }
+
+    pub fn missing_terms_first(&self) -> bool {
+        self.missing_terms == MissingTerms::First
+    }
+
+    /// A value of `search_after` as a key.
+    pub fn key_of(&self, value: &Value) -> Result<SortKey> {
+        let failed = |cause: RequestError| {
+            Error::Request(
+                RequestError::illegal_argument(format!("Failed to parse search_after value for field [{}].", self.name)).caused_by(cause),
+            )
+        };
+        match self.kind {
+            KeyKind::Score => {
+                let text = json::scalar_text(value).unwrap_or_default();
+                Ok(SortKey::Score(text.parse().map_err(|_| failed(json::number_format(&text)))?))
+            }
+            KeyKind::Term => {
+                let Some(text) = json::scalar_text(value) else { return Ok(SortKey::Term(None)) };
+                let term = match &self.field {
+                    Some(field) => field.encode_term(&text).map_err(failed)?,
+                    None => text.into_bytes(),
+                };
+                Ok(SortKey::Term(Some(term.into())))
+            }
+            _ if value.is_null() => Ok(SortKey::Number(self.missing_number)),
+            _ => Ok(SortKey::Number(match value {
+                Value::String(text) if text == "Infinity" || text == "-Infinity" => self.missing_number,
+                other => self.number_of(other).map_err(failed)?,
+            })),
+        }
+    }
+
+    /// A key as `sort` in a hit shows it.
+    pub fn show(&self, key: &SortKey) -> Value {
+        match key {
+            SortKey::Score(score) => float_to_json(*score),
+            SortKey::Term(None) => Value::Null,
+            SortKey::Term(Some(term)) => match &self.field {
+                Some(field) => field.decode_term(term).into(),
+                None => String::from_utf8_lossy(term).into_owned().into(),
+            },
+            SortKey::Number(number) => match self.kind {
+                KeyKind::Double | KeyKind::Float => {
+                    let double = f64_from_sortable(*number);
+                    match double {
+                        f64::INFINITY => "Infinity".into(),
+                        f64::NEG_INFINITY => "-Infinity".into(),
+                        _ if self.kind == KeyKind::Float => float_to_json(double as f32),
+                        _ => double.into(),
+                    }
+                }
+                _ => match &self.format {
+                    Some(_) if *number == i64::MAX || *number == i64::MIN => Value::Null,
+                    Some(format) => format.format_millis(*number).into(),
+                    None => (*number).into(),
+                },
+            },
+        }
+    }
+}
+
+fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
+    let Some(unmapped_type) = &sort.unmapped_type else {
+        return Err(shard.query_shard_exception(format!("No mapping found for [{}] in order to sort on", sort.field)).into());
+    };
+    Ok(match unmapped_type.as_str() {
+        "long" => FieldType::Long,
+        "integer" => FieldType::Integer,
+        "short" => FieldType::Short,
+        "byte" => FieldType::Byte,
+        "double" => FieldType::Double,
+        "float" => FieldType::Float,
+        "half_float" => FieldType::HalfFloat,
+        "scaled_float" => FieldType::ScaledFloat { scaling_factor: 1.0 },
+        "boolean" => FieldType::Boolean,
+        "date" => FieldType::Date { format: crate::dates::default_format() },
+        "keyword" => FieldType::Keyword,
+        "ip" => FieldType::Ip,
+        other => return Err(RequestError::illegal_argument(format!("No mapper found for type [{other}]")).into()),
+    })
+}
+
+/// Refuses fields without a column, in Elasticsearch's words.
+pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()> {
+    let path = &field.path;
+    if field.representation() == Representation::Text {
+        return Err(RequestError::illegal_argument(format!(
+            "Fielddata is disabled on [{path}] in [{}]. Text fields are not optimised for operations that require per-document field data \
+             like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. Alternatively, \
+             set fielddata=true on [{path}] in order to load field data by uninverting the inverted index. Note that this can use \
+             significant memory.",
+            shard.index.name
+        ))
+        .into());
+    }
+    if !field.doc_values {
+        return Err(RequestError::illegal_argument(format!(
+            "Can't load fielddata on [{path}] because fielddata is unsupported on fields of type [{}]. Use doc values instead.",
+            type_name(&field.kind)
+        ))
+        .into());
+    }
+    Ok(())
+}
+

@@ -1,0 +1,294 @@
+//! A search from request to response: the conductor.
+
+use std::cmp::Ordering;
+use std::time::{Duration, Instant};
+
+use limber_mapping::RequestError;
+use limber_store::Charge;
+use serde_json::Value;
+
+use crate::collect::{Hit, KeyKind, SortKey, Tie, TopScores, compare_keys};
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::{Error, Result, ShardFailure};
+use crate::fetch;
+use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
+use crate::response::{CountResponse, SearchResponse, ShardsSummary, TotalHits};
+use crate::shard::{self, After, ShardHits, ShardRequest};
+
+/// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cursor {
+    keys: Box<[SortKey]>,
+    /// Index of the last hit's shard among the snapshots, and its number there.
+    shard: usize,
+    shard_doc: u64,
+    /// Hits of the scroll, counted once by its first page.
+    total: Option<TotalHits>,
+    max_score: Option<f32>,
+}
+
+/// Searches all shards and fetches the winners.
+///
+/// A shard that fails is reported in `_shards.failures` while others succeed.
+///
+/// # Errors
+/// The request's fault as a whole, every shard failed, cancelled, or out of memory (`circuit_breaking_exception`).
+pub fn execute(shards: &[ShardSnapshot], request: &SearchRequest, context: &SearchContext) -> Result<SearchResponse> {
+    run(shards, request, None, false, context)
+}
+
+/// One page of a scroll: the first without a cursor, the next ones with the cursor of the page before
+/// ([`SearchResponse::cursor`]; its absence says that the page was the last). Pages come in the request's order; `_doc` is the cheapest,
+/// as a page then starts where the last one ended.
+pub fn execute_page(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    cursor: Option<&Cursor>,
+    context: &SearchContext,
+) -> Result<SearchResponse> {
+    run(shards, request, cursor, true, context)
+}
+
+/// Counts hits.
+pub fn count(shards: &[ShardSnapshot], request: &CountRequest, context: &SearchContext) -> Result<CountResponse> {
+    let search = SearchRequest {
+        query: request.query.clone(),
+        min_score: request.min_score,
+        terminate_after: request.terminate_after,
+        size: Some(0),
+        track_total_hits: TrackTotalHits::Exact,
+        ..SearchRequest::default()
+    };
+    let response = execute(shards, &search, context)?;
+    Ok(CountResponse {
+        count: response.total.map_or(0, |total| total.value),
+        terminated_early: response.terminated_early,
+        shards: response.shards,
+    })
+}
+
+fn run(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    cursor: Option<&Cursor>,
+    is_scroll: bool,
+    context: &SearchContext,
+) -> Result<SearchResponse> {
+    let context = &with_timeout(request, context);
+    // A scroll by score needs its last score as a key.
+    let by_score_with_keys = is_scroll || request.search_after.is_some();
+    let mut request = std::borrow::Cow::Borrowed(request);
+    if by_score_with_keys && request.sort.is_empty() && is_scroll {
+        request.to_mut().sort = vec![Sort::by("_score")];
+    }
+    if cursor.is_some() {
+        // Counted by the first page.
+        request.to_mut().track_total_hits = TrackTotalHits::None;
+    }
+    let request = &*request;
+    if request.aggregations.is_some() {
+        return Err(RequestError::unsupported("[aggregations] in [search]").into());
+    }
+    let _charge = charge_hits(shards, request, is_scroll, context)?;
+
+    let mut found: Vec<(usize, ShardHits)> = Vec::with_capacity(shards.len());
+    let mut failures: Vec<ShardFailure> = Vec::new();
+    for (number, snapshot) in shards.iter().enumerate() {
+        match search_shard(number, snapshot, request, cursor, is_scroll, context) {
+            Ok(hits) => found.push((number, hits)),
+            Err(error) if error.is_of_one_shard() => failures.push(failure(snapshot, &error, context)),
+            Err(error) => return Err(error),
+        }
+    }
+    if found.is_empty() && !failures.is_empty() {
+        return Err(Error::AllShardsFailed { phase: "query", failures });
+    }
+    check_sort_kinds(&found)?;
+
+    let mut response = reduce(shards.len(), &found, failures, request);
+    if let Some(cursor) = cursor {
+        (response.total, response.max_score) = (cursor.total, cursor.max_score);
+    }
+    let winners = winners(&found, request);
+    if is_scroll && winners.len() == request.size() as usize && let Some((number, hit)) = winners.last() {
+        response.cursor = Some(Cursor {
+            keys: hit.keys.clone(),
+            shard: *number,
+            shard_doc: hit.shard_doc,
+            total: response.total,
+            max_score: response.max_score,
+        });
+    }
+    // A scroll by score alone shows no sort values.
+    let shows_sort = !(request.is_by_score() && request.search_after.is_none());
+    response.hits = fetch::fetch(shards, &found, &winners, request, shows_sort, context)?;
+    response.took_millis = context.started.elapsed().as_millis() as u64;
+    Ok(response)
+}
+
+fn with_timeout(request: &SearchRequest, context: &SearchContext) -> SearchContext {
+    let mut context = context.clone();
+    if let Some(millis) = request.timeout_millis {
+        let own = Instant::now() + Duration::from_millis(millis.min(u64::from(u32::MAX)));
+        context.deadline = Some(context.deadline.map_or(own, |deadline| deadline.min(own)));
+    }
+    context
+}
+
+/// Charges the hits that all shards may hand in, before any is collected.
+fn charge_hits(shards: &[ShardSnapshot], request: &SearchRequest, is_scroll: bool, context: &SearchContext) -> Result<Charge> {
+    let mut hits = 0u64;
+    for snapshot in shards {
+        if check_window(snapshot, request, is_scroll).is_ok() {
+            hits = hits.saturating_add(wanted_hits(request).min(snapshot.doc_count()));
+        }
+    }
+    let bytes = hits.saturating_mul(TopScores::HIT_BYTES * (1 + request.sort.len() as u64));
+    Ok(context.ledger.request.charge(bytes, "<hits of a search>")?)
+}
+
+fn wanted_hits(request: &SearchRequest) -> u64 {
+    u64::from(request.from()) + u64::from(request.size())
+}
+
+fn search_shard(
+    number: usize,
+    snapshot: &ShardSnapshot,
+    request: &SearchRequest,
+    cursor: Option<&Cursor>,
+    is_scroll: bool,
+    context: &SearchContext,
+) -> Result<ShardHits> {
+    check_window(snapshot, request, is_scroll)?;
+    let needs_keys = is_scroll || request.search_after.is_some();
+    let sorts = shard::sorts_of(request, needs_keys, snapshot)?;
+    let after: After = match (cursor, &request.search_after) {
+        (Some(cursor), _) => {
+            // Equal keys come in the order of shards, then of documents: those of earlier shards were all on the pages before, none of
+            // those of later ones was.
+            let tie = match number.cmp(&cursor.shard) {
+                Ordering::Less => Tie::Seen,
+                Ordering::Equal => Tie::SeenUpTo(cursor.shard_doc),
+                Ordering::Greater => Tie::Unseen,
+            };
+            Some((cursor.keys.clone(), tie))
+        }
+        (None, Some(values)) => Some((search_after(values, &sorts)?, Tie::Seen)),
+        (None, None) => None,
+    };
+    let count_max = wanted_hits(request).min(snapshot.doc_count()) as usize;
+    shard::search(snapshot, ShardRequest { request, count_max, sorts, after }, None, context)
+}
+
+fn search_after(values: &[Value], sorts: &[crate::collect::BoundSort]) -> Result<Box<[SortKey]>> {
+    if sorts.is_empty() {
+        return Err(RequestError::illegal_argument("Sort must contain at least one field.").into());
+    }
+    if values.len() != sorts.len() {
+        return Err(RequestError::illegal_argument(format!(
+            "search_after has {} value(s) but sort has {}.",
+            values.len(),
+            sorts.len()
+        ))
+        .into());
+    }
+    values.iter().zip(sorts).map(|(value, sort)| sort.key_of(value)).collect()
+}
+
+/// `index.max_result_window`.
+fn check_window(snapshot: &ShardSnapshot, request: &SearchRequest, is_scroll: bool) -> Result<()> {
+    let window_max = snapshot.settings.max_result_window;
+    let wanted = wanted_hits(request);
+    if wanted <= u64::from(window_max) {
+        return Ok(());
+    }
+    Err(RequestError::illegal_argument(match is_scroll {
+        true => format!(
+            "Batch size is too large, size must be less than or equal to: [{window_max}] but was [{wanted}]. Scroll batch sizes cost as much \
+             memory as result windows so they are controlled by the [index.max_result_window] index level setting."
+        ),
+        false => format!(
+            "Result window is too large, from + size must be less than or equal to: [{window_max}] but was [{wanted}]. See the scroll api \
+             for a more efficient way to request large data sets. This limit can be set by changing the [index.max_result_window] index \
+             level setting."
+        ),
+    })
+    .into())
+}
+
+fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchContext) -> ShardFailure {
+    ShardFailure {
+        index: snapshot.index.name.clone(),
+        shard: snapshot.shard,
+        node: context.node_id.to_string(),
+        reason: error.to_request_error(),
+    }
+}
+
+/// Keys of different kinds do not compare.
+fn check_sort_kinds(found: &[(usize, ShardHits)]) -> Result<()> {
+    let Some((_, first)) = found.first() else { return Ok(()) };
+    for (_, other) in &found[1..] {
+        for (left, right) in first.sorts.iter().zip(&other.sorts) {
+            let kinds: (KeyKind, KeyKind) = (left.kind, right.kind);
+            if kinds.0 != kinds.1 {
+                return Err(RequestError::illegal_argument(format!(
+                    "Can't sort on field [{}]; the field has incompatible sort types: [{}] and [{}] across shards!",
+                    left.name,
+                    kinds.0.name(),
+                    kinds.1.name()
+                ))
+                .into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn reduce(shard_count: usize, found: &[(usize, ShardHits)], failures: Vec<ShardFailure>, request: &SearchRequest) -> SearchResponse {
+    let counted: u64 = found.iter().map(|(_, hits)| hits.total).sum();
+    let is_lower_bound = found.iter().any(|(_, hits)| hits.is_lower_bound);
+    let total = match request.track_total_hits {
+        TrackTotalHits::None => None,
+        TrackTotalHits::Exact => Some(TotalHits { value: counted, is_lower_bound: false }),
+        TrackTotalHits::UpTo(limit) if counted > u64::from(limit) => Some(TotalHits { value: u64::from(limit), is_lower_bound: true }),
+        TrackTotalHits::UpTo(_) => Some(TotalHits { value: counted, is_lower_bound }),
+    };
+    let max_score = match request.is_by_score() {
+        true if request.size() > 0 => found
+            .iter()
+            .filter_map(|(_, hits)| hits.hits.first())
+            .map(|hit| match hit.keys.first() {
+                Some(SortKey::Score(score)) => *score,
+                _ => hit.score,
+            })
+            .reduce(f32::max),
+        false if request.track_scores => found.iter().map(|(_, hits)| hits.max_score).filter(|score| score.is_finite()).reduce(f32::max),
+        _ => None,
+    };
+    SearchResponse {
+        took_millis: 0,
+        timed_out: found.iter().any(|(_, hits)| hits.timed_out),
+        terminated_early: (request.terminate_after > 0).then(|| found.iter().any(|(_, hits)| hits.terminated_early)),
+        shards: ShardsSummary { total: shard_count as u32, successful: found.len() as u32, skipped: 0, failures },
+        total,
+        max_score,
+        hits: Vec::new(),
+        aggregations: None,
+        cursor: None,
+    }
+}
+
+/// The hits of the page, with the index of their shard: best first, ties by shard, then by document.
+fn winners<'f>(found: &'f [(usize, ShardHits)], request: &SearchRequest) -> Vec<(usize, &'f Hit)> {
+    let mut all: Vec<(usize, &Hit)> = found.iter().flat_map(|(number, hits)| hits.hits.iter().map(|hit| (*number, hit))).collect();
+    let sorts = found.first().map_or(&[][..], |(_, hits)| &hits.sorts);
+    all.sort_by(|(left_shard, left), (right_shard, right)| {
+        let order = match sorts.is_empty() {
+            true => right.score.total_cmp(&left.score),
+            false => compare_keys(sorts, &left.keys, &right.keys),
+        };
+        order.then(left_shard.cmp(right_shard)).then(left.shard_doc.cmp(&right.shard_doc))
+    });
+    all.into_iter().skip(request.from() as usize).take(request.size() as usize).collect()
+}

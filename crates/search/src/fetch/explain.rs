@@ -1,0 +1,118 @@
+//! `explain`: how a hit's score came about, in Lucene's words.
+
+use limber_mapping::number::java_float;
+use limber_segment::postings::Want;
+use limber_segment::{DocId, Segment};
+
+use crate::error::Result;
+use crate::matcher;
+use crate::query::{BoolNode, BoundQuery, Node, PhraseNode, TermNode};
+use crate::score::{Bm25, Explanation};
+
+/// Explains a document that matches `query`.
+pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    Ok(match &query.node {
+        Node::Nothing { reason } => Explanation::leaf(0.0, format!("MatchNoDocsQuery(\"{reason}\")")),
+        Node::Everything { boost } => Explanation::leaf(*boost, boosted("*:*", *boost)),
+        Node::Docs { boost, text, .. } => Explanation::leaf(*boost, boosted(text, *boost)),
+        Node::Constant { inner, boost } => Explanation::leaf(*boost, boosted(&format!("ConstantScore({})", name(inner)), *boost)),
+        Node::Term(node) => term(node, segment, doc)?,
+        Node::Phrase(node) => phrase(node, query, segment, doc)?,
+        Node::Bool(node) => boolean(node, query, segment, doc)?,
+    })
+}
+
+fn boosted(text: &str, boost: f32) -> String {
+    if boost == 1.0 { text.to_owned() } else { format!("{text}^{}", java_float(boost)) }
+}
+
+/// The query as Lucene prints it.
+fn name(query: &BoundQuery) -> String {
+    match &query.node {
+        Node::Nothing { reason } => format!("MatchNoDocsQuery(\"{reason}\")"),
+        Node::Everything { .. } => "*:*".to_owned(),
+        Node::Docs { text, .. } => text.clone(),
+        Node::Constant { inner, boost } => boosted(&format!("ConstantScore({})", name(inner)), *boost),
+        Node::Term(node) => format!("{}:{}", node.field.path, String::from_utf8_lossy(&node.term)),
+        Node::Phrase(node) => {
+            let words: Vec<String> = node
+                .slots
+                .iter()
+                .map(|(_, terms)| {
+                    let words: Vec<_> = terms.iter().map(|term| String::from_utf8_lossy(term).into_owned()).collect();
+                    if words.len() == 1 { words[0].clone() } else { format!("({})", words.join(" ")) }
+                })
+                .collect();
+            let slop = if node.slop == 0 { String::new() } else { format!("~{}", node.slop) };
+            format!("{}:\"{}\"{slop}", node.field.path, words.join(" "))
+        }
+        Node::Bool(node) => {
+            let mut clauses = Vec::new();
+            for (sign, queries) in [("+", &node.must), ("#", &node.filter), ("", &node.should), ("-", &node.must_not)] {
+                for query in queries {
+                    let inner = name(query);
+                    let inner = if matches!(query.node, Node::Bool(_)) { format!("({inner})") } else { inner };
+                    clauses.push(format!("{sign}{inner}"));
+                }
+            }
+            clauses.join(" ")
+        }
+    }
+}
+
+fn norm(segment: &Segment, path: &str, doc: DocId) -> Result<Option<u8>> {
+    Ok(segment.norms(path)?.map(|norms| norms.get(doc)))
+}
+
+fn weight(query: &str, scorer: &Bm25, freq: Explanation, norm: Option<u8>, doc: DocId) -> Explanation {
+    let score = scorer.explain(freq, norm.unwrap_or(1));
+    Explanation::of(score.value, format!("weight({query} in {doc}) [PerFieldSimilarity], result of:"), vec![score])
+}
+
+fn term(node: &TermNode, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let path = &node.field.path;
+    let mut freq = 0;
+    if let Some(terms) = segment.terms(path)?
+        && let Some(info) = terms.get(&node.term)?
+    {
+        let mut postings = segment.postings(path, &info, Want::Freqs)?;
+        if postings.advance(doc) == doc {
+            freq = postings.freq();
+        }
+    }
+    let query = format!("{path}:{}", String::from_utf8_lossy(&node.term));
+    let freq = Explanation::leaf(freq as f32, "freq, occurrences of term within document");
+    Ok(weight(&query, &node.scorer, freq, norm(segment, path, doc)?, doc))
+}
+
+fn phrase(node: &PhraseNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let freq = matcher::phrase_freq_in(node, segment, doc)?;
+    let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
+    Ok(weight(&name(query), &node.scorer, freq, norm(segment, &node.field.path, doc)?, doc))
+}
+
+fn boolean(node: &BoolNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let only_filters = node.must.is_empty() && node.should.is_empty();
+    if only_filters && let [filter] = node.filter.as_slice() && node.must_not.is_empty() {
+        return Ok(Explanation::leaf(0.0, format!("ConstantScore({})^0.0", name(filter))));
+    }
+    if node.must.len() + node.should.len() == 1 && node.filter.is_empty() && node.must_not.is_empty() {
+        return explain(node.must.first().unwrap_or_else(|| &node.should[0]), segment, doc);
+    }
+    let mut details = Vec::new();
+    for clause in &node.must {
+        details.push(explain(clause, segment, doc)?);
+    }
+    for clause in &node.filter {
+        let inner = explain(clause, segment, doc)?;
+        details.push(Explanation::of(0.0, "match on required clause, product of:", vec![Explanation::leaf(0.0, "# clause"), inner]));
+    }
+    for clause in &node.should {
+        if matcher::matches_doc(clause, segment, doc)? {
+            details.push(explain(clause, segment, doc)?);
+        }
+    }
+    let mut sum = [0.0];
+    matcher::scorer(query, segment, true)?.score(&[doc], &mut sum)?;
+    Ok(Explanation::of(sum[0] as f32, "sum of:", details))
+}

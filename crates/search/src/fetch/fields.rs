@@ -1,0 +1,145 @@
+//! `docvalue_fields` (values from the columns) and `fields` (values from the source, as the mapping reads them).
+
+use limber_mapping::date::DateFormat;
+use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text};
+use limber_mapping::{Field, FieldType, Representation, RequestError, reserved};
+use limber_segment::{DocId, Segment};
+use serde_json::{Map, Value};
+
+use crate::collect::check_sortable;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::json;
+use crate::request::{FieldFormat, SearchRequest};
+use crate::score::float_to_json;
+
+/// The hit's `fields`; `None` when there are none.
+pub(super) fn collect(
+    shard: &ShardSnapshot,
+    segment: &Segment,
+    doc: DocId,
+    request: &SearchRequest,
+    source: Option<&Value>,
+) -> Result<Option<Value>> {
+    let mut found = Map::new();
+    for wanted in &request.docvalue_fields {
+        for field in shard.mapping.matching(&wanted.field) {
+            if wanted.field.contains('*') && (field.representation() == Representation::Text || !field.doc_values) {
+                continue;
+            }
+            check_sortable(field, shard)?;
+            let values = column_values(segment, field, doc, wanted)?;
+            if !values.is_empty() {
+                found.insert(field.path.to_string(), values.into());
+            }
+        }
+    }
+    if let Some(source) = source {
+        for wanted in &request.fields {
+            for field in shard.mapping.matching(&wanted.field) {
+                if (field.id.0 as usize) < reserved::COUNT {
+                    continue;
+                }
+                let values = source_values(shard, source, field, wanted)?;
+                if !values.is_empty() {
+                    found.insert(field.path.to_string(), values.into());
+                }
+            }
+        }
+    }
+    Ok(if found.is_empty() { None } else { Some(Value::Object(found)) })
+}
+
+fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>> {
+    match (&field.kind, wanted.format.as_deref()) {
+        (_, None | Some("use_field_mapping")) => Ok(None),
+        (FieldType::Date { .. }, Some(pattern)) => Ok(Some(DateFormat::parse_list(pattern)?)),
+        (_, Some(_)) => Err(RequestError::unsupported(format_args!("[format] on field [{}]", field.path)).into()),
+    }
+}
+
+fn column_values(segment: &Segment, field: &Field, doc: DocId, wanted: &FieldFormat) -> Result<Vec<Value>> {
+    let format = date_format(field, wanted)?;
+    let mut shown = Vec::new();
+    if field.representation() == Representation::Number {
+        let Some(column) = segment.numbers(&field.path)? else { return Ok(shown) };
+        let mut numbers = Vec::new();
+        column.values(doc, &mut numbers)?;
+        for number in numbers {
+            shown.push(match (&format, &field.kind) {
+                (Some(format), _) => format.format_millis(number).into(),
+                // Columns hold floats widened, and show them so.
+                (None, FieldType::Float | FieldType::HalfFloat) => f64_from_sortable(number).into(),
+                (None, _) => field.format_number(number),
+            });
+        }
+        return Ok(shown);
+    }
+    let (Some(column), Some(terms)) = (segment.ordinals(&field.path)?, segment.terms(&field.path)?) else { return Ok(shown) };
+    let (mut ordinals, mut term) = (Vec::new(), Vec::new());
+    column.values(doc, &mut ordinals)?;
+    for ordinal in ordinals {
+        terms.term(u64::from(ordinal), &mut term)?;
+        shown.push(field.decode_term(&term).into());
+    }
+    Ok(shown)
+}
+
+fn source_values(shard: &ShardSnapshot, source: &Value, field: &Field, wanted: &FieldFormat) -> Result<Vec<Value>> {
+    let format = date_format(field, wanted)?;
+    let mut raw = Vec::new();
+    gather(source, &field.path, &mut raw);
+    if raw.is_empty()
+        && let Some((parent, _)) = field.path.rsplit_once('.')
+        && shard.mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
+    {
+        gather(source, parent, &mut raw);
+    }
+    Ok(raw.into_iter().filter_map(|value| shown(field, value, format.as_ref())).collect())
+}
+
+/// All scalars at a dotted path, through arrays and through members whose names hold dots.
+fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| gather(item, path, out)),
+        Value::Object(members) => {
+            for (name, inner) in members {
+                if name == path {
+                    leaves(inner, out);
+                } else if let Some(rest) = path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.')) {
+                    gather(inner, rest, out);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn leaves<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, out)),
+        Value::Object(_) | Value::Null => {}
+        scalar => out.push(scalar),
+    }
+}
+
+/// A source value as its field type shows it; `None` where it does not parse (such values are ignored).
+fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
+    let text = json::scalar_text(value)?;
+    match &field.kind {
+        FieldType::Text | FieldType::Keyword => Some(text.into()),
+        FieldType::Ip => limber_mapping::ip::parse(text.as_bytes()).map(|bytes| limber_mapping::ip::format(&bytes).into()),
+        FieldType::Boolean => match text.as_str() {
+            "true" => Some(true.into()),
+            "false" | "" => Some(false.into()),
+            _ => None,
+        },
+        FieldType::Date { format: own } => {
+            let millis = own.parse_millis(&text).ok()?;
+            Some(format.unwrap_or(own).format_millis(millis).into())
+        }
+        FieldType::Double | FieldType::ScaledFloat { .. } => double_from_text(&text).map(Value::from),
+        FieldType::Float | FieldType::HalfFloat => double_from_text(&text).map(|value| float_to_json(value as f32)),
+        _ => integer_from_text(&text).and_then(|number| i64::try_from(number.value).ok()).map(Value::from),
+    }
+}

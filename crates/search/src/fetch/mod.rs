@@ -1,0 +1,154 @@
+//! From winners to hits: "what does this document look like?" Only the documents that are returned are read.
+
+mod explain;
+mod fields;
+mod source;
+
+use limber_mapping::RequestError;
+use limber_segment::{Segment, StoredReader};
+use serde_json::Value;
+
+use crate::collect::{Hit, SortKey};
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::matcher;
+use crate::request::{SearchRequest, SourceFilter, StoredFields};
+use crate::response::SearchHit;
+use crate::shard::ShardHits;
+
+pub use source::filter as filter_source;
+
+/// Fetches the winners: (index of the shard, hit), in the order in which they are shown.
+pub(crate) fn fetch(
+    shards: &[ShardSnapshot],
+    found: &[(usize, ShardHits)],
+    winners: &[(usize, &Hit)],
+    request: &SearchRequest,
+    shows_sort: bool,
+    context: &SearchContext,
+) -> Result<Vec<SearchHit>> {
+    let plan = Plan::of(request);
+    let mut reader = StoredReader::new();
+    let mut charge = context.ledger.request.charge(0, "<fetched hits>")?;
+    winners
+        .iter()
+        .map(|(number, hit)| {
+            let shard_hits = found.iter().find(|(shard, _)| shard == number).map(|(_, hits)| hits);
+            let fetched = one(&shards[*number], shard_hits.expect("a winner's shard was searched"), hit, request, &plan, shows_sort, &mut reader)?;
+            charge.grow(fetched.source.as_ref().map_or(0, |source| source.len() as u64), "<fetched hits>")?;
+            Ok(fetched)
+        })
+        .collect()
+}
+
+/// What to fetch, decided once a request.
+struct Plan {
+    id: bool,
+    source: SourceFilter,
+}
+
+impl Plan {
+    fn of(request: &SearchRequest) -> Plan {
+        let source = match (&request.source, &request.stored_fields) {
+            (Some(filter), _) => filter.clone(),
+            (None, Some(_)) => SourceFilter::none(),
+            (None, None) => SourceFilter::default(),
+        };
+        Plan { id: request.stored_fields != Some(StoredFields::None), source }
+    }
+}
+
+fn one(
+    shard: &ShardSnapshot,
+    hits: &ShardHits,
+    hit: &Hit,
+    request: &SearchRequest,
+    plan: &Plan,
+    shows_sort: bool,
+    reader: &mut StoredReader,
+) -> Result<SearchHit> {
+    let segment = &*shard.segments[hit.segment as usize].segment;
+    let mut fetched = SearchHit { index: shard.index.name.clone(), shard: shard.shard, ..SearchHit::default() };
+    let needs_source = plan.source.fetch || !request.fields.is_empty();
+    let mut parsed: Option<Value> = None;
+    let parse = |source: &[u8]| -> Result<Value> {
+        Ok(serde_json::from_slice(source).map_err(|error| {
+            RequestError::new(500, "exception", format!("the stored source of a document does not parse: {error}"))
+        })?)
+    };
+    if needs_source {
+        let document = segment.document(hit.doc, reader)?;
+        fetched.id = Some(String::from_utf8_lossy(document.id).into_owned());
+        fetched.routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
+        if plan.source.is_everything() {
+            fetched.source = Some(document.source.to_vec());
+        } else if plan.source.fetch {
+            let value = parse(document.source)?;
+            fetched.source = Some(source::filter(&value, &plan.source).to_string().into_bytes());
+            parsed = Some(value);
+        }
+        if !request.fields.is_empty() && parsed.is_none() {
+            parsed = Some(parse(document.source)?);
+        }
+    } else if plan.id {
+        let (id, routing) = segment.id_and_routing(hit.doc, reader)?;
+        fetched.id = Some(String::from_utf8_lossy(id).into_owned());
+        fetched.routing = routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
+    }
+    if !plan.id {
+        (fetched.id, fetched.routing) = (None, None);
+    }
+    let number = |path: &str| -> Result<u64> {
+        match segment.numbers(path)? {
+            Some(column) => Ok(column.get(hit.doc)?.unwrap_or(0) as u64),
+            None => Ok(0),
+        }
+    };
+    if request.version {
+        fetched.version = Some(number("_version")?);
+    }
+    if request.seq_no_primary_term {
+        fetched.seq_no = Some((number("_seq_no")?, number("_primary_term")?));
+    }
+    fetched.ignored = ignored(segment, hit.doc)?;
+    fetched.fields = fields::collect(shard, segment, hit.doc, request, parsed.as_ref())?;
+    let is_scored = request.is_by_score()
+        || request.track_scores
+        || request.sort.iter().any(|sort| sort.is_score());
+    if is_scored {
+        fetched.score = Some(match hit.keys.iter().find_map(|key| match key {
+            SortKey::Score(score) => Some(*score),
+            _ => None,
+        }) {
+            Some(score) => score,
+            None => hit.score,
+        });
+    }
+    if shows_sort {
+        fetched.sort = Some(hits.sorts.iter().zip(&hit.keys).map(|(sort, key)| sort.show(key)).collect());
+    }
+    let mut named = Vec::new();
+    hits.query.named(&mut named);
+    for (name, query) in named {
+        if !fetched.matched_queries.iter().any(|seen| seen == name) && matcher::matches_doc(query, segment, hit.doc)? {
+            fetched.matched_queries.push(name.to_owned());
+        }
+    }
+    fetched.matched_queries.sort_unstable();
+    if request.explain {
+        fetched.explanation = Some(explain::explain(&hits.query, segment, hit.doc)?);
+    }
+    Ok(fetched)
+}
+
+/// The paths in `_ignored`, sorted.
+fn ignored(segment: &Segment, doc: limber_segment::DocId) -> Result<Vec<String>> {
+    let (Some(column), Some(terms)) = (segment.ordinals("_ignored")?, segment.terms("_ignored")?) else { return Ok(Vec::new()) };
+    let (mut ordinals, mut term, mut paths) = (Vec::new(), Vec::new(), Vec::new());
+    column.values(doc, &mut ordinals)?;
+    for ordinal in ordinals {
+        terms.term(u64::from(ordinal), &mut term)?;
+        paths.push(String::from_utf8_lossy(&term).into_owned());
+    }
+    Ok(paths)
+}

@@ -1,0 +1,222 @@
+//! What a search answers, and its JSON in Elasticsearch's order.
+
+use serde_json::{Value, json};
+
+use crate::error::{ShardFailure, grouped};
+use crate::execute::Cursor;
+use crate::score::{Explanation, float_to_json};
+
+/// `hits.total`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TotalHits {
+    pub value: u64,
+    /// `gte` instead of `eq`.
+    pub is_lower_bound: bool,
+}
+
+/// `_shards`.
+#[derive(Debug, Clone, Default)]
+pub struct ShardsSummary {
+    pub total: u32,
+    pub successful: u32,
+    pub skipped: u32,
+    pub failures: Vec<ShardFailure>,
+}
+
+impl ShardsSummary {
+    /// `{"total", "successful", "skipped", "failed", "failures"}`.
+    pub fn to_json(&self) -> Value {
+        let mut object = json!({
+            "total": self.total,
+            "successful": self.successful,
+            "skipped": self.skipped,
+            "failed": self.failures.len(),
+        });
+        if !self.failures.is_empty() {
+            object["failures"] = grouped(&self.failures).iter().map(|failure| failure.to_json()).collect();
+        }
+        object
+    }
+}
+
+/// One hit, fetched.
+#[derive(Debug, Clone, Default)]
+pub struct SearchHit {
+    pub index: String,
+    pub shard: u32,
+    /// `None` under `stored_fields: _none_`.
+    pub id: Option<String>,
+    pub version: Option<u64>,
+    /// `_seq_no`, `_primary_term`.
+    pub seq_no: Option<(u64, u64)>,
+    /// `None`: shown as null.
+    pub score: Option<f32>,
+    pub routing: Option<String>,
+    /// `_ignored`.
+    pub ignored: Vec<String>,
+    /// JSON text.
+    pub source: Option<Vec<u8>>,
+    /// `fields` and `docvalue_fields`.
+    pub fields: Option<Value>,
+    pub sort: Option<Vec<Value>>,
+    pub matched_queries: Vec<String>,
+    pub explanation: Option<Explanation>,
+}
+
+/// The answer of [`crate::execute`].
+#[derive(Debug, Clone)]
+pub struct SearchResponse {
+    pub took_millis: u64,
+    pub timed_out: bool,
+    /// Shown when `terminate_after` was given.
+    pub terminated_early: Option<bool>,
+    pub shards: ShardsSummary,
+    /// `None` under `track_total_hits: false`.
+    pub total: Option<TotalHits>,
+    pub max_score: Option<f32>,
+    pub hits: Vec<SearchHit>,
+    pub aggregations: Option<Value>,
+    /// For [`crate::execute_page`]: where the next page starts.
+    pub cursor: Option<Cursor>,
+}
+
+/// How a response is written.
+#[derive(Debug, Clone, Default)]
+pub struct Rendering<'a> {
+    /// `rest_total_hits_as_int`.
+    pub total_as_int: bool,
+    pub scroll_id: Option<&'a str>,
+    /// The node's id, shown beside explanations.
+    pub node_id: &'a str,
+}
+
+impl SearchResponse {
+    /// The response as a JSON value; prefer [`SearchResponse::write_json`] where the text is what is wanted.
+    pub fn to_json(&self, rendering: &Rendering<'_>) -> Value {
+        let mut text = Vec::new();
+        self.write_json(&mut text, rendering);
+        serde_json::from_slice(&text).unwrap_or(Value::Null)
+    }
+
+    /// Appends the response as JSON text. Sources are copied as they are stored.
+    pub fn write_json(&self, out: &mut Vec<u8>, rendering: &Rendering<'_>) {
+        out.push(b'{');
+        if let Some(scroll_id) = rendering.scroll_id {
+            member(out, "_scroll_id", &scroll_id.into());
+        }
+        member(out, "took", &self.took_millis.into());
+        member(out, "timed_out", &self.timed_out.into());
+        if let Some(terminated_early) = self.terminated_early {
+            member(out, "terminated_early", &terminated_early.into());
+        }
+        member(out, "_shards", &self.shards.to_json());
+        key(out, "hits");
+        out.push(b'{');
+        if let Some(total) = &self.total {
+            match rendering.total_as_int {
+                true => member(out, "total", &total.value.into()),
+                false => {
+                    let relation = if total.is_lower_bound { "gte" } else { "eq" };
+                    member(out, "total", &json!({ "value": total.value, "relation": relation }));
+                }
+            }
+        } else if rendering.total_as_int {
+            member(out, "total", &(-1).into());
+        }
+        member(out, "max_score", &self.max_score.map_or(Value::Null, float_to_json));
+        key(out, "hits");
+        out.push(b'[');
+        for (at, hit) in self.hits.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            hit.write_json(out, rendering.node_id);
+        }
+        out.extend_from_slice(b"]}");
+        if let Some(aggregations) = &self.aggregations {
+            member(out, "aggregations", aggregations);
+        }
+        out.push(b'}');
+    }
+}
+
+impl SearchHit {
+    fn write_json(&self, out: &mut Vec<u8>, node_id: &str) {
+        out.push(b'{');
+        if self.explanation.is_some() {
+            member(out, "_shard", &format!("[{}][{}]", self.index, self.shard).into());
+            member(out, "_node", &node_id.into());
+        }
+        member(out, "_index", &self.index.as_str().into());
+        if let Some(id) = &self.id {
+            member(out, "_id", &id.as_str().into());
+        }
+        if let Some(version) = self.version {
+            member(out, "_version", &version.into());
+        }
+        if let Some((seq_no, primary_term)) = self.seq_no {
+            member(out, "_seq_no", &seq_no.into());
+            member(out, "_primary_term", &primary_term.into());
+        }
+        member(out, "_score", &self.score.map_or(Value::Null, float_to_json));
+        if let Some(routing) = &self.routing {
+            member(out, "_routing", &routing.as_str().into());
+        }
+        if !self.ignored.is_empty() {
+            member(out, "_ignored", &self.ignored.clone().into());
+        }
+        if let Some(source) = &self.source {
+            key(out, "_source");
+            out.extend_from_slice(source);
+        }
+        if let Some(fields) = &self.fields {
+            member(out, "fields", fields);
+        }
+        if let Some(sort) = &self.sort {
+            member(out, "sort", &sort.clone().into());
+        }
+        if !self.matched_queries.is_empty() {
+            member(out, "matched_queries", &self.matched_queries.clone().into());
+        }
+        if let Some(explanation) = &self.explanation {
+            member(out, "_explanation", &explanation.to_json());
+        }
+        out.push(b'}');
+    }
+}
+
+fn key(out: &mut Vec<u8>, name: &str) {
+    if !matches!(out.last(), None | Some(b'{')) {
+        out.push(b',');
+    }
+    out.push(b'"');
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+}
+
+fn member(out: &mut Vec<u8>, name: &str, value: &Value) {
+    key(out, name);
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(out, value);
+}
+
+/// The answer of [`crate::count`].
+#[derive(Debug, Clone)]
+pub struct CountResponse {
+    pub count: u64,
+    pub terminated_early: Option<bool>,
+    pub shards: ShardsSummary,
+}
+
+impl CountResponse {
+    /// `{"terminated_early", "count", "_shards"}`.
+    pub fn to_json(&self) -> Value {
+        let mut object = serde_json::Map::new();
+        if let Some(terminated_early) = self.terminated_early {
+            object.insert("terminated_early".into(), terminated_early.into());
+        }
+        object.insert("count".into(), self.count.into());
+        object.insert("_shards".into(), self.shards.to_json());
+        Value::Object(object)
+    }
+}

@@ -1,0 +1,382 @@
+//! The query phase on one shard: "how many hits are there, and which are the best?"
+
+use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
+
+use crate::collect::{BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts};
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::{Error, Result};
+use crate::matcher::{self, Bits, BoxedScorer, WINDOW};
+use crate::query::{self, BoundQuery, Docs, Node, Query};
+use crate::request::SearchRequest;
+
+/// What one shard answers to the query phase.
+pub(crate) struct ShardHits {
+    pub hits: Vec<Hit>,
+    pub sorts: Vec<BoundSort>,
+    /// Hits counted; exact unless `is_lower_bound`.
+    pub total: u64,
+    pub is_lower_bound: bool,
+    pub max_score: f32,
+    pub timed_out: bool,
+    pub terminated_early: bool,
+    pub query: BoundQuery,
+}
+
+/// Where a page starts: after these keys; documents of equal keys as [`Tie`] says.
+pub(crate) type After = Option<(Box<[SortKey]>, Tie)>;
+
+/// Receives every matching document of a shard, post filter aside: the seam to aggregations.
+pub(crate) trait Sink {
+    fn begin_segment(&mut self, number: usize, view: &SegmentView) -> Result<()>;
+    /// Ascending documents of one window.
+    fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()>;
+    /// Whether scores are needed.
+    fn needs_scores(&self) -> bool;
+}
+
+/// What a shard is asked for.
+pub(crate) struct ShardRequest<'r> {
+    pub request: &'r SearchRequest,
+    /// Best hits wanted from each shard.
+    pub count_max: usize,
+    pub sorts: Vec<BoundSort>,
+    pub after: After,
+}
+
+/// Runs the query phase. Errors belong to this shard alone, save cancellation.
+pub(crate) fn search(shard: &ShardSnapshot, wanted: ShardRequest<'_>, sink: Option<&mut dyn Sink>, context: &SearchContext) -> Result<ShardHits> {
+    let request = wanted.request;
+    let match_all = Query::match_all();
+    let query = query::bind(request.query.as_ref().unwrap_or(&match_all), shard, context.now_millis)?;
+    let post_filter = match &request.post_filter {
+        Some(filter) => Some(query::bind(filter, shard, context.now_millis)?),
+        None => None,
+    };
+    let sorts = wanted.sorts.clone();
+    let needs_score_keys = sorts.iter().any(|sort| sort.kind == crate::collect::KeyKind::Score);
+    let scoring = (sorts.is_empty() && wanted.count_max > 0)
+        || needs_score_keys
+        || request.track_scores
+        || request.min_score.is_some()
+        || sink.as_ref().is_some_and(|sink| sink.needs_scores());
+    let known_total = match request.min_score.is_none() && post_filter.is_none() {
+        true => known_count(&query, shard)?,
+        false => None,
+    };
+    let mut run = Run {
+        shard,
+        request,
+        context,
+        query: &query,
+        post_filter: post_filter.as_ref(),
+        scoring,
+        sink,
+        top: match sorts.is_empty() {
+            true => Top::Scores(TopScores::new(wanted.count_max)),
+            false => Top::Fields(TopFields::new(sorts.clone(), wanted.count_max, wanted.after)),
+        },
+        count_max: wanted.count_max,
+        total: 0,
+        threshold: match known_total {
+            Some(_) => 0,
+            None => request.track_total_hits.threshold(),
+        },
+        is_lower_bound: false,
+        max_score: f32::NEG_INFINITY,
+        timed_out: false,
+        terminated_early: false,
+        docs: Vec::with_capacity(WINDOW as usize),
+        sums: Vec::new(),
+        scores: Vec::new(),
+    };
+    let is_needless = run.sink.is_none() && wanted.count_max == 0 && known_total.is_some();
+    if !is_needless {
+        run.segments()?;
+    }
+    let Run { top, total, is_lower_bound, max_score, timed_out, terminated_early, .. } = run;
+    let hits = match top {
+        Top::Scores(top) => top.finish(&bases(shard)),
+        Top::Fields(top) => top.finish(),
+    };
+    let (total, is_lower_bound) = match known_total {
+        Some(known) => (known, false),
+        None => (total, is_lower_bound),
+    };
+    Ok(ShardHits { hits, sorts, total, is_lower_bound, max_score, timed_out, terminated_early, query })
+}
+
+/// Number of the first document of each segment in the shard.
+pub(crate) fn bases(shard: &ShardSnapshot) -> Vec<u64> {
+    let mut base = 0;
+    shard
+        .segments
+        .iter()
+        .map(|view| {
+            let first = base;
+            base += u64::from(view.doc_count());
+            first
+        })
+        .collect()
+}
+
+/// The number of hits where the index knows it without looking at documents.
+pub(crate) fn known_count(query: &BoundQuery, shard: &ShardSnapshot) -> Result<Option<u64>> {
+    let mut count = 0;
+    for view in &shard.segments {
+        let Some(here) = known_count_of(query, view)? else { return Ok(None) };
+        count += here;
+    }
+    Ok(Some(count))
+}
+
+fn known_count_of(query: &BoundQuery, view: &SegmentView) -> Result<Option<u64>> {
+    let segment = &view.segment;
+    let is_whole = view.deleted_count() == 0;
+    Ok(match &query.node {
+        Node::Nothing { .. } => Some(0),
+        Node::Everything { .. } => Some(u64::from(view.live_count())),
+        Node::Constant { inner, .. } => known_count_of(inner, view)?,
+        Node::Term(node) if is_whole => match segment.terms(&node.field.path)? {
+            Some(terms) => terms.get(&node.term)?.map_or(Some(0), |info| Some(u64::from(info.doc_freq))),
+            None => Some(0),
+        },
+        Node::Docs { docs: Docs::Exists { path }, .. } if is_whole => match segment.presence(path)? {
+            Some(presence) => Some(u64::from(presence.count()?)),
+            None => Some(0),
+        },
+        Node::Docs { docs: Docs::NumberRange { field, min, max }, .. } if is_whole => match segment.points(&field.path)? {
+            Some(points) if points.is_single_valued() => Some(points.count(*min..=*max)?),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+enum Top {
+    Scores(TopScores),
+    Fields(TopFields),
+}
+
+struct Run<'r, 's> {
+    shard: &'r ShardSnapshot,
+    request: &'r SearchRequest,
+    context: &'r SearchContext,
+    query: &'r BoundQuery,
+    post_filter: Option<&'r BoundQuery>,
+    scoring: bool,
+    sink: Option<&'s mut (dyn Sink + 's)>,
+    top: Top,
+    count_max: usize,
+    total: u64,
+    /// Hits that must be counted before any may be skipped.
+    threshold: u64,
+    is_lower_bound: bool,
+    max_score: f32,
+    timed_out: bool,
+    terminated_early: bool,
+    docs: Vec<DocId>,
+    sums: Vec<f64>,
+    scores: Vec<f32>,
+}
+
+/// Whether to go on with the next segment.
+#[derive(PartialEq)]
+enum Progress {
+    GoOn,
+    Stop,
+}
+
+impl Run<'_, '_> {
+    fn segments(&mut self) -> Result<()> {
+        let mut base = 0;
+        for (number, view) in self.shard.segments.iter().enumerate() {
+            match self.segment(number as u32, base, view) {
+                Ok(Progress::GoOn) => {}
+                Ok(Progress::Stop) => break,
+                Err(Error::TimedOut) => {
+                    self.timed_out = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            base += u64::from(view.doc_count());
+        }
+        Ok(())
+    }
+
+    fn segment(&mut self, number: u32, base: u64, view: &SegmentView) -> Result<Progress> {
+        if let Some(sink) = &mut self.sink {
+            sink.begin_segment(number as usize, view)?;
+        }
+        let mut fields = match &self.top {
+            Top::Fields(top) => Some(top.segment(&view.segment, number, base)?),
+            Top::Scores(_) => None,
+        };
+        let outcome = self.windows(number, base, view, &mut fields);
+        if let (Some(fields), Top::Fields(top)) = (fields, &mut self.top) {
+            top.absorb(fields)?;
+        }
+        outcome
+    }
+
+    /// Whether hits that cannot be among the best need not be looked at.
+    fn may_skip(&self) -> bool {
+        self.total >= self.threshold && self.sink.is_none() && !(self.request.track_scores && matches!(self.top, Top::Fields(_)))
+    }
+
+    fn windows(&mut self, number: u32, base: u64, view: &SegmentView, fields: &mut Option<SegmentTop<'_>>) -> Result<Progress> {
+        let segment = &*view.segment;
+        let mut matches = matcher::matcher(self.query, segment)?;
+        let mut scorer = match self.scoring {
+            true => Some(matcher::scorer(self.query, segment, true)?),
+            false => None,
+        };
+        let mut post_filter = match self.post_filter {
+            Some(filter) => Some(matcher::matcher(filter, segment)?),
+            None => None,
+        };
+        let mut bits = Bits::default();
+        let mut start = match fields {
+            // Only what lies before the page is left out: it still counts as hits when those are counted.
+            Some(fields) if self.may_skip() => fields.first_doc() / WINDOW * WINDOW,
+            _ => 0,
+        };
+        loop {
+            let next = matches.next(start)?;
+            if next == NO_MORE_DOCS || next >= segment.doc_count() {
+                return Ok(Progress::GoOn);
+            }
+            start = next / WINDOW * WINDOW;
+            self.context.check()?;
+            let may_skip = self.may_skip();
+            if may_skip {
+                if self.count_max == 0 {
+                    self.is_lower_bound = true;
+                    return Ok(Progress::Stop);
+                }
+                if self.cannot_compete(start, fields, &mut scorer)? {
+                    self.is_lower_bound = true;
+                    start += WINDOW;
+                    continue;
+                }
+            }
+            bits.clear();
+            matches.fill(start, &mut bits)?;
+            if let Some(live) = &view.live {
+                live.mask_window((start / WINDOW) as usize, &mut bits.0);
+            }
+            if may_skip && let Some(fields) = fields {
+                fields.mask(start, &mut bits)?;
+                self.is_lower_bound = true;
+            }
+            self.window(number, base, start, &mut bits, &mut scorer, &mut post_filter, fields)?;
+            if self.request.terminate_after > 0 && self.total >= u64::from(self.request.terminate_after) {
+                self.terminated_early = true;
+                return Ok(Progress::Stop);
+            }
+            start += WINDOW;
+        }
+    }
+
+    fn cannot_compete(&self, start: DocId, fields: &Option<SegmentTop<'_>>, scorer: &mut Option<BoxedScorer<'_>>) -> Result<bool> {
+        match (&self.top, fields, scorer) {
+            (Top::Fields(_), Some(fields), _) => fields.can_skip(start),
+            (Top::Scores(top), _, Some(scorer)) => match top.threshold() {
+                Some(threshold) => Ok(scorer.max_score(start, start + WINDOW)? <= threshold),
+                None => Ok(false),
+            },
+            _ => Ok(false),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // The parts of one open segment.
+    fn window(
+        &mut self,
+        number: u32,
+        base: u64,
+        start: DocId,
+        bits: &mut Bits,
+        scorer: &mut Option<BoxedScorer<'_>>,
+        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
+        fields: &mut Option<SegmentTop<'_>>,
+    ) -> Result<()> {
+        let needs_docs = self.count_max > 0 || self.sink.is_some() || self.request.min_score.is_some();
+        if !needs_docs && post_filter.is_none() && self.request.terminate_after == 0 {
+            self.total += u64::from(bits.count());
+            return Ok(());
+        }
+        self.docs.clear();
+        bits.append_to(start, &mut self.docs);
+        if self.request.terminate_after > 0 {
+            let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
+            self.docs.truncate(left.min(u64::from(WINDOW)) as usize);
+        }
+        if self.docs.is_empty() {
+            return Ok(());
+        }
+        if let Some(scorer) = scorer {
+            self.score(scorer)?;
+        }
+        if let Some(sink) = &mut self.sink {
+            sink.collect(&self.docs, &self.scores)?;
+        }
+        if let Some(filter) = post_filter {
+            let mut kept = Bits::of(&self.docs, start);
+            filter.restrict(start, &mut kept)?;
+            let mut at = 0;
+            let (docs, scores) = (&mut self.docs, &mut self.scores);
+            for read in 0..docs.len() {
+                if kept.contains(docs[read] - start) {
+                    docs[at] = docs[read];
+                    if let Some(score) = scores.get(read).copied() {
+                        scores[at] = score;
+                    }
+                    at += 1;
+                }
+            }
+            docs.truncate(at);
+            scores.truncate(at);
+        }
+        self.total += self.docs.len() as u64;
+        match (&mut self.top, fields) {
+            (Top::Scores(top), _) => top.collect(number, base, &self.docs, &self.scores),
+            (Top::Fields(_), Some(fields)) => {
+                if self.request.track_scores || self.request.min_score.is_some() {
+                    self.max_score = self.scores.iter().copied().fold(self.max_score, f32::max);
+                }
+                fields.collect(&self.docs, &self.scores)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Scores `self.docs`, and drops those below `min_score`.
+    fn score(&mut self, scorer: &mut BoxedScorer<'_>) -> Result<()> {
+        self.sums.clear();
+        self.sums.resize(self.docs.len(), 0.0);
+        scorer.score(&self.docs, &mut self.sums)?;
+        self.scores.clear();
+        self.scores.extend(self.sums.iter().map(|sum| *sum as f32));
+        if let Some(min_score) = self.request.min_score {
+            let mut at = 0;
+            for read in 0..self.docs.len() {
+                if self.scores[read] >= min_score {
+                    (self.docs[at], self.scores[at]) = (self.docs[read], self.scores[read]);
+                    at += 1;
+                }
+            }
+            self.docs.truncate(at);
+            self.scores.truncate(at);
+        }
+        Ok(())
+    }
+}
+
+/// Binds the request's sorts, or none where score alone decides.
+pub(crate) fn sorts_of(request: &SearchRequest, by_score_needs_keys: bool, shard: &ShardSnapshot) -> Result<Vec<BoundSort>> {
+    if request.is_by_score() && !by_score_needs_keys {
+        return Ok(Vec::new());
+    }
+    bind_sorts(&request.sort, shard)
+}
