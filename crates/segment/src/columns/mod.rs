@@ -10,6 +10,8 @@ pub mod format;
 mod pack;
 mod packed;
 mod presence;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use batch::Batch;

@@ -4,6 +4,8 @@
 
 pub mod format;
 mod reader;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use reader::{PointDocs, Points};
