@@ -81,9 +81,16 @@ pub fn documents(name: &str, corpus: Option<&Path>, test_mode: bool) -> Result<D
 /// Writes the track as a folder that Rally races unchanged: its files, its documents, and the 1,000 documents of test mode.
 ///
 /// # Errors
-/// As [`documents`], and `Io`.
+/// As [`documents`], `NotFound` when the folder holds another track, and `Io`.
 pub fn export(name: &str, corpus: Option<&Path>, folder: &Path) -> Result<(), LoadError> {
     let track = find(name)?;
+    let own = track.files.iter().find(|(file, _)| *file == "track.json").map(|(_, text)| *text);
+    if std::fs::read_to_string(folder.join("track.json")).is_ok_and(|present| Some(present.as_str()) != own) {
+        return Err(LoadError::NotFound(format!(
+            "[{}] already holds another track, which is left as it is; name another folder.",
+            folder.display()
+        )));
+    }
     let documents = documents(name, corpus, false)?;
     let write = |file: &str, content: &[u8]| {
         let path = folder.join(file);
