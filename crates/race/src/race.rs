@@ -174,7 +174,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let environment = telemetry.environment().clone();
     progress
         .note(&format!("{heading} with version [{}].", environment.version.as_deref().unwrap_or("unknown")));
-    telemetry.warnings.iter().for_each(|warning| progress.warn(warning));
+    schedule.warnings.iter().chain(&telemetry.warnings).for_each(|warning| progress.warn(warning));
 
     let mut tasks = schedule.run(&drive, &config.is_cancelled, progress)?;
     let (system, warnings) = telemetry.stop(&mut cluster);

@@ -141,7 +141,9 @@ impl Client {
         let mut timer: Option<Timer> = None;
         while !control.is_completed() && !self.signals.is_cancelled.load(Ordering::Acquire) {
             let due_s = task.throttle.next_due_s();
-            let progress = control.progress().or_else(|| task.runner.progress());
+            // Whichever comes first, the loop's end or the parameters', ends the task.
+            let progress =
+                [control.progress(), task.runner.progress()].into_iter().flatten().reduce(f64::max);
             if !task.runner.prepare()? {
                 break;
             }

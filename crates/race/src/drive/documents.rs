@@ -289,8 +289,9 @@ impl BulkReader {
         false
     }
 
-    pub fn progress(&self) -> f64 {
-        self.bulk as f64 / self.bulks_total.max(1) as f64
+    /// Share of the bulks handed out; `None` when they start over for ever.
+    pub fn progress(&self) -> Option<f64> {
+        (!self.rule.is_looped).then(|| self.bulk as f64 / self.bulks_total.max(1) as f64)
     }
 }
 

@@ -28,6 +28,8 @@ use crate::model::{ScheduleElement, Task, Track};
 /// Rally ends a round every 30 s; a shorter one bounds the samples that wait.
 const ROUND: Duration = Duration::from_secs(5);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+/// How long clients have after the race was cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Where and how to send.
 #[derive(Debug, Clone)]
@@ -67,6 +69,8 @@ pub struct TaskResult<'a> {
 
 /// A schedule whose tasks are planned.
 pub struct PlannedSchedule<'a> {
+    /// What the track asks for in vain.
+    pub warnings: Vec<String>,
     steps: Vec<(Step<'a>, Vec<Box<dyn Operation>>)>,
 }
 
@@ -77,12 +81,15 @@ impl<'a> PlannedSchedule<'a> {
         schedule: &'a [ScheduleElement],
         config: &DriveConfig,
     ) -> Result<PlannedSchedule<'a>, DriveError> {
-        let plan_step = |step: Step<'a>| {
-            let operations =
-                step.tasks.iter().map(|task| plan_task(track, task, config)).collect::<Result<_, _>>()?;
-            Ok::<_, DriveError>((step, operations))
-        };
-        Ok(PlannedSchedule { steps: steps(schedule).into_iter().map(plan_step).collect::<Result<_, _>>()? })
+        let mut planned = PlannedSchedule { warnings: Vec::new(), steps: Vec::new() };
+        for step in steps(schedule) {
+            let mut operations = Vec::new();
+            for task in &step.tasks {
+                operations.push(plan_task(track, task, config, &mut planned.warnings)?);
+            }
+            planned.steps.push((step, operations));
+        }
+        Ok(planned)
     }
 
     /// Runs all steps. Results come in the schedule's order.
@@ -102,20 +109,32 @@ impl<'a> PlannedSchedule<'a> {
     }
 }
 
-fn plan_task(track: &Track, task: &Task, config: &DriveConfig) -> Result<Box<dyn Operation>, DriveError> {
+fn plan_task(
+    track: &Track,
+    task: &Task,
+    config: &DriveConfig,
+    warnings: &mut Vec<String>,
+) -> Result<Box<dyn Operation>, DriveError> {
     let kind = task.operation.kind.as_str();
     let wrong = |reason: String| DriveError::track(&task.name, reason);
     if let Some(source) = &task.operation.param_source {
         return Err(wrong(format!("parameter source [{source}] is not supported (it needs a track plugin)")));
     }
-    let (_, plan) = KINDS
+    let (_, plan_operation) = KINDS
         .iter()
         .find(|(name, _)| *name == kind)
         .ok_or_else(|| wrong(format!("operation type [{kind}] is not supported yet")))?;
     Throttle::for_task(task, 0).map_err(wrong)?;
-    let plan_input =
-        Plan { track, task, protocol: &config.target.protocol, checks_assertions: config.checks_assertions };
-    plan(&plan_input).map_err(wrong)
+    let plan = Plan::new(track, task, &config.target.protocol, config.checks_assertions);
+    let operation = plan_operation(&plan).map_err(wrong)?;
+    for name in plan.unread() {
+        let warning =
+            format!("Parameter [{name}] of operation [{}] has no effect on [{kind}].", task.operation.name);
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+    Ok(operation)
 }
 
 fn run_step<'a>(
@@ -276,11 +295,22 @@ impl Worker<'_, '_> {
             running.spawn_local(client.run());
         }
         let mut first_abort: Option<Abort> = None;
-        while let Some(joined) = running.join_next().await {
+        loop {
+            let joined = match tokio::time::timeout(CANCEL_INTERVAL, running.join_next()).await {
+                Ok(Some(joined)) => joined,
+                Ok(None) => break,
+                // Clients look at the signal between requests; one that waits long is stopped where it waits.
+                Err(_) if self.signals.is_cancelled.load(Ordering::Acquire) => {
+                    running.abort_all();
+                    continue;
+                }
+                Err(_) => continue,
+            };
             match joined {
                 Ok(Ok(())) => {}
                 Ok(Err(abort)) => first_abort = first_abort.or(Some(abort)),
-                Err(error) => std::panic::resume_unwind(error.into_panic()),
+                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                Err(_stopped) => {}
             }
         }
         sink.borrow_mut().flush();

@@ -28,7 +28,7 @@ impl Exchange {
     /// error handling.
     pub async fn open(&mut self) {
         for connection in &mut self.connections {
-            let _ = connection.open().await;
+            let _ = tokio::time::timeout(self.timeout, connection.open()).await;
         }
     }
 

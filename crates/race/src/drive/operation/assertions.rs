@@ -36,7 +36,7 @@ const CONDITIONS: [(&str, Condition); 5] = [
 impl Assertions {
     /// The operation's `assertions`; `None` when there are none or they are not to be checked.
     pub fn plan(plan: &Plan<'_>) -> Result<Option<Assertions>, String> {
-        let items = match plan.params().get("assertions") {
+        let items = match plan.param("assertions") {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Array(items)) => items,
             Some(_) => return Err("parameter 'assertions' must be a list".into()),

@@ -93,7 +93,7 @@ fn amount(plan: &Plan<'_>, bulk_documents: u64) -> Result<(f64, Option<u64>), St
 }
 
 fn refresh(plan: &Plan<'_>) -> Result<Option<String>, String> {
-    match plan.params().get("refresh") {
+    match plan.param("refresh") {
         None | Some(serde_json::Value::Null) => Ok(None),
         Some(value) => match super::contract::plain(value) {
             value if ["wait_for", "true", "false"].contains(&value.as_str()) => Ok(Some(value)),
@@ -107,9 +107,9 @@ fn refresh(plan: &Plan<'_>) -> Result<Option<String>, String> {
 /// The document sets this task reads, opened, by corpus.
 fn used_corpora(plan: &Plan<'_>) -> Result<Vec<Vec<OpenSet>>, String> {
     let mut used = Vec::new();
+    let params = plan.params(&["corpora", "indices", "data-streams"]);
     for corpus in &plan.track.corpora {
-        let is_read =
-            |set: &&DocumentSet| set.number_of_documents > 0 && reads(plan.params(), &corpus.name, set);
+        let is_read = |set: &&DocumentSet| set.number_of_documents > 0 && reads(params, &corpus.name, set);
         let sets =
             corpus.documents.iter().filter(is_read).map(OpenSet::open).collect::<Result<Vec<_>, _>>()?;
         if !sets.is_empty() {
@@ -178,7 +178,7 @@ impl Runner for BulkRunner {
     }
 
     fn progress(&self) -> Option<f64> {
-        Some(self.reader.borrow().progress())
+        self.reader.borrow().progress()
     }
 }
 

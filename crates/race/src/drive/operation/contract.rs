@@ -4,6 +4,8 @@
 //! each worker the operation then makes one [`Runner`] per client; the clients call [`Runner::prepare`] outside and
 //! [`Runner::run`] inside the measured time.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,7 +25,13 @@ pub struct Plan<'a> {
     pub protocol: &'a Protocol,
     /// Whether the track's assertions are checked (`--enable-assertions`).
     pub checks_assertions: bool,
+    /// Names of the parameters that were looked at; see [`Plan::unread`].
+    read: RefCell<BTreeSet<String>>,
 }
+
+/// Parameters that describe an operation and are read when the track is loaded.
+const DESCRIPTIONS: [&str; 7] =
+    ["name", "operation-type", "param-source", "include-in-reporting", "meta", "tags", "description"];
 
 /// A planned operation, shared by all clients of its task.
 pub trait Operation: Send + Sync {
@@ -144,9 +152,33 @@ impl<S: Steady> Runner for SteadyRunner<S> {
     }
 }
 
-impl Plan<'_> {
-    pub fn params(&self) -> &Params {
+impl<'a> Plan<'a> {
+    pub fn new(
+        track: &'a Track,
+        task: &'a Task,
+        protocol: &'a Protocol,
+        checks_assertions: bool,
+    ) -> Plan<'a> {
+        Plan { track, task, protocol, checks_assertions, read: RefCell::default() }
+    }
+
+    /// A parameter of the operation.
+    pub fn param(&self, name: &str) -> Option<&Value> {
+        self.read.borrow_mut().insert(name.to_owned());
+        self.task.operation.params.get(name)
+    }
+
+    /// All parameters, for those who look at several of them: they are named in `read`.
+    pub fn params(&self, read: &[&str]) -> &Params {
+        self.read.borrow_mut().extend(read.iter().map(|name| (*name).to_owned()));
         &self.task.operation.params
+    }
+
+    /// Parameters nobody looked at while planning: they have no effect.
+    pub fn unread(&self) -> Vec<&str> {
+        let read = self.read.borrow();
+        let names = self.task.operation.params.keys().map(String::as_str);
+        names.filter(|name| !DESCRIPTIONS.contains(name) && !read.contains(*name)).collect()
     }
 
     /// A request with the headers every track operation sends, plus the operation's own `headers` and `opaque-id`.
@@ -157,7 +189,7 @@ impl Plan<'_> {
         if let Some(id) = self.text("opaque-id")? {
             builder = builder.header("x-opaque-id", id);
         }
-        match self.params().get("headers") {
+        match self.param("headers") {
             None | Some(Value::Null) => {}
             Some(Value::Object(headers)) => {
                 for (name, value) in headers {
@@ -204,7 +236,7 @@ impl Plan<'_> {
 
     /// `request-params`, empty when absent.
     pub fn request_params(&self) -> Result<impl Iterator<Item = (&str, &Value)>, String> {
-        let params = match self.params().get("request-params") {
+        let params = match self.param("request-params") {
             None | Some(Value::Null) => None,
             Some(Value::Object(params)) => Some(params),
             Some(_) => return Err("parameter 'request-params' must be an object".into()),
@@ -224,7 +256,7 @@ impl Plan<'_> {
 
     /// A text parameter; numbers count as their text.
     pub fn text(&self, name: &str) -> Result<Option<&str>, String> {
-        match self.params().get(name) {
+        match self.param(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(format!("parameter '{name}' must be a string but was {other}")),
@@ -232,7 +264,7 @@ impl Plan<'_> {
     }
 
     pub fn mandatory(&self, name: &str) -> Result<&Value, String> {
-        match self.params().get(name) {
+        match self.param(name) {
             None | Some(Value::Null) => Err(format!("mandatory parameter '{name}' is missing")),
             Some(value) => Ok(value),
         }
@@ -241,7 +273,7 @@ impl Plan<'_> {
     /// A number, which tracks also write as text.
     pub fn number(&self, name: &str) -> Result<Option<f64>, String> {
         let wrong = |value: &Value| format!("parameter '{name}' must be numeric but was {value}");
-        match self.params().get(name) {
+        match self.param(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value @ Value::Number(number)) => number.as_f64().map(Some).ok_or_else(|| wrong(value)),
             Some(value @ Value::String(text)) => text.trim().parse().map(Some).map_err(|_| wrong(value)),
@@ -251,7 +283,7 @@ impl Plan<'_> {
 
     /// A truth value, which templates also render as text.
     pub fn flag(&self, name: &str) -> Result<Option<bool>, String> {
-        match self.params().get(name) {
+        match self.param(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
@@ -263,7 +295,7 @@ impl Plan<'_> {
     /// One name or a list of names; `None` when absent or empty.
     pub fn names(&self, name: &str) -> Result<Option<Vec<String>>, String> {
         let wrong = || format!("parameter '{name}' must be a name or a list of names");
-        match self.params().get(name) {
+        match self.param(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) if text.is_empty() => Ok(None),
             Some(Value::String(text)) => Ok(Some(vec![text.clone()])),

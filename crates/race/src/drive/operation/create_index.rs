@@ -13,10 +13,10 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let mut indices: Vec<(String, Option<Value>)> = Vec::new();
     if plan.track.indices.is_empty() {
         let names = named.ok_or("Please set the property 'index' for the create-index operation")?;
-        let body = plan.params().get("body").cloned();
+        let body = plan.param("body").cloned();
         indices.extend(names.into_iter().map(|name| (name, body.clone())));
     } else {
-        let settings = plan.params().get("settings");
+        let settings = plan.param("settings");
         for index in &plan.track.indices {
             if named.as_ref().is_none_or(|names| names.contains(&index.name)) {
                 indices

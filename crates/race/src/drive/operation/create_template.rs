@@ -53,7 +53,7 @@ fn put_all(
 /// The operation's own `template` and `body`.
 fn own_template(plan: &Plan<'_>) -> Result<Option<(String, Value)>, String> {
     let name = plan.text("template")?;
-    let body = plan.params().get("body").filter(|body| !body.is_null());
+    let body = plan.param("body").filter(|body| !body.is_null());
     Ok(name.zip(body).map(|(name, body)| (name.to_owned(), body.clone())))
 }
 
@@ -78,7 +78,7 @@ fn track_templates(
     settings_path: &[&str],
 ) -> Result<Vec<(String, Value)>, String> {
     let filter = plan.text("template")?;
-    let settings = plan.params().get("settings");
+    let settings = plan.param("settings");
     let mut chosen = Vec::new();
     for template in templates.iter().filter(|template| filter.is_none_or(|name| name == template.name)) {
         let body = with_settings(Some(template.body.clone()), settings, settings_path)?;

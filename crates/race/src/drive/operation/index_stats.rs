@@ -12,7 +12,7 @@ use crate::drive::http::{Method, Request};
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let target = plan.names("index")?.map_or_else(|| "_all".to_owned(), |names| names.join(","));
     let builder = plan.with_request_params(plan.request(Method::Get, &format!("/{target}/_stats/_all"))?)?;
-    let condition = match plan.params().get("condition") {
+    let condition = match plan.param("condition") {
         None | Some(Value::Null) => None,
         Some(condition) => {
             let path = condition["path"].as_str().ok_or("'condition' needs the text property 'path'")?;

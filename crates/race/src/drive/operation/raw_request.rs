@@ -13,12 +13,8 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     }
     let name = plan.text("method")?.unwrap_or("GET");
     let method = Method::from_name(name).ok_or_else(|| format!("method [{name}] is not supported"))?;
-    let mut builder = plan.request_with_body(method, path, plan.params().get("body"))?;
-    if !plan
-        .params()
-        .get("headers")
-        .is_some_and(|headers| headers.as_object().is_some_and(|own| !own.is_empty()))
-    {
+    let mut builder = plan.request_with_body(method, path, plan.param("body"))?;
+    if !plan.param("headers").is_some_and(|headers| headers.as_object().is_some_and(|own| !own.is_empty())) {
         builder = builder.header("accept", "*/*");
     }
     let builder = plan.with_request_params(builder)?.ignore_statuses(&ignored(plan)?);
@@ -33,7 +29,7 @@ fn ignored(plan: &Plan<'_>) -> Result<Vec<u16>, String> {
         other => other.as_u64().and_then(|status| u16::try_from(status).ok()).ok_or_else(wrong),
     };
     let of_params = plan.request_params()?.find(|(name, _)| *name == "ignore").map(|(_, value)| value);
-    match of_params.or(plan.params().get("ignore")) {
+    match of_params.or(plan.param("ignore")) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => items.iter().map(status).collect(),
         Some(one) => Ok(vec![status(one)?]),

@@ -14,12 +14,12 @@ use crate::drive::http::{Method, Request, RequestBuilder, Response};
 use crate::drive::probe::{Found, probe};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
-    if plan.params().get("pages").is_some_and(|pages| !pages.is_null()) {
+    if plan.param("pages").is_some_and(|pages| !pages.is_null()) {
         return scroll_search::plan(plan);
     }
     let assertions = Assertions::plan(plan)?;
     let is_detailed = plan.flag("detailed-results")?.unwrap_or(false);
-    if plan.params().contains_key("assertions") && !is_detailed {
+    if plan.param("assertions").is_some() && !is_detailed {
         return Err("The property [detailed-results] must be [true] if assertions are defined".into());
     }
     let body = body_with_size(plan)?;
@@ -29,7 +29,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
 
 /// `GET /<index>/_search` with the operation's query parameters and headers.
 pub fn search_request(plan: &Plan<'_>, body: Option<&Value>) -> Result<RequestBuilder, String> {
-    if plan.params().get("with-point-in-time-from").is_some_and(|name| !name.is_null()) {
+    if plan.param("with-point-in-time-from").is_some_and(|name| !name.is_null()) {
         return Err("'with-point-in-time-from' is not supported yet".into());
     }
     let target = plan.target()?.ok_or("'index' or 'data-stream' is mandatory and is missing")?;
@@ -38,7 +38,7 @@ pub fn search_request(plan: &Plan<'_>, body: Option<&Value>) -> Result<RequestBu
         None => format!("/{target}/_search"),
     };
     let mut builder = plan.with_request_params(plan.request_with_body(Method::Get, &path, body)?)?;
-    if let Some(cache) = plan.params().get("cache").filter(|cache| !cache.is_null()) {
+    if let Some(cache) = plan.param("cache").filter(|cache| !cache.is_null()) {
         builder = builder.query("request_cache", &plain(cache).to_lowercase());
     }
     if plan.flag("response-compression-enabled")? == Some(false) {
@@ -49,7 +49,7 @@ pub fn search_request(plan: &Plan<'_>, body: Option<&Value>) -> Result<RequestBu
 
 /// The query body, with `results-per-page` as its `size`.
 pub fn body_with_size(plan: &Plan<'_>) -> Result<Option<Value>, String> {
-    let body = plan.params().get("body").filter(|body| !body.is_null()).cloned();
+    let body = plan.param("body").filter(|body| !body.is_null()).cloned();
     let size = plan.number("results-per-page")?.filter(|size| *size > 0.0);
     match (body, size) {
         (body, None) => Ok(body),

@@ -234,3 +234,33 @@ fn tracks_that_cannot_run_are_refused_before_the_first_request() {
     let from_plugin = |task: &mut crate::model::Task| task.operation.param_source = Some("mine".into());
     check(&track, &stub, task("search", json!({}), from_plugin), "parameter source [mine]");
 }
+
+#[test]
+fn parameters_without_effect_are_named() {
+    let stub = Stub::start(none);
+    let track = track(10);
+    let params = json!({"name": "x", "bulk-size": 5, "bulksize": 7, "corpora": "logs", "retries": 2});
+    let schedule =
+        [task("bulk", params, |_| {}), task("sleep", json!({"duration": 0, "index": "a"}), |_| {})];
+    let planned = crate::drive::driver::PlannedSchedule::new(&track, &schedule, &config(&stub)).unwrap();
+    let expected = [("bulksize", "bulk"), ("retries", "bulk"), ("index", "sleep")]
+        .map(|(name, kind)| format!("Parameter [{name}] of operation [{kind}] has no effect on [{kind}]."));
+    assert_eq!(planned.warnings, expected);
+}
+
+#[test]
+fn a_cancelled_race_does_not_wait_for_slow_requests() {
+    let stub = Stub::start(none);
+    let track = track(1);
+    let schedule = [task("sleep", json!({"duration": 3600}), |_| {})];
+    let is_cancelled = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let config = config(&stub);
+    let planned = crate::drive::driver::PlannedSchedule::new(&track, &schedule, &config).unwrap();
+    let later = std::sync::Arc::clone(&is_cancelled);
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        later.store(true, std::sync::atomic::Ordering::Release);
+    });
+    let result = planned.run(&config, &is_cancelled, &mut super::Silent);
+    assert!(matches!(result.err(), Some(DriveError::Interrupted)));
+}

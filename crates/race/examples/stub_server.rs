@@ -1,0 +1,104 @@
+//! A server that does nothing as fast as it can, to measure load generators with.
+//!
+//! It answers every search and bulk with the same few bytes, throws bulk bodies away unread, and says what `limber race` and
+//! `esrally` ask around a race. One thread, one runtime: give it a core of its own.
+//!
+//! `cargo run --release -p limber-race --example stub_server -- 127.0.0.1:19200`
+
+use std::io;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+const READ_BYTES: usize = 1 << 20;
+
+const INFO: &str = r#"{"name":"stub","cluster_name":"stub","cluster_uuid":"stub","version":{"number":"8.14.3","build_flavor":"default","build_hash":"stub"},"tagline":"You Know, for Search"}"#;
+const SEARCH: &str = r#"{"took":1,"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0},"hits":{"total":{"value":10000,"relation":"gte"},"max_score":1.0,"hits":[{"_index":"logs","_id":"1","_score":1.0,"_source":{"a":1}}]}}"#;
+const BULK: &str = r#"{"errors":false,"took":1,"items":[]}"#;
+const HEALTH: &str =
+    r#"{"cluster_name":"stub","status":"green","timed_out":false,"number_of_nodes":1,"relocating_shards":0}"#;
+const NODES_STATS: &str = r#"{"cluster_name":"stub","nodes":{"n":{"name":"stub","host":"127.0.0.1","jvm":{"gc":{"collectors":{}},"mem":{"pools":{}}},"ingest":{"total":{"count":0,"time_in_millis":0,"current":0,"failed":0},"pipelines":{}}}}}"#;
+const NODES: &str = r#"{"cluster_name":"stub","nodes":{"n":{"name":"stub","host":"127.0.0.1","os":{"name":"Linux","version":"1","available_processors":1},"jvm":{"vm_vendor":"none","version":"0"},"plugins":[]}}}"#;
+const STATE: &str = r#"{"master_node":"n"}"#;
+const SETTINGS: &str = r#"{"persistent":{},"transient":{}}"#;
+
+fn main() -> io::Result<()> {
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(&address).await?;
+        println!("{}", listener.local_addr()?);
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            tokio::spawn(serve(stream));
+        }
+    })
+}
+
+async fn serve(mut stream: TcpStream) {
+    let mut buffer = vec![0; READ_BYTES];
+    let mut filled = 0;
+    let mut answers = Vec::new();
+    loop {
+        answers.clear();
+        // Answer everything that is complete, then throw the rest of a body away as it comes.
+        let mut at = 0;
+        let mut body_left = 0;
+        while let Some(end) = memchr::memmem::find(&buffer[at..filled], b"\r\n\r\n") {
+            let head = &buffer[at..at + end];
+            let length = content_length(head);
+            answer(head, &mut answers);
+            at += end + 4;
+            let here = length.min(filled - at);
+            at += here;
+            body_left = length - here;
+        }
+        buffer.copy_within(at..filled, 0);
+        filled -= at;
+        while body_left > 0 {
+            match stream.read(&mut buffer[..body_left.min(READ_BYTES)]).await {
+                Ok(count) if count > 0 => body_left -= count,
+                _ => return,
+            }
+        }
+        if !answers.is_empty() && stream.write_all(&answers).await.is_err() {
+            return;
+        }
+        match stream.read(&mut buffer[filled..]).await {
+            Ok(count) if count > 0 => filled += count,
+            _ => return,
+        }
+    }
+}
+
+fn content_length(head: &[u8]) -> usize {
+    head.split(|byte| *byte == b'\n')
+        .filter(|line| line.len() > 15 && line[..15].eq_ignore_ascii_case(b"content-length:"))
+        .find_map(|line| std::str::from_utf8(&line[15..]).ok()?.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+fn answer(head: &[u8], out: &mut Vec<u8>) {
+    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let mut words = line.split(|byte| *byte == b' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
+    let body = match path {
+        b"/" => INFO,
+        b"/_bulk" => BULK,
+        b"/_cluster/settings" => SETTINGS,
+        b"/_nodes/_all" => NODES,
+        path if path.ends_with(b"/_search") => SEARCH,
+        path if path.starts_with(b"/_cluster/health") => HEALTH,
+        path if path.starts_with(b"/_cluster/state") => STATE,
+        path if path.starts_with(b"/_nodes/stats") => NODES_STATS,
+        path if path.starts_with(b"/_nodes/") => NODES,
+        _ => "{}",
+    };
+    let shown = if method == b"HEAD" { "" } else { body };
+    out.extend_from_slice(
+        b"HTTP/1.1 200 OK\r\nX-elastic-product: Elasticsearch\r\ncontent-type: application/json\r\n",
+    );
+    out.extend_from_slice(format!("content-length: {}\r\n\r\n{shown}", body.len()).as_bytes());
+}
