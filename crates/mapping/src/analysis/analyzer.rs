@@ -86,12 +86,10 @@ impl Analyzer {
     #[inline]
     fn standard(&self, text: &str, buffers: &mut Buffers, emit: &mut impl FnMut(Token<'_>)) {
         let Buffers { lower, token, .. } = buffers;
-        lower.clear();
-        lower.push_str(text);
-        lower.make_ascii_lowercase();
+        lower_and_pad(text, lower);
         let lower: &str = lower;
         let mut position = 0;
-        ascii::words(text, |start, end, is_ascii| {
+        ascii::words(text, lower.as_bytes(), |start, end, is_ascii| {
             let mut one = |start: usize, end: usize| {
                 let text = if is_ascii {
                     &lower[start..end]
@@ -113,9 +111,9 @@ impl Analyzer {
 
     #[inline]
     fn filtered(&self, text: &str, buffers: &mut Buffers, emit: &mut impl FnMut(Token<'_>)) {
-        let Buffers { token, other, .. } = buffers;
+        let Buffers { lower, token, other } = buffers;
         let mut position = 0;
-        self.tokenizer.split(text, self.token_length_max, |start, end| {
+        self.tokenizer.split(text, lower, self.token_length_max, |start, end| {
             token.clear();
             token.push_str(&text[start..end]);
             let is_kept = self.filters.iter().all(|filter| filter.apply(token, other));
@@ -155,6 +153,19 @@ impl Analyzer {
         });
         found
     }
+}
+
+/// Fills `lower` with `text` in lower case (ASCII letters only) and the padding that [`ascii::words`] asks for.
+#[inline]
+pub(super) fn lower_and_pad(text: &str, lower: &mut String) {
+    const ZEROS: &str = match std::str::from_utf8(&[0; ascii::PADDING]) {
+        Ok(zeros) => zeros,
+        Err(_) => "",
+    };
+    lower.clear();
+    lower.push_str(text);
+    lower.make_ascii_lowercase();
+    lower.push_str(ZEROS);
 }
 
 /// Cuts a token into pieces of at most `length_max` UTF-16 units, as Lucene's tokenizers do.

@@ -1,95 +1,228 @@
-//! Words of UAX #29 where the text is ASCII, byte by byte through a table; anything else is left to [`super::uax29`].
+//! Words of UAX #29 where the text is ASCII, 64 bytes at a time as bit masks; anything else is left to [`super::uax29`].
 //!
 //! Source: Unicode Standard Annex #29 (rules WB5 to WB13b) as Lucene's `StandardTokenizer` applies it.
 
 use super::uax29;
 
-const OTHER: u8 = 0;
-const LETTER: u8 = 1;
-const DIGIT: u8 = 2;
-/// `_` joins everything, and is no word alone.
-const EXTEND: u8 = 3;
-/// `:` joins letters.
-const MID_LETTER: u8 = 4;
-/// `.` and `'` join letters, and digits.
-const MID_BOTH: u8 = 5;
-/// `,` and `;` join digits.
-const MID_DIGIT: u8 = 6;
-const BEYOND: u8 = 7;
+/// Bytes of zero that must follow the text in the buffer given to [`words`].
+pub(super) const PADDING: usize = 64;
 
-static CLASS: [u8; 256] = classes();
-
-const fn classes() -> [u8; 256] {
-    let mut table = [OTHER; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
-            b'0'..=b'9' => DIGIT,
-            b'_' => EXTEND,
-            b':' => MID_LETTER,
-            b'.' | b'\'' => MID_BOTH,
-            b',' | b';' => MID_DIGIT,
-            0x80..=0xff => BEYOND,
-            _ => OTHER,
-        };
-        byte += 1;
-    }
-    table
+/// One bit a byte of a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Masks {
+    /// `a` to `z` and digits.
+    content: u64,
+    /// Those and `_`, which joins everything and is no word alone.
+    word: u64,
+    /// `: . ' , ;`, which may join what stands on both sides.
+    mid: u64,
+    /// Not ASCII.
+    beyond: u64,
 }
 
 /// Calls `word(start, end, is_ascii)` for every word, in order; offsets in bytes.
+///
+/// `lower` is `text` with its ASCII letters in lower case, followed by at least [`PADDING`] zero bytes.
 #[inline(always)]
-pub(super) fn words(text: &str, mut word: impl FnMut(usize, usize, bool)) {
-    let bytes = text.as_bytes();
+pub(super) fn words(text: &str, lower: &[u8], mut word: impl FnMut(usize, usize, bool)) {
+    let length = text.len();
     let mut at = 0;
-    while at < bytes.len() {
-        let first = CLASS[bytes[at] as usize];
-        if !matches!(first, LETTER | DIGIT | EXTEND | BEYOND) {
-            at += 1;
-            continue;
+    'window: while at < length {
+        let Some(window) = lower.get(at..).and_then(|rest| rest.first_chunk::<64>()) else { return };
+        let masks = masks(window);
+        let starts = masks.word | masks.beyond;
+        let mut offset = 0;
+        while offset < 64 && starts >> offset != 0 {
+            let start = offset + (starts >> offset).trailing_zeros() as usize;
+            let run = (!(masks.word >> start)).trailing_zeros() as usize;
+            let end = start + run;
+            if end >= 64 && start > 0 {
+                // The word goes on behind the window: look again from its start.
+                at += start;
+                continue 'window;
+            }
+            if end >= 64 || (masks.mid | masks.beyond) >> end & 1 == 1 {
+                at = joined(text, at + start, &mut word);
+                continue 'window;
+            }
+            if (masks.content >> start) << (64 - run) != 0 {
+                word(at + start, at + end, true);
+            }
+            offset = end + 1;
         }
-        let start = at;
-        let mut has_content = false;
-        let mut meets_beyond = false;
-        while let Some(&byte) = bytes.get(at) {
-            match CLASS[byte as usize] {
-                LETTER | DIGIT => has_content = true,
-                EXTEND => {}
-                OTHER => break,
-                BEYOND => {
-                    meets_beyond = true;
+        at += 64;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn masks(window: &[u8; 64]) -> Masks {
+    // SAFETY: every x86-64 processor has SSE2.
+    unsafe { masks_sse2(window) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse2")]
+#[inline]
+fn masks_sse2(window: &[u8; 64]) -> Masks {
+    use std::arch::x86_64::*;
+    let mut found = Masks { content: 0, word: 0, mid: 0, beyond: 0 };
+    for place in 0..4 {
+        let part: &[u8; 16] = window[place * 16..].first_chunk().expect("four parts of 16 bytes");
+        let value = u128::from_le_bytes(*part);
+        let bytes = _mm_set_epi64x((value >> 64) as i64, value as i64);
+        // Unsigned `byte - low <= width`, which SSE2 has only as `min(x, width) == x`.
+        let within = |low: u8, width: u8| {
+            let moved = _mm_sub_epi8(bytes, _mm_set1_epi8(low as i8));
+            _mm_cmpeq_epi8(_mm_min_epu8(moved, _mm_set1_epi8(width as i8)), moved)
+        };
+        let is = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));
+        let content = _mm_or_si128(within(b'a', 25), within(b'0', 9));
+        // `:` and `;` are neighbours; so are `,` `-` `.`, of which the dash is none.
+        let point = _mm_or_si128(is(b'.'), is(b','));
+        let mid = _mm_or_si128(_mm_or_si128(within(b':', 1), point), is(b'\''));
+        let bits = |mask| (_mm_movemask_epi8(mask) as u32 as u64) << (place * 16);
+        found.content |= bits(content);
+        found.word |= bits(_mm_or_si128(content, is(b'_')));
+        found.mid |= bits(mid);
+        found.beyond |= bits(bytes);
+    }
+    found
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn masks(window: &[u8; 64]) -> Masks {
+    masks_by_byte(window)
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn masks_by_byte(window: &[u8; 64]) -> Masks {
+    let mut found = Masks { content: 0, word: 0, mid: 0, beyond: 0 };
+    for (place, &byte) in window.iter().enumerate() {
+        let bit = 1u64 << place;
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' => {
+                found.content |= bit;
+                found.word |= bit;
+            }
+            b'_' => found.word |= bit,
+            b':' | b';' | b'.' | b',' | b'\'' => found.mid |= bit,
+            0x80.. => found.beyond |= bit,
+            _ => {}
+        }
+    }
+    found
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    Other,
+    Letter,
+    Digit,
+    Extend,
+    /// `:` joins letters.
+    MidLetter,
+    /// `.` and `'` join letters, and digits.
+    MidBoth,
+    /// `,` and `;` join digits.
+    MidDigit,
+    Beyond,
+}
+
+fn class(byte: u8) -> Class {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+        b'0'..=b'9' => Class::Digit,
+        b'_' => Class::Extend,
+        b':' => Class::MidLetter,
+        b'.' | b'\'' => Class::MidBoth,
+        b',' | b';' => Class::MidDigit,
+        0x80.. => Class::Beyond,
+        _ => Class::Other,
+    }
+}
+
+/// One word that starts at `start` and may hold more than word bytes; returns where to go on.
+#[inline(never)]
+fn joined(text: &str, start: usize, word: &mut impl FnMut(usize, usize, bool)) -> usize {
+    let bytes = text.as_bytes();
+    let class_at = |at: usize| bytes.get(at).map_or(Class::Other, |&byte| class(byte));
+    let mut at = start;
+    let mut has_content = false;
+    let mut before = Class::Other;
+    loop {
+        let here = class_at(at);
+        match here {
+            Class::Letter | Class::Digit => has_content = true,
+            Class::Extend => {}
+            Class::Other => break,
+            Class::Beyond => return beyond(text, start, at, word),
+            mid => {
+                let after = class_at(at + 1);
+                if after == Class::Beyond {
+                    return beyond(text, start, at, word);
+                }
+                let joins = before == after
+                    && match before {
+                        Class::Letter => mid != Class::MidDigit,
+                        Class::Digit => mid != Class::MidLetter,
+                        _ => false,
+                    };
+                if !joins {
                     break;
                 }
-                mid => {
-                    // At the start of a word a mid character has been passed over, so there is a byte before.
-                    let before = CLASS[bytes[at - 1] as usize];
-                    let after = bytes.get(at + 1).map_or(OTHER, |&byte| CLASS[byte as usize]);
-                    if after == BEYOND {
-                        meets_beyond = true;
-                        break;
+            }
+        }
+        before = here;
+        at += 1;
+    }
+    if has_content {
+        word(start, at, true);
+    }
+    at
+}
+
+/// No word passes an ASCII blank, so from a word's start to the next blank the full rules apply.
+fn beyond(text: &str, start: usize, at: usize, word: &mut impl FnMut(usize, usize, bool)) -> usize {
+    let rest = &text.as_bytes()[at..];
+    let end = rest.iter().position(|&byte| byte <= b' ').map_or(text.len(), |length| at + length);
+    uax29::words(&text[start..end], |from, to| word(start + from, start + to, false));
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+        #[test]
+        fn masks_are_those_of_the_byte_loop(bytes in proptest::collection::vec(any::<u8>(), 64)) {
+            let window: [u8; 64] = bytes.try_into().unwrap();
+            prop_assert_eq!(masks(&window), masks_by_byte(&window));
+        }
+
+        /// Windows and runs against one pass over the whole text.
+        #[test]
+        fn words_do_not_depend_on_windows(text in "([a-c1_.:,;' é日-]{0,9}|[a-z_]{50,80})([a-c1_.:,;' é日-]{0,40}|[a-z.]{0,150}){0,4}") {
+            let mut lower = text.to_ascii_lowercase().into_bytes();
+            lower.resize(text.len() + PADDING, 0);
+            let mut found = Vec::new();
+            words(&text, &lower, |start, end, _| found.push((start, end)));
+            let mut expected = Vec::new();
+            let mut at = 0;
+            while at < text.len() {
+                match class(text.as_bytes()[at]) {
+                    Class::Letter | Class::Digit | Class::Extend | Class::Beyond => {
+                        at = joined(&text, at, &mut |start, end, _| expected.push((start, end))).max(at + 1);
                     }
-                    let joins = before == after
-                        && match before {
-                            LETTER => mid != MID_DIGIT,
-                            DIGIT => mid != MID_LETTER,
-                            _ => false,
-                        };
-                    if !joins {
-                        break;
-                    }
+                    _ => at += 1,
                 }
             }
-            at += 1;
-        }
-        if meets_beyond {
-            // No word passes an ASCII blank, so the rest up to there is read by the full rules.
-            let end =
-                bytes[at..].iter().position(|&byte| byte <= b' ').map_or(bytes.len(), |length| at + length);
-            uax29::words(&text[start..end], |from, to| word(start + from, start + to, false));
-            at = end;
-        } else if has_content {
-            word(start, at, true);
+            prop_assert_eq!(found, expected);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Tokenizers: where a text is cut.
 
-use super::analyzer::pieces;
+use super::analyzer::{lower_and_pad, pieces};
 use super::ascii;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,45 +16,71 @@ pub(super) enum Tokenizer {
 }
 
 impl Tokenizer {
-    /// Calls `token(start, end)` for every token, in order; offsets in bytes.
+    /// Calls `token(start, end)` for every token, in order; offsets in bytes. `lower` is room for a copy of the text.
     #[inline]
-    pub fn split(self, text: &str, length_max: usize, mut token: impl FnMut(usize, usize)) {
+    pub fn split(
+        self,
+        text: &str,
+        lower: &mut String,
+        length_max: usize,
+        mut token: impl FnMut(usize, usize),
+    ) {
+        if self == Tokenizer::Keyword {
+            return token(0, text.len());
+        }
+        let mut cut = |start: usize, end: usize| {
+            if end - start <= length_max {
+                token(start, end);
+            } else {
+                pieces(text, start, end, length_max, &mut token);
+            }
+        };
         match self {
-            Tokenizer::Standard => ascii::words(text, |start, end, _| {
-                if end - start <= length_max {
-                    token(start, end);
-                } else {
-                    pieces(text, start, end, length_max, &mut token);
-                }
-            }),
-            Tokenizer::Letter => runs(text, length_max, is_letter, token),
-            Tokenizer::Whitespace => runs(text, length_max, |c| !is_java_whitespace(c), token),
-            Tokenizer::Keyword => token(0, text.len()),
+            Tokenizer::Standard => {
+                lower_and_pad(text, lower);
+                ascii::words(text, lower.as_bytes(), |start, end, _| cut(start, end));
+            }
+            Tokenizer::Letter if text.is_ascii() => ascii_runs(text, |byte| byte.is_ascii_alphabetic(), cut),
+            Tokenizer::Letter => runs(text, is_letter, cut),
+            _ if text.is_ascii() => {
+                ascii_runs(text, |byte| byte > b' ' || !is_java_whitespace(byte as char), cut)
+            }
+            _ => runs(text, |c| !is_java_whitespace(c), cut),
         }
     }
 }
 
 #[inline]
-fn runs(
-    text: &str,
-    length_max: usize,
-    is_inside: impl Fn(char) -> bool,
-    mut token: impl FnMut(usize, usize),
-) {
+fn ascii_runs(text: &str, is_inside: impl Fn(u8) -> bool, mut token: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        while at < bytes.len() && is_inside(bytes[at]) {
+            at += 1;
+        }
+        if at > start {
+            token(start, at);
+        }
+        at += 1;
+    }
+}
+
+#[inline]
+fn runs(text: &str, is_inside: impl Fn(char) -> bool, mut token: impl FnMut(usize, usize)) {
     let mut start = None;
-    let mut emit = |from: usize, to: usize| pieces(text, from, to, length_max, &mut token);
     for (at, c) in text.char_indices() {
         match (is_inside(c), start) {
             (true, None) => start = Some(at),
             (false, Some(from)) => {
-                emit(from, at);
+                token(from, at);
                 start = None;
             }
             _ => {}
         }
     }
     if let Some(from) = start {
-        emit(from, text.len());
+        token(from, text.len());
     }
 }
 

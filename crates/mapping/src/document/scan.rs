@@ -1,4 +1,4 @@
-//! Bytes of JSON, eight at a time: "where does this string end, where does the next token start?"
+//! Bytes of JSON, many at a time: "where does this string end, where does the next token start?"
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -21,7 +21,38 @@ fn stops(word: u64) -> u64 {
 
 /// Index of the first `"`, `\` or control character at or after `at`; `bytes.len()` when there is none.
 #[inline(always)]
-pub(super) fn string_stop(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn string_stop(bytes: &[u8], at: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: every x86-64 processor has SSE2.
+        unsafe { string_stop_sse2(bytes, at) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    string_stop_by_word(bytes, at)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse2")]
+#[inline]
+fn string_stop_sse2(bytes: &[u8], mut at: usize) -> usize {
+    use std::arch::x86_64::*;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
+        let value = u128::from_le_bytes(*chunk);
+        let chunk = _mm_set_epi64x((value >> 64) as i64, value as i64);
+        let quote = _mm_cmpeq_epi8(chunk, _mm_set1_epi8(b'"' as i8));
+        let backslash = _mm_cmpeq_epi8(chunk, _mm_set1_epi8(b'\\' as i8));
+        let control = _mm_cmpeq_epi8(_mm_min_epu8(chunk, _mm_set1_epi8(0x1f)), chunk);
+        let found = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), control));
+        if found != 0 {
+            return at + found.trailing_zeros() as usize;
+        }
+        at += 16;
+    }
+    string_stop_by_word(bytes, at)
+}
+
+#[inline(always)]
+fn string_stop_by_word(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..at + 8) {
         let word = u64::from_le_bytes(chunk.try_into().expect("eight bytes"));
         let found = stops(word);
@@ -69,6 +100,7 @@ mod tests {
                     .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
                     .map_or(sample.len(), |at| start + at);
                 assert_eq!(string_stop(sample, start), expected, "{sample:?} from {start}");
+                assert_eq!(string_stop_by_word(sample, start), expected, "{sample:?} from {start}");
             }
         }
     }
