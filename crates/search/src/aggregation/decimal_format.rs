@@ -1,0 +1,164 @@
+//! Number patterns such as `#,##0.00`: "how is this number written?" Source: `java.text.DecimalFormat` in the ROOT locale.
+
+use limber_mapping::RequestError;
+
+/// A pattern's positive half; negative numbers get a minus sign in front.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecimalFormat {
+    prefix: String,
+    suffix: String,
+    integer_digits_min: usize,
+    fraction_digits_min: usize,
+    fraction_digits_max: usize,
+    /// Digits between commas; 0: no commas.
+    group_digits: usize,
+    /// 1, 100 (`%`) or 1000 (`‰`).
+    multiplier: u32,
+}
+
+/// Digits that a pattern may ask for on either side of the point.
+const DIGIT_COUNT_MAX: usize = 340;
+
+impl DecimalFormat {
+    pub fn parse(pattern: &str) -> Result<DecimalFormat, RequestError> {
+        let malformed = || RequestError::illegal_argument(format!("Malformed pattern \"{pattern}\""));
+        let positive = pattern.split(';').next().unwrap_or_default();
+        let is_number = |char: char| matches!(char, '0' | '#' | ',' | '.');
+        let unquoted = Unquoted::of(positive);
+        let first = unquoted.chars.iter().position(|&(char, quoted)| !quoted && is_number(char)).ok_or_else(malformed)?;
+        let rest = &unquoted.chars[first..];
+        let len = rest.iter().take_while(|&&(char, quoted)| !quoted && is_number(char)).count();
+        let number: String = rest[..len].iter().map(|&(char, _)| char).collect();
+        let mut format = DecimalFormat {
+            prefix: String::new(),
+            suffix: String::new(),
+            integer_digits_min: 0,
+            fraction_digits_min: 0,
+            fraction_digits_max: 0,
+            group_digits: 0,
+            multiplier: 1,
+        };
+        let (before, after) = (&unquoted.chars[..first], &rest[len..]);
+        for (part, is_prefix) in [(before, true), (after, false)] {
+            let mut text = String::new();
+            for &(char, quoted) in part {
+                match char {
+                    '%' if !quoted => format.multiplier = 100,
+                    '‰' if !quoted => format.multiplier = 1000,
+                    'E' if !quoted && !is_prefix => {
+                        return Err(RequestError::unsupported(format!("the exponent in the number format [{pattern}]")));
+                    }
+                    _ => {}
+                }
+                text.push(char);
+            }
+            if is_prefix { format.prefix = text } else { format.suffix = text }
+        }
+        let (integer, fraction) = number.split_once('.').unwrap_or((&number, ""));
+        if fraction.contains(['.', ',']) || fraction.contains("#0") || integer.contains("0#") {
+            return Err(malformed());
+        }
+        if let Some(comma) = integer.rfind(',') {
+            format.group_digits = integer.len() - comma - 1;
+            if format.group_digits == 0 {
+                return Err(malformed());
+            }
+        }
+        format.integer_digits_min = integer.matches('0').count();
+        format.fraction_digits_min = fraction.matches('0').count();
+        format.fraction_digits_max = fraction.len();
+        if number.len() > DIGIT_COUNT_MAX {
+            return Err(malformed());
+        }
+        Ok(format)
+    }
+
+    /// Rounds half to even, as `DecimalFormat` does.
+    pub fn format(&self, value: f64) -> String {
+        if value.is_nan() {
+            return "NaN".to_owned();
+        }
+        let scaled = value * f64::from(self.multiplier);
+        let mut out = String::new();
+        // Rust, too, rounds the exact decimal expansion half to even.
+        let digits = format!("{:.*}", self.fraction_digits_max, scaled.abs());
+        let (integer, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+        let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        if value.is_sign_negative() && (!is_zero || value == 0.0 || value.is_sign_negative()) {
+            out.push('-');
+        }
+        out.push_str(&self.prefix);
+        if value.is_infinite() {
+            out.push('∞');
+        } else {
+            self.push_integer(integer, &mut out);
+            let kept = fraction.trim_end_matches('0').len().max(self.fraction_digits_min);
+            if kept > 0 {
+                out.push('.');
+                out.push_str(&fraction[..kept]);
+            }
+        }
+        out.push_str(&self.suffix);
+        out
+    }
+
+    fn push_integer(&self, integer: &str, out: &mut String) {
+        let integer = if integer == "0" && self.integer_digits_min == 0 && self.fraction_digits_max > 0 { "" } else { integer };
+        let padded = format!("{integer:0>width$}", width = self.integer_digits_min);
+        for (at, digit) in padded.chars().enumerate() {
+            let left = padded.len() - at;
+            if at > 0 && self.group_digits > 0 && left % self.group_digits == 0 {
+                out.push(',');
+            }
+            out.push(digit);
+        }
+    }
+}
+
+/// A pattern's characters, each with whether it stood in quotes.
+struct Unquoted {
+    chars: Vec<(char, bool)>,
+}
+
+impl Unquoted {
+    fn of(pattern: &str) -> Unquoted {
+        let mut chars = Vec::new();
+        let mut quoted = false;
+        let mut rest = pattern.chars().peekable();
+        while let Some(char) = rest.next() {
+            match char {
+                '\'' if rest.peek() == Some(&'\'') => {
+                    rest.next();
+                    chars.push(('\'', true));
+                }
+                '\'' => quoted = !quoted,
+                other => chars.push((other, quoted)),
+            }
+        }
+        Unquoted { chars }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_numbers_as_java_does() {
+        for (pattern, value, expected) in [
+            ("0.00", -5.0, "-5.00"),
+            ("000.0", 7.0, "007.0"),
+            ("#,##0.00", 1234567.895, "1,234,567.90"),
+            ("#.##", 0.5, ".5"),
+            ("#", 2.5, "2"),
+            ("#", 3.5, "4"),
+            ("0.##", 3.0, "3"),
+            ("$#,##0.00 'a'", 3.0, "$3.00 a"),
+            ("0%", 0.256, "26%"),
+        ] {
+            assert_eq!(DecimalFormat::parse(pattern).expect("pattern").format(value), expected, "{pattern}");
+        }
+        assert!(DecimalFormat::parse("abc").is_err());
+        assert!(DecimalFormat::parse("0E0").is_err());
+    }
+}

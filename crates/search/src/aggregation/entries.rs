@@ -1,0 +1,148 @@
+//! What a collector is handed: documents and the bucket that each belongs to.
+
+use limber_segment::DocId;
+
+/// A batch of (document, bucket) pairs, at most 4,096 documents of one window.
+///
+/// A document that fell into several buckets of the parent (a field with several values) appears once in `docs` and several times in
+/// `positions`.
+#[derive(Debug, Clone, Copy)]
+pub struct Entries<'e> {
+    /// Ascending, each once.
+    pub docs: &'e [DocId],
+    /// Entry `i` is document `docs[positions[i]]`; ascending. `None`: entry `i` is `docs[i]`.
+    pub positions: Option<&'e [u32]>,
+    /// Entry `i` belongs to bucket `buckets[i]`. `None`: all belong to bucket 0.
+    pub buckets: Option<&'e [u32]>,
+    /// Every bucket is below this.
+    pub bucket_count: usize,
+}
+
+impl<'e> Entries<'e> {
+    /// Documents that all belong to the only bucket.
+    pub fn of(docs: &'e [DocId]) -> Entries<'e> {
+        Entries { docs, positions: None, buckets: None, bucket_count: 1 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.positions.map_or(self.docs.len(), <[u32]>::len)
+    }
+
+    #[inline]
+    pub fn bucket(&self, entry: usize) -> u32 {
+        self.buckets.map_or(0, |buckets| buckets[entry])
+    }
+
+    /// Whether every entry is in bucket 0 and no document is there twice.
+    pub fn is_single_bucket(&self) -> bool {
+        self.positions.is_none() && self.buckets.is_none()
+    }
+}
+
+/// Values of the documents of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<'v, T> {
+    pub values: &'v [T],
+    /// `values[i]` belongs to `docs[positions[i]]`; ascending. `None`: every document has exactly one.
+    pub positions: Option<&'v [u32]>,
+}
+
+impl<T: Copy> Values<'_, T> {
+    /// Calls `each(entry, bucket, value)` for every value of every entry: entries ascending, values of one entry in their order.
+    /// `starts` is a reused buffer.
+    #[inline]
+    pub fn join(&self, entries: &Entries<'_>, starts: &mut Vec<u32>, mut each: impl FnMut(usize, u32, T)) {
+        match (self.positions, entries.positions) {
+            (None, None) => match entries.buckets {
+                None => self.values.iter().enumerate().for_each(|(entry, &value)| each(entry, 0, value)),
+                Some(buckets) => {
+                    for (entry, (&value, &bucket)) in self.values.iter().zip(buckets).enumerate() {
+                        each(entry, bucket, value);
+                    }
+                }
+            },
+            (Some(positions), None) => {
+                for (&value, &position) in self.values.iter().zip(positions) {
+                    let entry = position as usize;
+                    each(entry, entries.bucket(entry), value);
+                }
+            }
+            (None, Some(positions)) => {
+                for (entry, &position) in positions.iter().enumerate() {
+                    each(entry, entries.bucket(entry), self.values[position as usize]);
+                }
+            }
+            (Some(owners), Some(positions)) => {
+                ranges(owners, entries.docs.len(), starts);
+                for (entry, &position) in positions.iter().enumerate() {
+                    let (start, end) = (starts[position as usize], starts[position as usize + 1]);
+                    for &value in &self.values[start as usize..end as usize] {
+                        each(entry, entries.bucket(entry), value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `starts[p]..starts[p + 1]` are the values of the document at position `p`.
+fn ranges(owners: &[u32], doc_count: usize, starts: &mut Vec<u32>) {
+    starts.clear();
+    starts.reserve(doc_count + 1);
+    let mut next = 0u32;
+    for position in 0..doc_count as u32 {
+        starts.push(next);
+        while owners.get(next as usize) == Some(&position) {
+            next += 1;
+        }
+    }
+    starts.push(next);
+}
+
+/// (Entry, bucket) pairs made by a bucket aggregation for its sub-aggregations.
+#[derive(Debug, Default)]
+pub struct Emitted {
+    /// Index of the parent's entry, ascending.
+    entries: Vec<u32>,
+    buckets: Vec<u32>,
+    docs: Vec<DocId>,
+    positions: Vec<u32>,
+}
+
+impl Emitted {
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.buckets.clear();
+    }
+
+    #[inline]
+    pub fn push(&mut self, entry: usize, bucket: u32) {
+        self.entries.push(entry as u32);
+        self.buckets.push(bucket);
+    }
+
+    /// The pairs as a batch over the documents of `parent`, without those documents that are in no pair.
+    pub fn batch<'e>(&'e mut self, parent: &Entries<'e>, bucket_count: usize) -> Entries<'e> {
+        let is_strict = self.entries.windows(2).all(|pair| pair[0] < pair[1]);
+        if is_strict && parent.positions.is_none() {
+            if self.entries.len() == parent.docs.len() {
+                return Entries { docs: parent.docs, positions: None, buckets: Some(&self.buckets), bucket_count };
+            }
+            self.docs.clear();
+            self.docs.extend(self.entries.iter().map(|&entry| parent.docs[entry as usize]));
+            return Entries { docs: &self.docs, positions: None, buckets: Some(&self.buckets), bucket_count };
+        }
+        self.docs.clear();
+        self.positions.clear();
+        let mut last = u32::MAX;
+        for &entry in &self.entries {
+            let position = parent.positions.map_or(entry, |positions| positions[entry as usize]);
+            if position != last {
+                self.docs.push(parent.docs[position as usize]);
+                last = position;
+            }
+            self.positions.push(self.docs.len() as u32 - 1);
+        }
+        Entries { docs: &self.docs, positions: Some(&self.positions), buckets: Some(&self.buckets), bucket_count }
+    }
+}

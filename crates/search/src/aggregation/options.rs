@@ -1,0 +1,156 @@
+//! Options of one aggregation as the user wrote them: "what is configured, and is anything wrong with it?"
+//!
+//! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's `ObjectParser` and
+//! `ValuesSourceAggregationBuilder`, without the position in the text.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use crate::json;
+
+type Result<T> = std::result::Result<T, RequestError>;
+
+/// The body of one aggregation.
+#[derive(Debug)]
+pub struct Options {
+    /// The aggregation's type, such as `terms`.
+    pub kind: &'static str,
+    /// The name the user gave it.
+    pub name: String,
+    map: Map<String, Value>,
+}
+
+impl Options {
+    pub fn new(kind: &'static str, name: &str, map: Map<String, Value>) -> Options {
+        Options { kind, name: name.to_owned(), map }
+    }
+
+    /// `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
+    pub fn failed(&self, option: &str, cause: RequestError) -> RequestError {
+        let reason = format!("[{}] failed to parse field [{option}]", self.kind);
+        RequestError::new(400, "x_content_parse_exception", reason).caused_by(cause)
+    }
+
+    /// [`Self::failed`] by an `illegal_argument_exception`.
+    pub fn refused(&self, option: &str, reason: impl Into<String>) -> RequestError {
+        self.failed(option, RequestError::illegal_argument(reason))
+    }
+
+    /// The raw option; JSON `null` counts as absent.
+    pub fn take(&mut self, option: &str) -> Option<Value> {
+        self.map.shift_remove(option).filter(|value| !value.is_null())
+    }
+
+    pub fn has(&self, option: &str) -> bool {
+        self.map.contains_key(option)
+    }
+
+    fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
+        let reason = format!("[{}] {option} doesn't support values of type: {}", self.kind, json::token(value));
+        RequestError::new(400, "x_content_parse_exception", reason)
+    }
+
+    pub fn text(&mut self, option: &str) -> Result<Option<String>> {
+        match self.take(option) {
+            None => Ok(None),
+            Some(value) => json::scalar_text(&value).map(Some).ok_or_else(|| self.wrong_type(option, &value)),
+        }
+    }
+
+    pub fn boolean(&mut self, option: &str) -> Result<Option<bool>> {
+        match self.take(option) {
+            None => Ok(None),
+            Some(value) => json::boolean(&value).map(Some).map_err(|cause| self.failed(option, cause)),
+        }
+    }
+
+    pub fn int(&mut self, option: &str) -> Result<Option<i32>> {
+        match self.take(option) {
+            None => Ok(None),
+            Some(value) => json::int(&value).map(Some).map_err(|cause| self.failed(option, cause)),
+        }
+    }
+
+    pub fn long(&mut self, option: &str) -> Result<Option<i64>> {
+        let Some(value) = self.take(option) else { return Ok(None) };
+        let number = value.as_i64().or_else(|| value.as_f64().map(|double| double as i64));
+        let number = number.or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+        let wrong = || self.failed(option, json::number_format(json::scalar_text(&value).unwrap_or_default()));
+        number.map(Some).ok_or_else(wrong)
+    }
+
+    pub fn double(&mut self, option: &str) -> Result<Option<f64>> {
+        let Some(value) = self.take(option) else { return Ok(None) };
+        let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+        let wrong = || self.failed(option, json::number_format(json::scalar_text(&value).unwrap_or_default()));
+        number.map(Some).ok_or_else(wrong)
+    }
+
+    pub fn object(&mut self, option: &str) -> Result<Option<Map<String, Value>>> {
+        match self.take(option) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map)),
+            Some(other) => Err(self.wrong_type(option, &other)),
+        }
+    }
+
+    /// Refuses what no one took.
+    pub fn finish(&self) -> Result<()> {
+        match self.map.keys().next() {
+            None => Ok(()),
+            Some(option) => Err(unknown_field(self.kind, option)),
+        }
+    }
+}
+
+/// `x_content_parse_exception` "[terms] unknown field [foo]".
+pub fn unknown_field(kind: &str, option: &str) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", format!("[{kind}] unknown field [{option}]"))
+}
+
+/// Where an aggregation's values come from, as written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ValuesOptions {
+    pub field: String,
+    /// What stands in for documents without a value.
+    pub missing: Option<Value>,
+    pub format: Option<String>,
+    pub time_zone: Option<String>,
+}
+
+impl ValuesOptions {
+    /// Reads `field`, `missing`, `format` and refuses `script` by name.
+    pub fn parse(options: &mut Options) -> Result<ValuesOptions> {
+        if options.has("script") {
+            return Err(RequestError::unsupported(format!("[script] in the aggregation [{}]", options.kind)));
+        }
+        if let Some(value_type) = options.text("value_type")? {
+            return Err(RequestError::unsupported(format!("[value_type] ({value_type}) in the aggregation [{}]", options.kind)));
+        }
+        let field = options.text("field")?.ok_or_else(|| {
+            RequestError::illegal_argument("Required one of fields [field, script], but none were specified.")
+        })?;
+        let missing = options.take("missing");
+        if let Some(value @ (Value::Array(_) | Value::Object(_))) = &missing {
+            return Err(options.wrong_type("missing", value));
+        }
+        Ok(ValuesOptions { field, missing, format: options.text("format")?, time_zone: None })
+    }
+
+    /// Also reads `time_zone`.
+    pub fn parse_with_zone(options: &mut Options) -> Result<ValuesOptions> {
+        let mut values = ValuesOptions::parse(options)?;
+        values.time_zone = match options.take("time_zone") {
+            None => None,
+            Some(Value::Number(hours)) => Some(format!("{:+03}:00", hours.as_i64().unwrap_or(0))),
+            Some(value) => Some(json::scalar_text(&value).ok_or_else(|| options.wrong_type("time_zone", &value))?),
+        };
+        if let Some(zone) = &values.time_zone {
+            limber_mapping::date::Zone::parse(zone).map_err(|error| {
+                let cause = error.caused_by.map_or_else(|| RequestError::illegal_argument(error.reason), |cause| *cause);
+                options.failed("time_zone", cause)
+            })?;
+        }
+        Ok(values)
+    }
+}

@@ -1,0 +1,83 @@
+//! Shards made of documents, for tests: JSON in, segments in a temporary folder, a snapshot out.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+
+use limber_mapping::document::{self, Parsed, Scratch};
+use limber_mapping::{Mapping, MappingSettings};
+use limber_search::{IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot, UrlParameters};
+use limber_segment::{Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec};
+use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::{Directory, FsDirectory, Ledger};
+use serde_json::Value;
+
+/// 2024-06-01T00:00:00Z, the `now` of all tests.
+pub const NOW_MILLIS: i64 = 1_717_200_000_000;
+
+pub struct Shards {
+    folder: tempfile::TempDir,
+    directory: Arc<dyn Directory>,
+    cache: Arc<dyn TermIndexCache>,
+    mapping: Arc<Mapping>,
+    segment_count: u64,
+    seq_no: u64,
+}
+
+impl Shards {
+    pub fn new(mapping: &Value) -> Shards {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let directory: Arc<dyn Directory> = Arc::new(FsDirectory::open(folder.path()).expect("opens"));
+        let mapping = Arc::new(Mapping::parse(mapping, &MappingSettings::default()).expect("a sound mapping"));
+        Shards { folder, directory, cache: Arc::new(ResidentTermIndex::default()), mapping, segment_count: 0, seq_no: 0 }
+    }
+
+    /// One segment of these documents; `deleted` are marked after it was written.
+    pub fn segment(&mut self, documents: &[(String, Value)], deleted: &[u32]) -> SegmentView {
+        let mut buffer = Buffer::new(StoredCodec::Lz4);
+        let mut scratch = Scratch::default();
+        for (id, source) in documents {
+            let bytes = source.to_string();
+            let meta = DocumentMeta { id: id.as_bytes(), routing: None, seq_no: self.seq_no, primary_term: 1, version: 1 };
+            self.seq_no += 1;
+            buffer.begin(&meta, bytes.as_bytes());
+            match document::parse(&self.mapping, bytes.as_bytes(), &mut scratch, &mut buffer).expect("a sound document") {
+                Parsed::Done => buffer.commit().expect("commits"),
+                Parsed::NeedsMapping => panic!("the mapping names all fields"),
+            }
+        }
+        self.segment_count += 1;
+        let (meta, _) = buffer.write(&*self.directory, SegmentId(self.segment_count), &self.mapping).expect("writes");
+        let segment = Arc::new(Segment::open(&self.directory, &meta, &self.cache).expect("opens"));
+        let live = (!deleted.is_empty()).then(|| {
+            let mut live = LiveDocs::all(segment.doc_count());
+            deleted.iter().for_each(|doc| {
+                live.delete(*doc);
+            });
+            Arc::new(live)
+        });
+        SegmentView { segment, live }
+    }
+
+    pub fn shard(&self, number: u32, segments: Vec<SegmentView>) -> ShardSnapshot {
+        ShardSnapshot {
+            index: Arc::new(IndexRef { name: "t".to_owned(), uuid: "uuid".to_owned() }),
+            shard: number,
+            mapping: self.mapping.clone(),
+            segments,
+            settings: Arc::new(ShardSettings::default()),
+        }
+    }
+}
+
+pub fn context() -> SearchContext {
+    SearchContext::new(Ledger::new(1 << 30), NOW_MILLIS)
+}
+
+pub fn search(shards: &[ShardSnapshot], body: &Value) -> SearchResponse {
+    let request = SearchRequest::parse(body, &UrlParameters::default()).unwrap_or_else(|error| panic!("{error:?} in {body}"));
+    limber_search::execute(shards, &request, &context()).unwrap_or_else(|error| panic!("{error:?} in {body}"))
+}
+
+pub fn ids(response: &SearchResponse) -> Vec<String> {
+    response.hits.iter().map(|hit| hit.id.clone().expect("an id")).collect()
+}
