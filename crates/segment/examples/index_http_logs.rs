@@ -6,6 +6,7 @@
 //!
 //! Prints nanoseconds of CPU a document for the walk with the buffer and for the write, and the segment's bytes by section.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
+use limber_segment::file::SegmentFile;
 use limber_segment::stored::StoredCodec;
 use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId};
 use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
@@ -72,12 +74,20 @@ fn index(lines: &[&[u8]], mapping: &Mapping, count: usize, folder: &Path) -> Res
     let written = cpu_time()? - started;
     let cache: Arc<dyn TermIndexCache> = Arc::new(ResidentTermIndex::default());
     let segment = Segment::open(&directory, &meta, &cache)?;
-    if segment.find_id(&auto_id(count as u64 / 2))? != Some(count as u32 / 2) {
-        return Err("an id was not found again".into());
+    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
+    for section in SegmentFile::open(&*directory, &meta)?.sections() {
+        *sizes.entry(format!("{:?}", section.kind)).or_default() += section.len;
     }
+    let probes: Vec<[u8; 20]> =
+        (0..100_000u64).map(|i| auto_id(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count as u64)).collect();
+    let started = cpu_time()?;
+    for id in &probes {
+        segment.find_id(id)?.ok_or("an id was not found again")?;
+    }
+    let id_found_ns = (cpu_time()? - started).as_nanos() as f64 / probes.len() as f64;
     let each = |duration: Duration| duration.as_nanos() as f64 / count as f64;
     Ok(format!(
-        "{count} documents, walk + buffer {:.0} ns, write {:.0} ns, all {:.0} ns a document; buffer {:.1} MB, segment {:.1} MB",
+        "{count} documents, walk + buffer {:.0} ns, write {:.0} ns, all {:.0} ns a document; buffer {:.1} MB, segment {:.1} MB; find_id {id_found_ns:.0} ns; {sizes:?}",
         each(fed),
         each(written),
         each(fed + written),

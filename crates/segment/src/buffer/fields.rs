@@ -77,10 +77,12 @@ impl TermsBuffer {
     }
 }
 
-/// Numbers.
+/// Numbers. As long as all are equal (`_version`, `_primary_term`, most flags) only one is kept.
 #[derive(Default)]
 pub struct NumbersBuffer {
-    pub values: Vec<i64>,
+    /// Empty while all values are `constant`.
+    values: Vec<i64>,
+    constant: i64,
     pub docs: DocLog,
     mark: Mark,
 }
@@ -89,10 +91,24 @@ impl NumbersBuffer {
     /// Adds a value; whether it is the field's first in this document.
     #[inline]
     pub fn push(&mut self, doc: DocId, value: i64) -> bool {
-        let first = self.mark.touch(doc, self.docs.len(), self.values.len());
-        self.values.push(value);
+        let len = self.docs.len();
+        let first = self.mark.touch(doc, len, len);
         self.docs.push(doc);
+        if self.values.len() == len && len > 0 {
+            self.values.push(value);
+        } else if len == 0 {
+            self.constant = value;
+        } else if value != self.constant {
+            self.values.resize(len, self.constant);
+            self.values.push(value);
+        }
         first
+    }
+
+    /// All values, and the document of each.
+    pub fn into_parts(mut self) -> (Vec<i64>, DocLog) {
+        self.values.resize(self.docs.len(), self.constant);
+        (self.values, self.docs)
     }
 
     fn roll_back(&mut self) {

@@ -34,6 +34,8 @@ impl Buffer {
         let mut segment =
             FieldsWriter { writer: SegmentWriter::new(directory, id), infos: Vec::new(), doc_count };
         stored.write(&mut segment.writer)?;
+        let filter = id_filter::encode(doc_count as usize, (0..doc_count).map(|doc| id_hash(ids.get(doc))));
+        segment.writer.put(SectionKind::IdFilter, ID_FIELD, &filter)?;
         let by_id = sorted_ids(doc_count, |doc| ids.get(doc), live.as_ref());
         segment.write_ids(mapping.field_by_id(reserved::ID), &by_id, |doc| ids.get(doc))?;
         drop((by_id, ids));
@@ -50,6 +52,9 @@ impl Buffer {
         Ok((meta, live))
     }
 }
+
+/// `_id` is written first.
+const ID_FIELD: u32 = 0;
 
 /// Live documents by `_id`. Deleted ones are left out, so that an id is in a segment's dictionary once.
 fn sorted_ids<'a>(doc_count: u32, id: impl Fn(DocId) -> &'a [u8], live: Option<&LiveDocs>) -> Vec<DocId> {
@@ -107,18 +112,20 @@ impl FieldsWriter<'_> {
     /// `docs`: ascending by their ids. An id that two live documents have is written once for both.
     fn write_ids<'a>(&mut self, field: &Field, docs: &[DocId], id: impl Fn(DocId) -> &'a [u8]) -> Result<()> {
         let (number, _) = self.add_info(field);
-        let filter = id_filter::encode(docs.len(), docs.iter().map(|&doc| id_hash(id(doc))));
-        self.writer.put(SectionKind::IdFilter, number, &filter)?;
         let options = IndexOptions { frequencies: false, positions: false };
         self.invert(number, options, None, docs.len() as u32, |terms| {
-            for same in docs.chunk_by(|&a, &b| id(a) == id(b)) {
-                if let [doc] = same {
-                    terms.add(id(*doc), &[*doc], &[], &[])?;
+            let mut rest = docs;
+            while let [doc, others @ ..] = rest {
+                let term = id(*doc);
+                let same = others.iter().take_while(|&&other| id(other) == term).count();
+                if same == 0 {
+                    terms.add_single(term, *doc)?;
                 } else {
-                    let mut same = same.to_vec();
+                    let mut same = rest[..=same].to_vec();
                     same.sort_unstable();
-                    terms.add(id(same[0]), &same, &[], &[])?;
+                    terms.add(term, &same, &[], &[])?;
                 }
+                rest = &others[same..];
             }
             Ok(())
         })
@@ -168,16 +175,16 @@ impl FieldsWriter<'_> {
         Ok(())
     }
 
-    fn write_numbers(&mut self, field: &Field, mut numbers: NumbersBuffer) -> Result<()> {
-        if numbers.values.is_empty() {
+    fn write_numbers(&mut self, field: &Field, numbers: NumbersBuffer) -> Result<()> {
+        if numbers.docs.len() == 0 {
             return Ok(());
         }
         let (number, info) = self.add_info(field);
-        let repeats = numbers.docs.has_repeats();
-        let docs = numbers.docs.finish(self.doc_count);
-        let values = &mut numbers.values[..];
+        let (mut values, mut docs) = numbers.into_parts();
+        let repeats = docs.has_repeats();
+        let docs = docs.finish(self.doc_count);
         let column = match info.column {
-            true => Some(self.write_column(number, values, docs, repeats, false)?),
+            true => Some(self.write_column(number, &mut values, docs, repeats, false)?),
             false => None,
         };
         if info.index {

@@ -2,7 +2,7 @@
 
 use super::options::IndexOptions;
 use super::writer::PostingsWriter;
-use crate::terms::TermDictionaryWriter;
+use crate::terms::{TermDictionaryWriter, TermInfo, TermLocation};
 use crate::{DocId, Result, Sink};
 
 /// The four sections that grow while terms arrive. Offsets in what is written count from each sink's position at the start.
@@ -56,6 +56,13 @@ impl<'s> FieldWriter<'s> {
         self.begin_term(term);
         self.push(docs, freqs, positions)?;
         self.end_term()
+    }
+
+    /// A term of one document, once, without positions: most of `_id`. Nothing of it goes to the postings.
+    #[inline]
+    pub fn add_single(&mut self, term: &[u8], doc: DocId) -> Result<()> {
+        let location = TermLocation { single_doc: doc, ..TermLocation::default() };
+        self.dictionary.add(term, &TermInfo { ord: 0, doc_freq: 1, total_term_freq: 1, location })
     }
 
     /// Terms written so far: the ordinal of the next one.
