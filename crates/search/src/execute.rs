@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use limber_store::Charge;
 use serde_json::Value;
 
-use crate::collect::{Hit, KeyKind, SortKey, Tie, TopScores, compare_keys};
+use crate::collect::{Hit, KeyKind, SortKey, Tie, TopScores, check_sortable, compare_keys};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 use crate::fetch;
@@ -160,6 +160,11 @@ fn search_shard(
     context: &SearchContext,
 ) -> Result<ShardHits> {
     check_window(snapshot, request, is_scroll)?;
+    for wanted in &request.docvalue_fields {
+        if let Some(field) = snapshot.mapping.field(&wanted.field) {
+            check_sortable(field, snapshot)?;
+        }
+    }
     let needs_keys = is_scroll || request.search_after.is_some();
     let sorts = shard::sorts_of(request, needs_keys, snapshot)?;
     let after: After = match (cursor, &request.search_after) {

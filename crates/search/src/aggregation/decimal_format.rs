@@ -83,8 +83,7 @@ impl DecimalFormat {
         // Rust, too, rounds the exact decimal expansion half to even.
         let digits = format!("{:.*}", self.fraction_digits_max, scaled.abs());
         let (integer, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-        let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-        if value.is_sign_negative() && (!is_zero || value == 0.0 || value.is_sign_negative()) {
+        if value.is_sign_negative() {
             out.push('-');
         }
         out.push_str(&self.prefix);

@@ -103,14 +103,15 @@ fn boolean(node: &BoolNode, query: &BoundQuery, segment: &Segment, doc: DocId) -
     for clause in &node.must {
         details.push(explain(clause, segment, doc)?);
     }
-    for clause in &node.filter {
-        let inner = explain(clause, segment, doc)?;
-        details.push(Explanation::of(0.0, "match on required clause, product of:", vec![Explanation::leaf(0.0, "# clause"), inner]));
-    }
     for clause in &node.should {
         if matcher::matches_doc(clause, segment, doc)? {
             details.push(explain(clause, segment, doc)?);
         }
+    }
+    for clause in &node.filter {
+        // A filter is not scored: its own score is always 1.
+        let inner = Explanation::leaf(1.0, name(clause));
+        details.push(Explanation::of(0.0, "match on required clause, product of:", vec![Explanation::leaf(0.0, "# clause"), inner]));
     }
     let mut sum = [0.0];
     matcher::scorer(query, segment, true)?.score(&[doc], &mut sum)?;

@@ -73,7 +73,6 @@ impl QueryNode for Bool {
             filter: bind(&self.filter, 1.0)?,
             must_not: bind(&self.must_not, 1.0)?,
             min_should_match: 0,
-            boost,
         };
         if node.must.is_empty() && node.should.is_empty() && node.filter.is_empty() {
             if node.must_not.is_empty() {

@@ -58,7 +58,6 @@ pub(crate) struct BoolNode {
     pub must_not: Vec<BoundQuery>,
     /// At least this many of `should`; 0 when they only add to the score.
     pub min_should_match: usize,
-    pub boost: f32,
 }
 
 /// Sets of documents, by what they hold.

@@ -15,7 +15,11 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
     let (docs, text) = match selection {
         Selection::Nothing => return BoundQuery::nothing(format!("value out of range for field [{path}]")),
         Selection::Term(term) => {
-            let text = format!("{path}:{}", field.decode_term(&term));
+            let shown = field.decode_term(&term);
+            let text = match field.kind {
+                FieldType::Ip => format!("{path}:[{shown} TO {shown}]"),
+                _ => format!("{path}:{shown}"),
+            };
             (Docs::Terms { field: field.clone(), terms: vec![term.into()] }, text)
         }
         Selection::Terms { lower, upper } => {
@@ -29,6 +33,10 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
             (Docs::term_range(field, end(lower), end(upper)), text)
         }
         Selection::Number(number) => return constant(field, Selection::Numbers { lower: number, upper: number }, boost),
+        // Lucene prints a range over doubles by their sortable bits.
+        Selection::Numbers { lower, upper } if lower != upper && matches!(field.kind, FieldType::Double) => {
+            (Docs::NumberRange { field: field.clone(), min: lower, max: upper }, format!("{path}:[{lower} TO {upper}]"))
+        }
         Selection::Numbers { lower, upper } => {
             let text = format!("{path}:[{} TO {}]", shown_number(field, lower), shown_number(field, upper));
             (Docs::NumberRange { field: field.clone(), min: lower, max: upper }, text)

@@ -189,7 +189,7 @@ impl Match {
         if bound.len() == 1 && min_should_match <= 1 {
             return Ok(bound.remove(0));
         }
-        let mut node = BoolNode { boost, ..BoolNode::default() };
+        let mut node = BoolNode::default();
         match self.operator {
             Operator::And => node.must = bound,
             Operator::Or => {

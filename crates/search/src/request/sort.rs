@@ -65,16 +65,15 @@ impl Sort {
         self.field == "_score"
     }
 
-    /// `n`, `n:desc` separated by commas, as in the URL. An order other than `asc` and `desc` belongs to the name, as in
-    /// Elasticsearch's `RestSearchAction`.
-    pub fn parse_url(text: &str) -> Vec<Sort> {
+    /// `n`, `n:desc` separated by commas, as in the URL. Elasticsearch passes over other orders than `asc` and `desc`; here they
+    /// are refused.
+    pub fn parse_url(text: &str) -> Result<Vec<Sort>, RequestError> {
         text.split(',')
             .map(str::trim)
             .filter(|entry| !entry.is_empty())
             .map(|entry| match entry.rsplit_once(':') {
-                Some((field, "asc")) => Sort { order: Order::Ascending, ..Sort::by(field) },
-                Some((field, "desc")) => Sort { order: Order::Descending, ..Sort::by(field) },
-                _ => Sort::by(entry),
+                Some((field, order)) => Ok(Sort { order: parse_order(order)?, ..Sort::by(field) }),
+                None => Ok(Sort::by(entry)),
             })
             .collect()
     }
@@ -217,8 +216,8 @@ mod tests {
             ("_score", Order::Descending, None)
         ]);
         assert_eq!(sorts[2].missing, Missing::Value(json!(3)));
-        assert_eq!(Sort::parse_url("n:desc,m")[0].order, Order::Descending);
-        assert_eq!(Sort::parse_url("n:up")[0].field, "n:up");
+        assert_eq!(Sort::parse_url("n:desc,m").unwrap()[0].order, Order::Descending);
+        assert!(Sort::parse_url("n:up").is_err());
     }
 
     #[test]

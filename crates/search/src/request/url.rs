@@ -37,7 +37,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "track_scores" => request.track_scores = flag(value)?,
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,
-            "sort" => request.sort.extend(Sort::parse_url(value)),
+            "sort" => request.sort.extend(Sort::parse_url(value)?),
             "track_total_hits" => request.track_total_hits = track_total_hits(value)?,
             "stored_fields" => request.stored_fields = Some(StoredFields::parse_names(value.split(',').map(str::to_owned).collect())?),
             "docvalue_fields" => {
