@@ -9,11 +9,23 @@ pub struct Batch<T> {
     pub positions: Vec<u32>,
     pub(super) aligned: bool,
     pub(super) ranks: Vec<u32>,
+    pub(super) present: Vec<u32>,
+    pub(super) starts: Vec<i64>,
+    pub(super) ends: Vec<i64>,
 }
 
 impl<T> Default for Batch<T> {
     fn default() -> Batch<T> {
-        Batch { values: Vec::new(), positions: Vec::new(), aligned: false, ranks: Vec::new() }
+        let (positions, ranks, present) = Default::default();
+        Batch {
+            values: Vec::new(),
+            positions,
+            aligned: false,
+            ranks,
+            present,
+            starts: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 }
 
@@ -31,12 +43,5 @@ impl<T: Copy> Batch<T> {
             .iter()
             .enumerate()
             .map(|(index, value)| (if self.aligned { index } else { self.positions[index] as usize }, *value))
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.values.clear();
-        self.positions.clear();
-        self.ranks.clear();
-        self.aligned = false;
     }
 }

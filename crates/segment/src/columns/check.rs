@@ -29,8 +29,8 @@ impl<T: ColumnValue> Column<'_, T> {
         }
         if let Some(offsets) = offsets {
             check_packed(offsets)?;
-            let mut all = Vec::new();
-            offsets.read_range(0, offsets.count(), &mut all)?;
+            let mut all = vec![0; offsets.count() as usize];
+            offsets.read_range(0, &mut all)?;
             let ends = (all.first().copied(), all.last().copied());
             let ascend = all.windows(2).all(|pair| pair[0] < pair[1]);
             if !ascend || ends != (Some(0), Some(values.count() as i64)) {
@@ -46,11 +46,11 @@ impl<T: ColumnValue> Column<'_, T> {
     fn check_order_within_docs(&self) -> Result<()> {
         let (values, offsets, _) = self.parts();
         let Some(offsets) = offsets else { return Ok(()) };
-        let (mut all, mut of_doc) = (Vec::new(), Vec::new());
-        offsets.read_range(0, offsets.count(), &mut all)?;
+        let (mut all, mut of_doc) = (vec![0; offsets.count() as usize], Vec::new());
+        offsets.read_range(0, &mut all)?;
         for pair in all.windows(2) {
-            of_doc.clear();
-            values.read_range(pair[0] as u64, pair[1] as u64, &mut of_doc)?;
+            of_doc.resize((pair[1] - pair[0]) as usize, T::default());
+            values.read_range(pair[0] as u64, &mut of_doc)?;
             if !of_doc.is_sorted() {
                 return Err(corrupt(pair[0] as u64, "ascending values of a document"));
             }

@@ -243,19 +243,27 @@ impl<'a, T: ColumnValue> Column<'a, T> {
 
     /// Replaces `out` by all values of a document, ascending.
     pub fn values(&self, doc: DocId, out: &mut Vec<T>) -> Result<()> {
-        out.clear();
         match self.value_range(doc)? {
-            Some((start, end)) => self.values.read_range(start, end, out),
-            None => Ok(()),
+            Some((start, end)) => {
+                out.resize((end - start) as usize, T::default());
+                self.values.read_range(start, out)
+            }
+            None => {
+                out.clear();
+                Ok(())
+            }
         }
     }
 
-    /// All values of `docs` (ascending, each once). Fast for runs of documents and for many of one block.
+    /// All values of `docs`, which ascend strictly. Fast for runs of documents and for many of one block.
     pub fn gather(&self, docs: &[DocId], batch: &mut Batch<T>) -> Result<()> {
-        batch.clear();
+        batch.positions.clear();
+        batch.ranks.clear();
+        batch.aligned = false;
         match (&self.docs, &self.offsets) {
             (None, None) => {
                 batch.aligned = true;
+                batch.values.resize(docs.len(), T::default());
                 self.values.gather(docs, &mut batch.values)
             }
             (Some(set), None) => {
@@ -264,34 +272,52 @@ impl<'a, T: ColumnValue> Column<'a, T> {
                     batch.positions.clear();
                     batch.aligned = true;
                 }
+                batch.values.resize(batch.ranks.len(), T::default());
                 self.values.gather(&batch.ranks, &mut batch.values)
             }
-            (None, Some(_)) => {
-                self.gather_multi(docs.iter().enumerate().map(|(i, doc)| (i as u32, *doc)), batch)
+            (None, Some(offsets)) => {
+                batch.ranks.extend_from_slice(docs);
+                batch.present.clear();
+                batch.present.extend(0..docs.len() as u32);
+                self.gather_multi(offsets, batch)
             }
-            (Some(set), Some(_)) => {
-                let (mut positions, mut ranks) = (Vec::new(), std::mem::take(&mut batch.ranks));
-                set.ranks(docs, &mut positions, &mut ranks)?;
-                self.gather_multi(positions.iter().copied().zip(ranks.iter().copied()), batch)?;
-                batch.ranks = ranks;
-                Ok(())
+            (Some(set), Some(offsets)) => {
+                batch.present.clear();
+                set.ranks(docs, &mut batch.present, &mut batch.ranks)?;
+                self.gather_multi(offsets, batch)
             }
         }
     }
 
-    fn gather_multi(&self, ranks: impl Iterator<Item = (u32, u32)>, batch: &mut Batch<T>) -> Result<()> {
+    /// The values of `batch.ranks`, which belong to the documents at `batch.present`.
+    fn gather_multi(&self, offsets: &Packed<'a, i64>, batch: &mut Batch<T>) -> Result<()> {
+        batch.starts.resize(batch.ranks.len(), 0);
+        batch.ends.resize(batch.ranks.len(), 0);
+        offsets.gather(&batch.ranks, &mut batch.starts)?;
+        batch.ranks.iter_mut().for_each(|rank| *rank += 1);
+        offsets.gather(&batch.ranks, &mut batch.ends)?;
+        batch.values.clear();
         // Neighbouring ranks have neighbouring values: read each run of them at once.
         let (mut run_start, mut run_end) = (0u64, 0u64);
-        for (position, rank) in ranks {
-            let (start, end) = self.range_of_rank(rank)?;
+        for ((position, start), end) in batch.present.iter().zip(&batch.starts).zip(&batch.ends) {
+            let (start, end) = (*start as u64, *end as u64);
+            if start < run_end || start >= end || end > self.values.count() {
+                return Err(corrupt(start, "offsets that ascend"));
+            }
             if start != run_end {
-                self.values.read_range(run_start, run_end, &mut batch.values)?;
+                self.append_range(run_start, run_end, &mut batch.values)?;
                 run_start = start;
             }
             run_end = end;
-            batch.positions.extend(std::iter::repeat_n(position, (end - start) as usize));
+            batch.positions.extend(std::iter::repeat_n(*position, (end - start) as usize));
         }
-        self.values.read_range(run_start, run_end, &mut batch.values)
+        self.append_range(run_start, run_end, &mut batch.values)
+    }
+
+    fn append_range(&self, start: u64, end: u64, out: &mut Vec<T>) -> Result<()> {
+        let at = out.len();
+        out.resize(at + (end - start) as usize, T::default());
+        self.values.read_range(start, &mut out[at..])
     }
 
     pub(super) fn parts(&self) -> (&Packed<'a, T>, Option<&Packed<'a, i64>>, Option<&DocSet<'a>>) {

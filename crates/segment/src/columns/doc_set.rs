@@ -200,11 +200,27 @@ impl<'a> DocSet<'a> {
                     positions.extend(at as u32..end as u32);
                     ranks.extend(docs[at..end].iter().map(|doc| before + doc % WINDOW as u32));
                 }
-                Window::Bits(_) | Window::List(_) => {
-                    for (index, doc) in docs[at..end].iter().enumerate() {
+                Window::List(_) => {
+                    for (index, doc) in (at as u32..).zip(&docs[at..end]) {
                         if let Some(rank) = window.rank((doc % WINDOW as u32) as u16) {
-                            positions.push((at + index) as u32);
+                            positions.push(index);
                             ranks.push(before + rank);
+                        }
+                    }
+                }
+                Window::Bits(bits) => {
+                    // Documents ascend, so each word is counted once.
+                    let (mut next_word, mut rank) = (0, before);
+                    for (index, doc) in (at as u32..).zip(&docs[at..end]) {
+                        let place = *doc as usize % WINDOW;
+                        while next_word < place / 64 {
+                            rank += word(bits, next_word).count_ones();
+                            next_word += 1;
+                        }
+                        let here = word(bits, place / 64);
+                        if here >> (place % 64) & 1 != 0 {
+                            positions.push(index);
+                            ranks.push(rank + (here & ((1u64 << (place % 64)) - 1)).count_ones());
                         }
                     }
                 }
