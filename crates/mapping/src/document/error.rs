@@ -74,6 +74,12 @@ pub(super) fn wrapped(source: &[u8], offset: usize, cause: RequestError) -> Requ
 /// Bytes that are not JSON; `token` is where the last good token started.
 #[cold]
 pub(super) fn syntax(source: &[u8], token: usize, error: &JsonError) -> RequestError {
+    wrapped(source, token, syntax_cause(source, error))
+}
+
+/// What the JSON parser says of bytes that are not JSON.
+#[cold]
+pub(super) fn syntax_cause(source: &[u8], error: &JsonError) -> RequestError {
     let (line, column) = place(source, error.offset);
     let quoted = quote(source);
     let location = format!("\n at [Source: (byte[]){quoted}; line: {line}, column: {column}]");
@@ -81,21 +87,18 @@ pub(super) fn syntax(source: &[u8], token: usize, error: &JsonError) -> RequestE
         JsonErrorKind::EndOfInput => {
             let inner =
                 RequestError::new(400, "json_e_o_f_exception", format!("Unexpected end-of-input{location}"));
-            let cause = RequestError::new(
+            return RequestError::new(
                 400,
                 "x_content_e_o_f_exception",
                 format!("[{line}:{column}] Unexpected end of file"),
             )
             .caused_by(inner);
-            return wrapped(source, token, cause);
         }
         kind => message(source, error.offset, kind),
     };
     let inner = RequestError::new(400, "json_parse_exception", format!("{message}{location}"));
-    let cause =
-        RequestError::new(400, "x_content_parse_exception", format!("[{line}:{column}] {}", inner.reason))
-            .caused_by(inner);
-    wrapped(source, token, cause)
+    RequestError::new(400, "x_content_parse_exception", format!("[{line}:{column}] {}", inner.reason))
+        .caused_by(inner)
 }
 
 fn message(source: &[u8], offset: usize, kind: &JsonErrorKind) -> String {
@@ -118,16 +121,10 @@ fn message(source: &[u8], offset: usize, kind: &JsonErrorKind) -> String {
              string value"
         ),
         JsonErrorKind::BadEscape => format!("Unrecognized character escape {shown}"),
-        JsonErrorKind::BadToken => {
-            let word: String = String::from_utf8_lossy(&source[offset..(offset + 256).min(source.len())])
-                .chars()
-                .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
-                .collect();
-            format!(
-                "Unrecognized token '{word}': was expecting (JSON String, Number, Array, Object or token 'null', 'true' \
-                 or 'false')"
-            )
-        }
+        JsonErrorKind::BadToken(word) => format!(
+            "Unrecognized token '{word}': was expecting (JSON String, Number, Array, Object or token 'null', 'true' or \
+             'false')"
+        ),
         JsonErrorKind::TooDeep(limit) => format!(
             "Document nesting depth ({}) exceeds the maximum allowed ({limit}, from \
              `StreamReadConstraints.getMaxNestingDepth()`)",

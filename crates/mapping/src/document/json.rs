@@ -19,7 +19,7 @@ pub(super) enum JsonErrorKind {
     /// A character below 0x20 within a string.
     ControlCharacter,
     BadEscape,
-    BadToken,
+    BadToken(String),
     TooDeep(usize),
     InvalidUtf8,
     Duplicate(String),
@@ -36,11 +36,24 @@ pub(super) fn unexpected(bytes: &[u8], offset: usize, expected: &'static str) ->
     if offset >= bytes.len() {
         return error(bytes.len(), JsonErrorKind::EndOfInput);
     }
-    let is_word = bytes[offset].is_ascii_alphabetic() && expected == VALUE;
-    error(offset, if is_word { JsonErrorKind::BadToken } else { JsonErrorKind::Unexpected(expected) })
+    if expected == VALUE && bytes[offset].is_ascii_alphabetic() {
+        return bad_token(bytes, offset);
+    }
+    let is_end = expected == VALUE && matches!(bytes[offset], b'}' | b']');
+    error(offset, JsonErrorKind::Unexpected(if is_end { "expected a value" } else { expected }))
 }
 
-pub(super) const VALUE: &str = "expected a value";
+/// The error for a word that is no literal; its place is behind the word and the byte that ends it, as Jackson counts.
+#[cold]
+fn bad_token(bytes: &[u8], start: usize) -> JsonError {
+    let rest = String::from_utf8_lossy(&bytes[start..bytes.len().min(start + 256)]);
+    let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$')).collect();
+    let offset = bytes.len().min(start + word.len() + 1);
+    error(offset, JsonErrorKind::BadToken(word))
+}
+
+pub(super) const VALUE: &str =
+    "expected a valid value (JSON String, Number, Array, Object or token 'null', 'true' or 'false')";
 pub(super) const COMMA_IN_OBJECT: &str = "was expecting comma to separate Object entries";
 pub(super) const COMMA_IN_ARRAY: &str = "was expecting comma to separate Array entries";
 pub(super) const COLON: &str = "was expecting a colon to separate field name and value";
@@ -69,7 +82,7 @@ pub(super) fn number(bytes: &[u8], start: usize) -> Result<NumberToken, JsonErro
     let digits = at - first;
     if digits == 0 || (digits > 1 && bytes[first] == b'0') {
         return Err(if digits == 0 {
-            unexpected(bytes, at, "Expected digit (0-9) to follow minus sign, for valid numeric value")
+            unexpected(bytes, at, "expected digit (0-9) to follow minus sign, for valid numeric value")
         } else {
             error(first + 1, JsonErrorKind::LeadingZero)
         });
@@ -193,10 +206,7 @@ pub(super) fn literal(bytes: &[u8], at: usize, word: &'static [u8]) -> Result<us
     if bytes.get(at..end) == Some(word) && !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
         return Ok(end);
     }
-    if bytes.len() < end && word.starts_with(&bytes[at..]) {
-        return Err(error(bytes.len(), JsonErrorKind::EndOfInput));
-    }
-    Err(error(at, JsonErrorKind::BadToken))
+    Err(bad_token(bytes, at))
 }
 
 /// The end of the scalar at `at`; None when an object or an array starts there.

@@ -130,7 +130,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             return RequestError::new(400, "parse_exception", "request body is required").into();
         }
         match json::scalar_end(self.bytes, start) {
-            Err(found) => found.into(),
+            Err(found) => self.outside(&found),
             Ok(_) => RequestError::new(
                 400,
                 "document_parsing_exception",
@@ -143,7 +143,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     #[cold]
     fn extra_data(&self, rest: usize) -> Stop {
         match json::scalar_end(self.bytes, rest) {
-            Err(found) => found.into(),
+            Err(found) => self.outside(&found),
             Ok(_) => {
                 let token = match self.bytes[rest] {
                     b'{' => "START_OBJECT",
@@ -160,6 +160,13 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 .into()
             }
         }
+    }
+
+    /// Bytes before or behind the document that are not JSON.
+    #[cold]
+    fn outside(&self, found: &JsonError) -> Stop {
+        let cause = error::syntax_cause(self.bytes, found);
+        error::document(self.bytes, found.offset, &cause.reason).caused_by(cause).into()
     }
 
     /// Walks the object whose first byte after `{` is at `at`; returns the offset behind its `}`.
@@ -180,7 +187,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             if self.bytes.get(at) != Some(&b'"') {
                 return Err(json::unexpected(self.bytes, at, json::FIELD_NAME).into());
             }
-            self.token = at;
+            let quote = at;
             let predicted = self.scratch.next[slot];
             let (entry, key_end) = match self.tree.entries.get(predicted as usize) {
                 Some(entry) if self.bytes[at + 1..].starts_with(&entry.quoted) => {
@@ -189,9 +196,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 _ => self.look_up(number, slot, at + 1, instance)?,
             };
             let Some(entry) = entry else {
-                // A stranger; `look_up` has told its name to no one yet.
+                self.token = quote;
                 at = json::colon(self.bytes, key_end)?;
-                at = self.stranger(number, self.token, key_end, at, depth)?;
+                at = self.stranger(number, quote, key_end, at, depth)?;
                 match self.after_value(at)? {
                     (next, true) => at = next,
                     (end, false) => return Ok(end),
@@ -200,9 +207,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             };
             let seen = &mut self.scratch.seen[entry as usize];
             if *seen == instance {
-                return Err(self.duplicate(self.token, key_end));
+                return Err(self.duplicate(quote, key_end));
             }
             *seen = instance;
+            self.token = quote;
             slot = entry as usize;
             at = json::colon(self.bytes, key_end)?;
             at = match self.tree.entries[slot].target {
@@ -285,7 +293,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     ) -> Result<usize, Stop> {
         let mut key = String::new();
         json::unescape(&self.text[quote + 1..key_end - 1], &mut key);
-        let node = &self.tree.objects[object as usize];
+        let tree = self.tree;
+        let node = &tree.objects[object as usize];
         if let Some(refused) = name_error(&key) {
             return Err(match refused {
                 NameError::Wrapped(reason) => {
@@ -294,17 +303,30 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 NameError::Plain(reason) => error::document(self.bytes, quote, reason).into(),
             });
         }
+        // Java's `split` drops empty parts at the end: `a.` is `a`.
+        let key = key.trim_end_matches('.').to_owned();
+        if let Some(entry) = tree.find(node, key.as_bytes()) {
+            return match tree.entries[entry as usize].target {
+                Target::Leaf(leaf) => self.value(leaf, at, depth),
+                Target::Object(object) => self.object_value(object, at, depth),
+            };
+        }
         let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
+        // Where the parser's last token starts.
+        let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
+        self.token = last;
         if node.path.is_empty() && METADATA_FIELDS.contains(&key.as_str()) {
             let inner = error::document(
                 self.bytes,
-                end,
+                last,
                 format_args!(
                     "Field [{key}] is a metadata field and cannot be added inside a document. Use the index API request parameters."
                 ),
             );
             let preview = error::preview(&self.text[at..end]);
-            return Err(error::field(self.bytes, end, (&key, &key), &self.scratch.id, &preview, inner).into());
+            return Err(
+                error::field(self.bytes, last, (&key, &key), &self.scratch.id, &preview, inner).into()
+            );
         }
         match self.resolve(node, &key) {
             Stranger::Disabled => Ok(end),
@@ -315,7 +337,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 let preview = format!("{{{rest}={}}}", error::preview(&self.text[at..end]));
                 Err(error::field(
                     self.bytes,
-                    end,
+                    last,
                     (&leaf.field.path, kind),
                     &self.scratch.id,
                     &preview,
@@ -490,11 +512,11 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     /// One scalar of a leaf; returns the offset behind it.
     #[inline(always)]
     fn scalar(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
-        self.token = at;
         let tree = self.tree;
         let leaf_node = &tree.leaves[leaf as usize];
         match self.bytes.get(at) {
             Some(b'"') => {
+                self.token = at;
                 let end = string_stop(self.bytes, at + 1);
                 if self.bytes.get(end) == Some(&b'"') {
                     self.feed(leaf_node, leaf, Scalar::Text(&self.text[at + 1..end]), at)?;
@@ -505,6 +527,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             }
             Some(b'-' | b'0'..=b'9') => {
                 let token = json::number(self.bytes, at)?;
+                self.token = at;
                 let text = &self.text[at..token.end];
                 let scalar = match token.integer {
                     Some(value) => Scalar::Integer { text, value },
@@ -520,7 +543,16 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     /// A string with escapes.
     #[inline(never)]
     fn escaped(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
-        let (end, _) = json::string_end(self.bytes, at + 1)?;
+        let end = match json::string_end(self.bytes, at + 1) {
+            Ok((end, _)) => end,
+            // Strings are read when the field asks for them, so the field is to blame.
+            Err(found) => {
+                let field = &self.tree.leaves[leaf as usize].field;
+                let cause = error::syntax_cause(self.bytes, &found);
+                let path_and_kind = (&*field.path, field.kind.name());
+                return Err(error::field(self.bytes, at, path_and_kind, &self.scratch.id, "", cause).into());
+            }
+        };
         let mut unescaped = std::mem::take(&mut self.scratch.unescaped);
         unescaped.clear();
         json::unescape(&self.text[at + 1..end], &mut unescaped);
@@ -537,25 +569,24 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         match self.bytes.get(at) {
             Some(b't') => {
                 let end = json::literal(self.bytes, at, b"true")?;
+                self.token = at;
                 self.feed(node, leaf, Scalar::Bool(true), at)?;
                 Ok(end)
             }
             Some(b'f') => {
                 let end = json::literal(self.bytes, at, b"false")?;
+                self.token = at;
                 self.feed(node, leaf, Scalar::Bool(false), at)?;
                 Ok(end)
             }
             Some(b'n') => {
                 let end = json::literal(self.bytes, at, b"null")?;
+                self.token = at;
                 self.null(node, leaf, at)?;
                 Ok(end)
             }
             Some(b'{') => {
                 let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
-                if node.field.ignore_malformed {
-                    self.note_ignored(leaf);
-                    return Ok(end);
-                }
                 let kind = node.field.kind.name();
                 let cause = error::object_for_scalar(self.bytes, at, kind);
                 let preview = error::preview(&self.text[at..end]);
@@ -692,8 +723,15 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             self.note_ignored(leaf);
             return Ok(());
         }
+        // Fractions are shown as Java's double, integers as they stand.
+        let preview = match scalar {
+            Scalar::Number(text) if text.contains(['.', 'e', 'E']) => {
+                text.parse().map_or_else(|_| text.to_owned(), crate::number::java_double)
+            }
+            other => other.text().to_owned(),
+        };
         let path_and_kind = (&*node.field.path, node.field.kind.name());
-        Err(error::field(self.bytes, at, path_and_kind, &self.scratch.id, scalar.text(), cause).into())
+        Err(error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into())
     }
 
     #[cold]
@@ -706,7 +744,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
              The prefix of the first immense term is: '[{}]...'",
             prefix.join(", ")
         );
-        error::wrapped(self.bytes, at, RequestError::illegal_argument(reason)).into()
+        let preview = String::from_utf8_lossy(value);
+        let path_and_kind = (&**path, node.field.kind.name());
+        let cause = RequestError::illegal_argument(reason);
+        error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into()
     }
 
     #[cold]
@@ -792,7 +833,12 @@ fn name_error(key: &str) -> Option<NameError> {
     }
     // As Java's `split`: empty parts at the end do not count.
     let trimmed = key.trim_end_matches('.');
-    if trimmed.split('.').any(is_blank) {
+    if trimmed.split('.').any(|part| !part.is_empty() && is_blank(part)) {
+        return Some(NameError::Wrapped(format!(
+            "field name starting or ending with a [.] makes object resolution ambiguous: [{key}]"
+        )));
+    }
+    if trimmed.split('.').any(str::is_empty) {
         return Some(NameError::Wrapped(format!("field name cannot contain only whitespace: ['{key}']")));
     }
     None
