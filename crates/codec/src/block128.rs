@@ -103,15 +103,23 @@ pub fn pack_patched(values: &[u32; LEN], out: &mut Vec<u8>) {
 
 /// The width with the fewest bytes in all.
 fn patched_width(values: &[u32; LEN]) -> u8 {
-    let mut count_by_width = [0usize; 33];
+    let all = values.iter().fold(0, |all, value| all | value);
+    if all == 0 {
+        // Most blocks of frequencies: every term once.
+        return 0;
+    }
+    // Room above 32, so that the sums below need no bounds.
+    let mut count_by_width = [0usize; 33 + 29];
     for value in values {
         count_by_width[(32 - value.leading_zeros()) as usize] += 1;
     }
-    let widest = (0..=32).rev().find(|&w| count_by_width[w] > 0).unwrap_or(0);
+    let widest = (32 - all.leading_zeros()) as usize;
     let (mut best, mut best_bytes) = (widest, packed_bytes(widest as u8));
+    let mut exception_bytes = 0;
     for width in (0..widest).rev() {
-        let exception_bytes: usize =
-            (width + 1..=widest).map(|w| count_by_width[w] * (1 + (w - width).div_ceil(7))).sum();
+        // One bit less: values of `width + 1` bits become exceptions of two bytes, and those 8, 15, ... bits wider grow by one.
+        let grown: usize = [8, 15, 22, 29].iter().map(|&above| count_by_width[width + above]).sum();
+        exception_bytes += 2 * count_by_width[width + 1] + grown;
         if exception_bytes > EXCEPTION_BYTES_MAX {
             break;
         }

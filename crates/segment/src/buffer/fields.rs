@@ -1,8 +1,9 @@
 //! What is kept about one field's values until they are written.
 
-use limber_mapping::{Field, analysis::Analyzer};
+use limber_mapping::Field;
 
 use super::doc_log::DocLog;
+use super::memo::{Analysed, Lookup, Memo};
 use super::table::TermTable;
 use crate::{DocId, TERM_BYTES_MAX};
 
@@ -143,6 +144,7 @@ pub struct TextBuffer {
     position: i64,
     /// Position of its last token; what the log can be read back from.
     logged: i64,
+    memo: Memo,
     mark: Mark,
 }
 
@@ -152,14 +154,39 @@ impl TextBuffer {
     #[inline]
     pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) -> bool {
         let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
-        if first {
-            self.docs.push(doc);
-            self.starts.push(self.tokens.len() as u32);
-            self.lengths.push(0);
-            (self.position, self.logged) = (-1, -1);
-        } else {
+        if !first {
             self.position += field.position_increment_gap as i64;
+            self.analyze(field, value, oversized);
+            return false;
         }
+        self.docs.push(doc);
+        self.starts.push(self.tokens.len() as u32);
+        self.lengths.push(0);
+        (self.position, self.logged) = (-1, -1);
+        match self.memo.look_up(value) {
+            Lookup::Found(Analysed { tokens, length, last_position }) => {
+                self.tokens.extend_from_slice(tokens);
+                (self.position, self.logged) = (last_position, last_position);
+                if let Some(total) = self.lengths.last_mut() {
+                    *total = length;
+                }
+            }
+            Lookup::New => {
+                let start = self.tokens.len();
+                self.analyze(field, value, oversized);
+                if oversized.is_none() {
+                    let length = self.lengths.last().copied().unwrap_or(0);
+                    let tokens = &self.tokens[start..];
+                    self.memo.remember(Analysed { tokens, length, last_position: self.logged });
+                }
+            }
+            Lookup::Unsuitable => self.analyze(field, value, oversized),
+        }
+        true
+    }
+
+    /// Adds the tokens of one value after `self.position`.
+    fn analyze(&mut self, field: &Field, value: &str, oversized: &mut Option<usize>) {
         let start = self.position + 1;
         let (mut logged, mut length, mut token_seen) = (self.logged, 0, false);
         let (table, tokens) = (&mut self.table, &mut self.tokens);
@@ -179,7 +206,9 @@ impl TextBuffer {
             tokens.push(table.intern(text));
         };
         match &field.analyzer {
-            Some(analyzer) => analyze(analyzer, value, |text, position| emit(text, start + position as i64)),
+            Some(analyzer) => analyzer.tokens(value, |token| {
+                emit(token.text.as_bytes(), start + token.position as i64);
+            }),
             None => emit(value.as_bytes(), start),
         }
         self.logged = logged;
@@ -189,7 +218,6 @@ impl TextBuffer {
         if let Some(total) = self.lengths.last_mut() {
             *total += length;
         }
-        first
     }
 
     fn roll_back(&mut self) {
@@ -202,13 +230,8 @@ impl TextBuffer {
 
     fn memory_bytes(&self) -> usize {
         let log = self.tokens.capacity() + self.starts.capacity() + self.lengths.capacity();
-        self.table.memory_bytes() + log * 4 + self.docs.memory_bytes()
+        self.table.memory_bytes() + self.memo.memory_bytes() + log * 4 + self.docs.memory_bytes()
     }
-}
-
-#[inline]
-fn analyze(analyzer: &Analyzer, value: &str, mut emit: impl FnMut(&[u8], u32)) {
-    analyzer.tokens(value, |token| emit(token.text.as_bytes(), token.position));
 }
 
 impl FieldBuffer {

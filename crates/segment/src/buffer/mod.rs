@@ -4,6 +4,7 @@ mod doc_log;
 mod document;
 mod fields;
 mod invert;
+mod memo;
 mod sort;
 mod table;
 mod write;
