@@ -25,9 +25,10 @@ pub(crate) struct ShardHits {
 /// Where a page starts: after these keys; documents of equal keys as [`Tie`] says.
 pub(crate) type After = Option<(Box<[SortKey]>, Tie)>;
 
-/// Receives every matching document of a shard, post filter aside: the seam to aggregations.
-pub(crate) trait Sink {
-    fn begin_segment(&mut self, number: usize, view: &SegmentView) -> Result<()>;
+/// Receives every matching document of a shard, post filter aside: the seam to aggregations. `'a` is the snapshot's life, so that
+/// columns and matchers of a segment may be kept while it is searched.
+pub(crate) trait Sink<'a> {
+    fn begin_segment(&mut self, number: usize, view: &'a SegmentView) -> Result<()>;
     /// Ascending documents of one window.
     fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()>;
     /// Whether scores are needed.
@@ -44,7 +45,12 @@ pub(crate) struct ShardRequest<'r> {
 }
 
 /// Runs the query phase. Errors belong to this shard alone, save cancellation.
-pub(crate) fn search(shard: &ShardSnapshot, wanted: ShardRequest<'_>, sink: Option<&mut dyn Sink>, context: &SearchContext) -> Result<ShardHits> {
+pub(crate) fn search<'a>(
+    shard: &'a ShardSnapshot,
+    wanted: ShardRequest<'_>,
+    sink: Option<&mut dyn Sink<'a>>,
+    context: &SearchContext,
+) -> Result<ShardHits> {
     let request = wanted.request;
     let match_all = Query::match_all();
     let query = query::bind(request.query.as_ref().unwrap_or(&match_all), shard, context.now_millis)?;
@@ -157,14 +163,14 @@ enum Top {
     Fields(TopFields),
 }
 
-struct Run<'r, 's> {
-    shard: &'r ShardSnapshot,
+struct Run<'a, 'r, 's> {
+    shard: &'a ShardSnapshot,
     request: &'r SearchRequest,
     context: &'r SearchContext,
     query: &'r BoundQuery,
     post_filter: Option<&'r BoundQuery>,
     scoring: bool,
-    sink: Option<&'s mut (dyn Sink + 's)>,
+    sink: Option<&'s mut (dyn Sink<'a> + 's)>,
     top: Top,
     count_max: usize,
     total: u64,
@@ -186,10 +192,11 @@ enum Progress {
     Stop,
 }
 
-impl Run<'_, '_> {
+impl<'a> Run<'a, '_, '_> {
     fn segments(&mut self) -> Result<()> {
         let mut base = 0;
-        for (number, view) in self.shard.segments.iter().enumerate() {
+        let shard = self.shard;
+        for (number, view) in shard.segments.iter().enumerate() {
             match self.segment(number as u32, base, view) {
                 Ok(Progress::GoOn) => {}
                 Ok(Progress::Stop) => break,
@@ -204,7 +211,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn segment(&mut self, number: u32, base: u64, view: &SegmentView) -> Result<Progress> {
+    fn segment(&mut self, number: u32, base: u64, view: &'a SegmentView) -> Result<Progress> {
         if let Some(sink) = &mut self.sink {
             sink.begin_segment(number as usize, view)?;
         }

@@ -25,7 +25,9 @@ const DIFFERENT: &[(&str, &str)] = &[
     // Only Elasticsearch 8.15 and later sort integers as 32-bit numbers; ours is the 64-bit missing value of 8.14.
     ("{\"sort\":[\"i\"]", ""), ("{\"i\":\"desc\"}", ""), ("{\"i\":{\"missing\":\"_first\"}}", ""),
     // Explanations: order of a hash set, encoded ids, raw bytes of addresses.
-    ("quick fox fox fox", ""), ("\"zz\"]}},\"explain\"", ""), ("\"gte\":\"10.0.0.0\"", ""),
+    ("quick fox fox fox", ""), ("\"must\":[{\"match\":{\"body\":\"fox\"}}],\"should\"", ""), ("\"zz\"]}},\"explain\"", ""), ("\"gte\":\"10.0.0.0\"", ""),
+    // The innermost reason of a date that does not parse.
+    ("{\"ts\":\"abc\"}", ""), ("{\"gte\":\"abc\"}", ""),
     // Names the wrong token; passes over an unknown order.
     ("{\"n\":5}]", ""), ("sort=n:up", ""),
     // Checked by the layer that knows the route.

@@ -1,0 +1,39 @@
+//! Memory of one shard's buckets, charged to the ledger before it grows far.
+
+use std::cell::{Cell, RefCell};
+
+use limber_store::Charge;
+
+use crate::context::SearchContext;
+use crate::error::Result;
+
+/// Bytes that may be used before they are charged; saves a shared counter per bucket.
+const STEP_BYTES: u64 = 64 << 10;
+
+const LABEL: &str = "<aggregation buckets>";
+
+/// What the collectors of one shard share.
+#[derive(Debug)]
+pub struct Budget {
+    charge: RefCell<Charge>,
+    uncharged_bytes: Cell<u64>,
+}
+
+impl Budget {
+    pub fn new(context: &SearchContext) -> Result<Budget> {
+        let charge = context.ledger.request.charge(STEP_BYTES, LABEL)?;
+        Ok(Budget { charge: RefCell::new(charge), uncharged_bytes: Cell::new(0) })
+    }
+
+    /// Accounts for `bytes` more. `circuit_breaking_exception` when the pool is full.
+    #[inline]
+    pub fn spend(&self, bytes: u64) -> Result<()> {
+        let uncharged = self.uncharged_bytes.get() + bytes;
+        self.uncharged_bytes.set(uncharged);
+        if uncharged > STEP_BYTES {
+            self.charge.borrow_mut().grow(uncharged, LABEL)?;
+            self.uncharged_bytes.set(0);
+        }
+        Ok(())
+    }
+}

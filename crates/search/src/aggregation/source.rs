@@ -1,0 +1,274 @@
+//! Where values come from: "what are the values of these documents, as numbers or as ordinals?"
+
+use std::sync::Arc;
+
+use limber_mapping::{DateContext, Field, FieldType, Representation, RequestError, Selection};
+use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
+use limber_segment::{DocId, Segment};
+use serde_json::Value;
+
+use super::entries::Values;
+use super::format::Format;
+use super::options::ValuesOptions;
+use crate::context::{ShardSnapshot, type_name};
+use crate::error::Result;
+
+/// An aggregation's field on one shard.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// `None`: not mapped here.
+    pub field: Option<Arc<Field>>,
+    pub format: Format,
+    /// What stands in for documents without a value.
+    pub missing: Option<Value>,
+    pub now_millis: i64,
+}
+
+/// What kind of values an aggregation can work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepts {
+    Anything,
+    Numbers,
+}
+
+impl Source {
+    /// Resolves the field. Errors as Elasticsearch words them: text fields, fields without doc values, the wrong type for `aggregation`.
+    pub fn bind(
+        options: &ValuesOptions,
+        accepts: Accepts,
+        aggregation: &str,
+        shard: &ShardSnapshot,
+        now_millis: i64,
+    ) -> Result<Source> {
+        let field = shard.mapping.field(&options.field).cloned();
+        if let Some(field) = &field {
+            crate::collect::check_sortable(field, shard)?;
+            if accepts == Accepts::Numbers && field.representation() != Representation::Number {
+                return Err(RequestError::illegal_argument(format!(
+                    "Field [{}] of type [{}] is not supported for aggregation [{aggregation}]",
+                    field.path,
+                    type_name(&field.kind)
+                ))
+                .into());
+            }
+        }
+        let format = Format::of(field.as_deref(), options)?;
+        Ok(Source { field, format, missing: options.missing.clone(), now_millis })
+    }
+
+    pub fn is_mapped(&self) -> bool {
+        self.field.is_some()
+    }
+
+    /// Whether the field's values are numbers in a column. An unmapped field counts as whatever `missing` is.
+    pub fn is_numeric(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| field.is_numeric())
+    }
+
+    /// Whether values are doubles rather than longs.
+    pub fn is_floating(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| {
+            matches!(field.kind, FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. })
+        })
+    }
+
+    /// `missing` as the column would hold it.
+    pub fn missing_number(&self) -> Result<Option<i64>> {
+        let Some(value) = &self.missing else { return Ok(None) };
+        let Some(field) = &self.field else {
+            let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+            let number = number.ok_or_else(|| crate::json::number_format(crate::json::scalar_text(value).unwrap_or_default()))?;
+            return Ok(Some(limber_mapping::number::sortable_from_f64(number)));
+        };
+        let context = match &self.format {
+            Format::Date { format, zone } => DateContext { now_millis: self.now_millis, zone, format: Some(format) },
+            _ => DateContext::at(self.now_millis),
+        };
+        // The lower end: a date such as `2020` is its first millisecond.
+        Ok(match field.select_term(value, &context)? {
+            Selection::Number(number) | Selection::Numbers { lower: number, .. } => Some(number),
+            _ => None,
+        })
+    }
+
+    /// `missing` as a term.
+    pub fn missing_term(&self) -> Result<Option<Vec<u8>>> {
+        let Some(value) = &self.missing else { return Ok(None) };
+        let text = crate::json::scalar_text(value).unwrap_or_default();
+        match &self.field {
+            Some(field) => Ok(Some(field.encode_term(&text)?)),
+            None => Ok(Some(text.into_bytes())),
+        }
+    }
+
+    /// A stored number as a double.
+    #[inline]
+    pub fn decode(&self, stored: i64) -> f64 {
+        match &self.field {
+            Some(field) => field.decode_f64(stored),
+            None => limber_mapping::number::f64_from_sortable(stored),
+        }
+    }
+
+    /// Stored numbers as doubles, the field's type looked at once.
+    pub fn decode_all(&self, stored: &[i64], out: &mut Vec<f64>) {
+        out.clear();
+        match self.field.as_ref().map(|field| &field.kind) {
+            None | Some(FieldType::Double | FieldType::Float | FieldType::HalfFloat) => {
+                out.extend(stored.iter().map(|&value| limber_mapping::number::f64_from_sortable(value)));
+            }
+            Some(FieldType::ScaledFloat { scaling_factor }) => out.extend(stored.iter().map(|&value| value as f64 / scaling_factor)),
+            Some(_) => out.extend(stored.iter().map(|&value| value as f64)),
+        }
+    }
+}
+
+/// Numbers of one segment after another.
+#[derive(Debug)]
+pub struct NumberReader<'s> {
+    path: String,
+    missing: Option<i64>,
+    column: Option<NumberColumn<'s>>,
+    batch: Batch<i64>,
+    filled: Vec<i64>,
+    filled_positions: Vec<u32>,
+}
+
+impl<'s> NumberReader<'s> {
+    pub fn new(source: &Source, path: &str) -> Result<NumberReader<'s>> {
+        Ok(NumberReader {
+            path: path.to_owned(),
+            missing: source.missing_number()?,
+            column: None,
+            batch: Batch::default(),
+            filled: Vec::new(),
+            filled_positions: Vec::new(),
+        })
+    }
+
+    pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<()> {
+        self.column = if is_mapped { segment.numbers(&self.path)? } else { None };
+        Ok(())
+    }
+
+    pub fn column(&self) -> Option<&NumberColumn<'s>> {
+        self.column.as_ref()
+    }
+
+    pub fn has_missing(&self) -> bool {
+        self.missing.is_some()
+    }
+
+    /// Smallest and largest of all values of the 4,096 documents around `doc`; `None` when that is not known cheaply or a document has none.
+    pub fn window_range(&self, doc: DocId) -> Result<Option<(i64, i64)>> {
+        use limber_segment::columns::Cardinality;
+        match &self.column {
+            Some(column) if column.cardinality() == Cardinality::Single => Ok(column.window_range(doc as usize / 4096)?),
+            _ => Ok(None),
+        }
+    }
+
+    /// The values of `docs`.
+    pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, i64>> {
+        match &self.column {
+            Some(column) => column.gather(docs, &mut self.batch)?,
+            None => {
+                self.batch.values.clear();
+                self.batch.positions.clear();
+            }
+        }
+        let is_aligned = self.column.is_some() && self.batch.is_aligned();
+        if is_aligned {
+            return Ok(Values { values: &self.batch.values, positions: None });
+        }
+        let Some(missing) = self.missing else {
+            return Ok(Values { values: &self.batch.values, positions: Some(&self.batch.positions) });
+        };
+        fill(&self.batch.values, &self.batch.positions, docs.len(), missing, &mut self.filled, &mut self.filled_positions);
+        Ok(Values { values: &self.filled, positions: Some(&self.filled_positions) })
+    }
+}
+
+/// `values` with `missing` for every document that has none.
+fn fill<T: Copy>(values: &[T], owners: &[u32], doc_count: usize, missing: T, out: &mut Vec<T>, out_positions: &mut Vec<u32>) {
+    out.clear();
+    out_positions.clear();
+    let mut next = 0;
+    for position in 0..doc_count as u32 {
+        let start = next;
+        while owners.get(next) == Some(&position) {
+            next += 1;
+        }
+        if next == start {
+            out.push(missing);
+            out_positions.push(position);
+        } else {
+            out.extend_from_slice(&values[start..next]);
+            out_positions.extend_from_slice(&owners[start..next]);
+        }
+    }
+}
+
+/// Ordinals of one segment after another.
+#[derive(Debug)]
+pub struct OrdinalReader<'s> {
+    path: String,
+    /// Ordinal that stands for `missing`: one past the last term.
+    has_missing: bool,
+    missing_ordinal: u32,
+    column: Option<OrdinalColumn<'s>>,
+    batch: Batch<u32>,
+    filled: Vec<u32>,
+    filled_positions: Vec<u32>,
+}
+
+impl<'s> OrdinalReader<'s> {
+    pub fn new(path: &str, has_missing: bool) -> OrdinalReader<'s> {
+        OrdinalReader {
+            path: path.to_owned(),
+            has_missing,
+            missing_ordinal: 0,
+            column: None,
+            batch: Batch::default(),
+            filled: Vec::new(),
+            filled_positions: Vec::new(),
+        }
+    }
+
+    /// Opens the segment's column and gives the number of ordinals, the one for `missing` (the last) included.
+    pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<usize> {
+        self.column = if is_mapped { segment.ordinals(&self.path)? } else { None };
+        let terms = if self.column.is_some() { segment.terms(&self.path)?.map_or(0, |terms| terms.len()) } else { 0 };
+        self.missing_ordinal = terms as u32;
+        Ok(terms as usize + usize::from(self.has_missing))
+    }
+
+    pub fn missing_ordinal(&self) -> Option<u32> {
+        self.has_missing.then_some(self.missing_ordinal)
+    }
+
+    pub fn column(&self) -> Option<&OrdinalColumn<'s>> {
+        self.column.as_ref()
+    }
+
+    /// The ordinals of `docs`.
+    pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, u32>> {
+        match &self.column {
+            Some(column) => column.gather(docs, &mut self.batch)?,
+            None => {
+                self.batch.values.clear();
+                self.batch.positions.clear();
+            }
+        }
+        let is_aligned = self.column.is_some() && self.batch.is_aligned();
+        if is_aligned {
+            return Ok(Values { values: &self.batch.values, positions: None });
+        }
+        if !self.has_missing {
+            return Ok(Values { values: &self.batch.values, positions: Some(&self.batch.positions) });
+        }
+        let missing = self.missing_ordinal;
+        fill(&self.batch.values, &self.batch.positions, docs.len(), missing, &mut self.filled, &mut self.filled_positions);
+        Ok(Values { values: &self.filled, positions: Some(&self.filled_positions) })
+    }
+}

@@ -1,0 +1,149 @@
+//! Aggregations as parsed: "what is asked for, before any index is looked at?"
+//!
+//! Source: Elasticsearch's `AggregatorFactories.parseAggregators`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::AGGREGATIONS;
+use super::bucket::{DateHistogram, Filters, Histogram, Ranges};
+use super::metric::{Cardinality, Metric};
+use super::options::{Options, ValuesOptions};
+use super::terms::Terms;
+use crate::json;
+use crate::query::Query;
+
+/// Aggregations inside of aggregations.
+const DEPTH_MAX: usize = 50;
+
+/// Aggregations of one request.
+const COUNT_MAX: usize = 5_000;
+
+/// What one aggregation does.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    Metric(Metric),
+    Cardinality(Cardinality),
+    Terms(Terms),
+    Histogram(Histogram),
+    DateHistogram(DateHistogram),
+    Range(Ranges),
+    Filter(Query),
+    Filters(Filters),
+    Missing(ValuesOptions),
+}
+
+/// One named aggregation.
+#[derive(Debug, Clone)]
+pub struct Aggregation {
+    pub name: String,
+    /// The type's name as written, such as `date_histogram`.
+    pub type_name: &'static str,
+    pub kind: Kind,
+    /// Echoed in the answer.
+    pub meta: Option<Map<String, Value>>,
+    pub subs: Vec<Aggregation>,
+}
+
+/// All aggregations of one level, in the order of the request.
+#[derive(Debug, Clone, Default)]
+pub struct Aggregations {
+    pub list: Vec<Aggregation>,
+}
+
+impl Aggregations {
+    /// Parses the body of `aggs`. Errors are `parsing_exception`s and `x_content_parse_exception`s, worded as Elasticsearch words them.
+    pub fn parse(body: &Value) -> Result<Aggregations, RequestError> {
+        json::check_depth(body)?;
+        let Value::Object(body) = body else {
+            return Err(RequestError::parsing(format!("Unexpected token {} in [aggs].", json::token(body))));
+        };
+        let mut count = 0;
+        Ok(Aggregations { list: parse_level(body, 1, &mut count)? })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+fn parse_level(body: &Map<String, Value>, depth: usize, count: &mut usize) -> Result<Vec<Aggregation>, RequestError> {
+    if depth > DEPTH_MAX {
+        return Err(RequestError::illegal_argument(format!("aggregations are nested more than {DEPTH_MAX} deep")));
+    }
+    let mut list = Vec::with_capacity(body.len().min(64));
+    for (name, definition) in body {
+        *count += 1;
+        if *count > COUNT_MAX {
+            return Err(RequestError::illegal_argument(format!("the request has more than {COUNT_MAX} aggregations")));
+        }
+        list.push(parse_one(name, definition, depth, count)?);
+    }
+    Ok(list)
+}
+
+fn parse_one(name: &str, definition: &Value, depth: usize, count: &mut usize) -> Result<Aggregation, RequestError> {
+    if name.is_empty() || name.contains(['[', ']', '>']) {
+        return Err(RequestError::parsing(format!(
+            "Invalid aggregation name [{name}]. Aggregation names can contain any character except '[', ']', and '>'"
+        )));
+    }
+    let Value::Object(definition) = definition else {
+        return Err(RequestError::parsing(format!(
+            "Aggregation definition for [{name} starts with a [{}], expected a [START_OBJECT].",
+            json::token(definition)
+        )));
+    };
+    let mut found: Option<(&'static str, Kind)> = None;
+    let (mut meta, mut subs) = (None, Vec::new());
+    for (key, value) in definition {
+        match key.as_str() {
+            "meta" => {
+                let map = value.as_object().ok_or_else(|| expected_object("meta", value, name))?;
+                meta = Some(map.clone());
+            }
+            "aggs" | "aggregations" => {
+                if !subs.is_empty() {
+                    return Err(RequestError::parsing(format!("Found two sub aggregation definitions under [{name}]")));
+                }
+                let map = value.as_object().ok_or_else(|| expected_object(key, value, name))?;
+                subs = parse_level(map, depth + 1, count)?;
+            }
+            type_name => {
+                if let Some((first, _)) = &found {
+                    return Err(RequestError::parsing(format!(
+                        "Found two aggregation type definitions in [{name}]: [{first}] and [{type_name}]"
+                    )));
+                }
+                let Some(&(type_name, parse)) = AGGREGATIONS.iter().find(|(known, _)| *known == type_name) else {
+                    return Err(unknown_type(type_name));
+                };
+                let body = value.as_object().ok_or_else(|| expected_object(type_name, value, name))?;
+                let mut options = Options::new(type_name, name, body.clone());
+                found = Some((type_name, parse(&mut options)?));
+                options.finish()?;
+            }
+        }
+    }
+    let Some((type_name, kind)) = found else {
+        return Err(RequestError::parsing(format!("Missing definition for aggregation [{name}]")));
+    };
+    if !subs.is_empty() && matches!(kind, Kind::Metric(_) | Kind::Cardinality(_)) {
+        return Err(RequestError::illegal_argument(format!(
+            "Aggregator [{name}] of type [{type_name}] cannot accept sub-aggregations"
+        )));
+    }
+    Ok(Aggregation { name: name.to_owned(), type_name, kind, meta, subs })
+}
+
+fn expected_object(key: &str, value: &Value, name: &str) -> RequestError {
+    RequestError::parsing(format!("Expected [START_OBJECT] under [{key}], but got a [{}] in [{name}]", json::token(value)))
+}
+
+fn unknown_type(type_name: &str) -> RequestError {
+    if super::KNOWN_ELSEWHERE.contains(&type_name) {
+        return RequestError::unsupported(format!("the aggregation type [{type_name}]"));
+    }
+    let cause = RequestError::new(400, "named_object_not_found_exception", format!("unknown field [{type_name}]"));
+    RequestError::parsing(format!("Unknown aggregation type [{type_name}]")).caused_by(cause)
+}
