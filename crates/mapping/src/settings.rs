@@ -17,6 +17,16 @@ pub struct Limits {
     pub json_depth: usize,
 }
 
+/// Levels of objects that may be had whatever the setting says: trees are walked by recursion.
+const OBJECT_LEVELS_MAX: usize = 200;
+
+impl Limits {
+    /// Levels of objects in force.
+    pub(crate) fn object_levels(&self) -> usize {
+        self.depth.min(OBJECT_LEVELS_MAX)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits { total_fields: 1000, depth: 20, field_name_length: usize::MAX, json_depth: 1000 }

@@ -24,7 +24,53 @@ pub(crate) struct Entry {
     /// The key and the quote that ends it, as they stand in a document; a byte that no document holds when the key
     /// would need escapes.
     pub quoted: Box<[u8]>,
+    /// First eight bytes of `quoted`, little-endian, and a mask of those that it has.
+    head: (u64, u64),
+    /// Last eight bytes of `quoted` when it has more than eight.
+    tail: u64,
     pub target: Target,
+}
+
+impl Entry {
+    fn new(key: &str, target: Target) -> Entry {
+        let mut quoted = key.as_bytes().to_vec();
+        quoted.push(b'"');
+        if key.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
+            quoted = vec![0];
+        }
+        let mut head = [0; 8];
+        let shown = quoted.len().min(8);
+        head[..shown].copy_from_slice(&quoted[..shown]);
+        let mask = if shown == 8 { u64::MAX } else { (1 << (8 * shown)) - 1 };
+        let tail = quoted.last_chunk::<8>().map_or(0, |tail| u64::from_le_bytes(*tail));
+        Entry {
+            key: key.as_bytes().into(),
+            head: (u64::from_le_bytes(head), mask),
+            tail,
+            quoted: quoted.into(),
+            target,
+        }
+    }
+
+    /// Whether the document goes on with this key and its closing quote. Two words for keys of up to 15 bytes, instead
+    /// of a call of `memcmp`.
+    #[inline(always)]
+    pub fn starts(&self, document: &[u8]) -> bool {
+        let length = self.quoted.len();
+        let Some(head) = document.first_chunk::<8>() else { return document.starts_with(&self.quoted) };
+        if (u64::from_le_bytes(*head) ^ self.head.0) & self.head.1 != 0 {
+            return false;
+        }
+        if length <= 8 {
+            return true;
+        }
+        match document.get(length - 8..).and_then(|rest| rest.first_chunk::<8>()) {
+            Some(tail) if u64::from_le_bytes(*tail) == self.tail => {
+                length <= 16 || document.starts_with(&self.quoted)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// An object of the mapping, the root being the first.
@@ -36,6 +82,9 @@ pub struct ObjectNode {
     pub(crate) enabled: bool,
     keys: HashTable<u32>,
 }
+
+/// Longest term in bytes (Lucene's `IndexWriter.MAX_TERM_LENGTH`).
+pub(crate) const TERM_BYTES_MAX: usize = 32_766;
 
 /// Where a value is copied to.
 #[derive(Debug)]
@@ -55,12 +104,14 @@ pub(crate) struct Leaf {
     pub shape: Shape,
     /// Whether the sink wants its values at all.
     pub is_fed: bool,
-    /// Neither multi-fields nor copies nor `_field_names`: one call of the sink per value.
+    /// Neither multi-fields nor copies.
     pub is_plain: bool,
     /// Named in `_field_names`, having neither doc values nor norms.
     pub is_named: bool,
     /// UTF-16 units; `u32::MAX` for no limit.
     pub ignore_above: u32,
+    /// UTF-8 bytes that a keyword may have without a closer look.
+    pub quick_bytes_max: usize,
     pub null: Option<OwnedScalar>,
     pub multi_fields: Box<[u32]>,
     pub copies: Box<[Copy]>,
@@ -128,12 +179,7 @@ impl Tree {
 
     fn add(&mut self, object: u32, key: &str, target: Target) {
         let number = self.entries.len() as u32;
-        let mut quoted = key.as_bytes().to_vec();
-        quoted.push(b'"');
-        if key.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
-            quoted = vec![0];
-        }
-        self.entries.push(Entry { key: key.as_bytes().into(), quoted: quoted.into(), target });
+        self.entries.push(Entry::new(key, target));
         let keys = &mut self.objects[object as usize].keys;
         let entries = &self.entries;
         keys.insert_unique(hash(key.as_bytes()), number, |&entry| hash(&entries[entry as usize].key));
@@ -223,9 +269,10 @@ impl Leaf {
         Leaf {
             shape: Shape::of(&field.kind),
             is_fed: field.index || field.doc_values,
-            is_plain: !is_named,
+            is_plain: true,
             is_named,
             ignore_above: field.ignore_above.unwrap_or(u32::MAX),
+            quick_bytes_max: (field.ignore_above.unwrap_or(u32::MAX) as usize).min(TERM_BYTES_MAX),
             null: field.null_value.as_ref().map(OwnedScalar::from_json),
             multi_fields: Box::default(),
             copies: Box::default(),

@@ -12,7 +12,8 @@ pub(super) const PADDING: usize = 64;
 struct Masks {
     /// `a` to `z` and digits.
     content: u64,
-    /// Those and `_`, which joins everything and is no word alone.
+    /// Those, `_`, which joins everything and is no word alone, and what joins the letters or digits on both its sides
+    /// (as far as the window shows).
     word: u64,
     /// `: . ' , ;`, which may join what stands on both sides.
     mid: u64,
@@ -36,12 +37,16 @@ pub(super) fn words(text: &str, lower: &[u8], mut word: impl FnMut(usize, usize,
             let start = offset + (starts >> offset).trailing_zeros() as usize;
             let run = (!(masks.word >> start)).trailing_zeros() as usize;
             let end = start + run;
-            if end >= 64 && start > 0 {
+            // The window does not show what a mid character at its end joins.
+            let touches_end = end >= 64 || end == 63 && masks.mid >> 63 == 1;
+            if touches_end && start > 0 {
                 // The word goes on behind the window: look again from its start.
                 at += start;
                 continue 'window;
             }
-            if end >= 64 || (masks.mid | masks.beyond) >> end & 1 == 1 {
+            // A mid character in front of one that is not ASCII may join the two.
+            let meets_beyond = end < 64 && (masks.beyond | masks.mid & masks.beyond >> 1) >> end & 1 == 1;
+            if touches_end || meets_beyond {
                 at = joined(text, at + start, &mut word);
                 continue 'window;
             }
@@ -67,6 +72,7 @@ fn masks(window: &[u8; 64]) -> Masks {
 fn masks_sse2(window: &[u8; 64]) -> Masks {
     use std::arch::x86_64::*;
     let mut found = Masks { content: 0, word: 0, mid: 0, beyond: 0 };
+    let (mut letters, mut digits, mut both, mut colons) = (0, 0, 0, 0);
     for place in 0..4 {
         let part: &[u8; 16] = window[place * 16..].first_chunk().expect("four parts of 16 bytes");
         let value = u128::from_le_bytes(*part);
@@ -77,16 +83,20 @@ fn masks_sse2(window: &[u8; 64]) -> Masks {
             _mm_cmpeq_epi8(_mm_min_epu8(moved, _mm_set1_epi8(width as i8)), moved)
         };
         let is = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));
-        let content = _mm_or_si128(within(b'a', 25), within(b'0', 9));
-        // `:` and `;` are neighbours; so are `,` `-` `.`, of which the dash is none.
-        let point = _mm_or_si128(is(b'.'), is(b','));
-        let mid = _mm_or_si128(_mm_or_si128(within(b':', 1), point), is(b'\''));
         let bits = |mask| (_mm_movemask_epi8(mask) as u32 as u64) << (place * 16);
-        found.content |= bits(content);
-        found.word |= bits(_mm_or_si128(content, is(b'_')));
-        found.mid |= bits(mid);
+        letters |= bits(within(b'a', 25));
+        digits |= bits(within(b'0', 9));
+        colons |= bits(is(b':'));
+        both |= bits(_mm_or_si128(is(b'.'), is(b'\'')));
+        found.mid |= bits(_mm_or_si128(is(b','), is(b';')));
+        found.word |= bits(is(b'_'));
         found.beyond |= bits(bytes);
     }
+    let between = |kind: u64| kind << 1 & kind >> 1;
+    let joins = (colons | both) & between(letters) | (both | found.mid) & between(digits);
+    found.mid |= colons | both;
+    found.content = letters | digits;
+    found.word |= found.content | joins;
     found
 }
 
@@ -107,7 +117,24 @@ fn masks_by_byte(window: &[u8; 64]) -> Masks {
                 found.word |= bit;
             }
             b'_' => found.word |= bit,
-            b':' | b';' | b'.' | b',' | b'\'' => found.mid |= bit,
+            b':' | b';' | b'.' | b',' | b'\'' => {
+                found.mid |= bit;
+                let neighbours = match (place.checked_sub(1).map(|at| window[at]), window.get(place + 1)) {
+                    (Some(before), Some(&after)) => (class(before), class(after)),
+                    _ => continue,
+                };
+                let joins = match class(byte) {
+                    Class::MidLetter => neighbours == (Class::Letter, Class::Letter),
+                    Class::MidDigit => neighbours == (Class::Digit, Class::Digit),
+                    _ => {
+                        neighbours == (Class::Letter, Class::Letter)
+                            || neighbours == (Class::Digit, Class::Digit)
+                    }
+                };
+                if joins {
+                    found.word |= bit;
+                }
+            }
             0x80.. => found.beyond |= bit,
             _ => {}
         }
@@ -115,7 +142,7 @@ fn masks_by_byte(window: &[u8; 64]) -> Masks {
     found
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Class {
     Other,
     Letter,
@@ -200,8 +227,9 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
         #[test]
-        fn masks_are_those_of_the_byte_loop(bytes in proptest::collection::vec(any::<u8>(), 64)) {
+        fn masks_are_those_of_the_byte_loop(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), proptest::sample::select(b"ab1_:;.,'".to_vec())], 64)) {
             let window: [u8; 64] = bytes.try_into().unwrap();
+            let window = window.map(|byte| byte.to_ascii_lowercase());
             prop_assert_eq!(masks(&window), masks_by_byte(&window));
         }
 

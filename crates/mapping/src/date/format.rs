@@ -89,36 +89,42 @@ impl DateFormat {
     /// Error: `date_time_parse_exception`.
     #[inline]
     pub fn parse_millis(&self, text: &str) -> Result<i64, RequestError> {
+        match self.parse_quickly(text) {
+            Some(millis) => Ok(millis),
+            None => self.parse_slowly(text, false, &Zone::Utc),
+        }
+    }
+
+    /// The layouts that need no interpreter; None says nothing.
+    #[inline(always)]
+    pub(crate) fn parse_quickly(&self, text: &str) -> Option<i64> {
         if self.takes_iso
             && let Some(millis) = iso_utc(text.as_bytes())
         {
-            return Ok(millis);
+            return Some(millis);
         }
-        if let Some(separators) = &self.plain
-            && let Some(millis) = plain(text.as_bytes(), separators)
-        {
-            return Ok(millis);
-        }
-        self.parse_slowly(text, false, &Zone::Utc)
+        plain(text.as_bytes(), self.plain.as_ref()?)
     }
 
     /// The instant of a JSON integer, whose text is `text`.
     #[inline]
     pub fn parse_integer(&self, value: i64, text: &str) -> Result<i64, RequestError> {
-        if let Some((epoch, shortest)) = self.integers
-            && text.len() >= shortest
-            && (shortest == 1 || value > 0)
-        {
-            match epoch {
-                Epoch::Millis => return Ok(value),
-                Epoch::Seconds => {
-                    if let Some(millis) = value.checked_mul(1000) {
-                        return Ok(millis);
-                    }
-                }
-            }
+        match self.parse_integer_quickly(value, text) {
+            Some(millis) => Ok(millis),
+            None => self.parse_slowly(text, false, &Zone::Utc),
         }
-        self.parse_slowly(text, false, &Zone::Utc)
+    }
+
+    #[inline(always)]
+    pub(crate) fn parse_integer_quickly(&self, value: i64, text: &str) -> Option<i64> {
+        let (epoch, shortest) = self.integers?;
+        if text.len() < shortest || (shortest > 1 && value < 0) {
+            return None;
+        }
+        match epoch {
+            Epoch::Millis => Some(value),
+            Epoch::Seconds => value.checked_mul(1000),
+        }
     }
 
     /// Tries the alternatives in order.

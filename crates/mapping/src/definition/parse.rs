@@ -186,7 +186,7 @@ fn properties(
         Value::Array(list) if list.is_empty() => return Ok(BTreeMap::new()),
         _ => return Err(mapper_parsing("Expected map for property [properties] but got a different type")),
     };
-    if depth > settings.limits.depth {
+    if depth > settings.limits.object_levels() {
         return Err(depth_exceeded(path, settings));
     }
     let mut nodes = BTreeMap::new();
@@ -199,7 +199,7 @@ fn properties(
 pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestError {
     RequestError::illegal_argument(format!(
         "Limit of mapping depth [{}] has been exceeded due to object field [{path}]",
-        settings.limits.depth
+        settings.limits.object_levels()
     ))
 }
 
@@ -232,7 +232,7 @@ fn add(
     let full = joined(path, head);
     match rest {
         Some(rest) => {
-            if depth + 1 > settings.limits.depth {
+            if depth + 1 > settings.limits.object_levels() {
                 return Err(depth_exceeded(&full, settings));
             }
             let parent = nodes.entry(head.to_owned()).or_insert_with(|| Node::Object(Object::default()));

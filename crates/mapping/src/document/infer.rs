@@ -61,7 +61,7 @@ impl Inference<'_> {
 
     /// The object whose `{` is at `at`; returns the offset behind it. `level` counts mapped levels, the root being 1.
     fn object(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
-        if level > self.mapping.settings().limits.depth {
+        if level > self.mapping.settings().limits.object_levels() {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));
         }
         let mut at = skip_space(self.bytes, at + 1);

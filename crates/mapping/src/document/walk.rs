@@ -9,11 +9,12 @@ use super::scan::{skip_space, string_stop};
 use super::scratch::Scratch;
 use crate::RequestError;
 use crate::definition::Dynamic;
-use crate::field::FieldSink;
+use crate::field::{FieldSink, FieldType};
+use crate::ip;
 use crate::mapping::Mapping;
 use crate::reserved;
-use crate::tree::{Copy, Leaf, ObjectNode, Target, Tree};
-use crate::typed::{Scalar, Typed, typed};
+use crate::tree::{Copy, Leaf, ObjectNode, TERM_BYTES_MAX, Target, Tree};
+use crate::typed::{Scalar, Shape, Typed, typed};
 
 /// What became of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,7 +191,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             let quote = at;
             let predicted = self.scratch.next[slot];
             let (entry, key_end) = match self.tree.entries.get(predicted as usize) {
-                Some(entry) if self.bytes[at + 1..].starts_with(&entry.quoted) => {
+                Some(entry) if entry.starts(&self.bytes[at + 1..]) => {
                     (Some(predicted), at + 1 + entry.quoted.len())
                 }
                 _ => self.look_up(number, slot, at + 1, instance)?,
@@ -623,15 +624,61 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     /// Hands a scalar to a leaf, its multi-fields and its copies.
     #[inline(always)]
     fn feed(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
-        self.put(node, leaf, scalar, at)?;
+        if node.is_fed && self.put_quickly(node, scalar) {
+            if node.is_named {
+                self.note_name(leaf);
+            }
+        } else {
+            self.put(node, leaf, scalar, at)?;
+        }
         if node.is_plain { Ok(()) } else { self.feed_others(node, scalar, at) }
+    }
+
+    /// The common value of each type; false leaves everything to [`Walk::put`].
+    #[inline(always)]
+    fn put_quickly(&mut self, node: &'a Leaf, scalar: Scalar<'_>) -> bool {
+        let field = &*node.field;
+        match (node.shape, scalar) {
+            (Shape::Text, Scalar::Text(text)) => self.sink.text(field, text),
+            (Shape::Keyword, Scalar::Text(text)) if text.len() <= node.quick_bytes_max => {
+                self.sink.term(field, text.as_bytes())
+            }
+            (Shape::Integer(width), Scalar::Integer { value, .. }) => {
+                let (low, high) = width.limits();
+                if value < low || value > high {
+                    return false;
+                }
+                self.sink.number(field, value)
+            }
+            (Shape::Ip, Scalar::Text(text)) => match ip::parse(text.as_bytes()) {
+                Some(bytes) => self.sink.term(field, &bytes),
+                None => return false,
+            },
+            (Shape::Date, scalar) => {
+                let FieldType::Date { format } = &field.kind else { return false };
+                let millis = match scalar {
+                    Scalar::Text(text) => format.parse_quickly(text),
+                    Scalar::Integer { value, text } => format.parse_integer_quickly(value, text),
+                    _ => None,
+                };
+                match millis {
+                    Some(millis) => self.sink.number(field, millis),
+                    None => return false,
+                }
+            }
+            _ => return false,
+        }
+        true
     }
 
     #[inline(never)]
     fn feed_others(&mut self, node: &'a Leaf, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
         let tree = self.tree;
         for &number in &node.multi_fields {
-            self.put(&tree.leaves[number as usize], number, scalar, at)?;
+            let sub = &tree.leaves[number as usize];
+            if !(sub.is_fed && !sub.is_named && self.put_quickly(sub, scalar)) {
+                self.put(sub, number, scalar, at)?;
+            }
         }
         for copy in &node.copies {
             match copy {
@@ -654,7 +701,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     /// Converts one scalar for one field and calls the sink.
-    #[inline(always)]
+    #[inline(never)]
     fn put(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
         let field = &*node.field;
         let mut buffer = [0; 16];
@@ -773,9 +820,6 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 }
-
-/// Longest term in bytes (Lucene's `IndexWriter.MAX_TERM_LENGTH`).
-const TERM_BYTES_MAX: usize = 32_766;
 
 /// Names that a document may not use at its root.
 const METADATA_FIELDS: [&str; 14] = [
