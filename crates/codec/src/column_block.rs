@@ -108,7 +108,7 @@ pub fn unpack_u32(
 }
 
 /// Residual `index` (below 128) of a block, without unpacking it. `None` as for [`unpack_i64`].
-#[inline]
+#[inline(always)]
 pub fn get(packed: &[u8], bits: u8, index: usize) -> Option<u64> {
     if packed.len() != packed_bytes(bits) || bits > 64 {
         return None;
@@ -121,7 +121,7 @@ pub fn get(packed: &[u8], bits: u8, index: usize) -> Option<u64> {
     Some(u64::from(low) | u64::from(get_narrow(high, bits - 32, index)) << 32)
 }
 
-#[inline]
+#[inline(always)]
 fn get_narrow(packed: &[u8], bits: u8, index: usize) -> u32 {
     if bits == 0 {
         return 0;

@@ -1,4 +1,4 @@
-//! What a column, a points index and a merge cost: `cargo run --release -p limber-segment --example columns [rows]`.
+//! What a column, a points index and a merge cost: `cargo run --release -p limber-segment --example columns [rows] [columns|merges]`.
 //!
 //! CPU time of this thread, best of several runs; shapes as in the research notes (a web log's timestamps, statuses, sizes).
 
@@ -56,6 +56,17 @@ fn best(rows: usize, mut run: impl FnMut() -> u64) -> f64 {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows: usize = std::env::args().nth(1).map_or(Ok(4_000_000), |rows| rows.parse())?;
+    let part = std::env::args().nth(2).unwrap_or_default();
+    if part != "merges" {
+        columns(rows)?;
+    }
+    if part != "columns" {
+        merges(rows / 8)?;
+    }
+    Ok(())
+}
+
+fn columns(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "{:<8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}",
         "column", "write", "B/row", "blocks", "groups", "run", "1 in 2", "1 in 20", "get"
@@ -132,7 +143,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         points(name, &values, &bytes)?;
     }
-    merges(rows / 8)
+    Ok(())
 }
 
 fn points(name: &str, values: &[i64], column: &[u8]) -> Result<(), Box<dyn std::error::Error>> {

@@ -194,6 +194,12 @@ impl<'d> SegmentWriter<'d> {
         self.lanes[kind.lane() as usize] = Some(section.lane);
     }
 
+    /// Gives up a section to which nothing was appended.
+    pub fn discard(&mut self, section: SectionWriter<'d>) {
+        assert_eq!(section.len, 0, "a section with bytes cannot be taken back");
+        self.lanes[section.kind.lane() as usize] = Some(section.lane);
+    }
+
     /// A whole section at once.
     pub fn put(&mut self, kind: SectionKind, field: u32, bytes: &[u8]) -> Result<()> {
         let mut section = self.begin(kind, field);

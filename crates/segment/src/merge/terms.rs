@@ -75,19 +75,24 @@ pub(super) fn merge_terms<'d>(
     }
     let mut id_hashes = (*info.path == *ID_PATH).then(Vec::new);
     let mut heap = TermHeap::new(sources);
-    while let Some(group) = heap.next_term() {
-        let (term, sources) = group;
-        field.begin_term(term);
-        for source in sources.iter() {
-            copier.copy(source, &mut field)?;
-        }
+    while let Some((term, sources)) = heap.next_term() {
         let ord = field.term_count();
-        if field.end_term()? {
+        let is_kept = match sources {
+            [source] if copier.is_single(source)? => copier.copy_single_term(source, &mut field)?,
+            _ => {
+                field.begin_term(term);
+                for source in sources {
+                    copier.copy(source, &mut field)?;
+                }
+                field.end_term()?
+            }
+        };
+        if is_kept {
             if let Some(hashes) = &mut id_hashes {
                 hashes.push(id_hash(sources[0].cursor.term()));
             }
             if info.column {
-                for source in sources.iter() {
+                for source in sources {
                     ordinals[source.segment][source.cursor.ord() as usize] = ord as u32;
                 }
             }
@@ -207,6 +212,23 @@ impl<'m> PostingsCopier<'m> {
         };
         let (docs, freqs, positions, of_doc) = Default::default();
         PostingsCopier { map, options, want, docs, freqs, positions, of_doc, seen: None }
+    }
+
+    /// The source's current term is in one document once, and nothing more is kept of it.
+    fn is_single(&self, source: &Source<'_>) -> Result<bool> {
+        let info = source.cursor.info()?;
+        Ok(info.doc_freq == 1 && info.total_term_freq == 1 && !self.options.positions)
+    }
+
+    /// Most of `_id`, without the way through the postings writer; `false` when the document was deleted.
+    fn copy_single_term(&mut self, source: &Source<'_>, field: &mut FieldWriter<'_>) -> Result<bool> {
+        let doc = source.cursor.info()?.location.single_doc;
+        let Some(new) = self.map.get(source.segment, doc) else { return Ok(false) };
+        if let Some(seen) = &mut self.seen {
+            *seen.get_mut(new as usize / 64).ok_or_else(outside)? |= 1 << (new % 64);
+        }
+        field.add_single(source.cursor.term(), new)?;
+        Ok(true)
     }
 
     fn copy(&mut self, source: &Source<'_>, field: &mut FieldWriter<'_>) -> Result<()> {
