@@ -5,7 +5,7 @@ use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 use crate::collect::{BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::matcher::{self, Bits, BoxedScorer, WINDOW};
+use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
 use crate::query::{self, BoundQuery, Docs, Node, Query};
 use crate::request::SearchRequest;
 
@@ -233,14 +233,79 @@ impl<'a> Run<'a, '_, '_> {
 
     fn windows(&mut self, number: u32, base: u64, view: &SegmentView, fields: &mut Option<SegmentTop<'_>>) -> Result<Progress> {
         let segment = &*view.segment;
+        let bit_sets = self.query.bit_set_count() + self.post_filter.map_or(0, BoundQuery::bit_set_count);
+        let bytes = bit_sets * u64::from(segment.doc_count()).div_ceil(8);
+        let _charge = self.context.ledger.request.charge(bytes, "<bit sets of a query>")?;
+        let mut post_filter = match self.post_filter {
+            Some(filter) => Some(matcher::matcher(filter, segment)?),
+            None => None,
+        };
+        let terms = match self.scoring && matches!(self.top, Top::Scores(_)) {
+            true => Disjunction::open(self.query, segment)?,
+            false => None,
+        };
+        match terms {
+            Some(terms) => self.term_windows(number, base, view, terms, &mut post_filter),
+            None => self.general_windows(number, base, view, fields, &mut post_filter),
+        }
+    }
+
+    /// A term or a disjunction of terms by score: matched and scored in one pass.
+    fn term_windows(
+        &mut self,
+        number: u32,
+        base: u64,
+        view: &SegmentView,
+        mut terms: Disjunction<'_>,
+        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
+    ) -> Result<Progress> {
+        let (mut docs, mut scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
+        let mut start = 0;
+        loop {
+            let next = terms.next(start)?;
+            if next == NO_MORE_DOCS {
+                (self.docs, self.scores) = (docs, scores);
+                return Ok(Progress::GoOn);
+            }
+            start = next / WINDOW * WINDOW;
+            self.context.check()?;
+            let threshold = match (self.may_skip(), &self.top) {
+                (true, Top::Scores(top)) => {
+                    self.is_lower_bound = true;
+                    top.threshold()
+                }
+                _ => None,
+            };
+            terms.collect(start, threshold, view.live.as_deref(), &mut docs, &mut scores)?;
+            (self.docs, self.scores) = (docs, scores);
+            self.drop_below_min_score();
+            self.deliver(number, base, start, post_filter, &mut None)?;
+            if self.is_terminated() {
+                return Ok(Progress::Stop);
+            }
+            (docs, scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
+            start += WINDOW;
+        }
+    }
+
+    fn is_terminated(&mut self) -> bool {
+        self.terminated_early |= self.request.terminate_after > 0 && self.total >= u64::from(self.request.terminate_after);
+        self.terminated_early
+    }
+
+    fn general_windows(
+        &mut self,
+        number: u32,
+        base: u64,
+        view: &SegmentView,
+        fields: &mut Option<SegmentTop<'_>>,
+        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
+    ) -> Result<Progress> {
+        let segment = &*view.segment;
         let mut matches = matcher::matcher(self.query, segment)?;
         let mut scorer = match self.scoring {
             true => Some(matcher::scorer(self.query, segment, true)?),
             false => None,
-        };
-        let mut post_filter = match self.post_filter {
-            Some(filter) => Some(matcher::matcher(filter, segment)?),
-            None => None,
         };
         let mut bits = Bits::default();
         let mut start = match fields {
@@ -257,12 +322,11 @@ impl<'a> Run<'a, '_, '_> {
             self.context.check()?;
             let may_skip = self.may_skip();
             if may_skip {
+                self.is_lower_bound = true;
                 if self.count_max == 0 {
-                    self.is_lower_bound = true;
                     return Ok(Progress::Stop);
                 }
                 if self.cannot_compete(start, fields, &mut scorer)? {
-                    self.is_lower_bound = true;
                     start += WINDOW;
                     continue;
                 }
@@ -274,11 +338,9 @@ impl<'a> Run<'a, '_, '_> {
             }
             if may_skip && let Some(fields) = fields {
                 fields.mask(start, &mut bits)?;
-                self.is_lower_bound = true;
             }
-            self.window(number, base, start, &mut bits, &mut scorer, &mut post_filter, fields)?;
-            if self.request.terminate_after > 0 && self.total >= u64::from(self.request.terminate_after) {
-                self.terminated_early = true;
+            self.window(number, base, start, &mut bits, &mut scorer, post_filter, fields)?;
+            if self.is_terminated() {
                 return Ok(Progress::Stop);
             }
             start += WINDOW;
@@ -314,15 +376,31 @@ impl<'a> Run<'a, '_, '_> {
         }
         self.docs.clear();
         bits.append_to(start, &mut self.docs);
-        if self.request.terminate_after > 0 {
-            let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
-            self.docs.truncate(left.min(u64::from(WINDOW)) as usize);
-        }
         if self.docs.is_empty() {
             return Ok(());
         }
         if let Some(scorer) = scorer {
             self.score(scorer)?;
+        }
+        self.deliver(number, base, start, post_filter, fields)
+    }
+
+    /// Hands the documents of a window and their scores to whoever wants them, and counts them.
+    fn deliver(
+        &mut self,
+        number: u32,
+        base: u64,
+        start: DocId,
+        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
+        fields: &mut Option<SegmentTop<'_>>,
+    ) -> Result<()> {
+        if self.request.terminate_after > 0 {
+            let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
+            self.docs.truncate(left.min(u64::from(WINDOW)) as usize);
+            self.scores.truncate(self.docs.len());
+        }
+        if self.docs.is_empty() {
+            return Ok(());
         }
         if let Some(sink) = &mut self.sink {
             sink.collect(&self.docs, &self.scores)?;
@@ -365,6 +443,11 @@ impl<'a> Run<'a, '_, '_> {
         scorer.score(&self.docs, &mut self.sums)?;
         self.scores.clear();
         self.scores.extend(self.sums.iter().map(|sum| *sum as f32));
+        self.drop_below_min_score();
+        Ok(())
+    }
+
+    fn drop_below_min_score(&mut self) {
         if let Some(min_score) = self.request.min_score {
             let mut at = 0;
             for read in 0..self.docs.len() {
@@ -376,7 +459,6 @@ impl<'a> Run<'a, '_, '_> {
             self.docs.truncate(at);
             self.scores.truncate(at);
         }
-        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@
 mod bits;
 mod boolean;
 mod column;
+mod disjunction;
 mod open;
 mod phrase;
 mod points;
@@ -15,6 +16,7 @@ mod scorer;
 mod simple;
 
 pub(crate) use bits::{Bits, WINDOW};
+pub(crate) use disjunction::Disjunction;
 pub(crate) use open::{matcher, matches_doc, phrase_freq_in, scorer};
 pub(crate) use scorer::BoxedScorer;
 

@@ -78,7 +78,7 @@ fn norms<'a>(segment: &'a Segment, field: &Field) -> Result<Option<&'a Norms>> {
     Ok(segment.norms(&field.path)?)
 }
 
-fn open_postings(segment: &Segment, field: &Field, term: &[u8], want: Want) -> Result<Option<Postings>> {
+pub(super) fn open_postings(segment: &Segment, field: &Field, term: &[u8], want: Want) -> Result<Option<Postings>> {
     let Some(terms) = segment.terms(&field.path)? else { return Ok(None) };
     let Some(info) = terms.get(term)? else { return Ok(None) };
     Ok(Some(segment.postings(&field.path, &info, want)?))

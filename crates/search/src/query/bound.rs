@@ -117,6 +117,19 @@ impl BoundQuery {
         Node::Bool(node).into()
     }
 
+    /// Sets of documents that may be built as a bit a document while the query runs on a segment.
+    pub(crate) fn bit_set_count(&self) -> u64 {
+        let sum = |queries: &[BoundQuery]| queries.iter().map(BoundQuery::bit_set_count).sum::<u64>();
+        match &self.node {
+            Node::Nothing { .. } | Node::Everything { .. } | Node::Term(_) | Node::Phrase(_) => 0,
+            Node::Docs { docs: Docs::AnyOf(parts), .. } => parts.len() as u64,
+            Node::Docs { .. } => 1,
+            Node::Constant { inner, .. } => inner.bit_set_count(),
+            // Optional clauses are opened once more where their scores are asked for.
+            Node::Bool(node) => sum(&node.must) + 2 * sum(&node.should) + sum(&node.filter) + sum(&node.must_not),
+        }
+    }
+
     /// Names of this query and of those inside it.
     pub(crate) fn named<'a>(&'a self, out: &mut Vec<(&'a str, &'a BoundQuery)>) {
         if let Some(name) = &self.name {

@@ -1,0 +1,189 @@
+//! Collecting one shard: batches of matching documents in, one [`ShardAggregations`] out.
+
+use std::fmt::Debug;
+
+use limber_segment::{DocId, SegmentView};
+
+use super::bind::{Bound, Shape};
+use super::budget::Budget;
+use super::entries::Entries;
+use super::order::OrderPath;
+use super::partial::Partial;
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+
+/// One aggregation at work. Every method works on all buckets of its parent at once.
+pub trait Collector<'s>: Debug {
+    /// The next segment's documents follow.
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()>;
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()>;
+    /// Takes every document of the segment at once, from what the segment knows about itself. False: not possible, nothing was done.
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+    fn end_segment(&mut self) -> Result<()> {
+        Ok(())
+    }
+    /// What a parent orders its buckets by; `path` is what is left of the way from here.
+    fn order_value(&self, _path: &[String], _value: Option<&str>, _bucket: u32) -> f64 {
+        f64::NAN
+    }
+    /// The result for each of the parent's `buckets` (ascending, each once); called once.
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>>;
+}
+
+/// The aggregations below one bucket aggregation, or of the whole request.
+#[derive(Debug)]
+pub struct Subs<'s> {
+    list: Vec<(String, Box<dyn Collector<'s> + 's>)>,
+}
+
+impl<'s> Subs<'s> {
+    pub fn new(list: Vec<(String, Box<dyn Collector<'s> + 's>)>) -> Subs<'s> {
+        Subs { list }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.list.iter_mut().try_for_each(|(_, sub)| sub.begin_segment(view))
+    }
+
+    pub fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.list.iter_mut().try_for_each(|(_, sub)| sub.collect(entries))
+    }
+
+    pub fn end_segment(&mut self) -> Result<()> {
+        self.list.iter_mut().try_for_each(|(_, sub)| sub.end_segment())
+    }
+
+    pub fn order_value(&self, path: &OrderPath, bucket: u32) -> f64 {
+        self.order_value_below(&path.names, path.value.as_deref(), bucket)
+    }
+
+    pub fn order_value_below(&self, names: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        let Some((first, rest)) = names.split_first() else { return f64::NAN };
+        let sub = self.list.iter().find(|(name, _)| name == first);
+        sub.map_or(f64::NAN, |(_, sub)| sub.order_value(rest, value, bucket))
+    }
+
+    /// For each of `buckets` (any order, each once) the results of all aggregations.
+    pub fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Vec<Partial>>> {
+        let mut results: Vec<Vec<Partial>> = buckets.iter().map(|_| Vec::with_capacity(self.list.len())).collect();
+        if self.list.is_empty() {
+            return Ok(results);
+        }
+        let mut places: Vec<usize> = (0..buckets.len()).collect();
+        places.sort_unstable_by_key(|&place| buckets[place]);
+        let ascending: Vec<u32> = places.iter().map(|&place| buckets[place]).collect();
+        for (_, sub) in &mut self.list {
+            for (&place, partial) in places.iter().zip(sub.finish(&ascending)?) {
+                results[place].push(partial);
+            }
+        }
+        Ok(results)
+    }
+}
+
+/// Collects the documents of one shard.
+///
+/// Call [`Self::begin_segment`], then [`Self::collect`] with ascending documents of one window of 4,096 at a time, for every segment in
+/// order; [`Self::finish`] at the end.
+#[derive(Debug)]
+pub struct ShardCollector<'s> {
+    shard: &'s ShardSnapshot,
+    subs: Subs<'s>,
+    shapes: Vec<Shape>,
+    budget: &'s Budget,
+    /// The begun segment's place in the snapshot.
+    current: Option<usize>,
+}
+
+/// What one shard hands to [`super::reduce`].
+#[derive(Debug, Clone)]
+pub struct ShardAggregations {
+    pub(super) partials: Vec<Partial>,
+    pub(super) shapes: Vec<Shape>,
+}
+
+impl<'s> ShardCollector<'s> {
+    pub fn new(shard: &'s ShardSnapshot, bound: &'s BoundAggregations) -> Result<ShardCollector<'s>> {
+        let subs = super::bind::collectors(&bound.list, shard, &bound.budget)?;
+        let shapes = bound.list.iter().map(|bound| bound.shape.clone()).collect();
+        Ok(ShardCollector { shard, subs, shapes, budget: &bound.budget, current: None })
+    }
+
+    /// `number` is the segment's place in the snapshot.
+    pub fn begin_segment(&mut self, number: usize) -> Result<()> {
+        self.end_segment()?;
+        self.current = Some(number);
+        self.subs.begin_segment(&self.shard.segments[number])
+    }
+
+    /// `docs`: ascending, live, all of one window of 4,096.
+    pub fn collect(&mut self, docs: &[DocId]) -> Result<()> {
+        if docs.is_empty() {
+            return Ok(());
+        }
+        self.budget.spend(0)?;
+        self.subs.collect(&Entries::of(docs))
+    }
+
+    /// Offers all documents of the begun segment at once; only for segments without deletes under a query that matches everything. Those
+    /// aggregations that can answer from the segment's statistics do; the others are fed window by window.
+    pub fn collect_whole_segment(&mut self) -> Result<()> {
+        let mut rest = Vec::new();
+        for (place, (_, sub)) in self.subs.list.iter_mut().enumerate() {
+            if !sub.collect_whole_segment()? {
+                rest.push(place);
+            }
+        }
+        let Some(number) = self.current else { return Ok(()) };
+        let doc_count = self.shard.segments[number].doc_count();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let mut docs = Vec::with_capacity(4096);
+        for start in (0..doc_count).step_by(4096) {
+            docs.clear();
+            docs.extend(start..doc_count.min(start + 4096));
+            for &place in &rest {
+                self.subs.list[place].1.collect(&Entries::of(&docs))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        if self.current.take().is_some() {
+            self.subs.end_segment()?;
+        }
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<ShardAggregations> {
+        self.end_segment()?;
+        let partials = self.subs.finish(&[0])?.pop().unwrap_or_default();
+        Ok(ShardAggregations { partials, shapes: self.shapes })
+    }
+}
+
+/// Aggregations bound to one shard: fields resolved, queries bound. Must outlive the collector made from it.
+#[derive(Debug)]
+pub struct BoundAggregations {
+    pub(super) list: Vec<Bound>,
+    pub(super) budget: Budget,
+}
+
+impl BoundAggregations {
+    /// Resolves fields and queries on `shard`.
+    ///
+    /// # Errors
+    /// Those of the shard: unsupported fields, wrong formats, a full memory pool.
+    pub fn bind(request: &super::Aggregations, shard: &ShardSnapshot, context: &SearchContext) -> Result<BoundAggregations> {
+        let list = super::bind::bind_all(&request.list, shard, context.now_millis)?;
+        Ok(BoundAggregations { list, budget: Budget::new(context)? })
+    }
+}

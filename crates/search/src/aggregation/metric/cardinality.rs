@@ -1,0 +1,253 @@
+//! `cardinality`: how many different values. Source: Elasticsearch's `CardinalityAggregator`.
+
+use limber_mapping::RequestError;
+use limber_segment::{SegmentView, Segment};
+
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::entries::Entries;
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::source::{NumberReader, OrdinalReader, Source};
+use super::super::tree::Kind;
+use super::hyperloglog::{Sketch, hash_number, hash_term, precision_of};
+use crate::error::Result;
+
+/// Elasticsearch's default `precision_threshold`.
+const PRECISION_THRESHOLD: i64 = 3000;
+
+#[derive(Debug, Clone)]
+pub struct Cardinality {
+    pub values: ValuesOptions,
+    precision: u32,
+}
+
+impl Cardinality {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let threshold = options.long("precision_threshold")?.unwrap_or(PRECISION_THRESHOLD);
+        if threshold < 0 {
+            let reason = format!("[precisionThreshold] must be greater than or equal to 0. Found [{threshold}] in [{}]", options.name);
+            return Err(options.refused("precision_threshold", reason));
+        }
+        // Accepted by Elasticsearch as hints only; any way of collecting gives the same answer.
+        options.text("execution_hint")?;
+        if options.has("rehash") {
+            return Err(RequestError::unsupported("[rehash] in the aggregation [cardinality]"));
+        }
+        Ok(Kind::Cardinality(Cardinality { values: ValuesOptions::parse(options)?, precision: precision_of(threshold as u64) }))
+    }
+
+    pub fn empty_sketch(&self) -> Sketch {
+        Sketch::new(self.precision)
+    }
+}
+
+#[derive(Debug)]
+enum Reader<'s> {
+    Numbers(NumberReader<'s>),
+    Terms(TermHashes<'s>),
+}
+
+/// Ordinals of the current segment, and the hashes of their terms.
+#[derive(Debug)]
+struct TermHashes<'s> {
+    reader: OrdinalReader<'s>,
+    missing: Option<Vec<u8>>,
+    segment: Option<&'s Segment>,
+    path: String,
+    /// Which ordinals the only bucket has seen, a bit each; hashed at the segment's end.
+    seen: Vec<u64>,
+    ordinal_count: usize,
+    /// Hash by ordinal, 0 = not known yet; for several buckets.
+    hashes: Vec<u64>,
+    term: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub struct CardinalityCollector<'s> {
+    precision: u32,
+    source: &'s Source,
+    reader: Reader<'s>,
+    sketches: Vec<Option<Box<Sketch>>>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> CardinalityCollector<'s> {
+    pub fn new(request: &Cardinality, source: &'s Source, budget: &'s Budget) -> Result<CardinalityCollector<'s>> {
+        let path = &request.values.field;
+        let reader = if source.is_numeric() {
+            Reader::Numbers(NumberReader::new(source, path)?)
+        } else {
+            Reader::Terms(TermHashes {
+                reader: OrdinalReader::new(path, source.missing.is_some()),
+                missing: source.missing_term()?,
+                segment: None,
+                path: path.clone(),
+                seen: Vec::new(),
+                ordinal_count: 0,
+                hashes: Vec::new(),
+                term: Vec::new(),
+            })
+        };
+        Ok(CardinalityCollector { precision: request.precision, source, reader, sketches: Vec::new(), starts: Vec::new(), budget })
+    }
+
+    fn grow(&mut self, bucket_count: usize) -> Result<()> {
+        if bucket_count > self.sketches.len() {
+            self.budget.spend((bucket_count - self.sketches.len()) as u64 * 8)?;
+            self.sketches.resize_with(bucket_count, || None);
+        }
+        Ok(())
+    }
+}
+
+/// The bucket's sketch, made and charged at its first value.
+fn sketch<'k>(
+    sketches: &'k mut [Option<Box<Sketch>>],
+    bucket: u32,
+    precision: u32,
+    budget: &Budget,
+    failed: &mut Result<()>,
+) -> &'k mut Sketch {
+    let place = &mut sketches[bucket as usize];
+    if place.is_none() && failed.is_ok() {
+        // Most sketches of many buckets stay small; a quarter of the most is a fair price for all of them.
+        *failed = budget.spend(Sketch::bytes_max(precision) / 4);
+    }
+    place.get_or_insert_with(|| Box::new(Sketch::new(precision)))
+}
+
+impl TermHashes<'_> {
+    fn hash(&mut self, ordinal: u32) -> Result<u64> {
+        if Some(ordinal) == self.reader.missing_ordinal() {
+            return Ok(hash_term(self.missing.as_deref().unwrap_or_default()));
+        }
+        if let Some(segment) = self.segment
+            && let Some(terms) = segment.terms(&self.path)?
+        {
+            terms.term(u64::from(ordinal), &mut self.term)?;
+        }
+        Ok(hash_term(&self.term))
+    }
+}
+
+impl<'s> Collector<'s> for CardinalityCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        let is_mapped = self.source.is_mapped();
+        match &mut self.reader {
+            Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
+            Reader::Terms(terms) => {
+                terms.ordinal_count = terms.reader.begin(&view.segment, is_mapped)?;
+                terms.segment = Some(&*view.segment);
+                terms.seen.clear();
+                terms.hashes.clear();
+                Ok(())
+            }
+        }
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.grow(entries.bucket_count)?;
+        let (precision, budget) = (self.precision, self.budget);
+        let mut failed = Ok(());
+        match &mut self.reader {
+            Reader::Numbers(reader) => {
+                let values = reader.load(entries.docs)?;
+                let is_floating = self.source.is_floating();
+                let (source, sketches) = (self.source, &mut self.sketches);
+                let mut last = None;
+                values.join(entries, &mut self.starts, |_, bucket, value| {
+                    // Neighbouring documents often repeat a value.
+                    if last == Some((bucket, value)) {
+                        return;
+                    }
+                    last = Some((bucket, value));
+                    let bits = if is_floating { source.decode(value).to_bits() as i64 } else { value };
+                    sketch(sketches, bucket, precision, budget, &mut failed).insert(hash_number(bits));
+                });
+            }
+            Reader::Terms(terms) if entries.bucket_count == 1 => {
+                if terms.seen.is_empty() {
+                    budget.spend(terms.ordinal_count as u64 / 8)?;
+                    terms.seen.resize(terms.ordinal_count.div_ceil(64), 0);
+                }
+                let seen = &mut terms.seen;
+                let values = terms.reader.load(entries.docs)?;
+                values.values.iter().for_each(|&ordinal| seen[ordinal as usize / 64] |= 1 << (ordinal % 64));
+            }
+            Reader::Terms(terms) => {
+                if terms.hashes.is_empty() {
+                    budget.spend(terms.ordinal_count as u64 * 8)?;
+                    terms.hashes.resize(terms.ordinal_count, 0);
+                }
+                let mut pairs = Vec::with_capacity(entries.len());
+                let values = terms.reader.load(entries.docs)?;
+                values.join(entries, &mut self.starts, |_, bucket, ordinal| pairs.push((bucket, ordinal)));
+                for (bucket, ordinal) in pairs {
+                    if terms.hashes[ordinal as usize] == 0 {
+                        terms.hashes[ordinal as usize] = terms.hash(ordinal)?;
+                    }
+                    let hash = terms.hashes[ordinal as usize];
+                    sketch(&mut self.sketches, bucket, precision, budget, &mut failed).insert(hash);
+                }
+            }
+        }
+        failed
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        self.grow(1)?;
+        let Reader::Terms(terms) = &mut self.reader else { return Ok(false) };
+        let Some(column) = terms.reader.column() else { return Ok(terms.reader.missing_ordinal().is_none()) };
+        if terms.reader.missing_ordinal().is_some() && column.doc_count_with_value() < column.doc_count() {
+            return Ok(false);
+        }
+        let all = terms.ordinal_count - usize::from(terms.reader.missing_ordinal().is_some());
+        terms.seen = vec![u64::MAX; all.div_ceil(64)];
+        if let Some(last) = terms.seen.last_mut()
+            && all % 64 != 0
+        {
+            *last = (1 << (all % 64)) - 1;
+        }
+        Ok(true)
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        let Reader::Terms(terms) = &mut self.reader else { return Ok(()) };
+        let seen = std::mem::take(&mut terms.seen);
+        if seen.iter().all(|&word| word == 0) {
+            return Ok(());
+        }
+        let mut failed = Ok(());
+        let own = sketch(&mut self.sketches, 0, self.precision, self.budget, &mut failed);
+        failed?;
+        let missing = terms.reader.missing_ordinal();
+        if let Some(ordinal) = missing
+            && seen.get(ordinal as usize / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1)
+        {
+            own.insert(hash_term(terms.missing.as_deref().unwrap_or_default()));
+        }
+        let Some(segment) = terms.segment else { return Ok(()) };
+        let Some(dictionary) = segment.terms(&terms.path)?.filter(|_| self.source.is_mapped()) else { return Ok(()) };
+        let mut cursor = dictionary.cursor();
+        while cursor.advance()? {
+            let ordinal = cursor.ord();
+            if seen.get(ordinal as usize / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1) {
+                own.insert(hash_term(cursor.term()));
+            }
+        }
+        Ok(())
+    }
+
+    fn order_value(&self, _path: &[String], _value: Option<&str>, bucket: u32) -> f64 {
+        let sketch = self.sketches.get(bucket as usize).and_then(Option::as_ref);
+        sketch.map_or(0.0, |sketch| sketch.cardinality() as f64)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let mut take = |bucket: u32| self.sketches.get_mut(bucket as usize).and_then(Option::take);
+        let empty = || Box::new(Sketch::new(self.precision));
+        Ok(buckets.iter().map(|&bucket| Partial::Cardinality(take(bucket).unwrap_or_else(empty))).collect())
+    }
+}

@@ -1,0 +1,274 @@
+//! Counting distinct hashes in bounded memory.
+//!
+//! Few hashes are kept as they are (linear counting over 25 bits), more go to HyperLogLog registers. Thresholds, precision and the encoding
+//! of hashes are those of Elasticsearch's `HyperLogLogPlusPlus`, so that small cardinalities agree exactly; large ones are estimated with
+//! Ertl's improved estimator (arXiv:1702.01284), which needs no table of corrections and is as accurate.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+
+/// Bits of a hash that a kept hash is exact to.
+const KEPT_BITS: u32 = 25;
+
+const PRECISION_MIN: u32 = 4;
+const PRECISION_MAX: u32 = 18;
+
+/// A set of hashes.
+#[derive(Debug, Clone)]
+pub struct Sketch {
+    precision: u32,
+    hashes: Hashes,
+}
+
+#[derive(Debug, Clone)]
+enum Hashes {
+    Kept(HashSet<u32, FixedState>),
+    Registers(Vec<u8>),
+}
+
+/// The precision whose memory keeps counts exact up to about `threshold`.
+pub fn precision_of(threshold: u64) -> u32 {
+    let entries = threshold.saturating_mul(4).div_ceil(3);
+    let bits = 64 - entries.saturating_mul(4).leading_zeros();
+    bits.clamp(PRECISION_MIN, PRECISION_MAX)
+}
+
+impl Sketch {
+    pub fn new(precision: u32) -> Sketch {
+        Sketch { precision, hashes: Hashes::Kept(HashSet::default()) }
+    }
+
+    /// Hashes that are kept before registers take over.
+    fn kept_max(&self) -> usize {
+        ((1usize << self.precision) / 4) * 3 / 4
+    }
+
+    /// Bytes of the registers, the most that a sketch grows to.
+    pub fn bytes_max(precision: u32) -> u64 {
+        1 << precision
+    }
+
+    /// Adds a hash whose bits are all well mixed.
+    #[inline]
+    pub fn insert(&mut self, hash: u64) {
+        match &mut self.hashes {
+            Hashes::Kept(kept) => {
+                kept.insert(encode(hash, self.precision));
+                if kept.len() > self.kept_max() {
+                    self.upgrade();
+                }
+            }
+            Hashes::Registers(registers) => {
+                let index = (hash >> (64 - self.precision)) as usize;
+                let run = 1 + (hash << self.precision).leading_zeros().min(64 - self.precision);
+                registers[index] = registers[index].max(run as u8);
+            }
+        }
+    }
+
+    pub fn merge(&mut self, other: &Sketch) {
+        match &other.hashes {
+            Hashes::Kept(kept) => kept.iter().for_each(|&encoded| self.insert_encoded(encoded)),
+            Hashes::Registers(theirs) => {
+                if matches!(self.hashes, Hashes::Kept(_)) {
+                    self.upgrade();
+                }
+                if let Hashes::Registers(registers) = &mut self.hashes {
+                    for (own, &their) in registers.iter_mut().zip(theirs) {
+                        *own = (*own).max(their);
+                    }
+                }
+            }
+        }
+    }
+
+    fn insert_encoded(&mut self, encoded: u32) {
+        let precision = self.precision;
+        match &mut self.hashes {
+            Hashes::Kept(kept) => {
+                kept.insert(encoded);
+                if kept.len() > self.kept_max() {
+                    self.upgrade();
+                }
+            }
+            Hashes::Registers(registers) => put(registers, encoded, precision),
+        }
+    }
+
+    fn upgrade(&mut self) {
+        let mut registers = vec![0; 1 << self.precision];
+        if let Hashes::Kept(kept) = &self.hashes {
+            kept.iter().for_each(|&encoded| put(&mut registers, encoded, self.precision));
+        }
+        self.hashes = Hashes::Registers(registers);
+    }
+
+    /// The estimated number of distinct hashes.
+    pub fn cardinality(&self) -> u64 {
+        match &self.hashes {
+            Hashes::Kept(kept) => {
+                let slots = f64::from(1u32 << KEPT_BITS);
+                (slots * (slots / (slots - kept.len() as f64)).ln()).round() as u64
+            }
+            Hashes::Registers(registers) => estimate(registers, self.precision).round() as u64,
+        }
+    }
+}
+
+/// 25 bits of the hash, and the run behind them when the bits between `precision` and 25 do not hold its end.
+fn encode(hash: u64, precision: u32) -> u32 {
+    let top = (hash >> (64 - KEPT_BITS)) as u32;
+    if top & ((1 << (KEPT_BITS - precision)) - 1) == 0 {
+        let run = 1 + (hash << KEPT_BITS).leading_zeros().min(64 - KEPT_BITS);
+        (top << 7) | (run << 1) | 1
+    } else {
+        top << 1
+    }
+}
+
+fn put(registers: &mut [u8], encoded: u32, precision: u32) {
+    let (index, run) = if encoded & 1 == 1 {
+        (encoded >> 7 >> (KEPT_BITS - precision), ((encoded >> 1) & 0x3F) + KEPT_BITS - precision)
+    } else {
+        (encoded >> 1 >> (KEPT_BITS - precision), 1 + (encoded << (31 + precision - KEPT_BITS)).leading_zeros())
+    };
+    let register = &mut registers[index as usize];
+    *register = (*register).max(run as u8);
+}
+
+/// Ertl's improved raw estimator (algorithm 6).
+fn estimate(registers: &[u8], precision: u32) -> f64 {
+    let longest = 64 - precision as usize;
+    let mut counts = vec![0u32; longest + 2];
+    for &register in registers {
+        counts[(register as usize).min(longest + 1)] += 1;
+    }
+    let m = registers.len() as f64;
+    let mut z = m * tau(1.0 - f64::from(counts[longest + 1]) / m);
+    for run in (1..=longest).rev() {
+        z = 0.5 * (z + f64::from(counts[run]));
+    }
+    z += m * sigma(f64::from(counts[0]) / m);
+    let alpha = 0.5 / std::f64::consts::LN_2;
+    alpha * m * m / z
+}
+
+fn sigma(mut x: f64) -> f64 {
+    if x == 1.0 {
+        return f64::INFINITY;
+    }
+    let (mut y, mut z) = (1.0, x);
+    loop {
+        x *= x;
+        let before = z;
+        z += x * y;
+        y += y;
+        if z == before {
+            return z;
+        }
+    }
+}
+
+fn tau(mut x: f64) -> f64 {
+    if x == 0.0 || x == 1.0 {
+        return 0.0;
+    }
+    let (mut y, mut z) = (1.0, 1.0 - x);
+    loop {
+        x = x.sqrt();
+        let before = z;
+        y *= 0.5;
+        z -= (1.0 - x).powi(2) * y;
+        if z == before {
+            return z / 3.0;
+        }
+    }
+}
+
+/// Hash of a number (`BitMixer.mix64`).
+#[inline]
+pub fn hash_number(number: i64) -> u64 {
+    let mut z = number as u64;
+    z = (z ^ (z >> 32)).wrapping_mul(0x4cd6_944c_5cc2_0b6d);
+    z = (z ^ (z >> 29)).wrapping_mul(0xfc12_c5b1_9d32_59e9);
+    z ^ (z >> 32)
+}
+
+/// First half of MurmurHash3 x64 128 with seed 0 (Austin Appleby), Elasticsearch's hash of terms.
+pub fn hash_term(bytes: &[u8]) -> u64 {
+    const C1: u64 = 0x87c3_7b91_1142_53d5;
+    const C2: u64 = 0x4cf5_ad43_2745_937f;
+    let mix1 = |k: u64| k.wrapping_mul(C1).rotate_left(31).wrapping_mul(C2);
+    let mix2 = |k: u64| k.wrapping_mul(C2).rotate_left(33).wrapping_mul(C1);
+    let word = |part: &[u8]| part.iter().rev().fold(0u64, |word, &byte| (word << 8) | u64::from(byte));
+    let (mut h1, mut h2) = (0u64, 0u64);
+    let (chunks, tail) = bytes.as_chunks::<16>();
+    for chunk in chunks {
+        h1 ^= mix1(word(&chunk[..8]));
+        h1 = h1.rotate_left(27).wrapping_add(h2).wrapping_mul(5).wrapping_add(0x52dc_e729);
+        h2 ^= mix2(word(&chunk[8..]));
+        h2 = h2.rotate_left(31).wrapping_add(h1).wrapping_mul(5).wrapping_add(0x3849_5ab5);
+    }
+    if tail.len() > 8 {
+        h2 ^= mix2(word(&tail[8..]));
+    }
+    if !tail.is_empty() {
+        h1 ^= mix1(word(&tail[..tail.len().min(8)]));
+    }
+    h1 ^= bytes.len() as u64;
+    h2 ^= bytes.len() as u64;
+    h1 = h1.wrapping_add(h2);
+    h2 = h2.wrapping_add(h1);
+    let finish = |mut k: u64| {
+        k = (k ^ (k >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        k = (k ^ (k >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        k ^ (k >> 33)
+    };
+    finish(h1).wrapping_add(finish(h2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_hashes() {
+        // MurmurHash3_x64_128 of the reference implementation.
+        assert_eq!(hash_term(b""), 0);
+        assert_eq!(hash_term(b"hello"), 0xcbd8_a7b3_41bd_9b02);
+        assert_eq!(hash_term(b"The quick brown fox jumps over the lazy dog"), 0xe34b_bc7b_bc07_1b6c);
+    }
+
+    #[test]
+    fn precision_follows_the_threshold() {
+        assert_eq!(precision_of(3000), 14);
+        assert_eq!(precision_of(0), 4);
+        assert_eq!(precision_of(40_000), 18);
+        assert_eq!(precision_of(100), 10);
+    }
+
+    #[test]
+    fn small_sets_are_exact_and_large_ones_close() {
+        for count in [0u64, 1, 10, 1000, 3000, 5000, 20_000, 200_000] {
+            let mut whole = Sketch::new(14);
+            let mut parts = [Sketch::new(14), Sketch::new(14), Sketch::new(14)];
+            for number in 0..count {
+                let hash = hash_number(number as i64);
+                whole.insert(hash);
+                parts[number as usize % 3].insert(hash);
+                parts[(number as usize + 1) % 3].insert(hash);
+            }
+            let [mut merged, second, third] = parts;
+            merged.merge(&second);
+            merged.merge(&third);
+            let estimate = whole.cardinality();
+            assert_eq!(merged.cardinality(), estimate, "{count}");
+            if count <= 3000 {
+                assert_eq!(estimate, count);
+            } else {
+                let error = (estimate as f64 - count as f64).abs() / count as f64;
+                assert!(error < 0.02, "{count}: {estimate}");
+            }
+        }
+    }
+}

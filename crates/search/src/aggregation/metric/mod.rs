@@ -1,0 +1,11 @@
+//! Metrics: one value, or a few, for the documents of a bucket.
+
+mod cardinality;
+mod hyperloglog;
+mod numeric;
+mod numeric_collector;
+
+pub use cardinality::{Cardinality, CardinalityCollector};
+pub use hyperloglog::Sketch;
+pub use numeric::{Metric, MetricKind, MetricState};
+pub use numeric_collector::MetricCollector;

@@ -1,0 +1,252 @@
+//! `avg`, `sum`, `min`, `max`, `stats`, `extended_stats`, `value_count`: what is asked, what is kept, how it is shown.
+//!
+//! Source: Elasticsearch's `InternalAvg`, `InternalSum`, `InternalStats`, `InternalExtendedStats` and siblings.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::super::format::{Format, double};
+use super::super::kahan::KahanSum;
+use super::super::options::{Options, ValuesOptions};
+use super::super::tree::Kind;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    Avg,
+    Sum,
+    Min,
+    Max,
+    Stats,
+    ExtendedStats,
+    ValueCount,
+}
+
+/// One metric as asked for.
+#[derive(Debug, Clone)]
+pub struct Metric {
+    pub kind: MetricKind,
+    pub values: ValuesOptions,
+    /// `extended_stats`: standard deviations between the mean and a bound.
+    pub sigma: f64,
+}
+
+impl Metric {
+    fn parse(kind: MetricKind, options: &mut Options) -> Result<Kind, RequestError> {
+        let sigma = match kind {
+            MetricKind::ExtendedStats => options.double("sigma")?.unwrap_or(2.0),
+            _ => 2.0,
+        };
+        if sigma < 0.0 {
+            let shown = limber_mapping::number::java_double(sigma);
+            let reason = format!("[sigma] must be greater than or equal to 0. Found [{shown}] in [{}]", options.name);
+            return Err(options.refused("sigma", reason));
+        }
+        Ok(Kind::Metric(Metric { kind, values: ValuesOptions::parse(options)?, sigma }))
+    }
+
+    pub fn avg(options: &mut Options) -> Result<Kind, RequestError> {
+        Metric::parse(MetricKind::Avg, options)
+    }
+
+    pub fn sum(options: &mut Options) -> Result<Kind, RequestError> {
+        Metric::parse(MetricKind::Sum, options)
+    }
+
+    pub fn min(options: &mut Options) -> Result<Kind, RequestError> {
+        Metric::parse(MetricKind::Min, options)
+    }
+
+    pub fn max(options: &mut Options) -> Result<Kind, RequestError> {
+        Metric::parse(MetricKind::Max, options)
+    }
+
+    pub fn stats(options: &mut Options) -> Result<Kind, RequestError> {
+        Metric::parse(MetricKind::Stats, options)
+    }
+
+    pub fn extended_stats(options: &mut Options) -> Result<Kind, RequestError> {
+        Metric::parse(MetricKind::ExtendedStats, options)
+    }
+
+    pub fn value_count(options: &mut Options) -> Result<Kind, RequestError> {
+        Metric::parse(MetricKind::ValueCount, options)
+    }
+
+    pub fn is_multi_value(&self) -> bool {
+        matches!(self.kind, MetricKind::Stats | MetricKind::ExtendedStats)
+    }
+
+    /// Whether buckets can be ordered by the value of this name. The error is Elasticsearch's reason.
+    pub fn order_value_name(&self, name: Option<&str>) -> Result<(), String> {
+        let class = match self.kind {
+            MetricKind::Stats => "InternalStats",
+            MetricKind::ExtendedStats => "InternalExtendedStats",
+            _ => {
+                return match name {
+                    None | Some("value") => Ok(()),
+                    Some(name) => Err(format!("Unknown value key [{name}] for single-value metric aggregation")),
+                };
+            }
+        };
+        let name = name.unwrap_or_default();
+        let is_plain = matches!(name, "count" | "sum" | "min" | "max" | "avg");
+        let is_extended = self.kind == MetricKind::ExtendedStats && (name.starts_with("std_") || name.starts_with("variance") || name == "sum_of_squares");
+        if is_plain || is_extended {
+            return Ok(());
+        }
+        Err(format!("No enum constant org.elasticsearch.search.aggregations.metrics.{class}.Metrics.{name}"))
+    }
+}
+
+/// What is kept for one bucket; a metric fills only what it shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MetricState {
+    pub count: u64,
+    pub sum: f64,
+    pub min: f64,
+    pub max: f64,
+    pub sum_of_squares: f64,
+}
+
+impl Default for MetricState {
+    fn default() -> MetricState {
+        MetricState { count: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, sum_of_squares: 0.0 }
+    }
+}
+
+impl MetricState {
+    /// Puts the states of several shards together; sums are compensated as in Elasticsearch's reduce.
+    pub fn reduce<'a>(states: impl Iterator<Item = &'a MetricState>) -> MetricState {
+        let (mut sum, mut squares) = (KahanSum::default(), KahanSum::default());
+        let mut all = MetricState::default();
+        for state in states {
+            all.count += state.count;
+            all.min = all.min.min(state.min);
+            all.max = all.max.max(state.max);
+            sum.add(state.sum);
+            squares.add(state.sum_of_squares);
+        }
+        (all.sum, all.sum_of_squares) = (sum.value, squares.value);
+        all
+    }
+
+    fn avg(&self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    fn variance_population(&self) -> f64 {
+        let count = self.count as f64;
+        let variance = (self.sum_of_squares - self.sum * self.sum / count) / count;
+        if variance < 0.0 { 0.0 } else { variance }
+    }
+
+    fn variance_sampling(&self) -> f64 {
+        let count = self.count as f64;
+        let variance = (self.sum_of_squares - self.sum * self.sum / count) / (count - 1.0);
+        if variance < 0.0 { 0.0 } else { variance }
+    }
+
+    /// The value that buckets are ordered by; NaN sorts last.
+    pub fn order_value(&self, kind: MetricKind, name: Option<&str>, sigma: f64) -> f64 {
+        let deviation = self.variance_population().sqrt();
+        match (kind, name.unwrap_or_default()) {
+            (MetricKind::Avg, _) | (_, "avg") => self.avg(),
+            (MetricKind::Sum, _) | (_, "sum") => self.sum,
+            (MetricKind::Min, _) | (_, "min") => self.min,
+            (MetricKind::Max, _) | (_, "max") => self.max,
+            (MetricKind::ValueCount, _) | (_, "count") => self.count as f64,
+            (_, "sum_of_squares") => self.sum_of_squares,
+            (_, "variance" | "variance_population") => self.variance_population(),
+            (_, "variance_sampling") => self.variance_sampling(),
+            (_, "std_deviation" | "std_deviation_population") => deviation,
+            (_, "std_deviation_sampling") => self.variance_sampling().sqrt(),
+            (_, "std_upper" | "std_upper_population") => self.avg() + deviation * sigma,
+            (_, "std_lower" | "std_lower_population") => self.avg() - deviation * sigma,
+            (_, "std_upper_sampling") => self.avg() + self.variance_sampling().sqrt() * sigma,
+            (_, "std_lower_sampling") => self.avg() - self.variance_sampling().sqrt() * sigma,
+            _ => f64::NAN,
+        }
+    }
+
+    /// The body of the answer.
+    pub fn to_json(self, metric: &Metric, format: &Format) -> Map<String, Value> {
+        let mut out = Map::new();
+        match metric.kind {
+            MetricKind::ValueCount => {
+                out.insert("value".into(), self.count.into());
+            }
+            MetricKind::Avg => single(&mut out, self.avg(), self.count > 0, format),
+            MetricKind::Sum => single(&mut out, self.sum, true, format),
+            MetricKind::Min => single(&mut out, self.min, self.min.is_finite() || self.min.is_nan(), format),
+            MetricKind::Max => single(&mut out, self.max, self.max.is_finite() || self.max.is_nan(), format),
+            MetricKind::Stats => self.stats(&mut out, format),
+            MetricKind::ExtendedStats => {
+                self.stats(&mut out, format);
+                self.extended(&mut out, metric.sigma, format);
+            }
+        }
+        out
+    }
+
+    fn stats(&self, out: &mut Map<String, Value>, format: &Format) {
+        out.insert("count".into(), self.count.into());
+        let shown = |value: f64| if self.count > 0 { double(value) } else { Value::Null };
+        let values = [("min", self.min), ("max", self.max), ("avg", self.avg())];
+        for (name, value) in values {
+            out.insert(name.into(), shown(value));
+        }
+        out.insert("sum".into(), double(self.sum));
+        if self.count > 0 && !format.is_raw() {
+            for (name, value) in values.into_iter().chain([("sum", self.sum)]) {
+                out.insert(format!("{name}_as_string"), format.value(value));
+            }
+        }
+    }
+
+    fn extended(&self, out: &mut Map<String, Value>, sigma: f64, format: &Format) {
+        let (population, sampling) = (self.variance_population(), self.variance_sampling());
+        let values = [
+            ("sum_of_squares", self.sum_of_squares),
+            ("variance", population),
+            ("variance_population", population),
+            ("variance_sampling", sampling),
+            ("std_deviation", population.sqrt()),
+            ("std_deviation_population", population.sqrt()),
+            ("std_deviation_sampling", sampling.sqrt()),
+        ];
+        let avg = self.avg();
+        let upper = |deviation: f64| avg + deviation * sigma;
+        let lower = |deviation: f64| avg - deviation * sigma;
+        let bounds = [
+            ("upper", upper(population.sqrt())),
+            ("lower", lower(population.sqrt())),
+            ("upper_population", upper(population.sqrt())),
+            ("lower_population", lower(population.sqrt())),
+            ("upper_sampling", upper(sampling.sqrt())),
+            ("lower_sampling", lower(sampling.sqrt())),
+        ];
+        let shown = |value: f64| if self.count > 0 { double(value) } else { Value::Null };
+        for (name, value) in values {
+            out.insert(name.into(), shown(value));
+        }
+        let shown_bounds: Map<String, Value> = bounds.iter().map(|(name, value)| ((*name).to_owned(), shown(*value))).collect();
+        out.insert("std_deviation_bounds".into(), shown_bounds.into());
+        if self.count > 0 && !format.is_raw() {
+            for (position, (name, value)) in values.into_iter().enumerate() {
+                // Elasticsearch writes the deviations as text and the others through the format's own type.
+                let text = if position < 4 { format.value(value) } else { format.text(value).into() };
+                out.insert(format!("{name}_as_string"), text);
+            }
+            let texts = bounds.map(|(name, value)| (name.to_owned(), json!(format.text(value))));
+            out.insert("std_deviation_bounds_as_string".into(), Map::from_iter(texts).into());
+        }
+    }
+}
+
+/// `value`, and `value_as_string` when the value's form is not its own.
+pub(super) fn single(out: &mut Map<String, Value>, value: f64, has_value: bool, format: &Format) {
+    out.insert("value".into(), if has_value { double(value) } else { Value::Null });
+    if has_value && !format.is_raw() {
+        out.insert("value_as_string".into(), format.text(value).into());
+    }
+}
