@@ -20,7 +20,7 @@ use crate::drive::results::results;
 use crate::drive::telemetry::{Environment, Telemetry};
 use crate::load::{self, LoadError, TrackSpec};
 use crate::model::Params;
-use crate::report::{Car, Race, RaceStore, Results, StoreError, race};
+use crate::report::{Car, Race, RaceFilter, RaceStore, Results, StoreError, race};
 
 #[derive(Debug, Error)]
 pub enum RaceError {
@@ -136,6 +136,8 @@ pub struct RaceOutcome {
     pub race: Race,
     pub results: Results,
     pub file: PathBuf,
+    /// The last stored race of the same track and challenge, to compare with.
+    pub previous_race_id: Option<String>,
     /// What went wrong in each task that had errors: (task, lines).
     pub errors: Vec<(String, Vec<String>)>,
 }
@@ -147,7 +149,9 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let headers = config.client.headers();
     let hosts = resolve(&config.hosts)?;
     let mut cluster = Cluster::new(&hosts, &headers, config.client.timeout)?;
-    cluster.wait_for_rest_layer()?;
+    cluster.wait_for_rest_layer(&mut |reason| {
+        progress.note(&format!("Waiting up to two minutes for the server: {reason}"));
+    })?;
     let info = cluster.info()?;
 
     if let Some(flavor) = info["version"]["build_flavor"].as_str() {
@@ -200,8 +204,16 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         plugin_params: None,
     };
     race.set_results(&results);
+    let same = RaceFilter {
+        track: Some(track.name.clone()),
+        challenge: Some(challenge.name.clone()),
+        limit: Some(2),
+        ..RaceFilter::default()
+    };
+    let previous =
+        config.store.list(&same)?.into_iter().map(|race| race.race_id).find(|id| *id != race.race_id);
     let file = config.store.save(&race)?;
-    Ok(RaceOutcome { race, results, file, errors: errors(&tasks) })
+    Ok(RaceOutcome { race, results, file, previous_race_id: previous, errors: errors(&tasks) })
 }
 
 fn described(environment: Environment) -> crate::report::Cluster {

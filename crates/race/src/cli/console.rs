@@ -46,10 +46,10 @@ impl Console {
     pub fn closing(&self, outcome: &RaceOutcome) {
         if !self.is_quiet {
             self.line(&format!("Race [{}] is kept in [{}].", outcome.race.race_id, outcome.file.display()));
-            self.line(&format!(
-                "Compare it: limber compare --baseline <race id> --contender {}",
-                outcome.race.race_id
-            ));
+            if let Some(previous) = &outcome.previous_race_id {
+                let id = &outcome.race.race_id;
+                self.line(&format!("Compare it: limber compare --baseline {previous} --contender {id}"));
+            }
         }
     }
 

@@ -89,9 +89,12 @@ impl Cluster {
     /// Waits until the cluster has as many nodes as there are target hosts.
     ///
     /// Errors: it does not answer within two minutes, or answers with a status that waiting does not mend.
-    pub fn wait_for_rest_layer(&mut self) -> Result<(), DriveError> {
+    ///
+    /// `waiting` is told once, with the reason, when it does not answer at once.
+    pub fn wait_for_rest_layer(&mut self, waiting: &mut dyn FnMut(&str)) -> Result<(), DriveError> {
         let path = format!("/_cluster/health?wait_for_nodes=%3E%3D{}", self.hosts_count());
         let started = Instant::now();
+        let mut is_told = false;
         loop {
             let reason = match self.get(&path) {
                 Ok(answer) if (200..300).contains(&answer.status) => return Ok(()),
@@ -104,6 +107,10 @@ impl Cluster {
                 }
                 Err(error) => error.to_string(),
             };
+            if !is_told {
+                waiting(&reason);
+                is_told = true;
+            }
             if started.elapsed() >= REST_LAYER_WAIT_MAX {
                 return Err(DriveError::Cluster(format!(
                     "the REST layer did not become available within {} s: {reason}",

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::conflicts::{ConflictRule, ConflictingIds};
 use crate::load::offsets::closest;
 use crate::model::{DocumentSet, DocumentSource};
 
@@ -21,7 +22,7 @@ pub struct OpenSet {
     pub text: Bytes,
     pub documents: u64,
     /// What stands before each document; `None` if the file has its own action lines.
-    pub action_line: Option<Arc<str>>,
+    pub action: Option<Arc<Action>>,
     /// The file, beside which the table of line offsets lies.
     file: Option<Arc<Path>>,
 }
@@ -38,11 +39,11 @@ impl OpenSet {
                 (text, Some(path.as_path().into()))
             }
         };
-        let action_line = match set.includes_action_and_meta_data {
+        let action = match set.includes_action_and_meta_data {
             true => None,
-            false => Some(action_line(set)?.into()),
+            false => Some(Action::for_set(set)?.into()),
         };
-        Ok(OpenSet { text, documents: set.number_of_documents, action_line, file })
+        Ok(OpenSet { text, documents: set.number_of_documents, action, file })
     }
 
     /// The byte at which line `line` (from 0) begins; the text's length if there are fewer lines.
@@ -64,21 +65,62 @@ fn map(path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::from_owner(map))
 }
 
-fn action_line(set: &DocumentSet) -> Result<String, String> {
-    let quoted = |name: &str| serde_json::Value::from(name).to_string();
-    let of_type = |kind: &String| format!(", \"_type\": {}", quoted(kind));
-    match (&set.target_index, &set.target_data_stream) {
-        (Some(index), _) => {
-            let of_type =
-                set.target_type.as_ref().filter(|kind| !kind.is_empty()).map(of_type).unwrap_or_default();
-            Ok(format!("{{\"index\": {{\"_index\": {}{of_type}}}}}\n", quoted(index)))
+/// What stands before each document of a set.
+#[derive(Debug)]
+pub struct Action {
+    /// `index`, or `create` for data streams.
+    pub verb: &'static str,
+    /// The target as members of the action's object, such as `"_index": "logs"`.
+    members: String,
+    line: String,
+}
+
+impl Action {
+    fn for_set(set: &DocumentSet) -> Result<Action, String> {
+        let quoted = |name: &str| serde_json::Value::from(name).to_string();
+        let of_type = |kind: &String| format!(", \"_type\": {}", quoted(kind));
+        let (verb, members) = match (&set.target_index, &set.target_data_stream) {
+            (Some(index), _) => {
+                let kind = set.target_type.as_ref().filter(|kind| !kind.is_empty());
+                ("index", format!("\"_index\": {}{}", quoted(index), kind.map(of_type).unwrap_or_default()))
+            }
+            (None, Some(stream)) => ("create", format!("\"_index\": {}", quoted(stream))),
+            (None, None) => {
+                return Err(
+                    "a document set names neither a target index nor a target data stream, and has no \
+                            action lines"
+                        .into(),
+                );
+            }
+        };
+        Ok(Action { verb, line: format!("{{\"{verb}\": {{{members}}}}}\n"), members })
+    }
+
+    /// Writes the action and `document` (with or without its line feed) to `out`.
+    fn write(&self, document: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(self.line.as_bytes());
+        write_line(document, out);
+    }
+
+    /// Writes an action for a document of that id; an update carries the document as a partial one.
+    fn write_with_id(&self, id: u64, is_update: bool, document: &[u8], out: &mut Vec<u8>) {
+        let verb = if is_update { "update" } else { self.verb };
+        let line = format!("{{\"{verb}\": {{{}, \"_id\": \"{id:010}\"}}}}\n", self.members);
+        out.extend_from_slice(line.as_bytes());
+        if is_update {
+            out.extend_from_slice(b"{\"doc\":");
+            out.extend_from_slice(document.trim_ascii());
+            out.extend_from_slice(b"}\n");
+        } else {
+            write_line(document, out);
         }
-        (None, Some(stream)) => Ok(format!("{{\"create\": {{\"_index\": {}}}}}\n", quoted(stream))),
-        (None, None) => {
-            Err("a document set names neither a target index nor a target data stream, and has no \
-                             action lines"
-                .into())
-        }
+    }
+}
+
+fn write_line(line: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(line);
+    if line.last() != Some(&b'\n') {
+        out.push(b'\n');
     }
 }
 
@@ -130,6 +172,7 @@ struct ShareReader {
     set: OpenSet,
     at: usize,
     documents_left: u64,
+    ids: Option<ConflictingIds>,
 }
 
 impl ShareReader {
@@ -140,18 +183,23 @@ impl ShareReader {
         if wanted == 0 || rest.is_empty() {
             return false;
         }
-        let (bytes, documents) = match &self.set.action_line {
-            Some(action_line) => {
-                body.is_assembled = true;
-                assemble(rest, wanted, action_line.as_bytes(), &mut body.assembled)
-            }
-            None => {
+        body.is_assembled = true;
+        body.assembled.clear();
+        let out = &mut body.assembled;
+        let (bytes, documents) = match (&self.set.action, &mut self.ids) {
+            (Some(action), None) => for_each_line(rest, wanted, |line| {
+                action.write(line, out);
+                true
+            }),
+            (Some(action), Some(ids)) => for_each_line(rest, wanted, |line| {
+                let next = ids.next();
+                next.map(|(id, is_update)| action.write_with_id(id, is_update, line, out)).is_some()
+            }),
+            (None, _) => {
                 let (bytes, lines) = lines_end(rest, wanted * 2);
                 body.is_assembled = rest[bytes - 1] != b'\n';
                 if body.is_assembled {
-                    body.assembled.clear();
-                    body.assembled.extend_from_slice(&rest[..bytes]);
-                    body.assembled.push(b'\n');
+                    write_line(&rest[..bytes], out);
                 } else {
                     body.slice = self.set.text.slice(self.at..self.at + bytes);
                 }
@@ -165,26 +213,18 @@ impl ShareReader {
     }
 }
 
-/// Writes `action_line` and a document in turn to `out`; returns the bytes used of `text` and the documents.
-fn assemble(text: &[u8], documents_max: u64, action_line: &[u8], out: &mut Vec<u8>) -> (usize, u64) {
-    out.clear();
-    let (mut from, mut documents) = (0, 0);
-    for end in memchr::memchr_iter(b'\n', text) {
-        out.extend_from_slice(action_line);
-        out.extend_from_slice(&text[from..=end]);
-        from = end + 1;
-        documents += 1;
-        if documents == documents_max {
-            return (from, documents);
+/// Hands the first `lines_max` lines of `text` (with their line feeds) to `take` until it refuses one; returns the bytes and
+/// lines taken.
+fn for_each_line(text: &[u8], lines_max: u64, mut take: impl FnMut(&[u8]) -> bool) -> (usize, u64) {
+    let (mut from, mut lines) = (0, 0);
+    let ends = memchr::memchr_iter(b'\n', text).map(|end| end + 1).chain([text.len()]);
+    for end in ends {
+        if lines == lines_max || from == end || !take(&text[from..end]) {
+            break;
         }
+        (from, lines) = (end, lines + 1);
     }
-    if from < text.len() {
-        out.extend_from_slice(action_line);
-        out.extend_from_slice(&text[from..]);
-        out.push(b'\n');
-        (from, documents) = (text.len(), documents + 1);
-    }
-    (from, documents)
+    (from, lines)
 }
 
 /// How a bulk task reads its corpora.
@@ -195,6 +235,7 @@ pub struct ReadingRule {
     /// Documents of all clients together, instead of a percentage.
     pub ingest_documents: Option<u64>,
     pub is_looped: bool,
+    pub conflicts: Option<ConflictRule>,
 }
 
 /// The bulks of one worker's clients in one task.
@@ -254,10 +295,11 @@ impl BulkReader {
                 // Empty shares do not take a turn.
                 let next = queue.find_map(|set| {
                     let (document, documents) = share(set.documents, first, last, total);
-                    let lines_each = if set.action_line.is_some() { 1 } else { 2 };
+                    let lines_each = if set.action.is_some() { 1 } else { 2 };
                     (documents > 0).then(|| ShareReader {
                         at: set.line_start(document * lines_each),
                         documents_left: documents,
+                        ids: self.rule.conflicts.map(|rule| ConflictingIds::new(rule, document, documents)),
                         set: set.clone(),
                     })
                 });
@@ -337,7 +379,13 @@ mod tests {
     }
 
     fn rule(bulk_documents: u64) -> ReadingRule {
-        ReadingRule { bulk_documents, ingest_percentage: 100.0, ingest_documents: None, is_looped: false }
+        ReadingRule {
+            bulk_documents,
+            ingest_percentage: 100.0,
+            ingest_documents: None,
+            is_looped: false,
+            conflicts: None,
+        }
     }
 
     #[test]
@@ -376,6 +424,22 @@ mod tests {
         assert_eq!(read_all(&corpora, (0, 0, 1), &half).len(), 2);
         let counted = ReadingRule { ingest_documents: Some(8), ..rule(4) };
         assert_eq!(read_all(&corpora, (0, 0, 2), &counted).len(), 1);
+    }
+
+    #[test]
+    fn conflicting_ids_stand_in_the_actions() {
+        let set = memory_set(&(0..200).map(|i| format!("{{\"n\":{i}}}")).collect::<Vec<_>>(), false);
+        let conflicts = ConflictRule { is_shuffled: false, probability: 0.5, is_update: true, recency: 0.0 };
+        let bulks =
+            read_all(&[vec![set]], (1, 1, 2), &ReadingRule { conflicts: Some(conflicts), ..rule(100) });
+        let lines: Vec<&str> = bulks[0].1.lines().collect();
+        assert_eq!(lines[..2], [r#"{"index": {"_index": "logs", "_id": "0000000100"}}"#, r#"{"n":100}"#]);
+        let update = lines
+            .iter()
+            .position(|line| line.starts_with(r#"{"update": {"_index": "logs", "_id": "00000001"#));
+        let document = lines[update.unwrap() + 1];
+        assert!(document.starts_with(r#"{"doc":{"n":1"#) && document.ends_with("}}"), "{document}");
+        assert_eq!((bulks.len(), lines.len()), (1, 200));
     }
 
     #[test]

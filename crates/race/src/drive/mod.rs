@@ -8,6 +8,7 @@
 pub mod allocation;
 pub mod client;
 pub mod cluster;
+mod conflicts;
 pub mod distribution;
 mod documents;
 pub mod driver;

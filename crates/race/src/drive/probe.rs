@@ -84,7 +84,7 @@ impl<'a, const N: usize> Walk<'a, N> {
     /// `paths`: per path what is left of it after this value's key; an empty rest means this value is wanted.
     fn value(&mut self, paths: &[Option<&str>; N]) -> Option<()> {
         let first = self.peek()?;
-        let is_wanted = paths.iter().any(|path| *path == Some(""));
+        let is_wanted = paths.contains(&Some(""));
         let leads_on = first == b'{' && paths.iter().any(|path| path.is_some_and(|rest| !rest.is_empty()));
         let from = self.at;
         if is_wanted && matches!(first, b'{' | b'[') {

@@ -112,6 +112,11 @@ impl Random {
     pub fn exponential(&mut self, rate: f64) -> f64 {
         -(1.0 - self.unit()).ln() / rate
     }
+
+    /// Uniform in [0, `bound`); `bound` must not be 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    }
 }
 
 #[cfg(test)]

@@ -130,10 +130,8 @@ fn apply_header(head: &mut Head, name: &[u8], value: &[u8]) -> Result<(), HttpEr
                 }
             }
         }
-        17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
-            if value.eq_ignore_ascii_case(b"chunked") {
-                head.length = BodyLength::Chunked;
-            }
+        17 if name.eq_ignore_ascii_case(b"transfer-encoding") && value.eq_ignore_ascii_case(b"chunked") => {
+            head.length = BodyLength::Chunked;
         }
         16 if name.eq_ignore_ascii_case(b"content-encoding") => {
             head.encoding = match value {

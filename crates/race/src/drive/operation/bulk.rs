@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::contract::{Answer, ErrorNote, Failure, Operation, Outcome, Plan, Runner};
+use crate::drive::conflicts::ConflictRule;
 use crate::drive::documents::{BulkBody, BulkReader, OpenSet, ReadingRule};
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request, Response};
@@ -20,9 +21,6 @@ use crate::load::selection::reads;
 use crate::model::DocumentSet;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
-    if let Some(kind) = plan.text("conflicts")?.filter(|kind| !kind.is_empty()) {
-        return Err(format!("bulk with 'conflicts' [{kind}] is not supported yet"));
-    }
     let bulk_documents =
         positive_integer(plan, "bulk-size")?.ok_or("mandatory parameter 'bulk-size' is missing")?;
     check_batch_size(plan, bulk_documents)?;
@@ -38,6 +36,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         builder = builder.query("refresh", &refresh);
     }
     let corpora = used_corpora(plan)?;
+    let conflicts = conflicts(plan, &corpora)?;
     Ok(Box::new(Bulk {
         request: plan.with_request_params(builder)?.build(),
         timeout: plan.timeout()?,
@@ -46,6 +45,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
             ingest_percentage,
             ingest_documents,
             is_looped: plan.flag("looped")?.unwrap_or(false),
+            conflicts,
         },
         corpora: corpora.into(),
         is_detailed: plan.flag("detailed-results")?.unwrap_or(false),
@@ -56,7 +56,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
 fn positive_integer(plan: &Plan<'_>, name: &str) -> Result<Option<u64>, String> {
     match plan.number(name)? {
         None => Ok(None),
-        Some(value) if value >= 1.0 && value < 1e15 => Ok(Some(value as u64)),
+        Some(value) if (1.0..1e15).contains(&value) => Ok(Some(value as u64)),
         Some(value) => Err(format!("'{name}' must be positive but was {value}")),
     }
 }
@@ -90,6 +90,39 @@ fn amount(plan: &Plan<'_>, bulk_documents: u64) -> Result<(f64, Option<u64>), St
         ));
     }
     Ok((percentage.unwrap_or(100.0), documents))
+}
+
+/// `conflicts` and what shapes them.
+fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<ConflictRule>, String> {
+    let in_range = |name: &str, default: f64, max: f64| match plan.number(name)?.unwrap_or(default) {
+        value if (0.0..=max).contains(&value) => Ok(value),
+        value => Err(format!("'{name}' must be in the range [0.0, {max:.1}] but was {value:.1}")),
+    };
+    let rule = ConflictRule {
+        is_shuffled: plan.text("conflicts")? == Some("random"),
+        probability: in_range("conflict-probability", 25.0, 100.0)? / 100.0,
+        is_update: match plan.text("on-conflict")?.unwrap_or("index") {
+            "index" => false,
+            "update" => true,
+            other => return Err(format!("Unknown 'on-conflict' setting [{other}]")),
+        },
+        recency: in_range("recency", 0.0, 1.0)?,
+    };
+    match plan.text("conflicts")? {
+        None | Some("") => return Ok(None),
+        Some("sequential" | "random") => {}
+        Some(other) => return Err(format!("Unknown 'conflicts' setting [{other}]")),
+    }
+    for set in corpora.iter().flatten() {
+        match &set.action {
+            None => return Err("'conflicts' cannot be used with documents that have action lines".into()),
+            Some(action) if action.verb == "create" => {
+                return Err("'conflicts' cannot be used with data streams".into());
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(Some(rule))
 }
 
 fn refresh(plan: &Plan<'_>) -> Result<Option<String>, String> {

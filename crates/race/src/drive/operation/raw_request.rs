@@ -14,7 +14,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let name = plan.text("method")?.unwrap_or("GET");
     let method = Method::from_name(name).ok_or_else(|| format!("method [{name}] is not supported"))?;
     let mut builder = plan.request_with_body(method, path, plan.param("body"))?;
-    if !plan.param("headers").is_some_and(|headers| headers.as_object().is_some_and(|own| !own.is_empty())) {
+    if plan.param("headers").and_then(Value::as_object).is_none_or(|own| own.is_empty()) {
         builder = builder.header("accept", "*/*");
     }
     let builder = plan.with_request_params(builder)?.ignore_statuses(&ignored(plan)?);

@@ -226,6 +226,14 @@ fn tracks_that_cannot_run_are_refused_before_the_first_request() {
         "(0.0, 100.0]",
     );
     check(&track, &stub, task("bulk", json!({"bulk-size": 10, "refresh": "soon"}), |_| {}), "refresh value");
+    check(
+        &track,
+        &stub,
+        task("bulk", json!({"bulk-size": 10, "conflicts": "x"}), |_| {}),
+        "'conflicts' setting [x]",
+    );
+    let often = json!({"bulk-size": 10, "conflicts": "random", "conflict-probability": 101});
+    check(&track, &stub, task("bulk", often, |_| {}), "[0.0, 100.0]");
     check(&track, &stub, task("esql", json!({}), |_| {}), "operation type [esql] is not supported yet");
     check(&track, &stub, task("sleep", json!({"duration": -1}), |_| {}), "non-negative");
     check(&track, &stub, task("raw-request", json!({"path": "x"}), |_| {}), "begin with a '/'");
