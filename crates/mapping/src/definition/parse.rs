@@ -16,22 +16,19 @@ use crate::settings::MappingSettings;
 pub(crate) fn parse(body: &Value, settings: &MappingSettings) -> Result<Root, RequestError> {
     let body = match body {
         Value::Null => return Ok(Root::default()),
-        Value::Object(body) => unwrap_doc(body),
+        Value::Object(body) => body,
         _ => {
             return Err(wrapped(mapper_parsing(
                 "Expected map for property [mappings] on field [_doc] but got a class java.lang.String",
             )));
         }
     };
-    root(body, settings).map_err(wrapped)
-}
-
-/// A typed body `{"_doc": {...}}` of the 7.x line is unwrapped.
-fn unwrap_doc(body: &Map<String, Value>) -> &Map<String, Value> {
-    match body.get("_doc") {
-        Some(Value::Object(inner)) if body.len() == 1 => inner,
-        _ => body,
+    if body.contains_key("_doc") {
+        return Err(RequestError::illegal_argument(
+            "The mapping definition cannot be nested under a type [_doc] unless include_type_name is set to true.",
+        ));
     }
+    root(body, settings).map_err(wrapped)
 }
 
 pub(super) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
@@ -40,7 +37,9 @@ pub(super) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
 
 fn wrapped(cause: RequestError) -> RequestError {
     // Limits and conflicts speak for themselves.
-    if cause.kind != "mapper_parsing_exception" && cause.reason.starts_with("Limit of") {
+    if cause.kind != "mapper_parsing_exception"
+        && ["Limit of", "[copy_to] may not"].iter().any(|start| cause.reason.starts_with(start))
+    {
         return cause;
     }
     mapper_parsing(format!("Failed to parse mapping: {}", cause.reason)).caused_by(cause)
@@ -52,10 +51,10 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
     for (name, value) in body {
         match name.as_str() {
             "dynamic" => root.object.dynamic = Some(dynamic(value)?),
-            "enabled" => root.object.enabled = Some(boolean(value, "enabled")?),
+            "enabled" => root.object.enabled = Some(boolean(value)?),
             "properties" => root.object.properties = properties(value, "", 1, settings)?,
-            "date_detection" => root.date_detection = Some(boolean(value, name)?),
-            "numeric_detection" => root.numeric_detection = Some(boolean(value, name)?),
+            "date_detection" => root.date_detection = Some(boolean(value)?),
+            "numeric_detection" => root.numeric_detection = Some(boolean(value)?),
             "dynamic_date_formats" | "date_formats" => {
                 root.dynamic_date_formats = Some(dynamic_date_formats(value)?);
             }
@@ -100,22 +99,21 @@ fn dynamic(value: &Value) -> Result<Dynamic, RequestError> {
             "false" => Ok(Dynamic::False),
             "strict" => Ok(Dynamic::Strict),
             "runtime" => Err(RequestError::unsupported("[dynamic: runtime]")),
-            other => Err(mapper_parsing(format!("No dynamic setting with value [{other}]"))),
+            _ => Err(mapper_parsing("Could not convert [dynamic.dynamic] to boolean")),
         },
-        other => Err(mapper_parsing(format!("No dynamic setting with value [{}]", java_text(other)))),
+        _ => Err(mapper_parsing("Could not convert [dynamic.dynamic] to boolean")),
     }
 }
 
-fn boolean(value: &Value, name: &str) -> Result<bool, RequestError> {
+fn boolean(value: &Value) -> Result<bool, RequestError> {
     match value {
         Value::Bool(flag) => Ok(*flag),
         Value::String(text) if text == "true" => Ok(true),
         Value::String(text) if text == "false" => Ok(false),
-        other => Err(RequestError::illegal_argument(format!("Could not convert [{name}] to boolean"))
-            .caused_by(RequestError::illegal_argument(format!(
-                "Failed to parse value [{}] as only [true] or [false] are allowed.",
-                java_text(other)
-            )))),
+        other => Err(RequestError::illegal_argument(format!(
+            "Failed to parse value [{}] as only [true] or [false] are allowed.",
+            java_text(other)
+        ))),
     }
 }
 
@@ -145,7 +143,7 @@ fn routing(value: &Value) -> Result<bool, RequestError> {
     let mut required = false;
     for (name, value) in object {
         match name.as_str() {
-            "required" => required = boolean(value, "_routing.required")?,
+            "required" => required = boolean(value)?,
             other => return Err(unknown_parameter(other, "_routing", "_routing")),
         }
     }
@@ -158,7 +156,7 @@ fn source(value: &Value) -> Result<bool, RequestError> {
     };
     for (name, value) in object {
         match name.as_str() {
-            "enabled" if boolean(value, "_source.enabled")? => {}
+            "enabled" if boolean(value)? => {}
             "mode" if value == "stored" => {}
             "enabled" | "mode" | "includes" | "excludes" | "compress" | "compress_threshold" => {
                 return Err(RequestError::unsupported(format!("[_source.{name}: {}]", java_text(value))));
@@ -184,7 +182,7 @@ fn properties(
         Value::Object(fields) => fields,
         // Elasticsearch takes an empty list for "no properties".
         Value::Array(list) if list.is_empty() => return Ok(BTreeMap::new()),
-        _ => return Err(mapper_parsing("Expected map for property [properties] but got a different type")),
+        _ => return Err(mapper_parsing("properties must be a map type")),
     };
     if depth > settings.limits.object_levels() {
         return Err(depth_exceeded(path, settings));
@@ -216,12 +214,11 @@ fn add(
         Some((head, rest)) => (head, Some(rest)),
         None => (name, None),
     };
-    if head.trim().is_empty() || rest.is_some_and(str::is_empty) {
-        return Err(RequestError::illegal_argument(if name.is_empty() {
-            "field name cannot be an empty string".to_owned()
-        } else {
-            format!("field name cannot contain only whitespace: ['{name}']")
-        }));
+    if head.is_empty() || rest.is_some_and(str::is_empty) {
+        return Err(RequestError::illegal_argument("field name cannot be an empty string"));
+    }
+    if head.trim().is_empty() {
+        return Err(RequestError::illegal_argument("field name cannot contain only whitespaces"));
     }
     if head.encode_utf16().count() > settings.limits.field_name_length {
         return Err(RequestError::illegal_argument(format!(
@@ -251,6 +248,12 @@ fn add(
                     present.enabled = object.enabled.or(present.enabled);
                     present.properties.extend(object.properties);
                 }
+                (Some(Node::Object(_)), Node::Leaf(leaf)) => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "mapper [{full}] cannot be changed from type [{}] to [ObjectMapper]",
+                        leaf.kind.name
+                    )));
+                }
                 (_, node) => {
                     nodes.insert(head.to_owned(), node);
                 }
@@ -267,13 +270,7 @@ pub(crate) fn joined(path: &str, name: &str) -> String {
 fn node(value: &Value, path: &str, depth: usize, settings: &MappingSettings) -> Result<Node, RequestError> {
     let Value::Object(body) = value else {
         let name = path.rsplit('.').next().unwrap_or(path);
-        let class = match value {
-            Value::String(_) => "java.lang.String",
-            Value::Bool(_) => "java.lang.Boolean",
-            Value::Number(number) if number.is_f64() => "java.lang.Double",
-            Value::Number(_) => "java.lang.Integer",
-            _ => "java.util.ArrayList",
-        };
+        let class = if value.is_array() { "java.util.ArrayList" } else { "java.lang.String" };
         return Err(mapper_parsing(format!(
             "Expected map for property [fields] on field [{name}] but got a class {class}"
         )));
@@ -281,11 +278,7 @@ fn node(value: &Value, path: &str, depth: usize, settings: &MappingSettings) -> 
     let kind = match body.get("type") {
         Some(Value::String(kind)) => kind.as_str(),
         Some(other) => return Err(unknown_type(&java_text(other), path)),
-        None if ["properties", "enabled", "dynamic"].iter().any(|key| body.contains_key(*key))
-            || body.is_empty() =>
-        {
-            "object"
-        }
+        None if ["properties", "enabled", "dynamic"].iter().any(|key| body.contains_key(*key)) => "object",
         None => {
             let name = path.rsplit('.').next().unwrap_or(path);
             return Err(mapper_parsing(format!("No type specified for field [{name}]")));
@@ -316,7 +309,7 @@ fn object(
         match name.as_str() {
             "type" => {}
             "dynamic" => object.dynamic = Some(dynamic(value)?),
-            "enabled" => object.enabled = Some(boolean(value, &format!("{path}.enabled"))?),
+            "enabled" => object.enabled = Some(boolean(value)?),
             "properties" => object.properties = properties(value, path, depth + 1, settings)?,
             "subobjects" | "include_in_all" | "store_array_source" | "synthetic_source_keep" => {
                 return Err(RequestError::unsupported(format!("[{name}] on object field [{path}]")));
@@ -395,8 +388,8 @@ fn leaf(
                 }
             }
             "copy_to" if is_multi_field => {
-                return Err(mapper_parsing(format!(
-                    "copy_to in multi fields is not allowed. Found the copy_to in field [{last}] which is within a multi field."
+                return Err(RequestError::illegal_argument(format!(
+                    "[copy_to] may not be used to copy from a multi-field: [{path}]"
                 )));
             }
             "copy_to" => leaf.copy_to = copy_to(value)?,
@@ -429,8 +422,11 @@ fn leaf(
         )));
     }
     if leaf.params.contains_key("search_analyzer") && !leaf.params.contains_key("analyzer") {
-        return Err(mapper_parsing(format!(
-            "Failed to parse mapping: analyzer on field [{last}] must be set when search_analyzer is set"
+        leaf.params.insert("analyzer", "default".into());
+    }
+    if leaf.params.contains_key("position_increment_gap") && leaf.param("index_options") != "positions" {
+        return Err(RequestError::illegal_argument(format!(
+            "Cannot set position_increment_gap on field [{last}] without positions enabled"
         )));
     }
     crate::mapping::check_leaf(&leaf, path, settings)?;
@@ -468,7 +464,7 @@ fn checked(
         ))
     };
     match param.check {
-        Check::Bool | Check::ExplicitBool => boolean(value, param.name).map(Value::Bool),
+        Check::Bool | Check::ExplicitBool => boolean(value).map(Value::Bool),
         Check::Count => {
             let count = match value {
                 Value::Number(number) => number.as_i64(),
@@ -515,7 +511,8 @@ fn checked(
         },
         Check::Analyzer => {
             let name = value.as_str().ok_or_else(|| conversion("an analyzer's name"))?;
-            if settings.analyzers.get(name).is_none() {
+            // The index's default analyzer has this name even when it is not declared.
+            if name != "default" && settings.analyzers.get(name).is_none() {
                 return Err(mapper_parsing(format!("analyzer [{name}] has not been configured in mappings")));
             }
             Ok(value.clone())
@@ -538,7 +535,8 @@ fn checked(
         }
         Check::NullValue => match value {
             Value::Object(_) | Value::Array(_) => Err(conversion("a scalar")),
-            _ => Ok(value.clone()),
+            Value::Null => Ok(Value::Null),
+            scalar => null_value(scalar, kind),
         },
         Check::Meta => meta(value, field, kind),
         Check::OnlyDefault => {
@@ -555,6 +553,35 @@ fn checked(
     }
 }
 
+/// A `null_value` in its type's own JSON form; dates, addresses and keywords are checked where the field is built.
+fn null_value(value: &Value, kind: &Kind) -> Result<Value, RequestError> {
+    let text = java_text(value);
+    let for_input = || RequestError::illegal_argument(format!("For input string: \"{text}\""));
+    match kind.name {
+        "boolean" => boolean(value).map(Value::Bool),
+        "long" | "integer" | "short" | "byte" => {
+            let whole = crate::number::integer_from_text(&text).ok_or_else(for_input)?.value;
+            let (low, high, article) = match kind.name {
+                "long" => (i64::MIN, i64::MAX, "a"),
+                "integer" => (i32::MIN as i64, i32::MAX as i64, "an"),
+                "short" => (i16::MIN as i64, i16::MAX as i64, "a"),
+                _ => (i8::MIN as i64, i8::MAX as i64, "a"),
+            };
+            match i64::try_from(whole) {
+                Ok(whole) if (low..=high).contains(&whole) => Ok(whole.into()),
+                _ => Err(RequestError::illegal_argument(format!(
+                    "Value [{text}] is out of range for {article} {}",
+                    kind.name
+                ))),
+            }
+        }
+        "double" | "float" | "half_float" | "scaled_float" => {
+            crate::number::double_from_text(&text).map(Value::from).ok_or_else(for_input)
+        }
+        _ => Ok(text.into()),
+    }
+}
+
 /// Month and weekday names are English.
 fn is_plain_locale(value: &Value) -> bool {
     matches!(value.as_str(), Some("" | "ROOT" | "root" | "en" | "EN" | "en_US" | "en-US" | "en_GB" | "en-GB"))
@@ -563,7 +590,8 @@ fn is_plain_locale(value: &Value) -> bool {
 fn meta(value: &Value, field: &str, kind: &Kind) -> Result<Value, RequestError> {
     let Value::Object(object) = value else {
         return Err(mapper_parsing(format!(
-            "[meta] must be an object, got {} for field [{field}]",
+            "[meta] must be an object, got {}[{}] for field [{field}]",
+            if value.is_string() { "String" } else { "Integer" },
             java_text(value)
         )));
     };
