@@ -10,13 +10,14 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
 use limber_segment::file::SegmentFile;
+use limber_segment::postings::{WINDOW_DOCS, Want};
 use limber_segment::stored::StoredCodec;
-use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId};
+use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId};
 use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
 use limber_store::{Directory, FsDirectory};
 
@@ -85,15 +86,91 @@ fn index(lines: &[&[u8]], mapping: &Mapping, count: usize, folder: &Path) -> Res
         segment.find_id(id)?.ok_or("an id was not found again")?;
     }
     let id_found_ns = (cpu_time()? - started).as_nanos() as f64 / probes.len() as f64;
+    let reads = read(&segment)?;
     let each = |duration: Duration| duration.as_nanos() as f64 / count as f64;
     Ok(format!(
-        "{count} documents, walk + buffer {:.0} ns, write {:.0} ns, all {:.0} ns a document; buffer {:.1} MB, segment {:.1} MB; find_id {id_found_ns:.0} ns; {sizes:?}",
+        "{count} documents, walk + buffer {:.0} ns, write {:.0} ns, all {:.0} ns a document; buffer {:.1} MB, segment {:.1} MB; find_id {id_found_ns:.0} ns; {sizes:?}{reads}",
         each(fed),
         each(written),
         each(fed + written),
         memory_bytes as f64 / 1e6,
         meta.bytes as f64 / 1e6,
     ))
+}
+
+/// Nanoseconds a posting of the most frequent terms of `request`.
+fn read(segment: &Segment) -> Result<String, Box<dyn Error>> {
+    let terms = segment.terms("request")?.ok_or("no terms")?;
+    let mut by_freq = Vec::new();
+    let mut cursor = terms.cursor();
+    while let Some((term, info)) = cursor.next()? {
+        by_freq.push((info.doc_freq, term.to_vec(), info));
+    }
+    by_freq.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+    let mut report = String::new();
+    for (doc_freq, term, info) in by_freq.iter().step_by(3).take(6) {
+        let open = |want| segment.postings("request", info, want).map_err(Box::<dyn Error>::from);
+        let each = |ns: u128| ns as f64 / *doc_freq as f64;
+        let next_ns = each(fastest(|| {
+            let (mut postings, mut sum) = (open(Want::Docs)?, 0);
+            while postings.doc() != NO_MORE_DOCS {
+                sum += postings.doc() as u64;
+                postings.next();
+            }
+            Ok(sum)
+        })?);
+        let freqs_ns = each(fastest(|| {
+            let (mut postings, mut sum) = (open(Want::Freqs)?, 0);
+            while postings.doc() != NO_MORE_DOCS {
+                sum += postings.block_freqs().iter().map(|&freq| freq as u64).sum::<u64>();
+                postings.next_block();
+            }
+            Ok(sum)
+        })?);
+        let bits_ns = each(fastest(|| {
+            let (mut postings, mut window) = (open(Want::Docs)?, [0; 64]);
+            while postings.doc() != NO_MORE_DOCS {
+                postings.fill_bitset(postings.doc() / WINDOW_DOCS * WINDOW_DOCS, &mut window);
+            }
+            Ok(window[0])
+        })?);
+        let positions_ns = each(fastest(|| {
+            let (mut postings, mut positions, mut sum) = (open(Want::Positions)?, Vec::new(), 0);
+            while postings.doc() != NO_MORE_DOCS {
+                postings.positions(&mut positions);
+                sum += positions.len() as u64;
+                postings.next();
+            }
+            Ok(sum)
+        })?);
+        let mut leaps = 0;
+        let leap_ns = fastest(|| {
+            leaps = 0;
+            let mut postings = open(Want::Docs)?;
+            while postings.doc() != NO_MORE_DOCS {
+                postings.advance(postings.doc() + 1000);
+                leaps += 1;
+            }
+            Ok(leaps)
+        })? / leaps as u128;
+        let term = String::from_utf8_lossy(term);
+        report += &format!(
+            "\n  {term:12} {doc_freq:8}: next {next_ns:.2}, block freqs {freqs_ns:.2}, bit set {bits_ns:.2}, positions \
+             {positions_ns:.1}, leap of 1000 {leap_ns}"
+        );
+    }
+    Ok(report)
+}
+
+/// Wall nanoseconds of the fastest of several runs.
+fn fastest(mut run: impl FnMut() -> Result<u64, Box<dyn Error>>) -> Result<u128, Box<dyn Error>> {
+    let mut best = u128::MAX;
+    for _ in 0..15 {
+        let started = Instant::now();
+        std::hint::black_box(run()?);
+        best = best.min(started.elapsed().as_nanos());
+    }
+    Ok(best)
 }
 
 /// CPU time of this thread, so that other work on the machine does not count (Linux).

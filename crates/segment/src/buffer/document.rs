@@ -130,7 +130,10 @@ impl Buffer {
         }
         let routing = current.has_routing.then_some(&*self.routing);
         let doc = self.doc_count;
-        self.stored.push(self.ids.get(doc), routing, &self.source)?;
+        if let Err(fault) = self.stored.push(self.ids.get(doc), routing, &self.source) {
+            self.forget_current();
+            return Err(fault);
+        }
         self.log_bytes += self.source.len();
         let (min, max) = self.seq_no_bounds.unwrap_or((u64::MAX, 0));
         self.seq_no_bounds = Some((min.min(current.seq_no), max.max(current.seq_no)));
@@ -227,12 +230,16 @@ impl Buffer {
 impl FieldSink for Buffer {
     #[inline]
     fn term(&mut self, field: &Field, value: &[u8]) {
-        self.add_term(field.id, &field.path, value);
+        if field.index || field.doc_values {
+            self.add_term(field.id, &field.path, value);
+        }
     }
 
     #[inline]
     fn number(&mut self, field: &Field, value: i64) {
-        self.add_number(field.id, value);
+        if field.index || field.doc_values {
+            self.add_number(field.id, value);
+        }
     }
 
     #[inline]

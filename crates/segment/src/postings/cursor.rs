@@ -41,6 +41,8 @@ pub struct Postings {
     freqs_at: Option<usize>,
     /// Documents of the block whose positions were passed; `None`: the run was not looked at yet.
     positions_passed: Option<usize>,
+    /// Start and end of the current block's run in `positions`, once it was looked at.
+    run: (usize, usize),
     pub(super) impacts: ImpactState,
     pub(super) corrupt: Option<&'static str>,
 }
@@ -105,6 +107,7 @@ impl Postings {
             }),
             freqs_at: None,
             positions_passed: None,
+            run: (0, 0),
             impacts: ImpactState::default(),
             corrupt: None,
         };
@@ -205,9 +208,51 @@ impl Postings {
             if self.at < self.len {
                 self.doc = self.decoded.docs[self.at];
             } else {
-                self.enter_block(self.block + 1);
+                let next = self.or_bit_sets(self.block + 1, window_start, end, window);
+                self.enter_block(next);
             }
         }
+    }
+
+    /// From `block` on, ors the blocks that are bit sets and end before `end` into the window as they lie in the file; returns the
+    /// first other block.
+    fn or_bit_sets(
+        &self,
+        mut block: usize,
+        window_start: DocId,
+        end: DocId,
+        window: &mut [u64; 64],
+    ) -> usize {
+        let bytes: &[u8] = &self.postings;
+        while block < self.skip.block_count {
+            let found = self.skip.last_doc(bytes, block - 1).zip(self.skip.last_doc(bytes, block));
+            let Some((previous, last)) = found.filter(|(_, last)| *last < end.min(self.doc_count)) else {
+                break;
+            };
+            let tagged = self.skip.bytes_of(bytes, block).map(|(start, end)| &bytes[start..end]);
+            let Some([TAG_BIT_SET, word_count, rest @ ..]) = tagged else { break };
+            let Some(words) = rest.get(..*word_count as usize * 8) else { break };
+            let Some(first) = (previous as u64 + 1).checked_sub(window_start as u64) else { break };
+            let words = words.as_chunks::<8>().0;
+            // What does not end where the skip data say is for `enter_block` to refuse.
+            let top = words.last().map_or(0, |word| 64 - u64::from_le_bytes(*word).leading_zeros() as u64);
+            if words.is_empty()
+                || first + (words.len() as u64 - 1) * 64 + top != last.wrapping_sub(window_start) as u64 + 1
+            {
+                break;
+            }
+            let (mut at, shift) = (first as usize / 64, first % 64);
+            for word in words {
+                let word = u64::from_le_bytes(*word);
+                window[at % 64] |= word << shift;
+                if shift > 0 && at + 1 < 64 {
+                    window[at + 1] |= word >> (64 - shift);
+                }
+                at += 1;
+            }
+            block += 1;
+        }
+        block
     }
 
     /// How often the term occurs in the current document; 1 in fields without frequencies.
@@ -234,29 +279,33 @@ impl Postings {
 
     fn read_positions(&mut self, positions: &mut Vec<u32>) -> std::result::Result<(), Broken> {
         self.decode_freqs();
-        let Some(bytes) = &self.positions else { return Ok(()) };
-        let run = match (self.skip.block_count, self.block) {
-            (0, _) => Some((0, bytes.len())),
-            (count, block) if block < count => self.skip.positions_of(&self.postings, block),
-            (count, _) => {
-                self.skip.positions_of(&self.postings, count - 1).map(|(_, end)| (end, bytes.len()))
-            }
-        };
-        let run =
-            run.and_then(|(start, end)| bytes.get(start..end)).ok_or(Broken("positions inside the term"))?;
-        let decoded = &mut *self.decoded;
-        let sum = |freqs: &[u32]| freqs.iter().map(|&freq| freq as u64).sum::<u64>();
         let passed = match self.positions_passed {
             Some(passed) if passed <= self.at => passed,
-            _ => {
-                decoded.run.restart(sum(&decoded.freqs[..self.len]));
-                0
-            }
+            _ => self.enter_run()?,
         };
-        decoded.run.skip(run, sum(&decoded.freqs[passed..self.at]))?;
+        let Some(bytes) = &self.positions else { return Ok(()) };
+        let run = bytes.get(self.run.0..self.run.1).ok_or(Broken("positions inside the term"))?;
+        let decoded = &mut *self.decoded;
+        if passed < self.at {
+            decoded.run.skip(run, sum(&decoded.freqs[passed..self.at]))?;
+        }
         decoded.run.read(run, decoded.freqs[self.at], positions)?;
         self.positions_passed = Some(self.at + 1);
         Ok(())
+    }
+
+    /// Goes to the start of the current block's positions; 0 documents of it were passed then.
+    #[cold]
+    fn enter_run(&mut self) -> std::result::Result<usize, Broken> {
+        let end = self.positions.as_ref().map_or(0, |bytes| bytes.len());
+        let run = match (self.skip.block_count, self.block) {
+            (0, _) => Some((0, end)),
+            (count, block) if block < count => self.skip.positions_of(&self.postings, block),
+            (count, _) => self.skip.positions_of(&self.postings, count - 1).map(|(_, start)| (start, end)),
+        };
+        self.run = run.ok_or(Broken("positions inside the term"))?;
+        self.decoded.run.restart(sum(&self.decoded.freqs[..self.len]));
+        Ok(0)
     }
 
     #[cold]
@@ -372,6 +421,10 @@ impl Postings {
             }
         }
     }
+}
+
+fn sum(freqs: &[u32]) -> u64 {
+    freqs.iter().map(|&freq| freq as u64).sum()
 }
 
 /// Reads the bit set at the start of `bytes`; its length in bytes.

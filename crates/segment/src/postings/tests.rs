@@ -179,6 +179,8 @@ fn every_shape_of_list() {
         occurrences((0..1000).map(|i| i % 3), &[1, 1, 2, 1, 7, 1, 1], 9),
         occurrences((0..6000).map(|i| if i % 97 == 0 { 900 } else { 0 }), &[1], 1),
         occurrences((0..5000).map(|i| i % 61), &[1, 300, 2], 1),
+        occurrences((0..4000).map(|i| if i % 10 == 0 { 20 } else { 0 }), &[1, 1, 1, 2], 1),
+        occurrences((0..4000).map(|i| if i % 7 == 0 { i % 31 } else { 0 }), &[1, 2], 7),
         occurrences([40_000, 90_000], &[2], 1_000_000_000),
     ];
     for options in [ALL, FREQS, DOCS_ONLY] {
@@ -241,7 +243,16 @@ fn a_block_is_these_bytes() {
 
 #[test]
 fn corrupt_bytes_end_early() {
-    let terms = [occurrences((0..1500).map(|i| i % 9), &[1, 4, 1], 3)];
+    let gap = |i: u32| {
+        if i < 700 {
+            i % 9
+        } else if i % 10 == 0 {
+            20
+        } else {
+            0
+        }
+    };
+    let terms = [occurrences((0..1500).map(gap), &[1, 4, 1], 3)];
     let norms: Vec<u8> = (0..DOCS).map(norm_of).collect();
     let (mut postings, mut positions) = (Vec::new(), Vec::new());
     let mut writer = PostingsWriter::new(ALL, Some(&norms), &mut postings, &mut positions);
@@ -261,11 +272,19 @@ fn corrupt_bytes_end_early() {
         let mut previous = None;
         let mut count = 0;
         while postings.doc() != NO_MORE_DOCS && count < 3000 {
+            count += 1;
             assert!(Some(postings.doc()) > previous && postings.doc() < DOCS);
             previous = Some(postings.doc());
             postings.positions(&mut found);
             postings.shallow_advance(postings.doc());
             postings.max_impacts(postings.doc() + 3000);
+            if count % 40 == 7 {
+                let start = postings.doc() / WINDOW_DOCS * WINDOW_DOCS;
+                let mut window = [0; 64];
+                postings.fill_bitset(start, &mut window);
+                previous = Some(start + WINDOW_DOCS - 1);
+                continue;
+            }
             if count % 5 == 0 {
                 postings.advance(postings.doc() + 50)
             } else {
