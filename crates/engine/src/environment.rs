@@ -54,6 +54,12 @@ impl Environment {
     }
 }
 
+/// Milliseconds since 1970 as `2025-10-16T10:00:00.000Z`.
+pub fn format_utc_millis(millis: u64) -> String {
+    let instant = jiff::Timestamp::from_millisecond(millis as i64).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    format!("{}.{:03}Z", instant.strftime("%Y-%m-%dT%H:%M:%S"), millis % 1000)
+}
+
 /// The machine's clocks.
 pub struct SystemClock {
     start: Instant,
@@ -124,7 +130,10 @@ impl SeededRandomness {
 impl Randomness for SeededRandomness {
     fn fill(&self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
-            let mut z = self.state.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self
+                .state
+                .fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)
+                .wrapping_add(0x9e37_79b9_7f4a_7c15);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             chunk.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes()[..chunk.len()]);

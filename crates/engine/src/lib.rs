@@ -6,15 +6,20 @@
 
 pub mod api;
 pub mod catalog;
+mod check;
 pub mod environment;
 pub mod ingest;
 mod node;
+mod scroll;
 pub mod settings;
 mod shard;
+mod stats_request;
+mod tasks;
 pub mod translog;
 
 pub use api::*;
+pub use check::{DataFolderReport, check_data_folder};
+pub use environment::format_utc_millis;
 pub use node::{Node, NodeConfig};
-
-mod stats_request;
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
+pub use tasks::{Task, TaskGuard, Tasks};

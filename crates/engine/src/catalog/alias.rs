@@ -33,8 +33,12 @@ impl Alias {
                     alias.index_routing = routing(key, value)?;
                     alias.search_routing = alias.index_routing.clone();
                 }
-                "index_routing" | "indexRouting" | "index-routing" => alias.index_routing = routing(key, value)?,
-                "search_routing" | "searchRouting" | "search-routing" => alias.search_routing = routing(key, value)?,
+                "index_routing" | "indexRouting" | "index-routing" => {
+                    alias.index_routing = routing(key, value)?
+                }
+                "search_routing" | "searchRouting" | "search-routing" => {
+                    alias.search_routing = routing(key, value)?
+                }
                 "is_write_index" => alias.is_write_index = flag(key, value)?,
                 "is_hidden" => alias.is_hidden = flag(key, value)?,
                 other => return Err(RequestError::parsing(format!("unknown field [{other}] in alias"))),

@@ -11,7 +11,7 @@ use crate::api::Result;
 /// One action; index names are expressions.
 #[derive(Debug)]
 pub(crate) enum AliasAction {
-    Add { indices: Vec<String>, aliases: Vec<String>, alias: Alias, must_exist: bool },
+    Add { indices: Vec<String>, aliases: Vec<String>, alias: Alias },
     Remove { indices: Vec<String>, aliases: Vec<String>, must_exist: Option<bool> },
     RemoveIndex { indices: Vec<String> },
 }
@@ -28,13 +28,19 @@ pub(crate) fn parse_actions(body: &Value) -> Result<Vec<AliasAction>> {
         return Err(no_action());
     }
     if actions.len() > ACTIONS_MAX {
-        return Err(RequestError::illegal_argument(format!("more than [{ACTIONS_MAX}] alias actions in one request")));
+        return Err(RequestError::illegal_argument(format!(
+            "more than [{ACTIONS_MAX}] alias actions in one request"
+        )));
     }
     actions.iter().map(parse_action).collect()
 }
 
 fn no_action() -> RequestError {
-    RequestError::new(400, "action_request_validation_exception", "Validation Failed: 1: Must specify at least one alias action;")
+    RequestError::new(
+        400,
+        "action_request_validation_exception",
+        "Validation Failed: 1: Must specify at least one alias action;",
+    )
 }
 
 fn parse_failed(reason: String) -> RequestError {
@@ -53,14 +59,10 @@ fn parse_action(action: &Value) -> Result<AliasAction> {
         None => None,
     };
     match kind.as_str() {
+        "add" if must_exist.is_some() => Err(parse_failed("[add] unknown field [must_exist]".into())),
         "add" => {
             let aliases = names(kind, &mut rest, "alias", "aliases")?;
-            Ok(AliasAction::Add {
-                indices,
-                aliases,
-                alias: Alias::parse(&Value::Object(rest))?,
-                must_exist: must_exist.unwrap_or(false),
-            })
+            Ok(AliasAction::Add { indices, aliases, alias: Alias::parse(&Value::Object(rest))? })
         }
         "remove" => {
             let aliases = names(kind, &mut rest, "alias", "aliases")?;
@@ -87,17 +89,23 @@ fn names(kind: &str, rest: &mut Map<String, Value>, one: &str, many: &str) -> Re
     let list = rest.shift_remove(many);
     let names: Vec<String> = match (single, list) {
         (Some(Value::String(name)), None) => name.split(',').map(|name| name.trim().to_owned()).collect(),
-        (None, Some(Value::Array(items))) => {
-            items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<_>>().unwrap_or_default()
-        }
+        (None, Some(Value::Array(items))) => items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned))
+            .collect::<Option<_>>()
+            .unwrap_or_default(),
         (None, Some(Value::String(name))) => vec![name],
         (Some(_), Some(_)) => {
-            return Err(RequestError::illegal_argument(format!("Only one of [{one}] and [{many}] is supported")));
+            return Err(RequestError::illegal_argument(format!(
+                "Only one of [{one}] and [{many}] is supported"
+            )));
         }
         _ => Vec::new(),
     };
     if names.is_empty() || names.iter().any(String::is_empty) {
-        return Err(RequestError::illegal_argument(format!("One of [{one}] or [{many}] is required for [{kind}]")));
+        return Err(RequestError::illegal_argument(format!(
+            "One of [{one}] or [{many}] is required for [{kind}]"
+        )));
     }
     Ok(names)
 }

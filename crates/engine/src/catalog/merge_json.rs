@@ -9,9 +9,13 @@ use serde_json::{Map, Value};
 pub(super) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, Value>) {
     for (key, value) in over {
         match (base.get_mut(key), value) {
-            (Some(Value::Object(below)), Value::Object(above)) if key == "properties" => merge_fields(below, above),
+            (Some(Value::Object(below)), Value::Object(above)) if key == "properties" => {
+                merge_fields(below, above)
+            }
             (Some(Value::Array(below)), Value::Array(above)) if key == "dynamic_templates" => {
-                below.retain(|one| !above.iter().any(|new| name_of(new).is_some() && name_of(new) == name_of(one)));
+                below.retain(|one| {
+                    !above.iter().any(|new| name_of(new).is_some() && name_of(new) == name_of(one))
+                });
                 below.extend(above.iter().cloned());
             }
             (Some(Value::Object(below)), Value::Object(above)) if key == "_meta" => {
@@ -25,7 +29,9 @@ pub(super) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, V
 fn merge_fields(base: &mut Map<String, Value>, over: &Map<String, Value>) {
     for (name, value) in over {
         match (base.get_mut(name), value) {
-            (Some(Value::Object(below)), Value::Object(above)) if is_object_field(below) && is_object_field(above) => {
+            (Some(Value::Object(below)), Value::Object(above))
+                if is_object_field(below) && is_object_field(above) =>
+            {
                 merge_mappings(below, above);
             }
             _ => drop(base.insert(name.clone(), value.clone())),

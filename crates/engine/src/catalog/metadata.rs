@@ -37,7 +37,8 @@ const FORMAT: u64 = 1;
 impl IndexMetadata {
     /// The content of `index.json`.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let aliases: Map<String, Value> = self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
+        let aliases: Map<String, Value> =
+            self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
         json!({
             "format": FORMAT,
             "name": &*self.name,
@@ -55,7 +56,9 @@ impl IndexMetadata {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8], file: &str) -> Result<IndexMetadata> {
-        let bad = |what: &str| RequestError::new(500, "corrupt_state_exception", format!("[{file}] is damaged: {what}"));
+        let bad = |what: &str| {
+            RequestError::new(500, "corrupt_state_exception", format!("[{file}] is damaged: {what}"))
+        };
         let value: Value = serde_json::from_slice(bytes).map_err(|e| bad(&e.to_string()))?;
         if value["format"] != FORMAT {
             return Err(bad(&format!("format [{}] instead of [{FORMAT}]", value["format"])));
@@ -152,7 +155,11 @@ impl Catalog {
     pub(crate) fn alias_is_hidden(&self, alias: &str) -> bool {
         self.aliases.get(alias).is_some_and(|indices| {
             indices.iter().all(|index| {
-                self.indices.get(index).and_then(|index| index.aliases.get(alias)).and_then(|alias| alias.is_hidden).unwrap_or(false)
+                self.indices
+                    .get(index)
+                    .and_then(|index| index.aliases.get(alias))
+                    .and_then(|alias| alias.is_hidden)
+                    .unwrap_or(false)
             })
         })
     }

@@ -132,7 +132,10 @@ mod tests {
         check("a:b", "must not contain ':'");
         check("..", "must not be '.' or '..'");
         check("", "must not be empty");
-        check("a b", r#"must not contain the following characters ['\','/','*','?','"','<','>','|',' ',',']"#);
+        check(
+            "a b",
+            r#"must not contain the following characters ['\','/','*','?','"','<','>','|',' ',',']"#,
+        );
         check(&"x".repeat(256), "index name is too long, (256 > 255)");
         assert!(check_alias_name("Upper").is_ok());
         assert!(check_alias_name("a/b").is_err());
@@ -140,7 +143,9 @@ mod tests {
 
     #[test]
     fn wildcards() {
-        let check = |pattern, text, expected| assert_eq!(wildcard_matches(pattern, text), expected, "{pattern} {text}");
+        let check = |pattern, text, expected| {
+            assert_eq!(wildcard_matches(pattern, text), expected, "{pattern} {text}")
+        };
         check("*", "", true);
         check("a*", "abc", true);
         check("a*c", "abbc", true);

@@ -21,7 +21,6 @@ pub(crate) enum WriteTarget {
         index: Arc<IndexMetadata>,
         /// `index_routing` of the alias.
         alias_routing: Option<String>,
-        through_alias: bool,
     },
     /// No such index or alias.
     Missing,
@@ -29,7 +28,11 @@ pub(crate) enum WriteTarget {
 
 impl Catalog {
     /// The indices an expression means, in name order.
-    pub(crate) fn resolve(&self, expression: &str, options: IndicesOptions) -> Result<Vec<Arc<IndexMetadata>>> {
+    pub(crate) fn resolve(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<Arc<IndexMetadata>>> {
         let names = self.resolve_names(expression, options)?;
         Ok(names.iter().filter_map(|name| self.indices.get(name).cloned()).collect())
     }
@@ -45,7 +48,9 @@ impl Catalog {
             return Ok(selected);
         }
         if expression.split(',').count() > PARTS_MAX {
-            return Err(RequestError::illegal_argument(format!("more than [{PARTS_MAX}] names in one expression")));
+            return Err(RequestError::illegal_argument(format!(
+                "more than [{PARTS_MAX}] names in one expression"
+            )));
         }
         let mut wildcard_seen = false;
         for part in expression.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -55,7 +60,8 @@ impl Catalog {
             if let Some(excluded) = part.strip_prefix('-').filter(|_| wildcard_seen) {
                 let excluded_by_alias = self.aliases.get(excluded);
                 selected.retain(|name| {
-                    !wildcard_matches(excluded, name) && !excluded_by_alias.is_some_and(|indices| indices.contains(name))
+                    !wildcard_matches(excluded, name)
+                        && !excluded_by_alias.is_some_and(|indices| indices.contains(name))
                 });
                 continue;
             }
@@ -76,7 +82,12 @@ impl Catalog {
         Ok(selected)
     }
 
-    fn add_concrete(&self, name: &str, options: IndicesOptions, selected: &mut BTreeSet<Arc<str>>) -> Result<()> {
+    fn add_concrete(
+        &self,
+        name: &str,
+        options: IndicesOptions,
+        selected: &mut BTreeSet<Arc<str>>,
+    ) -> Result<()> {
         if name.starts_with('_') {
             return Err(RequestError::new(
                 400,
@@ -140,11 +151,14 @@ impl Catalog {
             return;
         }
         for (alias, indices) in &self.aliases {
-            if wildcard_matches(pattern, alias) && is_shown(self.alias_is_hidden(alias), alias, pattern, options) {
+            if wildcard_matches(pattern, alias)
+                && is_shown(self.alias_is_hidden(alias), alias, pattern, options)
+            {
                 let of_alias = indices.iter().filter_map(|name| self.indices.get(name));
                 // A match-all reaches hidden indices only by their own names.
                 let reached = of_alias.filter(|index| {
-                    self.is_expanded(index, options) && (pattern != "*" || !index.hidden() || options.expand_hidden)
+                    self.is_expanded(index, options)
+                        && (pattern != "*" || !index.hidden() || options.expand_hidden)
                 });
                 selected.extend(reached.map(|index| index.name.clone()));
             }
@@ -169,7 +183,9 @@ impl Catalog {
                 Some(excluded) => selected.retain(|alias: &Arc<str>| !wildcard_matches(excluded, alias)),
                 None => {
                     let pattern = if part == "_all" || part.is_empty() { "*" } else { part };
-                    selected.extend(self.aliases.keys().filter(|alias| wildcard_matches(pattern, alias)).cloned());
+                    selected.extend(
+                        self.aliases.keys().filter(|alias| wildcard_matches(pattern, alias)).cloned(),
+                    );
                 }
             }
         }
@@ -201,12 +217,14 @@ impl Catalog {
             if require_alias {
                 return Err(not_an_alias(name));
             }
-            return Ok(WriteTarget::Index { index: open(index)?, alias_routing: None, through_alias: false });
+            return Ok(WriteTarget::Index { index: open(index)?, alias_routing: None });
         }
         let Some(indices) = self.aliases.get(name) else {
             return if require_alias { Err(not_an_alias(name)) } else { Ok(WriteTarget::Missing) };
         };
-        let says = |index: &Arc<str>| self.indices.get(index).and_then(|index| index.aliases.get(name)?.is_write_index);
+        let says = |index: &Arc<str>| {
+            self.indices.get(index).and_then(|index| index.aliases.get(name)?.is_write_index)
+        };
         let chosen = match indices.iter().find(|index| says(index) == Some(true)) {
             Some(index) => Some(index),
             None if indices.len() == 1 && says(&indices[0]) != Some(false) => Some(&indices[0]),
@@ -219,14 +237,16 @@ impl Catalog {
             ))
         })?;
         let alias_routing = index.aliases.get(name).and_then(|alias| alias.index_routing.clone());
-        Ok(WriteTarget::Index { index: open(index)?, alias_routing, through_alias: true })
+        Ok(WriteTarget::Index { index: open(index)?, alias_routing })
     }
 }
 
 fn not_an_alias(name: &str) -> RequestError {
     index_not_found_because(
         name,
-        format!("no such index [{name}] and [require_alias] request flag is [true] and [{name}] is not an alias"),
+        format!(
+            "no such index [{name}] and [require_alias] request flag is [true] and [{name}] is not an alias"
+        ),
     )
 }
 
@@ -254,7 +274,9 @@ mod tests {
             let typed = Arc::new(IndexSettings::from_flat(&settings).expect("valid"));
             let aliases = aliases
                 .iter()
-                .map(|(alias, write)| (alias.to_string(), Alias { is_write_index: *write, ..Alias::default() }))
+                .map(|(alias, write)| {
+                    (alias.to_string(), Alias { is_write_index: *write, ..Alias::default() })
+                })
                 .collect();
             let index = IndexMetadata {
                 name: name.into(),
@@ -307,7 +329,11 @@ mod tests {
         check("closed", search, Err("closed"));
         check("hid", search, Ok("hid"));
         check(".d*", search, Ok(".dot"));
-        check("<x-{now/d}>", search, Err("date math in the index name [<x-{now/d}>] is not supported by Limber yet"));
+        check(
+            "<x-{now/d}>",
+            search,
+            Err("date math in the index name [<x-{now/d}>] is not supported by Limber yet"),
+        );
         let strict = IndicesOptions { allow_no_indices: false, ..search };
         check("missing*", strict, Err("no such index [missing*]"));
         let lenient = search.apply(Some(true), None, None).expect("valid");
@@ -319,27 +345,34 @@ mod tests {
         check(
             "logs",
             IndicesOptions::DELETE,
-            Err("The provided expression [logs] matches an alias, specify the corresponding concrete indices instead."),
+            Err(
+                "The provided expression [logs] matches an alias, specify the corresponding concrete indices instead.",
+            ),
         );
     }
 
     #[test]
     fn writes_go_to_the_write_index() {
         let catalog = catalog();
-        let check = |name: &str, require_alias, expected: std::result::Result<Option<&str>, &str>| {
-            match (catalog.write_target(name, require_alias), expected) {
-                (Ok(WriteTarget::Index { index, .. }), Ok(Some(expected))) => assert_eq!(&*index.name, expected),
-                (Ok(WriteTarget::Missing), Ok(None)) => {}
-                (Err(error), Err(expected)) => assert!(error.reason.starts_with(expected), "{}", error.reason),
-                (found, expected) => panic!("{name}: {found:?} instead of {expected:?}"),
-            }
+        let check = |name: &str, require_alias, expected: std::result::Result<Option<&str>, &str>| match (
+            catalog.write_target(name, require_alias),
+            expected,
+        ) {
+            (Ok(WriteTarget::Index { index, .. }), Ok(Some(expected))) => assert_eq!(&*index.name, expected),
+            (Ok(WriteTarget::Missing), Ok(None)) => {}
+            (Err(error), Err(expected)) => assert!(error.reason.starts_with(expected), "{}", error.reason),
+            (found, expected) => panic!("{name}: {found:?} instead of {expected:?}"),
         };
         check("one", false, Ok(Some("one")));
         check("single", false, Ok(Some("one")));
         check("w", false, Ok(Some("logs-1")));
         check("logs", false, Err("no write index is defined for alias [logs]"));
         check("nothing", false, Ok(None));
-        check("nothing", true, Err("no such index [nothing] and [require_alias] request flag is [true] and [nothing]"));
+        check(
+            "nothing",
+            true,
+            Err("no such index [nothing] and [require_alias] request flag is [true] and [nothing]"),
+        );
         check("closed", false, Err("closed"));
     }
 }

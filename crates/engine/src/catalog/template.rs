@@ -52,7 +52,9 @@ fn integer(key: &str, value: &Value) -> Result<Value> {
         Value::String(text) => text.parse().ok(),
         other => other.as_i64(),
     };
-    number.map(Value::from).ok_or_else(|| RequestError::parsing(format!("[{key}] is an integer, not [{value}]")))
+    number
+        .map(Value::from)
+        .ok_or_else(|| RequestError::parsing(format!("[{key}] is an integer, not [{value}]")))
 }
 
 impl TemplateBody {
@@ -124,9 +126,15 @@ fn mappings_of(value: &Value) -> Result<Map<String, Value>> {
         Value::Object(object) => Ok(object.clone()),
         Value::String(text) => match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Ok(object),
-            _ => Err(RequestError::new(400, "mapper_parsing_exception", "Failed to parse mapping: not an object")),
+            _ => Err(RequestError::new(
+                400,
+                "mapper_parsing_exception",
+                "Failed to parse mapping: not an object",
+            )),
         },
-        _ => Err(RequestError::new(400, "mapper_parsing_exception", "Failed to parse mapping: not an object")),
+        _ => {
+            Err(RequestError::new(400, "mapper_parsing_exception", "Failed to parse mapping: not an object"))
+        }
     }
 }
 
@@ -162,7 +170,11 @@ fn object_of<'a>(body: &'a Value, what: &str) -> Result<&'a Map<String, Value>> 
 
 fn check_template_name(name: &str) -> Result<()> {
     let invalid = |why: &str| {
-        Err(RequestError::new(400, "invalid_index_template_exception", format!("index_template [{name}] invalid, cause [Validation Failed: 1: {why};]")))
+        Err(RequestError::new(
+            400,
+            "invalid_index_template_exception",
+            format!("index_template [{name}] invalid, cause [Validation Failed: 1: {why};]"),
+        ))
     };
     if name.contains(' ') {
         return invalid("name must not contain a space");
@@ -182,11 +194,18 @@ fn check_template_name(name: &str) -> Result<()> {
 fn select<'a>(map: &'a BTreeMap<String, Value>, name: &str) -> Vec<(&'a String, &'a Value)> {
     let patterns: Vec<&str> = name.split(',').map(str::trim).collect();
     map.iter()
-        .filter(|(key, _)| name.is_empty() || patterns.iter().any(|pattern| *pattern == "_all" || wildcard_matches(pattern, key)))
+        .filter(|(key, _)| {
+            name.is_empty()
+                || patterns.iter().any(|pattern| *pattern == "_all" || wildcard_matches(pattern, key))
+        })
         .collect()
 }
 
-fn remove(map: &mut BTreeMap<String, Value>, name: &str, missing: impl Fn(&str) -> RequestError) -> Result<()> {
+fn remove(
+    map: &mut BTreeMap<String, Value>,
+    name: &str,
+    missing: impl Fn(&str) -> RequestError,
+) -> Result<()> {
     let mut gone = Vec::new();
     for part in name.split(',').map(str::trim) {
         let found: Vec<String> = select(map, part).into_iter().map(|(name, _)| name.clone()).collect();
@@ -214,7 +233,11 @@ impl Templates {
                 "_meta" => {}
                 _ if parts.read(key, value)? => {}
                 _ => {
-                    return Err(RequestError::new(400, "parse_exception", format!("unknown key [{key}] in the template ")));
+                    return Err(RequestError::new(
+                        400,
+                        "parse_exception",
+                        format!("unknown key [{key}] in the template "),
+                    ));
                 }
             }
         }
@@ -246,7 +269,11 @@ impl Templates {
 
     pub(crate) fn delete_legacy(&mut self, name: &str) -> Result<()> {
         remove(&mut self.legacy, name, |part| {
-            RequestError::new(404, "index_template_missing_exception", format!("index_template [{part}] missing"))
+            RequestError::new(
+                404,
+                "index_template_missing_exception",
+                format!("index_template [{part}] missing"),
+            )
         })
     }
 }
@@ -278,7 +305,9 @@ impl Templates {
             return Err(RequestError::illegal_argument("Required [template]"));
         }
         if create && self.components.contains_key(name) {
-            return Err(RequestError::illegal_argument(format!("component template [{name}] already exists")));
+            return Err(RequestError::illegal_argument(format!(
+                "component template [{name}] already exists"
+            )));
         }
         self.components.insert(name.to_owned(), Value::Object(shown));
         Ok(())
@@ -299,7 +328,9 @@ impl Templates {
             let users: Vec<&String> = self
                 .composable
                 .iter()
-                .filter(|(_, template)| components_of(template).any(|component| wildcard_matches(part, component)))
+                .filter(|(_, template)| {
+                    components_of(template).any(|component| wildcard_matches(part, component))
+                })
                 .map(|(name, _)| name)
                 .collect();
             if !users.is_empty() {
@@ -380,7 +411,13 @@ impl Templates {
             .filter(|component| !ignored_components.iter().any(|ignored| ignored == component))
             .collect();
         if !missing.is_empty() {
-            return Err(invalid_template(name, &format!("index template [{name}] specifies component templates {missing:?} that do not exist").replace('"', "")));
+            return Err(invalid_template(
+                name,
+                &format!(
+                    "index template [{name}] specifies component templates {missing:?} that do not exist"
+                )
+                .replace('"', ""),
+            ));
         }
         Ok(shown)
     }
@@ -402,15 +439,21 @@ impl Templates {
         let conflicts: Vec<(&String, &Value)> = self
             .composable
             .iter()
-            .filter(|(other, body)| *other != name && body["priority"].as_i64().unwrap_or(0) == priority && overlap(template, body))
+            .filter(|(other, body)| {
+                *other != name
+                    && body["priority"].as_i64().unwrap_or(0) == priority
+                    && overlap(template, body)
+            })
             .collect();
         let Some((other, _)) = conflicts.first() else { return Ok(()) };
         let list = |template: &Value| {
-            let patterns = template["index_patterns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let patterns =
+                template["index_patterns"].as_array().into_iter().flatten().filter_map(Value::as_str);
             format!("[{}]", patterns.collect::<Vec<_>>().join(", "))
         };
         let names: Vec<&str> = conflicts.iter().map(|(name, _)| name.as_str()).collect();
-        let with: Vec<String> = conflicts.iter().map(|(name, body)| format!("{name} => {}", list(body))).collect();
+        let with: Vec<String> =
+            conflicts.iter().map(|(name, body)| format!("{name} => {}", list(body))).collect();
         let _ = other;
         Err(RequestError::illegal_argument(format!(
             "index template [{name}] has index patterns {} matching patterns from existing templates [{}] with patterns ({}) that \
@@ -441,7 +484,11 @@ impl Templates {
 
     pub(crate) fn delete_composable(&mut self, name: &str) -> Result<()> {
         remove(&mut self.composable, name, |part| {
-            RequestError::new(404, "index_template_missing_exception", format!("index_template [{part}] missing"))
+            RequestError::new(
+                404,
+                "index_template_missing_exception",
+                format!("index_template [{part}] missing"),
+            )
         })
     }
 
@@ -468,7 +515,8 @@ impl Templates {
         if let Some((_, template)) = self.best_composable(index) {
             return self.lay_composable(template);
         }
-        let mut matching: Vec<&Value> = self.legacy.values().filter(|template| patterns_match(template, index)).collect();
+        let mut matching: Vec<&Value> =
+            self.legacy.values().filter(|template| patterns_match(template, index)).collect();
         matching.sort_by_key(|template| template["order"].as_i64().unwrap_or(0));
         let mut resolved = ResolvedTemplate::default();
         for template in matching {
@@ -494,7 +542,9 @@ impl Templates {
             return Ok(json!({"template": templates.resolve(index).to_json(), "overlapping": []}));
         };
         let resolved = templates.lay_composable(template).to_json();
-        Ok(json!({"template": resolved, "overlapping": templates.overlapping(name, |other| patterns_match(other, index))}))
+        Ok(
+            json!({"template": resolved, "overlapping": templates.overlapping(name, |other| patterns_match(other, index))}),
+        )
     }
 
     /// `_simulate`: the result of a template that exists or is given.
@@ -502,10 +552,14 @@ impl Templates {
         let template = match (body, name) {
             (Some(body), _) => self.parse_composable(name.unwrap_or("simulate_template"), body)?,
             (None, Some(name)) => self.composable.get(name).cloned().ok_or_else(|| {
-                RequestError::illegal_argument(format!("unable to simulate template [{name}] that does not exist"))
+                RequestError::illegal_argument(format!(
+                    "unable to simulate template [{name}] that does not exist"
+                ))
             })?,
             (None, None) => {
-                return Err(RequestError::illegal_argument("a template name or a body is required to simulate a template"));
+                return Err(RequestError::illegal_argument(
+                    "a template name or a body is required to simulate a template",
+                ));
             }
         };
         let overlapping = self.overlapping(name.unwrap_or(""), |other| overlap(&template, other));
@@ -524,16 +578,28 @@ impl Templates {
 }
 
 fn invalid_template(name: &str, why: &str) -> RequestError {
-    RequestError::new(400, "invalid_index_template_exception", format!("index_template [{name}] invalid, cause [{why}]"))
+    RequestError::new(
+        400,
+        "invalid_index_template_exception",
+        format!("index_template [{name}] invalid, cause [{why}]"),
+    )
 }
 
 /// Whether some name can match both templates.
 fn overlap(a: &Value, b: &Value) -> bool {
     let patterns = |template: &'_ Value| -> Vec<String> {
-        template["index_patterns"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        template["index_patterns"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect()
     };
     let others = patterns(b);
-    patterns(a).iter().any(|left| others.iter().any(|right| patterns_overlap(left.as_bytes(), right.as_bytes())))
+    patterns(a)
+        .iter()
+        .any(|left| others.iter().any(|right| patterns_overlap(left.as_bytes(), right.as_bytes())))
 }
 
 /// Whether two `*` patterns share a text: reachability over pairs of positions.
@@ -578,7 +644,13 @@ mod tests {
     #[test]
     fn the_highest_priority_hides_legacy_templates() {
         let mut templates = Templates::default();
-        templates.put_legacy("old", &json!({"index_patterns": "logs*", "settings": {"number_of_shards": 7}}), false).expect("ok");
+        templates
+            .put_legacy(
+                "old",
+                &json!({"index_patterns": "logs*", "settings": {"number_of_shards": 7}}),
+                false,
+            )
+            .expect("ok");
         assert_eq!(templates.resolve("logs-1").settings["index.number_of_shards"], "7");
         templates
             .put_component("c", &json!({"template": {"settings": {"number_of_replicas": 0}, "mappings": {"properties": {"a": {"type": "long"}}}}}), false)
@@ -587,11 +659,22 @@ mod tests {
             .put_composable("new", &json!({"index_patterns": ["logs-*"], "composed_of": ["c"], "priority": 5, "template": {"settings": {"number_of_shards": 2}}}), false)
             .expect("ok");
         let resolved = templates.resolve("logs-1");
-        assert_eq!(Value::Object(resolved.settings), json!({"index.number_of_replicas": "0", "index.number_of_shards": "2"}));
+        assert_eq!(
+            Value::Object(resolved.settings),
+            json!({"index.number_of_replicas": "0", "index.number_of_shards": "2"})
+        );
         assert_eq!(Value::Object(resolved.mappings), json!({"properties": {"a": {"type": "long"}}}));
-        assert!(templates.put_composable("twin", &json!({"index_patterns": ["l*"], "priority": 5}), false).is_err());
+        assert!(
+            templates
+                .put_composable("twin", &json!({"index_patterns": ["l*"], "priority": 5}), false)
+                .is_err()
+        );
         assert!(templates.delete_component("c").is_err());
-        assert!(templates.put_composable("bad", &json!({"index_patterns": ["q*"], "composed_of": ["none"]}), false).is_err());
+        assert!(
+            templates
+                .put_composable("bad", &json!({"index_patterns": ["q*"], "composed_of": ["none"]}), false)
+                .is_err()
+        );
     }
 
     #[test]

@@ -34,3 +34,16 @@ pub use registry::{Entry, Pipelines, Registry, matches_wildcard};
 pub use run::{ChangedMetadata, Outcome, Runner};
 pub use simulate::simulate;
 pub use timestamp::timestamp;
+
+/// Names of all processors, sorted (`GET _nodes/ingest`).
+pub fn processor_names() -> Vec<&'static str> {
+    let mut names: Vec<_> = processor::PROCESSORS.iter().map(|(name, _)| *name).chain(["pipeline"]).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The grok library (`GET _ingest/processor/grok`); `ecs` chooses the Elastic Common Schema names. Sorted by name.
+pub fn grok_patterns(ecs: bool) -> std::collections::BTreeMap<&'static str, &'static str> {
+    let library = grok::library(if ecs { grok::Ecs::V1 } else { grok::Ecs::Disabled });
+    library.iter().map(|(name, expression)| (name.as_str(), expression.as_str())).collect()
+}

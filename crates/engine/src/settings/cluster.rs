@@ -29,7 +29,12 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("cluster.blocks.read_only_allow_delete", Boolean, "false", Dynamic),
     row("cluster.max_shards_per_node", Integer { min: 1, max: INT_MAX }, "1000", Dynamic),
     row("cluster.routing.allocation.enable", Choice(&["all"]), "all", Dynamic),
-    row("cluster.routing.rebalance.enable", Choice(&["all", "primaries", "replicas", "none"]), "all", Dynamic),
+    row(
+        "cluster.routing.rebalance.enable",
+        Choice(&["all", "primaries", "replicas", "none"]),
+        "all",
+        Dynamic,
+    ),
     row("cluster.routing.allocation.disk.threshold_enabled", Boolean, "true", Dynamic),
     row("cluster.routing.allocation.disk.watermark.low", Text, "85%", Dynamic),
     row("cluster.routing.allocation.disk.watermark.high", Text, "90%", Dynamic),
@@ -129,7 +134,9 @@ impl ClusterSettings {
         CLUSTER_SETTINGS
             .iter()
             .filter(|row| !self.persistent.contains_key(row.key) && !self.transient.contains_key(row.key))
-            .map(|row| (row.key.to_owned(), self.node.get(row.key).cloned().unwrap_or_else(|| row.default.into())))
+            .map(|row| {
+                (row.key.to_owned(), self.node.get(row.key).cloned().unwrap_or_else(|| row.default.into()))
+            })
             .collect()
     }
 
@@ -178,7 +185,9 @@ impl ClusterSettings {
                 };
                 Ok(FloodStage::UsedRatio { ratio, max_headroom_bytes })
             }
-            Some(_) => Err(RequestError::illegal_argument(format!("unable to parse [{key}] with value [{text}]"))),
+            Some(_) => {
+                Err(RequestError::illegal_argument(format!("unable to parse [{key}] with value [{text}]")))
+            }
             None => Ok(FloodStage::FreeBytes(value::parse_bytes(key, text)?.max(0) as u64)),
         }
     }
@@ -207,7 +216,9 @@ fn apply(current: &mut FlatSettings, kind: &str, given: &FlatSettings) -> Result
         }
         let row = known(kind, key)?;
         if row.change != Dynamic {
-            return Err(RequestError::illegal_argument(format!("{kind} setting [{key}], not dynamically updateable")));
+            return Err(RequestError::illegal_argument(format!(
+                "{kind} setting [{key}], not dynamically updateable"
+            )));
         }
         row.check(key, value)?;
         current.insert(key.clone(), value.clone());
@@ -228,7 +239,8 @@ mod tests {
         let (settings, ..) =
             settings.update(&json!({"persistent": {"search": {"max_buckets": 10}}, "transient": {"search.max_buckets": 5}})).expect("ok");
         assert_eq!(settings.integer("search.max_buckets"), 5);
-        let (settings, ..) = settings.update(&json!({"transient": {"search.max_buckets": null}})).expect("ok");
+        let (settings, ..) =
+            settings.update(&json!({"transient": {"search.max_buckets": null}})).expect("ok");
         assert_eq!(settings.integer("search.max_buckets"), 10);
         let (settings, ..) = settings.update(&json!({"persistent": {"search.*": null}})).expect("ok");
         assert_eq!(settings.integer("search.max_buckets"), 65_536);

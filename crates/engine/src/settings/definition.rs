@@ -9,12 +9,24 @@ use crate::settings::value;
 /// What a setting's value may be.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    Integer { min: i64, max: i64 },
-    Float { min: f64, max: f64 },
+    Integer {
+        min: i64,
+        max: i64,
+    },
+    Float {
+        min: f64,
+        max: f64,
+    },
     Boolean,
     /// `min_ms`: smallest duration; `minus_one` allows `-1` ("off").
-    Time { min_ms: i64, minus_one: bool },
-    Bytes { min: i64, max: i64 },
+    Time {
+        min_ms: i64,
+        minus_one: bool,
+    },
+    Bytes {
+        min: i64,
+        max: i64,
+    },
     BytesOrPercent,
     Choice(&'static [&'static str]),
     Text,
@@ -72,7 +84,11 @@ impl Definition {
                 )));
             }
             (Value::String(text), _) => text,
-            _ => return Err(RequestError::illegal_argument(format!("Failed to parse value for setting [{key}]"))),
+            _ => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Failed to parse value for setting [{key}]"
+                )));
+            }
         };
         match self.kind {
             Kind::Integer { min, max } => value::parse_integer(key, text, min, max).map(drop),

@@ -27,9 +27,16 @@ pub fn flatten(settings: &Value) -> Result<FlatSettings> {
     Ok(flat)
 }
 
-fn flatten_into(object: &Map<String, Value>, prefix: &str, flat: &mut FlatSettings, depth: usize) -> Result<()> {
+fn flatten_into(
+    object: &Map<String, Value>,
+    prefix: &str,
+    flat: &mut FlatSettings,
+    depth: usize,
+) -> Result<()> {
     if depth > DEPTH_MAX {
-        return Err(RequestError::illegal_argument(format!("settings are nested deeper than [{DEPTH_MAX}] levels")));
+        return Err(RequestError::illegal_argument(format!(
+            "settings are nested deeper than [{DEPTH_MAX}] levels"
+        )));
     }
     for (name, value) in object {
         let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
@@ -50,7 +57,9 @@ fn flatten_into(object: &Map<String, Value>, prefix: &str, flat: &mut FlatSettin
 
 fn insert(flat: &mut FlatSettings, key: String, value: Value) -> Result<()> {
     if flat.len() >= KEYS_MAX {
-        return Err(RequestError::illegal_argument(format!("more than [{KEYS_MAX}] settings in one request")));
+        return Err(RequestError::illegal_argument(format!(
+            "more than [{KEYS_MAX}] settings in one request"
+        )));
     }
     if flat.contains_key(&key) {
         return Err(RequestError::parsing(format!("duplicate settings key [{key}] found")));

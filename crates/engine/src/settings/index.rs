@@ -137,7 +137,8 @@ impl IndexSettings {
                 "the number of source shards [{number_of_shards}] must be a factor of [{routing_num_shards}]"
             )));
         }
-        let routing_partition_size = read.integer("index.routing_partition_size", 1)?.clamp(1, i32::MAX as i64) as u32;
+        let routing_partition_size =
+            read.integer("index.routing_partition_size", 1)?.clamp(1, i32::MAX as i64) as u32;
         if routing_partition_size != 1 && routing_partition_size >= routing_num_shards {
             return Err(RequestError::illegal_argument(format!(
                 "routing partition size [{routing_partition_size}] should be a positive number less than the number of routing shards [{routing_num_shards}] for [index.routing_partition_size]"
@@ -151,20 +152,24 @@ impl IndexSettings {
             routing_num_shards,
             routing_partition_size,
             refresh_interval_ms: u64::try_from(refresh_interval_ms).ok(),
-            best_compression: read.text("index.codec").is_some_and(|codec| codec.ends_with("best_compression")),
+            best_compression: read
+                .text("index.codec")
+                .is_some_and(|codec| codec.ends_with("best_compression")),
             durability: match read.text("index.translog.durability").map(str::to_ascii_lowercase).as_deref() {
                 Some("async") => Durability::Async,
                 _ => Durability::Request,
             },
             sync_interval_ms: read.time_ms("index.translog.sync_interval", 5000)?.max(100) as u64,
-            flush_threshold_bytes: read.bytes("index.translog.flush_threshold_size", 10 << 30)?.max(128) as u64,
+            flush_threshold_bytes: read.bytes("index.translog.flush_threshold_size", 10 << 30)?.max(128)
+                as u64,
             max_result_window: read.integer("index.max_result_window", 10_000)? as u64,
             max_docvalue_fields_search: read.integer("index.max_docvalue_fields_search", 100)? as u64,
             max_terms_count: read.integer("index.max_terms_count", 65_536)? as u64,
             max_slices_per_scroll: read.integer("index.max_slices_per_scroll", 1024)? as u64,
             total_fields_limit: read.integer("index.mapping.total_fields.limit", 1000)? as usize,
             depth_limit: read.integer("index.mapping.depth.limit", 20)? as usize,
-            field_name_length_limit: read.integer("index.mapping.field_name_length.limit", i64::MAX)? as usize,
+            field_name_length_limit: read.integer("index.mapping.field_name_length.limit", i64::MAX)?
+                as usize,
             coerce: read.boolean("index.mapping.coerce", true)?,
             ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
             default_pipeline: read.pipeline("index.default_pipeline"),
@@ -181,7 +186,8 @@ impl IndexSettings {
             merge: MergeSettings {
                 floor_segment_bytes: read.bytes("index.merge.policy.floor_segment", 2 << 20)? as u64,
                 max_merge_at_once: read.integer("index.merge.policy.max_merge_at_once", 10)?.max(2) as usize,
-                max_merged_segment_bytes: read.bytes("index.merge.policy.max_merged_segment", 5 << 30)? as u64,
+                max_merged_segment_bytes: read.bytes("index.merge.policy.max_merged_segment", 5 << 30)?
+                    as u64,
                 segments_per_tier: read.float("index.merge.policy.segments_per_tier", 10.0)?.max(2.0),
                 deletes_pct_allowed: read.float("index.merge.policy.deletes_pct_allowed", 20.0)?,
                 expunge_deletes_allowed: read.float("index.merge.policy.expunge_deletes_allowed", 10.0)?,
@@ -229,7 +235,8 @@ pub(crate) fn check_new(flat: &FlatSettings) -> Result<()> {
     for (key, given) in flat {
         known(key)?.check(key, given)?;
     }
-    let set: FlatSettings = flat.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let set: FlatSettings =
+        flat.iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
     IndexSettings::from_flat(&set).map(drop)
 }
 
@@ -270,7 +277,13 @@ impl SettingsUpdate {
     }
 
     /// The settings after the update. `index` is `name/uuid`, for the message.
-    pub fn apply(&self, current: &FlatSettings, open: bool, preserve_existing: bool, index: &str) -> Result<FlatSettings> {
+    pub fn apply(
+        &self,
+        current: &FlatSettings,
+        open: bool,
+        preserve_existing: bool,
+        index: &str,
+    ) -> Result<FlatSettings> {
         if open {
             let changed: Vec<&str> = self
                 .static_keys
@@ -284,9 +297,13 @@ impl SettingsUpdate {
                     changed.join(", ")
                 )));
             }
-        } else if let Some(key) = self.static_keys.iter().find(|key| known(key).is_ok_and(|row| row.change == Change::Final)) {
+        } else if let Some(key) =
+            self.static_keys.iter().find(|key| known(key).is_ok_and(|row| row.change == Change::Final))
+        {
             let name = index.split('/').next().unwrap_or(index);
-            return Err(RequestError::illegal_argument(format!("final {name} setting [{key}], not updateable")));
+            return Err(RequestError::illegal_argument(format!(
+                "final {name} setting [{key}], not updateable"
+            )));
         }
         let mut updated = current.clone();
         for (key, given) in &self.changes {
@@ -340,19 +357,52 @@ mod tests {
             Ok(()) => assert_eq!(expected, "ok"),
             Err(error) => assert_eq!(error.reason, expected),
         };
-        check(json!({"number_of_shards": 5, "index.codec": "best_compression", "refresh_interval": "-1"}), "ok");
-        check(json!({"foo": 1}), "unknown setting [index.foo] please check that any required plugins are installed, or check the breaking changes documentation for removed settings");
-        check(json!({"numbr_of_shards": 1}), "unknown setting [index.numbr_of_shards] did you mean [index.number_of_shards]?");
-        check(json!({"number_of_shards": 0}), "Failed to parse value [0] for setting [index.number_of_shards] must be >= 1");
-        check(json!({"number_of_shards": 1025}), "Failed to parse value [1025] for setting [index.number_of_shards] must be <= 1024");
-        check(json!({"number_of_shards": "x"}), "Failed to parse value [x] for setting [index.number_of_shards]");
-        check(json!({"hidden": "yes"}), "Failed to parse value [yes] for setting [index.hidden] as only [true] or [false] are allowed.");
-        check(json!({"refresh_interval": "10"}), "failed to parse setting [index.refresh_interval] with value [10] as a time value: unit is missing or unrecognized");
+        check(
+            json!({"number_of_shards": 5, "index.codec": "best_compression", "refresh_interval": "-1"}),
+            "ok",
+        );
+        check(
+            json!({"foo": 1}),
+            "unknown setting [index.foo] please check that any required plugins are installed, or check the breaking changes documentation for removed settings",
+        );
+        check(
+            json!({"numbr_of_shards": 1}),
+            "unknown setting [index.numbr_of_shards] did you mean [index.number_of_shards]?",
+        );
+        check(
+            json!({"number_of_shards": 0}),
+            "Failed to parse value [0] for setting [index.number_of_shards] must be >= 1",
+        );
+        check(
+            json!({"number_of_shards": 1025}),
+            "Failed to parse value [1025] for setting [index.number_of_shards] must be <= 1024",
+        );
+        check(
+            json!({"number_of_shards": "x"}),
+            "Failed to parse value [x] for setting [index.number_of_shards]",
+        );
+        check(
+            json!({"hidden": "yes"}),
+            "Failed to parse value [yes] for setting [index.hidden] as only [true] or [false] are allowed.",
+        );
+        check(
+            json!({"refresh_interval": "10"}),
+            "failed to parse setting [index.refresh_interval] with value [10] as a time value: unit is missing or unrecognized",
+        );
         check(json!({"sort.field": "a"}), "setting [index.sort.field] is not supported by Limber yet");
-        check(json!({"uuid": "a"}), "Validation Failed: 1: private index setting [index.uuid] can not be set explicitly;");
-        check(json!({"number_of_shards": 3, "number_of_routing_shards": 10}), "the number of source shards [3] must be a factor of [10]");
+        check(
+            json!({"uuid": "a"}),
+            "Validation Failed: 1: private index setting [index.uuid] can not be set explicitly;",
+        );
+        check(
+            json!({"number_of_shards": 3, "number_of_routing_shards": 10}),
+            "the number of source shards [3] must be a factor of [10]",
+        );
         check(json!({"auto_expand_replicas": "0-all"}), "ok");
-        check(json!({"auto_expand_replicas": "x"}), "failed to parse [index.auto_expand_replicas] from value: [x] at index -1");
+        check(
+            json!({"auto_expand_replicas": "x"}),
+            "failed to parse [index.auto_expand_replicas] from value: [x] at index -1",
+        );
     }
 
     #[test]
@@ -371,7 +421,8 @@ mod tests {
     fn updates_know_what_may_change() {
         let current = flat(json!({"number_of_shards": "1", "refresh_interval": "10s"}));
         let check = |body: Value, open: bool, expected: std::result::Result<Value, &str>| {
-            let updated = SettingsUpdate::check(flat(body)).and_then(|update| update.apply(&current, open, false, "t/u"));
+            let updated = SettingsUpdate::check(flat(body))
+                .and_then(|update| update.apply(&current, open, false, "t/u"));
             match (updated, expected) {
                 (Ok(updated), Ok(expected)) => assert_eq!(Value::Object(updated), expected),
                 (Err(error), Err(expected)) => assert_eq!(error.reason, expected),
@@ -382,14 +433,20 @@ mod tests {
         check(
             json!({"number_of_replicas": 2}),
             true,
-            Ok(json!({"index.number_of_shards": "1", "index.refresh_interval": "10s", "index.number_of_replicas": "2"})),
+            Ok(
+                json!({"index.number_of_shards": "1", "index.refresh_interval": "10s", "index.number_of_replicas": "2"}),
+            ),
         );
         check(
             json!({"number_of_shards": 2}),
             true,
             Err("Can't update non dynamic settings [[index.number_of_shards]] for open indices [[t/u]]"),
         );
-        check(json!({"number_of_shards": 2}), false, Err("final t setting [index.number_of_shards], not updateable"));
+        check(
+            json!({"number_of_shards": 2}),
+            false,
+            Err("final t setting [index.number_of_shards], not updateable"),
+        );
         check(
             json!({"codec": "default"}),
             true,
@@ -398,7 +455,9 @@ mod tests {
         check(
             json!({"codec": "default"}),
             false,
-            Ok(json!({"index.number_of_shards": "1", "index.refresh_interval": "10s", "index.codec": "default"})),
+            Ok(
+                json!({"index.number_of_shards": "1", "index.refresh_interval": "10s", "index.codec": "default"}),
+            ),
         );
     }
 }

@@ -5,14 +5,17 @@
 use crate::settings::definition::{
     Change::{Dynamic, Final, Static},
     Definition,
-    Kind::{
-        Boolean, Bytes, Choice, Float, Integer, List, Private, Text, Time, Unsupported,
-    },
+    Kind::{Boolean, Bytes, Choice, Float, Integer, List, Private, Text, Time, Unsupported},
 };
 
 const INT_MAX: i64 = i32::MAX as i64;
 
-const fn row(key: &'static str, kind: super::Kind, default: &'static str, change: super::Change) -> Definition {
+const fn row(
+    key: &'static str,
+    kind: super::Kind,
+    default: &'static str,
+    change: super::Change,
+) -> Definition {
     Definition::new(key, kind, default, change)
 }
 
@@ -23,7 +26,12 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.routing_partition_size", Integer { min: 1, max: INT_MAX }, "1", Final),
     row("index.auto_expand_replicas", Text, "false", Dynamic),
     row("index.refresh_interval", Time { min_ms: 0, minus_one: true }, "1s", Dynamic),
-    row("index.codec", Choice(&["default", "best_compression", "lz4", "legacy_default", "legacy_best_compression"]), "default", Static),
+    row(
+        "index.codec",
+        Choice(&["default", "best_compression", "lz4", "legacy_default", "legacy_best_compression"]),
+        "default",
+        Static,
+    ),
     row("index.translog.durability", Choice(&["request", "async"]), "request", Dynamic),
     row("index.translog.sync_interval", Time { min_ms: 100, minus_one: false }, "5s", Dynamic),
     row("index.translog.flush_threshold_size", Bytes { min: 128, max: i64::MAX }, "10gb", Dynamic),
@@ -45,7 +53,12 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.mapping.depth.limit", Integer { min: 1, max: INT_MAX }, "20", Dynamic),
     row("index.mapping.nested_fields.limit", Integer { min: 0, max: INT_MAX }, "50", Dynamic),
     row("index.mapping.nested_objects.limit", Integer { min: 0, max: INT_MAX }, "10000", Dynamic),
-    row("index.mapping.field_name_length.limit", Integer { min: 1, max: INT_MAX }, "9223372036854775807", Dynamic),
+    row(
+        "index.mapping.field_name_length.limit",
+        Integer { min: 1, max: INT_MAX },
+        "9223372036854775807",
+        Dynamic,
+    ),
     row("index.mapping.dimension_fields.limit", Unsupported, "32768", Dynamic),
     row("index.mapping.coerce", Boolean, "true", Static),
     row("index.mapping.ignore_malformed", Boolean, "false", Static),

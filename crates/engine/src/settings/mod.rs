@@ -10,5 +10,5 @@ pub mod value;
 pub use cluster::{ClusterSettings, FloodStage};
 pub use definition::{Change, Definition, Kind, find, unknown_setting};
 pub use flat::{FlatSettings, flatten, nest, normalize_index_keys};
-pub(crate) use index::{check_new, defaults};
 pub use index::{Blocks, Durability, IndexSettings, MergeSettings, SettingsUpdate};
+pub(crate) use index::{check_new, defaults};

@@ -10,7 +10,9 @@ use crate::api::Result;
 pub fn parse_time_ms(key: &str, text: &str) -> Result<i64> {
     let lower = text.trim().to_ascii_lowercase();
     let failed = |why: &str| {
-        RequestError::illegal_argument(format!("failed to parse setting [{key}] with value [{text}] as a time value: {why}"))
+        RequestError::illegal_argument(format!(
+            "failed to parse setting [{key}] with value [{text}] as a time value: {why}"
+        ))
     };
     if lower == "-1" || lower == "0" {
         return Ok(if lower == "0" { 0 } else { -1 });
@@ -25,13 +27,16 @@ pub fn parse_time_ms(key: &str, text: &str) -> Result<i64> {
         ("h", 3_600_000, 1),
         ("d", 86_400_000, 1),
     ];
-    let Some((suffix, factor, divisor)) = UNITS.into_iter().find(|(suffix, ..)| lower.ends_with(suffix)) else {
+    let Some((suffix, factor, divisor)) = UNITS.into_iter().find(|(suffix, ..)| lower.ends_with(suffix))
+    else {
         return Err(failed("unit is missing or unrecognized"));
     };
     let number = lower[..lower.len() - suffix.len()].trim();
     let number: i64 = match number.parse() {
         Ok(number) => number,
-        Err(_) if number.parse::<f64>().is_ok() => return Err(failed("fractional time values are not supported")),
+        Err(_) if number.parse::<f64>().is_ok() => {
+            return Err(failed("fractional time values are not supported"));
+        }
         Err(_) => return Err(failed("unit is missing or unrecognized")),
     };
     if number < 0 {
@@ -80,8 +85,12 @@ pub fn parse_bytes(key: &str, text: &str) -> Result<i64> {
 pub fn parse_bytes_or_percent(key: &str, text: &str, whole_bytes: u64) -> Result<u64> {
     match text.trim().strip_suffix('%') {
         Some(percent) => match percent.trim().parse::<f64>() {
-            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok((whole_bytes as f64 * percent / 100.0) as u64),
-            _ => Err(RequestError::illegal_argument(format!("percentage should be in [0-100], got [{text}] for setting [{key}]"))),
+            Ok(percent) if (0.0..=100.0).contains(&percent) => {
+                Ok((whole_bytes as f64 * percent / 100.0) as u64)
+            }
+            _ => Err(RequestError::illegal_argument(format!(
+                "percentage should be in [0-100], got [{text}] for setting [{key}]"
+            ))),
         },
         None => Ok(parse_bytes(key, text)?.max(0) as u64),
     }
@@ -98,10 +107,9 @@ pub fn parse_bool(key: &str, text: &str) -> Result<bool> {
 }
 
 pub fn parse_integer(key: &str, text: &str, min: i64, max: i64) -> Result<i64> {
-    let value: i64 = text
-        .trim()
-        .parse()
-        .map_err(|_| RequestError::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]")))?;
+    let value: i64 = text.trim().parse().map_err(|_| {
+        RequestError::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]"))
+    })?;
     if value < min {
         return Err(RequestError::illegal_argument(format!(
             "Failed to parse value [{text}] for setting [{key}] must be >= {min}"
@@ -116,10 +124,9 @@ pub fn parse_integer(key: &str, text: &str, min: i64, max: i64) -> Result<i64> {
 }
 
 pub fn parse_float(key: &str, text: &str, min: f64, max: f64) -> Result<f64> {
-    let value: f64 = text
-        .trim()
-        .parse()
-        .map_err(|_| RequestError::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]")))?;
+    let value: f64 = text.trim().parse().map_err(|_| {
+        RequestError::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]"))
+    })?;
     if value.is_nan() || value < min {
         return Err(RequestError::illegal_argument(format!(
             "Failed to parse value [{text}] for setting [{key}] must be >= {min:?}"
@@ -139,7 +146,8 @@ mod tests {
 
     #[test]
     fn times_in_every_unit() {
-        let check = |text, expected: Option<i64>| assert_eq!(parse_time_ms("k", text).ok(), expected, "{text}");
+        let check =
+            |text, expected: Option<i64>| assert_eq!(parse_time_ms("k", text).ok(), expected, "{text}");
         check("1s", Some(1000));
         check("30S", Some(30_000));
         check("1d", Some(86_400_000));

@@ -53,7 +53,8 @@ impl Commit {
             expected: expected.to_owned(),
             found: found.to_owned(),
         };
-        let end = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| corrupt(0, "a first line", "none"))?;
+        let end =
+            bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| corrupt(0, "a first line", "none"))?;
         let head = std::str::from_utf8(&bytes[..end]).map_err(|_| corrupt(0, "text", "other bytes"))?;
         let words: Vec<&str> = head.split(' ').collect();
         let body = &bytes[end + 1..];

@@ -14,7 +14,7 @@ use limber_segment::{Buffer, DocId, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger};
 use parking_lot::{Mutex, RwLock};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::commit::Commit;
 use super::segments::SegmentList;
@@ -106,7 +106,11 @@ pub(crate) struct Core {
     pub(super) is_uncommitted: AtomicBool,
     pub(super) last_refresh_millis: AtomicU64,
     pub(super) last_flush_millis: AtomicU64,
+    pub(super) last_sync_millis: AtomicU64,
     pub(super) merges_running: AtomicU64,
+    /// Refreshes by the moment of their freeze, and those of them whose documents can be found.
+    pub(super) refreshes_begun: AtomicU64,
+    pub(super) refreshes_finished: AtomicU64,
 }
 
 /// A published state of the shard.
@@ -162,14 +166,6 @@ impl Shard {
         self.core().is_ok()
     }
 
-    /// Why the shard does not work, when it does not.
-    pub(crate) fn failure(&self) -> Option<RequestError> {
-        match self.core() {
-            Ok(core) => core.failure.lock().clone(),
-            Err(error) => Some(error),
-        }
-    }
-
     /// The folder is going away or the index is closing: nothing is written any more.
     pub(crate) fn close(&self) {
         let _replacing = self.replacing.lock();
@@ -206,7 +202,7 @@ impl Shard {
     }
 
     /// Adds index and shard, as Elasticsearch does for failures of a shard.
-    pub(super) fn located(&self, error: RequestError) -> RequestError {
+    pub(crate) fn located(&self, error: RequestError) -> RequestError {
         error
             .with("index_uuid", &*self.index.uuid)
             .with("shard", self.number.to_string())
@@ -263,6 +259,44 @@ impl Core {
     pub(super) fn publish_snapshot(&self) {
         let segments = self.segments.load().iter().map(|entry| entry.view()).collect();
         self.snapshot.store(Arc::new(Published { segments }));
+    }
+
+    pub(crate) fn last_refresh_millis(&self) -> u64 {
+        self.last_refresh_millis.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begun_refreshes(&self) -> u64 {
+        self.refreshes_begun.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn finished_refreshes(&self) -> u64 {
+        self.refreshes_finished.load(Ordering::Acquire)
+    }
+
+    /// The segments as `GET _segments` shows them.
+    pub(crate) fn describe_segments(&self) -> Vec<(String, Value)> {
+        let committed: HashSet<SegmentId> = match self.committed.try_lock() {
+            Some(commit) => commit.segments.iter().map(|segment| segment.meta.id).collect(),
+            None => HashSet::new(),
+        };
+        let published = self.snapshot.load();
+        let describe = |view: &SegmentView| {
+            let meta = view.segment.meta();
+            let body = json!({
+                "generation": meta.id.0,
+                "num_docs": view.live_count(),
+                "deleted_docs": view.deleted_count(),
+                "size_in_bytes": meta.bytes,
+                "memory_in_bytes": 0,
+                "committed": committed.contains(&meta.id),
+                "search": true,
+                "version": "1.0.0",
+                "compound": meta.files.len() == 1,
+                "attributes": {},
+            });
+            (format!("_{}", meta.id), body)
+        };
+        published.segments.iter().map(describe).collect()
     }
 
     pub(crate) fn max_seq_no(&self) -> Option<u64> {

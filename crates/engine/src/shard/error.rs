@@ -39,7 +39,9 @@ pub(crate) fn segment_error(error: &limber_segment::Error) -> RequestError {
     match error {
         limber_segment::Error::Store(error) => store_error(error),
         limber_segment::Error::ImmenseTerm { .. } => RequestError::illegal_argument(error.to_string()),
-        limber_segment::Error::Corrupt { .. } => RequestError::new(500, "corrupt_index_exception", error.to_string()),
+        limber_segment::Error::Corrupt { .. } => {
+            RequestError::new(500, "corrupt_index_exception", error.to_string())
+        }
         other => RequestError::new(500, "exception", other.to_string()),
     }
 }

@@ -39,7 +39,9 @@ impl FlakeIds {
         // The same sequence number must not meet the same millisecond again.
         let millis = self
             .last_millis
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(last.max(now_millis) + u64::from(wraps)))
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
+                Some(last.max(now_millis) + u64::from(wraps))
+            })
             .map_or(now_millis, |last| last.max(now_millis));
         Reserved { ids: self, next: first, millis, carried: wraps }
     }

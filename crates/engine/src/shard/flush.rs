@@ -135,7 +135,9 @@ impl Shard {
         for name in self.directory.list()? {
             let Some(id) = SegmentId::of_file(&name) else { continue };
             let is_old_live = name.ends_with(".live") && !referenced.contains(&name);
-            if (known_below.contains(&id) && !listed.contains(&id) && !referenced.contains(&name)) || is_old_live {
+            if (known_below.contains(&id) && !listed.contains(&id) && !referenced.contains(&name))
+                || is_old_live
+            {
                 self.directory.delete(&name)?;
             }
         }

@@ -35,7 +35,11 @@ impl Shard {
         let clock = &*self.services.environment.clock;
         let start = clock.monotonic_nanos();
         // A shard that failed answers with what is published: its memory is ahead of the disk.
-        let found = if realtime && !core.is_failed() { self.get_newest(&core, id) } else { self.get_published(&core, id) };
+        let found = if realtime && !core.is_failed() {
+            self.get_newest(&core, id)
+        } else {
+            self.get_published(&core, id)
+        };
         let nanos = clock.monotonic_nanos().saturating_sub(start);
         match &found {
             Ok(Some(_)) => self.counters.get_exists.add(1, nanos),
@@ -87,9 +91,15 @@ impl Shard {
             core.check()?;
             return Ok(None);
         };
-        let Some(payload) = core.translog.read(location).map_err(|error| store_error(&error))? else { return Ok(None) };
+        let Some(payload) = core.translog.read(location).map_err(|error| store_error(&error))? else {
+            return Ok(None);
+        };
         let operation = Operation::parse(&payload).map_err(|error| {
-            RequestError::new(500, "corrupt_index_exception", format!("translog record of a document: {error}"))
+            RequestError::new(
+                500,
+                "corrupt_index_exception",
+                format!("translog record of a document: {error}"),
+            )
         })?;
         Ok(Some(Found {
             version: operation.version,

@@ -47,13 +47,19 @@ impl Shard {
         let settings = self.index.settings.load_full();
         loop {
             let did = match (request.only_expunge_deletes, request.max_num_segments) {
-                (true, _) => self.merge_chosen(&core, false, |all| find_expunging_merge(all, &settings.merge))?,
-                (false, Some(max)) => self.merge_chosen(&core, false, |all| find_forced_merge(all, max as usize))?,
+                (true, _) => {
+                    self.merge_chosen(&core, false, |all| find_expunging_merge(all, &settings.merge))?
+                }
+                (false, Some(max)) => {
+                    self.merge_chosen(&core, false, |all| find_forced_merge(all, max as usize))?
+                }
                 (false, None) => self.merge_chosen(&core, false, |all| find_merge(all, &settings.merge))?,
             };
             if !did {
                 let busy = core.segments.load().iter().any(|entry| entry.merging.load(Ordering::Acquire));
-                let is_reached = request.max_num_segments.is_none_or(|max| core.segments.load().len() <= max.max(1) as usize);
+                let is_reached = request
+                    .max_num_segments
+                    .is_none_or(|max| core.segments.load().len() <= max.max(1) as usize);
                 if is_reached || !busy {
                     break;
                 }
@@ -155,7 +161,9 @@ impl Shard {
             written += bytes;
             if is_throttled {
                 let due_nanos = (written as f64 / THROTTLED_BYTES_PER_SECOND as f64 * 1e9) as u64;
-                let ahead = due_nanos.saturating_sub(clock.monotonic_nanos().saturating_sub(start)).min(1_000_000_000);
+                let ahead = due_nanos
+                    .saturating_sub(clock.monotonic_nanos().saturating_sub(start))
+                    .min(1_000_000_000);
                 if ahead > 1_000_000 {
                     self.counters.merge_throttled_nanos.fetch_add(ahead, Ordering::Relaxed);
                     std::thread::sleep(std::time::Duration::from_nanos(ahead));

@@ -29,8 +29,9 @@ pub(crate) fn find_merge(segments: &[Candidate], settings: &MergeSettings) -> Op
     // What has outgrown merging waits until half of it is deleted, or until deletes are too many altogether.
     let is_too_large = |segment: &Candidate| {
         segment.live_bytes > settings.max_merged_segment_bytes / 2
-            && (!too_many_deletes || f64::from(segment.deleted_count) * 100.0
-                <= f64::from(segment.doc_count) * settings.deletes_pct_allowed)
+            && (!too_many_deletes
+                || f64::from(segment.deleted_count) * 100.0
+                    <= f64::from(segment.doc_count) * settings.deletes_pct_allowed)
     };
     by_size.retain(|&at| !is_too_large(&segments[at]));
 
@@ -55,7 +56,8 @@ pub(crate) fn find_merge(segments: &[Candidate], settings: &MergeSettings) -> Op
             chosen.push(at);
             bytes += segment.live_bytes;
             floored += segment.live_bytes.max(settings.floor_segment_bytes);
-            let live_share = f64::from(segment.doc_count - segment.deleted_count) / f64::from(segment.doc_count.max(1));
+            let live_share =
+                f64::from(segment.doc_count - segment.deleted_count) / f64::from(segment.doc_count.max(1));
             total += (segment.live_bytes as f64 / live_share.max(0.001)) as u64;
         }
         let has_deletes = chosen.iter().any(|&at| segments[at].deleted_count > 0);
@@ -145,7 +147,12 @@ mod tests {
     }
 
     fn sized(mb: &[u64]) -> Vec<Candidate> {
-        let candidate = |mb: &u64| Candidate { live_bytes: mb * MB, doc_count: 1000, deleted_count: 0, is_merging: false };
+        let candidate = |mb: &u64| Candidate {
+            live_bytes: mb * MB,
+            doc_count: 1000,
+            deleted_count: 0,
+            is_merging: false,
+        };
         mb.iter().map(candidate).collect()
     }
 
@@ -172,7 +179,12 @@ mod tests {
                 for at in chosen.into_iter().rev() {
                     segments.remove(at);
                 }
-                segments.push(Candidate { live_bytes: bytes, doc_count: 1000, deleted_count: 0, is_merging: false });
+                segments.push(Candidate {
+                    live_bytes: bytes,
+                    doc_count: 1000,
+                    deleted_count: 0,
+                    is_merging: false,
+                });
             }
             assert!(segments.len() < 60, "{}", segments.len());
         }

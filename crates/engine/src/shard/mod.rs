@@ -20,9 +20,9 @@ mod stats;
 mod versions;
 mod write;
 
-pub(crate) use self::core::{Core, IndexCore, Shard, ShardServices};
-pub(crate) use commit::{COMMIT_NAME, Commit};
-pub(crate) use error::{disk_error, segment_error, store_error};
+pub(crate) use self::core::{Host, IndexCore, Shard, ShardServices};
+pub(crate) use commit::Commit;
+pub(crate) use error::{disk_error, store_error};
 pub(crate) use flake_id::FlakeIds;
 pub(crate) use get::Found;
 pub(crate) use open::create_files;

@@ -96,7 +96,8 @@ impl Shard {
             // What was replayed counts as written from now on.
             self.directory.sync(name).map_err(at)?;
         }
-        let log = FileTranslog::create(self.directory.clone(), generation, primary_term, history, now_millis).map_err(at)?;
+        let log = FileTranslog::create(self.directory.clone(), generation, primary_term, history, now_millis)
+            .map_err(at)?;
         let charge = self.services.ledger.indexing.charge(0, "index buffers").map_err(at)?;
         let core = Arc::new(Core {
             translog: Arc::new(log),
@@ -123,7 +124,10 @@ impl Shard {
             is_uncommitted: AtomicBool::new(false),
             last_refresh_millis: AtomicU64::new(now_millis),
             last_flush_millis: AtomicU64::new(now_millis),
+            last_sync_millis: AtomicU64::new(now_millis),
             merges_running: AtomicU64::new(0),
+            refreshes_begun: AtomicU64::new(0),
+            refreshes_finished: AtomicU64::new(0),
         });
         self.replay(&core, &commit)?;
         self.refresh_core(&core)?;
@@ -133,10 +137,15 @@ impl Shard {
 
     fn open_segment(&self, committed: &CommittedSegment) -> Result<SegmentEntry> {
         let CommittedSegment { meta, live_generation } = committed;
-        let segment = Segment::open(&self.directory, meta, &self.services.term_index).map_err(|e| segment_error(&e))?;
+        let segment =
+            Segment::open(&self.directory, meta, &self.services.term_index).map_err(|e| segment_error(&e))?;
         if self.index.settings.load().check_on_startup {
             if let Some(problem) = segment.check().problems.first() {
-                return Err(RequestError::new(500, "corrupt_index_exception", problem.to_string()));
+                return Err(RequestError::new(
+                    500,
+                    "corrupt_index_exception",
+                    format!("{} {}: {}", problem.file, problem.field, problem.message),
+                ));
             }
         }
         let live = match live_generation {
@@ -169,25 +178,32 @@ impl Shard {
         let floor = commit.max_seq_no.map_or(0, |seq_no| seq_no + 1);
         let mut max_seen = None;
         let mut since_check = 0u32;
-        let replayed = translog::recover(&self.directory, commit.translog_generation, &commit.history_bytes(), |operation| {
-            if operation.seq_no < floor {
-                return Ok(());
-            }
-            max_seen = max_seen.max(Some(operation.seq_no));
-            if operation.kind != OperationType::NoOp {
-                self.replay_one(core, operation).map_err(OpenError::Request)?;
-            }
-            since_check += 1;
-            if since_check >= 1024 {
-                since_check = 0;
-                self.account(core, 0);
-                let limit = self.services.ledger.indexing.limit_bytes() / 2;
-                if core.buffered_bytes.load(Ordering::Relaxed) > limit.min(super::core::BUFFER_BYTES_MAX as u64) {
-                    self.refresh_core(core).map_err(OpenError::Request)?;
+        let replayed = translog::recover(
+            &self.directory,
+            commit.translog_generation,
+            &commit.history_bytes(),
+            |operation| {
+                if operation.seq_no < floor {
+                    return Ok(());
                 }
-            }
-            Ok::<(), OpenError>(())
-        });
+                max_seen = max_seen.max(Some(operation.seq_no));
+                if operation.kind != OperationType::NoOp {
+                    self.replay_one(core, operation).map_err(OpenError::Request)?;
+                }
+                since_check += 1;
+                if since_check >= 1024 {
+                    since_check = 0;
+                    self.account(core, 0);
+                    let limit = self.services.ledger.indexing.limit_bytes() / 2;
+                    if core.buffered_bytes.load(Ordering::Relaxed)
+                        > limit.min(super::core::BUFFER_BYTES_MAX as u64)
+                    {
+                        self.refresh_core(core).map_err(OpenError::Request)?;
+                    }
+                }
+                Ok::<(), OpenError>(())
+            },
+        );
         match replayed {
             Ok(recovered) => {
                 if recovered.operations > 0 {
@@ -212,8 +228,9 @@ impl Shard {
     }
 
     fn replay_one(&self, core: &Arc<Core>, operation: &Operation<'_>) -> Result<()> {
-        let id = std::str::from_utf8(operation.id)
-            .map_err(|_| RequestError::new(500, "corrupt_index_exception", "an id in the translog is not UTF-8"))?;
+        let id = std::str::from_utf8(operation.id).map_err(|_| {
+            RequestError::new(500, "corrupt_index_exception", "an id in the translog is not UTF-8")
+        })?;
         let operation = super::write::ShardOperation {
             kind: match operation.kind {
                 OperationType::Delete => super::write::ShardOperationKind::Delete,

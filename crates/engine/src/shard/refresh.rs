@@ -87,6 +87,7 @@ impl Shard {
 
     fn freeze(&self, core: &Core, roll: bool) -> Frozen {
         let _gate = core.gate.write();
+        core.refreshes_begun.fetch_add(1, Ordering::AcqRel);
         core.is_dirty.store(false, Ordering::Release);
         let mut slots = std::mem::take(&mut *core.idle.lock());
         slots.retain(|slot| {
@@ -161,6 +162,7 @@ impl Shard {
         };
         core.versions.end_refresh(self.now_millis(), gc_deletes_ms);
         core.publish_snapshot();
+        core.refreshes_finished.store(core.refreshes_begun.load(Ordering::Acquire), Ordering::Release);
         drop(_gate);
         self.account(core, 0);
     }

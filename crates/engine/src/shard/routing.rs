@@ -51,7 +51,9 @@ mod tests {
     #[test]
     fn shards_are_elasticsearchs() {
         // Source: org.elasticsearch.cluster.routing.IndexRoutingTests, 2 and 5 shards; checked against a running 8.19.
-        let check = |shards, id, expected| assert_eq!(shard_of(&settings(shards), id, None), expected, "{shards} {id}");
+        let check = |shards, id, expected| {
+            assert_eq!(shard_of(&settings(shards), id, None), expected, "{shards} {id}")
+        };
         for id in 0..200 {
             let id = id.to_string();
             let shard = shard_of(&settings(5), &id, None);

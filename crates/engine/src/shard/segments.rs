@@ -45,12 +45,8 @@ impl SegmentEntry {
     pub(crate) fn committed(segment: Arc<Segment>, live: Option<(u64, LiveDocs)>) -> SegmentEntry {
         let live = live.map(|(generation, live)| (generation, Arc::new(live)));
         let published = live.as_ref().map(|(_, live)| live.clone());
-        let state = LiveState {
-            current: published.as_deref().cloned(),
-            is_dirty: false,
-            published,
-            committed: live,
-        };
+        let state =
+            LiveState { current: published.as_deref().cloned(), is_dirty: false, published, committed: live };
         SegmentEntry {
             segment,
             live: Mutex::new(state),
@@ -90,10 +86,6 @@ impl SegmentEntry {
 
     pub(crate) fn view(&self) -> SegmentView {
         SegmentView { segment: self.segment.clone(), live: self.live.lock().published.clone() }
-    }
-
-    pub(crate) fn is_dirty(&self) -> bool {
-        self.live.lock().is_dirty
     }
 
     /// Documents, and of those deleted ones, as searches see them.

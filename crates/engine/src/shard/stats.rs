@@ -105,7 +105,9 @@ pub(crate) struct ShardStats {
 impl super::Shard {
     /// Measured now.
     pub(crate) fn stats(&self) -> ShardStats {
-        let Ok(core) = self.core() else { return ShardStats { max_seq_no: -1, local_checkpoint: -1, ..ShardStats::default() } };
+        let Ok(core) = self.core() else {
+            return ShardStats { max_seq_no: -1, local_checkpoint: -1, ..ShardStats::default() };
+        };
         let published = core.snapshot.load();
         let committed_generation;
         let commit_docs;
@@ -113,16 +115,17 @@ impl super::Shard {
             // Not waited for: a commit may be writing to a slow disk.
             let committed = core.committed.try_lock();
             committed_generation = committed.as_ref().map_or(0, |commit| commit.generation);
-            commit_docs = committed
-                .as_ref()
-                .map_or(0, |commit| commit.segments.iter().map(|segment| u64::from(segment.meta.doc_count)).sum());
+            commit_docs = committed.as_ref().map_or(0, |commit| {
+                commit.segments.iter().map(|segment| u64::from(segment.meta.doc_count)).sum()
+            });
         }
         let translog = core.translog.stats();
         let max_seq_no = core.max_seq_no().map_or(-1, |seq_no| seq_no as i64);
         ShardStats {
             docs: published.segments.iter().map(|view| u64::from(view.live_count())).sum(),
             deleted_docs: published.segments.iter().map(|view| u64::from(view.deleted_count())).sum(),
-            store_bytes: published.segments.iter().map(|view| view.segment.file_bytes()).sum::<u64>() + translog.size_bytes,
+            store_bytes: published.segments.iter().map(|view| view.segment.file_bytes()).sum::<u64>()
+                + translog.size_bytes,
             segment_count: published.segments.len() as u64,
             version_map_bytes: core.versions.memory_bytes() as u64,
             index_writer_bytes: core.buffered_bytes.load(Ordering::Relaxed),

@@ -165,7 +165,8 @@ impl VersionMap {
     pub(crate) fn end_refresh(&self, now_millis: u64, gc_deletes_ms: u64) {
         for stripe in &self.stripes {
             let stripe = &mut *stripe.lock();
-            let is_young = |entry: &VersionEntry| now_millis.saturating_sub(entry.deleted_millis) < gc_deletes_ms;
+            let is_young =
+                |entry: &VersionEntry| now_millis.saturating_sub(entry.deleted_millis) < gc_deletes_ms;
             let mut freed = 0;
             stripe.tombstones.retain(|id, entry| {
                 let stays = is_young(entry);

@@ -28,7 +28,10 @@ pub(crate) enum ShardOperationKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
     None,
-    SeqNo { seq_no: u64, primary_term: u64 },
+    SeqNo {
+        seq_no: u64,
+        primary_term: u64,
+    },
     External(u64),
     ExternalGte(u64),
     /// Recovery: the operation has its numbers, and is skipped when a later one was applied.
@@ -123,7 +126,11 @@ struct PanicGuard<'s>(&'s Core);
 impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.fail(RequestError::new(500, "engine_exception", "a write panicked; the shard recovers from disk"));
+            self.0.fail(RequestError::new(
+                500,
+                "engine_exception",
+                "a write panicked; the shard recovers from disk",
+            ));
         }
     }
 }
@@ -152,9 +159,15 @@ impl Shard {
         core.translog.sync(position).map_err(|error| self.disk_failed(&core, &error))
     }
 
-    /// Makes everything written so far durable (`async` durability, once per `sync_interval`).
-    pub(crate) fn sync_all(&self) -> Result<()> {
+    /// `async` durability: makes everything written so far durable, once per `sync_interval`.
+    pub(crate) fn sync_if_due(&self) -> Result<()> {
         let core = self.core()?;
+        let now_millis = self.now_millis();
+        let since_ms = now_millis.saturating_sub(core.last_sync_millis.load(Ordering::Relaxed));
+        if core.is_failed() || since_ms < self.index.settings.load().sync_interval_ms {
+            return Ok(());
+        }
+        core.last_sync_millis.store(now_millis, Ordering::Relaxed);
         let end = core.translog.end();
         core.translog.sync(end).map_err(|error| self.disk_failed(&core, &error))
     }
@@ -229,7 +242,8 @@ impl Shard {
             drop(gate);
             self.refresh_core(core)?;
         };
-        let deletes = chunk.iter().filter(|operation| operation.kind == ShardOperationKind::Delete).count() as u64;
+        let deletes =
+            chunk.iter().filter(|operation| operation.kind == ShardOperationKind::Delete).count() as u64;
         let clock = &*self.services.environment.clock;
         let _indexing = (chunk.len() as u64 > deletes)
             .then(|| Timer::start(clock, &self.counters.indexing, chunk.len() as u64 - deletes));
@@ -288,7 +302,7 @@ impl Shard {
         charge.grow(wanted - charged, "index buffers").is_ok()
     }
 
-    pub(super) fn conflict(&self, id: &str, why: String) -> RequestError {
+    pub(crate) fn conflict(&self, id: &str, why: String) -> RequestError {
         self.located(RequestError::new(
             409,
             "version_conflict_engine_exception",
@@ -320,7 +334,8 @@ impl Writer<'_> {
 
     fn attempt(&mut self, operation: &ShardOperation<'_>) -> std::result::Result<Written, Refused> {
         if operation.is_generated && !self.core.versions.append_needs_entry() {
-            let numbers = Replayed { seq_no: self.take_seq_no(), primary_term: self.core.primary_term, version: 1 };
+            let numbers =
+                Replayed { seq_no: self.take_seq_no(), primary_term: self.core.primary_term, version: 1 };
             self.add_document(operation, numbers)?;
             self.record(operation, OperationType::Index, numbers);
             return Ok(written(WriteResult::Created, numbers));
@@ -424,7 +439,9 @@ impl Writer<'_> {
                 Some(_) => {}
             },
             Condition::External(version) => {
-                if let Some(current) = existing.map(|existing| existing.version).filter(|current| *current >= version) {
+                if let Some(current) =
+                    existing.map(|existing| existing.version).filter(|current| *current >= version)
+                {
                     return conflict(format!(
                         "current version [{current}] is higher or equal to the one provided [{version}]"
                     ));
@@ -432,8 +449,12 @@ impl Writer<'_> {
                 return self.check_create(operation, live).map(|()| Verdict::Write { version });
             }
             Condition::ExternalGte(version) => {
-                if let Some(current) = existing.map(|existing| existing.version).filter(|current| *current > version) {
-                    return conflict(format!("current version [{current}] is higher than the one provided [{version}]"));
+                if let Some(current) =
+                    existing.map(|existing| existing.version).filter(|current| *current > version)
+                {
+                    return conflict(format!(
+                        "current version [{current}] is higher than the one provided [{version}]"
+                    ));
                 }
                 return self.check_create(operation, live).map(|()| Verdict::Write { version });
             }
@@ -445,9 +466,10 @@ impl Writer<'_> {
 
     fn check_create(&self, operation: &ShardOperation<'_>, live: Option<&Existing>) -> Result<()> {
         match live {
-            Some(live) if operation.kind == ShardOperationKind::Create => Err(self
-                .shard
-                .conflict(operation.id, format!("document already exists (current version [{}])", live.version))),
+            Some(live) if operation.kind == ShardOperationKind::Create => Err(self.shard.conflict(
+                operation.id,
+                format!("document already exists (current version [{}])", live.version),
+            )),
             _ => Ok(()),
         }
     }

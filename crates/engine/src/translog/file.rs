@@ -60,7 +60,13 @@ impl FileTranslog {
         let current = fresh(header, 0);
         let durable = current.end();
         let state = State { writer, current, older, prepared: None, durable, syncing: false, failure: None };
-        Ok(FileTranslog { directory, primary_term, history, state: Mutex::new(state), synced: Condvar::new() })
+        Ok(FileTranslog {
+            directory,
+            primary_term,
+            history,
+            state: Mutex::new(state),
+            synced: Condvar::new(),
+        })
     }
 
     fn fail(&self, state: &mut State, error: Error) -> Error {
@@ -70,7 +76,11 @@ impl FileTranslog {
     }
 
     fn refused(&self, why: &str) -> Error {
-        Error::io("write", self.directory.path(), std::io::Error::other(format!("translog failed before: {why}")))
+        Error::io(
+            "write",
+            self.directory.path(),
+            std::io::Error::other(format!("translog failed before: {why}")),
+        )
     }
 }
 
@@ -107,7 +117,10 @@ impl Translog for FileTranslog {
         let mark = format::mark(durable_len);
         let written = {
             let writer = &mut state.writer;
-            writer.write_all(&mark).and_then(|()| writer.write_all(&batch.bytes)).and_then(|()| writer.flush())
+            writer
+                .write_all(&mark)
+                .and_then(|()| writer.write_all(&batch.bytes))
+                .and_then(|()| writer.flush())
         };
         if let Err(error) = written {
             return Err(self.fail(&mut state, error));
@@ -138,7 +151,8 @@ impl Translog for FileTranslog {
             let unsynced = state.older.iter().filter(|old| old.end() > durable).map(|old| old.number);
             let numbers: Vec<u64> = unsynced.chain([state.current.number]).collect();
             drop(state);
-            let outcome = numbers.iter().try_for_each(|number| self.directory.sync(&format::file_name(*number)));
+            let outcome =
+                numbers.iter().try_for_each(|number| self.directory.sync(&format::file_name(*number)));
             state = self.state.lock();
             state.syncing = false;
             match outcome {
@@ -189,8 +203,12 @@ impl Translog for FileTranslog {
             }
             (state.current.number + 1, 0)
         };
-        let header =
-            Header { generation, primary_term: self.primary_term, history: self.history, begun_millis: now_millis };
+        let header = Header {
+            generation,
+            primary_term: self.primary_term,
+            history: self.history,
+            begun_millis: now_millis,
+        };
         let writer = create_file(&*self.directory, header)?;
         self.state.lock().prepared = Some((writer, fresh(header, base)));
         Ok(())
@@ -336,7 +354,10 @@ mod tests {
                 // Only the last append is not covered by a later mark.
                 Ok(found) => assert!(at as u64 >= ends[2] && found == [0, 1], "at {at}: {found:?}"),
                 Err(Error::Corrupt { offset, .. }) => {
-                    assert!((at as u64) < ends[2] && offset <= (at as u64).max(HEADER_BYTES as u64), "at {at}: said {offset}");
+                    assert!(
+                        (at as u64) < ends[2] && offset <= (at as u64).max(HEADER_BYTES as u64),
+                        "at {at}: said {offset}"
+                    );
                 }
                 Err(other) => panic!("{other}"),
             }

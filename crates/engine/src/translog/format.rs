@@ -87,7 +87,8 @@ impl Header {
 
     pub(super) fn parse(bytes: &[u8]) -> Result<Header, Corrupt> {
         let mut read = Reader::new(bytes);
-        let covered = bytes.get(..HEADER_BYTES - 4).ok_or_else(|| read.corrupt("a translog header of 56 bytes"))?;
+        let covered =
+            bytes.get(..HEADER_BYTES - 4).ok_or_else(|| read.corrupt("a translog header of 56 bytes"))?;
         let magic = read.bytes(8)?;
         read.expect(magic == MAGIC, "translog magic")?;
         let version = read.u32()?;
@@ -147,7 +148,15 @@ pub(super) fn parse_payload(payload: &[u8]) -> Result<Payload<'_>, Corrupt> {
     let (seq_no, primary_term, version) = (read.varint()?, read.varint()?, read.varint()?);
     let id = read.prefixed_bytes()?;
     let routing = if tag & HAS_ROUTING != 0 { Some(read.prefixed_str()?) } else { None };
-    Ok(Payload::Operation(Operation { kind, seq_no, primary_term, version, id, routing, source: read.rest() }))
+    Ok(Payload::Operation(Operation {
+        kind,
+        seq_no,
+        primary_term,
+        version,
+        id,
+        routing,
+        source: read.rest(),
+    }))
 }
 
 pub(super) fn mark(durable_len: u64) -> [u8; MARK_BYTES] {
@@ -209,13 +218,16 @@ impl RecordBatch {
 /// The record at `offset`: its payload and where the next one begins; `Err` says what is wrong with it.
 pub(super) fn record_at(bytes: &[u8], offset: usize) -> Result<(&[u8], usize), &'static str> {
     let rest = bytes.get(offset..).unwrap_or_default();
-    let (Some(len), Some(crc)) = (rest.get(..4), rest.get(4..8)) else { return Err("a record prefix of 8 bytes") };
+    let (Some(len), Some(crc)) = (rest.get(..4), rest.get(4..8)) else {
+        return Err("a record prefix of 8 bytes");
+    };
     let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     let len = word(len) as usize;
     if len == 0 || len > PAYLOAD_BYTES_MAX {
         return Err("a record length from 1 to 2^31 - 1");
     }
-    let payload = rest.get(PREFIX_BYTES..PREFIX_BYTES + len).ok_or("as many bytes as the record length says")?;
+    let payload =
+        rest.get(PREFIX_BYTES..PREFIX_BYTES + len).ok_or("as many bytes as the record length says")?;
     if crc32(payload) != word(crc) {
         return Err("the record's checksum");
     }

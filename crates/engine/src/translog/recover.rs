@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use limber_store::{Directory, Error};
 
-use super::format::{self, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload, RecordBatch};
+#[cfg(test)]
+use super::format::RecordBatch;
+use super::format::{self, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload};
 
 /// What a scan found in one generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +61,9 @@ pub fn recover<E: From<Error>>(
                 recovered.max_generation = generation - 1;
                 continue;
             }
-            Err(wrong) => return Err(corrupt(&name, wrong.offset as u64, wrong.expected, "other bytes").into()),
+            Err(wrong) => {
+                return Err(corrupt(&name, wrong.offset as u64, wrong.expected, "other bytes").into());
+            }
         };
         if header.generation != generation || header.history != *history {
             return Err(corrupt(&name, 0, "a translog of this shard", "another's").into());
@@ -73,18 +77,23 @@ pub fn recover<E: From<Error>>(
                         Ok(Payload::Operation(operation)) => {
                             recovered.operations += 1;
                             recovered.bytes += (next - offset) as u64;
-                            recovered.max_primary_term = recovered.max_primary_term.max(operation.primary_term);
+                            recovered.max_primary_term =
+                                recovered.max_primary_term.max(operation.primary_term);
                             replay(&operation)?;
                         }
                         Ok(Payload::Mark { .. }) => {}
                         Err(wrong) => {
-                            return Err(corrupt(&name, offset as u64, wrong.expected, "another payload").into());
+                            return Err(
+                                corrupt(&name, offset as u64, wrong.expected, "another payload").into()
+                            );
                         }
                     }
                     offset = next;
                 }
                 Err(wrong) if durable_beyond(&bytes, offset) => {
-                    return Err(corrupt(&name, offset as u64, wrong, "other bytes before durable ones").into());
+                    return Err(
+                        corrupt(&name, offset as u64, wrong, "other bytes before durable ones").into()
+                    );
                 }
                 Err(_) => {
                     recovered.torn_bytes += (bytes.len() - offset) as u64;
@@ -114,19 +123,9 @@ fn durable_beyond(bytes: &[u8], offset: usize) -> bool {
     })
 }
 
-/// For tests and the offline check: every record of a file as a list.
-pub(crate) fn count_records(bytes: &[u8]) -> (u64, usize) {
-    let (mut count, mut offset) = (0, HEADER_BYTES);
-    while let Ok((_, next)) = format::record_at(bytes, offset) {
-        count += 1;
-        offset = next;
-    }
-    (count, offset)
-}
-
+#[cfg(test)]
 impl RecordBatch {
     /// A batch whose bytes are a fuzzer's or a test's.
-    #[cfg(test)]
     pub(crate) fn from_operations<'a>(operations: impl IntoIterator<Item = Operation<'a>>) -> RecordBatch {
         let mut batch = RecordBatch::default();
         for operation in operations {

@@ -18,6 +18,7 @@ mod range;
 mod term;
 mod terms;
 mod wildcard;
+mod within;
 
 mod bind;
 mod bound;
@@ -27,6 +28,7 @@ mod minimum_should_match;
 
 pub use bind::{Binder, bind};
 pub use bound::BoundQuery;
-pub use matching::MatchingDocs;
 pub(crate) use bound::{BoolNode, Docs, Node, PhraseNode, TermNode};
+pub use matching::MatchingDocs;
 pub use parse::{Query, QueryLimits, QueryNode, parse_query};
+pub use within::within;

@@ -29,8 +29,10 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         "text/plain" => Escape::None,
         "application/x-www-form-urlencoded" => Escape::Url,
         other => {
-            return Err(options
-                .error("media_type", &format!("property does not contain a supported media type [{other}]")));
+            return Err(options.error(
+                "media_type",
+                &format!("property does not contain a supported media type [{other}]"),
+            ));
         }
     };
     let value = ValueSource::parse(&value, escape)?;

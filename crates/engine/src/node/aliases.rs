@@ -1,0 +1,188 @@
+//! Aliases: add, remove, show.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::Node;
+use super::indices::{check_alias_target, check_write_indices};
+use crate::api::*;
+use crate::catalog::names::{has_wildcard, wildcard_matches};
+use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
+
+impl Node {
+    /// `POST /_aliases`; `body` is `{"actions": [...]}`. All or nothing.
+    pub fn update_aliases(&self, body: &Value) -> Result<()> {
+        self.apply_alias_actions(parse_actions(body)?)
+    }
+
+    /// `PUT /{index}/_alias/{name}`.
+    pub fn put_alias(&self, expression: &str, alias: &str, body: &Value) -> Result<()> {
+        let mut given = body.clone();
+        // As in Elasticsearch, names in the body stand for missing ones in the path.
+        let mut take = |key: &str| given.as_object_mut().and_then(|object| object.shift_remove(key));
+        let from_body = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
+        let (index, name) = (from_body(take("index")), from_body(take("alias")));
+        let expression =
+            if expression.is_empty() { index.unwrap_or_default() } else { expression.to_owned() };
+        let alias = if alias.is_empty() { name.unwrap_or_default() } else { alias.to_owned() };
+        if alias.is_empty() {
+            return Err(RequestError::illegal_argument("alias can't be empty string"));
+        }
+        self.apply_alias_actions(vec![AliasAction::Add {
+            indices: expression.split(',').map(str::to_owned).collect(),
+            aliases: vec![alias],
+            alias: Alias::parse(&given)?,
+        }])
+    }
+
+    /// `DELETE /{index}/_alias/{name}`; 404 `aliases_not_found_exception`.
+    pub fn delete_alias(&self, expression: &str, aliases: &str) -> Result<()> {
+        self.apply_alias_actions(vec![AliasAction::Remove {
+            indices: expression.split(',').map(str::to_owned).collect(),
+            aliases: aliases.split(',').map(str::to_owned).collect(),
+            must_exist: Some(true),
+        }])
+    }
+
+    fn apply_alias_actions(&self, actions: Vec<AliasAction>) -> Result<()> {
+        let changing = self.changing.lock();
+        let before = self.catalog.load_full();
+        let mut next = (*before).clone();
+        let mut doomed: Vec<Arc<str>> = Vec::new();
+        for action in actions {
+            match action {
+                AliasAction::Add { indices, aliases, alias } => {
+                    for name in &aliases {
+                        if has_wildcard(name) {
+                            crate::catalog::names::check_alias_name(name)?;
+                        }
+                        check_alias_target(&next, name)?;
+                    }
+                    self.edit(&mut next, &indices, |index| {
+                        index.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
+                        true
+                    })?;
+                }
+                AliasAction::Remove { indices, aliases, must_exist } => {
+                    let removed = self.edit(&mut next, &indices, |index| {
+                        let before = index.aliases.len();
+                        index
+                            .aliases
+                            .retain(|name, _| !aliases.iter().any(|alias| matches_name(alias, name)));
+                        index.aliases.len() < before
+                    })?;
+                    // By default only patterns may match nothing.
+                    if !removed && must_exist.unwrap_or(true) {
+                        return Err(aliases_missing(&aliases));
+                    }
+                }
+                AliasAction::RemoveIndex { indices } => {
+                    for metadata in next.resolve(&indices.join(","), IndicesOptions::DELETE)? {
+                        self.check_delete_block(&metadata)?;
+                        next = next.without_index(&metadata.name);
+                        doomed.push(metadata.name.clone());
+                    }
+                }
+            }
+        }
+        let next = next.derive();
+        check_write_indices(&next)?;
+        for index in next.indices.values() {
+            let is_same = before.indices.get(&index.name).is_some_and(|old| Arc::ptr_eq(old, index));
+            if !is_same {
+                self.store_metadata((**index).clone())?;
+            }
+        }
+        drop(changing);
+        for name in doomed {
+            // The names were resolved above; they are concrete.
+            self.delete_index(&name, IndicesOptions::DELETE)?;
+        }
+        Ok(())
+    }
+
+    /// Changes the indices of an expression in `catalog`; whether `change` says it did anything to any of them.
+    fn edit(
+        &self,
+        catalog: &mut Catalog,
+        indices: &[String],
+        mut change: impl FnMut(&mut IndexMetadata) -> bool,
+    ) -> Result<bool> {
+        let options = IndicesOptions {
+            resolve_aliases: false,
+            expand_closed: true,
+            allow_no_indices: false,
+            ..IndicesOptions::METADATA
+        };
+        let mut any = false;
+        for metadata in catalog.resolve(&indices.join(","), options)? {
+            self.check_metadata_block(&metadata)?;
+            let mut edited = (*metadata).clone();
+            if change(&mut edited) {
+                any = true;
+                catalog.indices.insert(edited.name.clone(), Arc::new(edited));
+            }
+        }
+        Ok(any)
+    }
+
+    /// `GET /{index}/_alias/{name}`: the body and its status (404 with the aliases that were found and an `error`).
+    pub fn get_alias(
+        &self,
+        expression: &str,
+        aliases: &str,
+        options: IndicesOptions,
+    ) -> Result<(u16, Value)> {
+        let catalog = self.catalog.load();
+        let found = catalog.resolve(expression, options)?;
+        let wants_all = aliases.is_empty() || aliases == "_all" || aliases == "*";
+        let selected = catalog.matching_aliases(aliases);
+        let mut body = Map::new();
+        let mut shown: BTreeSet<&str> = BTreeSet::new();
+        for index in &found {
+            let of_index: Map<String, Value> = index
+                .aliases
+                .iter()
+                .filter(|(name, _)| selected.contains(name.as_str()))
+                .map(|(name, alias)| (name.clone(), alias.to_json()))
+                .collect();
+            shown.extend(
+                index.aliases.keys().filter(|name| selected.contains(name.as_str())).map(String::as_str),
+            );
+            if !of_index.is_empty() || (wants_all && aliases.is_empty()) {
+                body.insert(index.name.to_string(), json!({"aliases": of_index}));
+            }
+        }
+        let missing: Vec<&str> = aliases
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !wants_all && !has_wildcard(name) && !name.is_empty() && !name.starts_with('-'))
+            .filter(|name| !shown.contains(name))
+            .collect();
+        if missing.is_empty() {
+            return Ok((200, Value::Object(body)));
+        }
+        let mut missing = missing;
+        missing.sort_unstable();
+        let mut answer = Map::new();
+        let word = if missing.len() == 1 { "alias" } else { "aliases" };
+        answer.insert("error".into(), format!("{word} [{}] missing", missing.join(",")).into());
+        answer.insert("status".into(), 404.into());
+        answer.extend(body);
+        Ok((404, Value::Object(answer)))
+    }
+}
+
+fn matches_name(pattern: &str, name: &str) -> bool {
+    pattern == "_all" || wildcard_matches(pattern, name)
+}
+
+fn aliases_missing(aliases: &[String]) -> RequestError {
+    let list = aliases.join(",");
+    RequestError::new(404, "aliases_not_found_exception", format!("aliases [{list}] missing"))
+        .with("resource.type", "aliases")
+        .with("resource.id", list)
+}

@@ -1,0 +1,249 @@
+//! What runs beside the requests: refresh, translog sync, flush, merges, recovery of failed shards, the disk monitor.
+//!
+//! All threads are started here and end with the node. Each round is a method of [`Node`], so that tests without threads
+//! run it themselves.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::Node;
+use crate::api::IndicesOptions;
+use crate::settings::Durability;
+use crate::shard::Shard;
+
+/// How often the scheduler looks for work.
+const TICK: Duration = Duration::from_millis(50);
+/// How often a failed shard is tried again.
+const RECOVERY_EVERY_TICKS: u64 = 20;
+
+pub(super) struct Background {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Background {
+    pub(super) fn start(node: &Arc<Node>) -> Background {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut background = Background { stop: stop.clone(), threads: Vec::new() };
+        background.spawn(node, "refresh", |node, tick| node.refresh_round(tick));
+        background.spawn(node, "translog", |node, _| node.sync_round());
+        background.spawn(node, "upkeep", |node, tick| node.upkeep_round(tick));
+        let merge_threads =
+            std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4));
+        for number in 0..merge_threads {
+            background.spawn(node, &format!("merge-{number}"), |node, _| node.merge_round());
+        }
+        background
+    }
+
+    fn spawn(&mut self, node: &Arc<Node>, name: &str, round: impl Fn(&Node, u64) + Send + 'static) {
+        let (node, stop): (Weak<Node>, _) = (Arc::downgrade(node), self.stop.clone());
+        let run = move || {
+            let mut tick = 0u64;
+            while !stop.load(Ordering::Acquire) {
+                std::thread::sleep(TICK);
+                let Some(node) = node.upgrade() else { return };
+                if stop.load(Ordering::Acquire) {
+                    return;
+                }
+                tick += 1;
+                // A panic in one round is a bug to be logged; the rounds go on.
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| round(&node, tick)));
+                if outcome.is_err() {
+                    tracing::error!("a background round panicked");
+                }
+            }
+        };
+        match std::thread::Builder::new().name(name.to_owned()).spawn(run) {
+            Ok(thread) => self.threads.push(thread),
+            Err(error) => tracing::error!(%error, name, "background thread does not start"),
+        }
+    }
+
+    /// Ends the threads and waits for them.
+    pub(super) fn stop(self) {
+        self.stop.store(true, Ordering::Release);
+        let this = std::thread::current().id();
+        for thread in self.threads {
+            // The last reference to the node may be dropped by one of its own threads.
+            if thread.thread().id() != this {
+                let _ = thread.join();
+            }
+        }
+    }
+
+    /// Ends the threads without waiting.
+    pub(super) fn abandon(self) {
+        self.stop.store(true, Ordering::Release);
+    }
+}
+
+impl Node {
+    fn shards(&self) -> Vec<Arc<Shard>> {
+        self.live.load().values().flat_map(|index| index.shards.iter().cloned()).collect()
+    }
+
+    /// Refreshes the shards whose interval is over.
+    pub(super) fn refresh_round(&self, _tick: u64) {
+        let now_millis = self.now_millis();
+        let mut any = false;
+        for shard in self.shards() {
+            let interval = shard.index.settings.load().refresh_interval_ms;
+            let Some(interval_ms) = interval else { continue };
+            let is_due = shard
+                .core()
+                .is_ok_and(|core| now_millis.saturating_sub(core.last_refresh_millis()) >= interval_ms);
+            if is_due {
+                match shard.refresh_if_dirty() {
+                    Ok(did) => any |= did,
+                    Err(error) => {
+                        tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "not refreshed")
+                    }
+                }
+            }
+        }
+        if any {
+            self.note_refresh();
+        }
+    }
+
+    /// Makes the translogs of `async` indices durable. Their interval is at least 100 ms; every tick is soon enough.
+    pub(super) fn sync_round(&self) {
+        for shard in self.shards() {
+            if shard.index.settings.load().durability == Durability::Async
+                && let Err(error) = shard.sync_if_due()
+            {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "translog not synced");
+            }
+        }
+    }
+
+    /// Flushes, recovers failed shards, expires scrolls, watches the disk.
+    pub(super) fn upkeep_round(&self, tick: u64) {
+        for shard in self.shards() {
+            if let Err(error) = shard.flush_if_due() {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "not flushed");
+            }
+            if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
+                self.recover_if_failed(&shard);
+            }
+        }
+        if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
+            self.scrolls.expire();
+            self.watch_disk();
+        }
+    }
+
+    /// Merges until no shard has anything to merge.
+    pub(super) fn merge_round(&self) {
+        for shard in self.shards() {
+            while !self.closed.load(Ordering::Acquire) {
+                match shard.merge_once() {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => {
+                        tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "merge failed");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reopens a shard that failed, once the disk has room again.
+    pub(super) fn recover_if_failed(&self, shard: &Shard) {
+        let is_failed = match shard.core() {
+            Ok(core) => core.is_failed(),
+            // It did not open; damage does not heal by itself, but a full disk may have been the reason.
+            Err(error) => error.caused_by.is_some() || error.kind == "i_o_exception",
+        };
+        if !is_failed || self.closed.load(Ordering::Acquire) {
+            return;
+        }
+        // Replay and the new translog need a little room.
+        const ROOM_BYTES: u64 = 1 << 20;
+        if self.environment.space().is_some_and(|space| space.available_bytes < ROOM_BYTES) {
+            return;
+        }
+        match shard.open() {
+            Ok(()) => {
+                tracing::info!(index = %shard.index.name, shard = shard.number, "shard recovered from disk")
+            }
+            Err(error) => {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "shard not recovered yet");
+            }
+        }
+    }
+
+    /// A write was refused for want of room: indices are blocked at once, and released when the monitor sees room again.
+    pub(super) fn note_full_disk(&self) {
+        self.is_flooded.store(true, Ordering::Release);
+    }
+
+    /// Sets `index.blocks.read_only_allow_delete` on all indices when the flood stage is reached and takes it back when it is
+    /// over, as Elasticsearch's `DiskThresholdMonitor`.
+    pub fn watch_disk(&self) {
+        let settings = self.settings.load();
+        if !settings.boolean("cluster.routing.allocation.disk.threshold_enabled") {
+            self.is_flooded.store(false, Ordering::Release);
+            return;
+        }
+        let (Some(space), Ok(stage)) = (self.environment.space(), settings.flood_stage()) else { return };
+        let is_exceeded = stage.is_exceeded(space.total_bytes, space.available_bytes);
+        let was_noted = self.is_flooded.swap(is_exceeded, Ordering::AcqRel);
+        if is_exceeded && !was_noted {
+            tracing::warn!(
+                available_bytes = space.available_bytes,
+                "flood stage disk watermark exceeded, all indices will be marked read-only"
+            );
+        }
+        let wanted: Vec<String> = self
+            .catalog
+            .load()
+            .indices
+            .values()
+            .filter(|index| index.typed.blocks.read_only_allow_delete != is_exceeded)
+            .map(|index| index.name.to_string())
+            .collect();
+        for name in wanted {
+            let mut flat = Map::new();
+            let value = if is_exceeded { Value::from("true") } else { Value::Null };
+            flat.insert("index.blocks.read_only_allow_delete".into(), value);
+            let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::METADATA_OPEN_CLOSED };
+            // On a disk that is full to the last byte the block itself cannot be stored; writes fail there by themselves.
+            if let Err(error) = self.change_settings(&name, options, flat, false) {
+                tracing::warn!(index = name, %error, "flood stage block not changed");
+            }
+        }
+    }
+
+    /// Wakes those who wait for a refresh.
+    pub(super) fn note_refresh(&self) {
+        *self.refresh_count.lock() += 1;
+        self.refreshed.notify_all();
+    }
+
+    /// Waits until what was written to the shard can be found; refreshes when no refresh comes by itself. Whether it did.
+    pub(super) fn wait_for_refresh(&self, shard: &Shard) -> bool {
+        let interval = shard.index.settings.load().refresh_interval_ms;
+        let (Some(interval_ms), true) = (interval, self.config.background_threads) else {
+            return shard.refresh().is_ok();
+        };
+        let Ok(core) = shard.core() else { return false };
+        let wanted = core.begun_refreshes() + 1;
+        let deadline = std::time::Instant::now() + Duration::from_millis(2 * interval_ms + 1000);
+        let mut count = self.refresh_count.lock();
+        while core.finished_refreshes() < wanted {
+            if std::time::Instant::now() >= deadline {
+                drop(count);
+                return shard.refresh().is_ok();
+            }
+            self.refreshed.wait_for(&mut count, TICK);
+        }
+        false
+    }
+}

@@ -1,0 +1,63 @@
+//! Reading single documents.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+
+use super::Node;
+use crate::api::*;
+use crate::shard::{Shard, routing};
+
+impl Node {
+    /// The document, realtime unless the request says otherwise.
+    pub fn get(&self, request: &GetRequest<'_>) -> Result<GetResponse> {
+        let (metadata, alias_routing) = self.catalog.load().single(request.index)?;
+        self.check_read_block(&metadata)?;
+        let live = self.live(&metadata)?;
+        let routing = request.routing.or(alias_routing.as_deref());
+        if routing.is_none() && live.core.mapping.load().routing_required() {
+            let why = format!("routing is required for [{}]/[{}]", metadata.name, request.id);
+            return Err(RequestError::new(400, "routing_missing_exception", why)
+                .with("index_uuid", &*metadata.uuid)
+                .with("index", &*metadata.name));
+        }
+        let number = routing::shard_of(&live.core.settings.load(), request.id, routing);
+        let shard = live.shard(number)?;
+        if request.refresh {
+            shard.refresh()?;
+        }
+        let found = shard.get(request.id, request.realtime)?;
+        if let (Some(found), Some(version)) = (&found, request.version) {
+            check_version(shard, request.id, found.version, version, request.version_type)?;
+        }
+        Ok(GetResponse {
+            index: metadata.name.clone(),
+            id: request.id.into(),
+            found: found.map(|found| FoundDocument {
+                version: found.version,
+                seq_no: found.seq_no,
+                primary_term: found.primary_term,
+                routing: found.routing,
+                source: found.source,
+            }),
+        })
+    }
+
+    /// One answer per request, in order.
+    pub fn mget(&self, requests: &[GetRequest<'_>]) -> Vec<Result<GetResponse>> {
+        requests.iter().map(|request| self.get(request)).collect()
+    }
+}
+
+fn check_version(shard: &Arc<Shard>, id: &str, current: u64, wanted: u64, kind: VersionType) -> Result<()> {
+    // Source: `VersionType#isVersionConflictForReads`.
+    match kind {
+        VersionType::Internal | VersionType::External if current != wanted => Err(shard.conflict(
+            id,
+            format!("current version [{current}] is different than the one provided [{wanted}]"),
+        )),
+        VersionType::ExternalGte if current < wanted => Err(shard
+            .conflict(id, format!("current version [{current}] is lower than the one provided [{wanted}]"))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,67 @@
+//! Pipelines: put, get, delete, simulate; kept over restarts.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::Node;
+use super::state::NodeState;
+use crate::api::Result;
+use crate::ingest;
+
+impl Node {
+    /// Changes and stores the node's state; nothing changes when storing fails.
+    pub(super) fn change_state(&self, change: impl FnOnce(&mut NodeState)) -> Result<()> {
+        let mut state = self.state.lock();
+        let mut next = state.clone();
+        change(&mut next);
+        next.store(&self.environment)?;
+        *state = next;
+        Ok(())
+    }
+
+    pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
+        let _changing = self.changing.lock();
+        // Refused before anything is stored; known only once it is.
+        ingest::Pipeline::parse(id, body)?;
+        self.change_state(|state| state.pipelines[id] = body.clone())?;
+        self.pipelines.put(id, body)
+    }
+
+    /// `{id: body}` of the pipelines that match; empty: the edge answers 404 when ids were named.
+    pub fn get_pipelines(&self, ids: &str) -> Result<Map<String, Value>> {
+        match self.pipelines.snapshot().to_json(ids, false) {
+            Value::Object(bodies) => Ok(bodies),
+            _ => Ok(Map::new()),
+        }
+    }
+
+    pub fn delete_pipeline(&self, ids: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        for index in self.catalog.load().indices.values() {
+            let used = [("default", &index.typed.default_pipeline), ("final", &index.typed.final_pipeline)];
+            for (kind, pipeline) in used {
+                if let Some(pipeline) =
+                    pipeline.as_ref().filter(|pipeline| ingest::matches_wildcard(ids, pipeline))
+                {
+                    return Err(RequestError::illegal_argument(format!(
+                        "pipeline [{pipeline}] cannot be deleted because it is the {kind} pipeline for 1 index(es) including [{}]",
+                        index.name
+                    )));
+                }
+            }
+        }
+        self.pipelines.delete(ids)?;
+        let left = self.pipelines.to_json();
+        self.change_state(|state| state.pipelines = left)
+    }
+
+    pub fn simulate_pipeline(&self, id: Option<&str>, body: &Value, verbose: bool) -> Result<Value> {
+        let timestamp = ingest::timestamp(i128::from(self.now_millis()) * 1_000_000);
+        ingest::simulate(&self.pipelines.snapshot(), id, body, verbose, &timestamp)
+    }
+
+    /// The section `ingest` of `_nodes/stats`.
+    pub fn ingest_stats(&self) -> Value {
+        self.pipelines.snapshot().stats()
+    }
+}

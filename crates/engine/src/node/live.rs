@@ -1,0 +1,101 @@
+//! Open indices: metadata made into shards.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use limber_mapping::analysis::Analyzers;
+use limber_mapping::{Limits, Mapping, MappingSettings, RequestError};
+use limber_search::{IndexRef, ShardSettings};
+
+use crate::api::Result;
+use crate::catalog::IndexMetadata;
+use crate::settings::{FlatSettings, IndexSettings, nest};
+use crate::shard::{IndexCore, Shard, ShardServices, store_error};
+
+/// An open index.
+pub(crate) struct LiveIndex {
+    pub core: Arc<IndexCore>,
+    pub shards: Vec<Arc<Shard>>,
+}
+
+/// Folder of a shard, relative to the data folder.
+pub(super) fn shard_folder(uuid: &str, shard: u32) -> String {
+    format!("indices/{uuid}/{shard}")
+}
+
+pub(super) fn index_folder(uuid: &str) -> String {
+    format!("indices/{uuid}")
+}
+
+/// What an index's settings say to its mapping.
+pub(super) fn mapping_settings(flat: &FlatSettings, typed: &IndexSettings) -> Result<MappingSettings> {
+    let nested = nest(flat);
+    let analyzers = match nested["index"].get("analysis") {
+        Some(analysis) => Analyzers::parse(analysis)?,
+        None => Analyzers::built_in(),
+    };
+    let limits = Limits {
+        total_fields: typed.total_fields_limit,
+        depth: typed.depth_limit,
+        field_name_length: typed.field_name_length_limit,
+        ..Limits::default()
+    };
+    Ok(MappingSettings {
+        limits,
+        coerce: typed.coerce,
+        ignore_malformed: typed.ignore_malformed,
+        analyzers: Arc::new(analyzers),
+    })
+}
+
+pub(super) fn search_settings(typed: &IndexSettings) -> ShardSettings {
+    ShardSettings {
+        max_result_window: typed.max_result_window.min(u64::from(u32::MAX)) as u32,
+        max_terms_count: typed.max_terms_count as usize,
+    }
+}
+
+impl LiveIndex {
+    /// Opens all shards. One that does not open stays unavailable (red) and says why; the others serve.
+    pub(super) fn open(metadata: &IndexMetadata, services: &ShardServices) -> Result<LiveIndex> {
+        let settings = mapping_settings(&metadata.settings, &metadata.typed)?;
+        let mapping = Mapping::parse(&metadata.mappings, &settings)?;
+        let core = Arc::new(IndexCore {
+            name: metadata.name.clone(),
+            uuid: metadata.uuid.clone(),
+            reference: Arc::new(IndexRef {
+                name: metadata.name.to_string(),
+                uuid: metadata.uuid.to_string(),
+            }),
+            mapping: ArcSwap::from_pointee(mapping),
+            settings: ArcSwap::new(metadata.typed.clone()),
+            search_settings: ArcSwap::from_pointee(search_settings(&metadata.typed)),
+        });
+        let mut shards = Vec::with_capacity(metadata.typed.number_of_shards as usize);
+        for number in 0..metadata.typed.number_of_shards {
+            let directory = services
+                .environment
+                .folder(&shard_folder(&metadata.uuid, number))
+                .map_err(|error| store_error(&error))?;
+            let shard = Arc::new(Shard::new(core.clone(), number, directory, services.clone()));
+            // Said in the log and by the health; asking the shard says it again.
+            let _ = shard.open();
+            shards.push(shard);
+        }
+        Ok(LiveIndex { core, shards })
+    }
+
+    pub(crate) fn shard(&self, number: u32) -> Result<&Arc<Shard>> {
+        self.shards.get(number as usize).ok_or_else(|| {
+            RequestError::new(
+                404,
+                "shard_not_found_exception",
+                format!("no such shard [{number}] of [{}]", self.core.name),
+            )
+        })
+    }
+
+    pub(super) fn close(&self) {
+        self.shards.iter().for_each(|shard| shard.close());
+    }
+}

@@ -1,0 +1,24 @@
+//! One node: the catalog, its shards and everything that runs beside them.
+//!
+//! Question answered: "carry out this API call". All calls are synchronous; the edge runs them on bounded pools. Each file of
+//! this folder adds the calls of one area to [`Node`].
+
+mod aliases;
+mod background;
+mod blocks;
+mod bulk;
+mod cluster;
+mod documents;
+mod health;
+mod indices;
+mod ingest;
+mod live;
+mod open;
+mod search;
+mod state;
+mod stats;
+mod templates;
+mod update;
+mod upkeep;
+
+pub use open::{Node, NodeConfig};

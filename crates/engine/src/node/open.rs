@@ -1,0 +1,273 @@
+//! Opening and closing a node.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use arc_swap::ArcSwap;
+use limber_mapping::RequestError;
+use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::{Disk, FsDisk, Ledger};
+use parking_lot::{Condvar, Mutex};
+use serde_json::{Map, Value};
+
+use super::background::Background;
+use super::live::{LiveIndex, index_folder};
+use super::state::NodeState;
+use crate::api::Result;
+use crate::catalog::{Catalog, IndexMetadata};
+use crate::environment::Environment;
+use crate::ingest::Registry;
+use crate::scroll::Scrolls;
+use crate::settings::ClusterSettings;
+use crate::shard::{FlakeIds, Host, ShardServices, store_error};
+use crate::tasks::Tasks;
+
+/// What a node is opened with.
+#[derive(Debug, Clone)]
+pub struct NodeConfig {
+    pub data_path: PathBuf,
+    /// `memory.limit` in bytes; all pools are shares of it.
+    pub memory_limit_bytes: u64,
+    pub cluster_name: String,
+    pub node_name: String,
+    /// The Elasticsearch version claimed, such as `8.14.3` (it also decides `index.version.created`).
+    pub compat_version: String,
+    /// Flat node settings of the configuration file and `-E` (known keys only; unknown ones refuse the start).
+    pub settings: Map<String, Value>,
+    /// Refresh, flush, merge and housekeeping threads. Tests switch them off and call the maintenance themselves.
+    pub background_threads: bool,
+}
+
+/// Open indices by uuid.
+pub(super) type LiveIndices = HashMap<Arc<str>, Arc<LiveIndex>>;
+
+/// One running node. See the crate's head for what it promises.
+pub struct Node {
+    pub(super) config: NodeConfig,
+    pub(super) environment: Environment,
+    pub(super) ledger: Ledger,
+    pub(super) term_index: Arc<dyn TermIndexCache>,
+    pub(super) this: Weak<Node>,
+    pub(super) state: Mutex<NodeState>,
+    node_id: Arc<str>,
+    cluster_uuid: String,
+    started_millis: u64,
+    pub(super) catalog: ArcSwap<Catalog>,
+    pub(super) live: ArcSwap<LiveIndices>,
+    /// Held by whoever changes the catalog; never while waiting for a shard's gate.
+    pub(super) changing: Mutex<()>,
+    pub(super) settings: ArcSwap<ClusterSettings>,
+    pub(super) pipelines: Registry,
+    pub(super) tasks: Tasks,
+    pub(super) scrolls: Scrolls,
+    pub(super) flake_ids: FlakeIds,
+    /// Seen by the disk monitor, or a write was refused for want of room.
+    pub(super) is_flooded: AtomicBool,
+    pub(super) background: Mutex<Option<Background>>,
+    pub(super) closed: AtomicBool,
+    /// Woken when a shard was refreshed (`refresh=wait_for`).
+    pub(super) refreshed: Condvar,
+    pub(super) refresh_count: Mutex<u64>,
+}
+
+impl Node {
+    /// Opens the data folder, locks it, recovers every index.
+    pub fn open(config: NodeConfig) -> Result<Arc<Node>> {
+        let disk = FsDisk::open(&config.data_path).map_err(|error| match error {
+            limber_store::Error::Locked { path } => RequestError::new(
+                500,
+                "illegal_state_exception",
+                format!("the data folder {} is in use by another process", path.display()),
+            ),
+            other => store_error(&other),
+        })?;
+        let disk: Arc<dyn Disk> = Arc::new(disk);
+        Node::open_with(config, Environment::system(disk))
+    }
+
+    /// As [`Node::open`], with clock, randomness and disk given.
+    pub fn open_with(config: NodeConfig, environment: Environment) -> Result<Arc<Node>> {
+        let state = NodeState::load(&environment)?;
+        let settings = ClusterSettings::new(config.settings.clone(), state.persistent_settings.clone())?;
+        let ledger = Ledger::new(config.memory_limit_bytes);
+        apply_limits(&ledger, &settings);
+        let pipelines = Registry::default();
+        pipelines.restore(&state.pipelines)?;
+        let state_node_id: Arc<str> = state.node_id.as_str().into();
+        let node = Arc::new_cyclic(|this| Node {
+            flake_ids: FlakeIds::new(&environment),
+            started_millis: environment.clock.now_millis(),
+            node_id: state_node_id.clone(),
+            cluster_uuid: state.cluster_uuid.clone(),
+            catalog: ArcSwap::from_pointee(Catalog {
+                templates: state.templates.clone(),
+                ..Catalog::default()
+            }),
+            state: Mutex::new(state),
+            scrolls: Scrolls::new(&environment),
+            config,
+            environment,
+            ledger,
+            term_index: Arc::new(ResidentTermIndex::default()),
+            this: this.clone(),
+            live: ArcSwap::default(),
+            changing: Mutex::new(()),
+            settings: ArcSwap::from_pointee(settings),
+            pipelines,
+            tasks: Tasks::new(state_node_id.clone()),
+            is_flooded: AtomicBool::new(false),
+            background: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            refreshed: Condvar::new(),
+            refresh_count: Mutex::new(0),
+        });
+        node.recover_indices()?;
+        if node.config.background_threads {
+            *node.background.lock() = Some(Background::start(&node));
+        }
+        Ok(node)
+    }
+
+    /// Reads the metadata of every index and opens those that are open. Folders without metadata are of indices whose creation
+    /// or deletion was cut short: they go.
+    fn recover_indices(&self) -> Result<()> {
+        let _changing = self.changing.lock();
+        let mut catalog = (*self.catalog.load_full()).clone();
+        let mut live = LiveIndices::new();
+        for uuid in self.environment.disk.folders("indices").map_err(|e| store_error(&e))? {
+            let folder = index_folder(&uuid);
+            let directory = self.environment.folder(&folder).map_err(|e| store_error(&e))?;
+            if !directory.exists(super::indices::METADATA_NAME) {
+                self.environment.disk.remove_folder(&folder).map_err(|e| store_error(&e))?;
+                continue;
+            }
+            let file = format!("{folder}/{}", super::indices::METADATA_NAME);
+            let bytes = directory.open(super::indices::METADATA_NAME).map_err(|e| store_error(&e))?;
+            let metadata = Arc::new(IndexMetadata::from_bytes(&bytes, &file)?);
+            // Known to mappings that are replayed before the index can be asked for.
+            catalog.indices.insert(metadata.name.clone(), metadata.clone());
+        }
+        let catalog = catalog.derive();
+        self.catalog.store(Arc::new(catalog.clone()));
+        drop(_changing);
+        for metadata in catalog.indices.values().filter(|metadata| metadata.open) {
+            match LiveIndex::open(metadata, &self.services()) {
+                Ok(index) => drop(live.insert(metadata.uuid.clone(), Arc::new(index))),
+                Err(error) => {
+                    tracing::error!(index = %metadata.name, %error, "index does not open");
+                }
+            }
+        }
+        self.live.store(Arc::new(live));
+        Ok(())
+    }
+
+    /// Stops the background threads, flushes every shard (errors are logged) and gives the folder back.
+    pub fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let background = self.background.lock().take();
+        if let Some(background) = background {
+            background.stop();
+        }
+        self.scrolls.clear();
+        for index in self.live.load().values() {
+            for shard in &index.shards {
+                if let Err(error) = shard.flush(false) {
+                    tracing::warn!(index = %index.core.name, shard = shard.number, %error, "not flushed while closing");
+                }
+            }
+            index.close();
+        }
+        self.live.store(Arc::default());
+    }
+
+    pub fn config(&self) -> &NodeConfig {
+        &self.config
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Running requests, for `_tasks`.
+    pub fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
+    /// 22 characters of URL-safe base64, stable over restarts.
+    pub fn node_id(&self) -> &str {
+        &self.node_id
+    }
+
+    pub(super) fn node_id_shared(&self) -> Arc<str> {
+        self.node_id.clone()
+    }
+
+    pub fn cluster_uuid(&self) -> &str {
+        &self.cluster_uuid
+    }
+
+    /// Wall clock when the node was opened, milliseconds since 1970.
+    pub fn started_millis(&self) -> u64 {
+        self.started_millis
+    }
+
+    /// Statistics of the term-index cache.
+    pub fn term_index_stats(&self) -> limber_store::term_index::TermIndexStats {
+        self.term_index.stats()
+    }
+
+    pub(super) fn services(&self) -> ShardServices {
+        let this: Weak<Node> = self.this.clone();
+        let host: Weak<dyn Host> = this;
+        ShardServices {
+            environment: self.environment.clone(),
+            ledger: self.ledger.clone(),
+            term_index: self.term_index.clone(),
+            host,
+        }
+    }
+
+    pub(super) fn now_millis(&self) -> u64 {
+        self.environment.clock.now_millis()
+    }
+
+    /// The open index with this metadata; closed or broken ones have none.
+    pub(super) fn live(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
+        self.live.load().get(&metadata.uuid).cloned().ok_or_else(|| {
+            if metadata.open {
+                RequestError::new(
+                    503,
+                    "no_shard_available_action_exception",
+                    format!("index [{}] does not open", metadata.name),
+                )
+            } else {
+                crate::catalog::names::index_closed(&metadata.name, &metadata.uuid)
+            }
+        })
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // Tests drop nodes to simulate an end without warning; threads must not outlive them.
+        if let Some(background) = self.background.lock().take() {
+            background.abandon();
+        }
+    }
+}
+
+/// Shares of the memory limit as the settings say.
+pub(super) fn apply_limits(ledger: &Ledger, settings: &ClusterSettings) {
+    let share = |key| settings.bytes_of(key, ledger.limit_bytes);
+    ledger.indexing.set_limit_bytes(share("indices.memory.index_buffer_size"));
+    ledger.segment_memory.set_limit_bytes(share("indices.segment_memory.off_heap.size"));
+    ledger.queries_cache.set_limit_bytes(share("indices.queries.cache.size"));
+    ledger.requests_cache.set_limit_bytes(share("indices.requests.cache.size"));
+    ledger.request.set_limit_bytes(share("indices.breaker.request.limit"));
+    ledger.in_flight.set_limit_bytes(share("network.breaker.inflight_requests.limit"));
+}

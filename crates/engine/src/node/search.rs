@@ -1,0 +1,328 @@
+//! Searches: expression to pinned snapshots, then `limber_search`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use limber_mapping::RequestError;
+use limber_search::{
+    CountRequest, CountResponse, SearchContext, SearchRequest, SearchResponse, ShardFailure, ShardSnapshot,
+};
+use serde_json::Value;
+
+use super::Node;
+use crate::api::*;
+use crate::catalog::IndexMetadata;
+use crate::shard::{Shard, routing};
+
+/// What a search runs on.
+struct Pinned {
+    snapshots: Vec<ShardSnapshot>,
+    shards: Vec<Arc<Shard>>,
+    /// Shards that do not answer.
+    failures: Vec<ShardFailure>,
+    /// Filter that the aliases in the expression ask for.
+    filter: Option<Value>,
+}
+
+impl Node {
+    /// Runs a search. `routing` narrows it to the shards of these values (comma list). With `scroll_keep_alive_ms` the answer
+    /// is the first page of a scroll, and the second result its id.
+    ///
+    /// Errors: as [`limber_search::Error`]; those of the expression come as its `Request`.
+    pub fn search(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        routing: Option<&str>,
+        request: &SearchRequest,
+        scroll_keep_alive_ms: Option<u64>,
+        cancelled: Arc<AtomicBool>,
+    ) -> limber_search::Result<(SearchResponse, Option<String>)> {
+        let pinned = self.pin(expression, options, routing)?;
+        let request = &self.prepared(request, &pinned)?;
+        let context = self.search_context(cancelled);
+        let meters = Meters::start(self, &pinned.shards);
+        let outcome = match scroll_keep_alive_ms {
+            None => {
+                limber_search::execute(&pinned.snapshots, request, &context).map(|response| (response, None))
+            }
+            Some(keep_alive_ms) => self.first_page(&pinned, request, keep_alive_ms, &context),
+        };
+        meters.finish(outcome.is_ok());
+        let (mut response, scroll_id) = outcome?;
+        add_failures(&mut response, pinned.failures)?;
+        Ok((response, scroll_id))
+    }
+
+    /// Counts matching documents.
+    pub fn count(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        routing: Option<&str>,
+        request: &CountRequest,
+        cancelled: Arc<AtomicBool>,
+    ) -> limber_search::Result<CountResponse> {
+        let pinned = self.pin(expression, options, routing)?;
+        let mut request = request.clone();
+        if let Some(filter) = &pinned.filter {
+            request.query = Some(filtered(request.query, filter)?);
+        }
+        let context = self.search_context(cancelled);
+        let meters = Meters::start(self, &pinned.shards);
+        let outcome = limber_search::count(&pinned.snapshots, &request, &context);
+        meters.finish(outcome.is_ok());
+        let mut response = outcome?;
+        response.shards.total += pinned.failures.len() as u32;
+        response.shards.failures.extend(pinned.failures);
+        Ok(response)
+    }
+
+    fn first_page(
+        &self,
+        pinned: &Pinned,
+        request: &SearchRequest,
+        keep_alive_ms: u64,
+        context: &SearchContext,
+    ) -> limber_search::Result<(SearchResponse, Option<String>)> {
+        let limit = self.settings.load().integer("search.max_open_scroll_context").max(0) as usize;
+        self.check_keep_alive(keep_alive_ms)?;
+        self.scrolls.check_room(limit)?;
+        let mut response = limber_search::execute_page(&pinned.snapshots, request, None, context)?;
+        let cursor = response.cursor.take();
+        let id = self.scrolls.add(pinned.snapshots.clone(), request.clone(), cursor, keep_alive_ms, limit)?;
+        Ok((response, Some(id)))
+    }
+
+    /// The next page of a scroll, which stays under the same id.
+    pub fn scroll(
+        &self,
+        id: &str,
+        keep_alive_ms: Option<u64>,
+        cancelled: Arc<AtomicBool>,
+    ) -> limber_search::Result<SearchResponse> {
+        if let Some(keep_alive_ms) = keep_alive_ms {
+            self.check_keep_alive(keep_alive_ms)?;
+        }
+        let scroll = self.scrolls.get(id, keep_alive_ms)?;
+        let context = self.search_context(cancelled);
+        // One page at a time: two callers of one id get pages one after the other.
+        let mut cursor = scroll.cursor.lock();
+        let mut request = scroll.request.clone();
+        let response = match &*cursor {
+            Some(from) => limber_search::execute_page(&scroll.shards, &request, Some(from), &context),
+            None => {
+                request.size = Some(0);
+                request.aggregations = None;
+                limber_search::execute(&scroll.shards, &request, &context)
+            }
+        };
+        let mut response = response?;
+        *cursor = response.cursor.take();
+        Ok(response)
+    }
+
+    /// Frees scrolls; `_all` frees every one. How many were freed.
+    pub fn clear_scroll(&self, ids: &[&str]) -> usize {
+        match ids {
+            ["_all"] => self.scrolls.clear(),
+            ids => ids.iter().filter(|id| self.scrolls.remove(id)).count(),
+        }
+    }
+
+    /// Open scroll contexts.
+    pub fn open_scroll_count(&self) -> usize {
+        self.scrolls.len()
+    }
+
+    fn check_keep_alive(&self, keep_alive_ms: u64) -> Result<()> {
+        let max_ms = self.settings.load().time_ms("search.max_keep_alive").unwrap_or(u64::MAX);
+        if keep_alive_ms <= max_ms {
+            return Ok(());
+        }
+        let shown = |ms: u64| match ms {
+            ms if ms % 86_400_000 == 0 => format!("{}d", ms / 86_400_000),
+            ms if ms % 3_600_000 == 0 => format!("{}h", ms / 3_600_000),
+            ms if ms % 60_000 == 0 => format!("{}m", ms / 60_000),
+            ms if ms % 1000 == 0 => format!("{}s", ms / 1000),
+            ms => format!("{ms}ms"),
+        };
+        Err(RequestError::illegal_argument(format!(
+            "Keep alive for request ({}) is too large. It must be less than ({}). This limit can be set by changing the \
+             [search.max_keep_alive] cluster level setting.",
+            shown(keep_alive_ms),
+            shown(max_ms)
+        )))
+    }
+
+    fn search_context(&self, cancelled: Arc<AtomicBool>) -> SearchContext {
+        let settings = self.settings.load();
+        let mut context = SearchContext::new(self.ledger.clone(), self.now_millis() as i64);
+        context.cancelled = cancelled;
+        context.max_buckets = settings.integer("search.max_buckets").clamp(0, u32::MAX.into()) as u32;
+        context.deadline = settings
+            .time_ms("search.default_search_timeout")
+            .filter(|ms| *ms > 0)
+            .map(|ms| Instant::now() + Duration::from_millis(ms));
+        context.node_id = self.node_id_shared();
+        context
+    }
+
+    fn pin(&self, expression: &str, options: IndicesOptions, routing: Option<&str>) -> Result<Pinned> {
+        let catalog = self.catalog.load();
+        let mut pinned =
+            Pinned { snapshots: Vec::new(), shards: Vec::new(), failures: Vec::new(), filter: None };
+        let indices = catalog.resolve(expression, options)?;
+        pinned.filter = alias_filter(expression, &indices)?;
+        for metadata in &indices {
+            self.check_read_block(metadata)?;
+            let live = match self.live(metadata) {
+                Ok(live) => live,
+                Err(_) if !metadata.open => continue,
+                Err(error) => return Err(error),
+            };
+            let alias_routing = search_routing(expression, metadata);
+            let wanted = routing.or(alias_routing.as_deref());
+            let settings = live.core.settings.load();
+            let numbers: Vec<u32> = match wanted {
+                None => (0..settings.number_of_shards).collect(),
+                Some(list) => {
+                    let mut numbers: Vec<u32> = list
+                        .split(',')
+                        .flat_map(|value| routing::shards_of_routing(&settings, value))
+                        .collect();
+                    numbers.sort_unstable();
+                    numbers.dedup();
+                    numbers
+                }
+            };
+            for number in numbers {
+                let shard = live.shard(number)?;
+                match shard.snapshot() {
+                    Ok(snapshot) => {
+                        pinned.snapshots.push(snapshot);
+                        pinned.shards.push(shard.clone());
+                    }
+                    Err(error) => pinned.failures.push(ShardFailure {
+                        index: metadata.name.to_string(),
+                        shard: number,
+                        node: self.node_id().to_owned(),
+                        reason: error,
+                    }),
+                }
+            }
+        }
+        Ok(pinned)
+    }
+
+    fn prepared(&self, request: &SearchRequest, pinned: &Pinned) -> Result<SearchRequest> {
+        let mut request = request.clone();
+        if let Some(filter) = &pinned.filter {
+            request.query = Some(filtered(request.query, filter)?);
+        }
+        Ok(request)
+    }
+}
+
+/// The query within what an alias lets through.
+fn filtered(
+    query: Option<limber_search::query::Query>,
+    filter: &Value,
+) -> Result<limber_search::query::Query> {
+    limber_search::query::within(query, filter)
+}
+
+/// The filter of the aliases an expression names, when all indices are reached through the same one.
+fn alias_filter(expression: &str, indices: &[Arc<IndexMetadata>]) -> Result<Option<Value>> {
+    let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
+    let mut common: Option<Option<Value>> = None;
+    for index in indices {
+        let filters: Vec<Option<&Value>> = parts
+            .iter()
+            .filter_map(|part| index.aliases.get(*part))
+            .map(|alias| alias.filter.as_ref())
+            .collect();
+        // Named itself, or reached through an alias without a filter: all of it.
+        let is_named = parts.iter().any(|part| {
+            !index.aliases.contains_key(*part)
+                && (part.is_empty()
+                    || *part == "_all"
+                    || crate::catalog::names::wildcard_matches(part, &index.name))
+        });
+        let filter = match filters.as_slice() {
+            _ if is_named => None,
+            [] => None,
+            [one] => one.cloned(),
+            many if many.iter().any(|filter| filter.is_none()) => None,
+            many => Some(serde_json::json!({"bool": {"should": many}})),
+        };
+        match &common {
+            None => common = Some(filter),
+            Some(same) if *same == filter => {}
+            Some(_) => {
+                return Err(RequestError::unsupported(
+                    "a search through several aliases or indices with different alias filters",
+                ));
+            }
+        }
+    }
+    Ok(common.flatten())
+}
+
+/// `search_routing` of the alias by which an index is reached, when it is named by that alone.
+fn search_routing(expression: &str, index: &IndexMetadata) -> Option<String> {
+    let mut found = None;
+    for part in expression.split(',').map(str::trim) {
+        match index.aliases.get(part) {
+            Some(alias) => found = Some(alias.search_routing.clone()?),
+            None if crate::catalog::names::wildcard_matches(part, &index.name) => return None,
+            None => {}
+        }
+    }
+    found
+}
+
+fn add_failures(response: &mut SearchResponse, failures: Vec<ShardFailure>) -> limber_search::Result<()> {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    if response.shards.successful == 0 {
+        return Err(limber_search::Error::AllShardsFailed { phase: "query", failures });
+    }
+    response.shards.total += failures.len() as u32;
+    response.shards.failures.extend(failures);
+    Ok(())
+}
+
+/// Search counters of the shards that take part.
+struct Meters<'a> {
+    node: &'a Node,
+    shards: &'a [Arc<Shard>],
+    start_nanos: u64,
+}
+
+impl<'a> Meters<'a> {
+    fn start(node: &'a Node, shards: &'a [Arc<Shard>]) -> Meters<'a> {
+        for shard in shards {
+            shard.counters.query.current.fetch_add(1, Ordering::Relaxed);
+        }
+        Meters { node, shards, start_nanos: node.environment.clock.monotonic_nanos() }
+    }
+
+    /// Time is shared out evenly: shards are searched one after the other or side by side within it.
+    fn finish(&self, succeeded: bool) {
+        let nanos = self.node.environment.clock.monotonic_nanos().saturating_sub(self.start_nanos);
+        let share = nanos / self.shards.len().max(1) as u64;
+        for shard in self.shards {
+            let counters = &shard.counters;
+            counters.query.current.fetch_sub(1, Ordering::Relaxed);
+            counters.query.add(1, share);
+            if succeeded {
+                counters.fetch.add(1, 0);
+            } else {
+                counters.query.failed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What the node keeps beside its indices: identity, persistent settings, templates, pipelines.
+//!
+//! One file, `state/node.json`, replaced atomically with every change.
+
+use std::collections::BTreeMap;
+
+use limber_mapping::RequestError;
+use limber_store::directory::write_atomically;
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+use crate::catalog::Templates;
+use crate::environment::Environment;
+use crate::shard::store_error;
+
+const FOLDER: &str = "state";
+const NAME: &str = "node.json";
+/// Layout of the file; raised when it changes.
+const FORMAT: u64 = 1;
+
+#[derive(Debug, Clone)]
+pub(super) struct NodeState {
+    pub node_id: String,
+    pub cluster_uuid: String,
+    pub persistent_settings: Map<String, Value>,
+    pub templates: Templates,
+    pub pipelines: Value,
+}
+
+impl NodeState {
+    /// Reads the file, or begins a new node.
+    pub(super) fn load(environment: &Environment) -> Result<NodeState> {
+        let directory = environment.folder(FOLDER).map_err(|e| store_error(&e))?;
+        if !directory.exists(NAME) {
+            let state = NodeState {
+                node_id: environment.uuid(),
+                cluster_uuid: environment.uuid(),
+                persistent_settings: Map::new(),
+                templates: Templates::default(),
+                pipelines: json!({}),
+            };
+            state.store(environment)?;
+            return Ok(state);
+        }
+        let bytes = directory.open(NAME).map_err(|e| store_error(&e))?;
+        let bad = |why: String| {
+            RequestError::new(500, "corrupt_state_exception", format!("[state/node.json] is damaged: {why}"))
+        };
+        let value: Value = serde_json::from_slice(&bytes).map_err(|e| bad(e.to_string()))?;
+        if value["format"] != FORMAT {
+            return Err(bad(format!("format [{}] instead of [{FORMAT}]", value["format"])));
+        }
+        let text =
+            |key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| bad(format!("no [{key}]")));
+        let bodies = |key: &str| -> BTreeMap<String, Value> {
+            value[key]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, body)| (name.clone(), body.clone()))
+                .collect()
+        };
+        Ok(NodeState {
+            node_id: text("node_id")?,
+            cluster_uuid: text("cluster_uuid")?,
+            persistent_settings: value["persistent_settings"].as_object().cloned().unwrap_or_default(),
+            templates: Templates {
+                legacy: bodies("templates"),
+                composable: bodies("index_templates"),
+                components: bodies("component_templates"),
+            },
+            pipelines: value["pipelines"].clone(),
+        })
+    }
+
+    pub(super) fn store(&self, environment: &Environment) -> Result<()> {
+        let body = json!({
+            "format": FORMAT,
+            "node_id": self.node_id,
+            "cluster_uuid": self.cluster_uuid,
+            "persistent_settings": self.persistent_settings,
+            "templates": self.templates.legacy,
+            "index_templates": self.templates.composable,
+            "component_templates": self.templates.components,
+            "pipelines": self.pipelines,
+        });
+        let directory = environment.folder(FOLDER).map_err(|e| store_error(&e))?;
+        write_atomically(&*directory, NAME, body.to_string().as_bytes()).map_err(|e| store_error(&e))
+    }
+}

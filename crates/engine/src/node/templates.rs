@@ -1,0 +1,72 @@
+//! Templates: put, get, delete, simulate.
+
+use serde_json::{Map, Value};
+
+use super::Node;
+use crate::api::Result;
+use crate::catalog::Templates;
+
+impl Node {
+    fn change_templates(&self, change: impl FnOnce(&mut Templates) -> Result<()>) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
+        let catalog = self.catalog.load_full();
+        let mut templates = catalog.templates.clone();
+        change(&mut templates)?;
+        self.change_state(|state| state.templates = templates.clone())?;
+        self.catalog.store(std::sync::Arc::new(catalog.with_templates(templates)));
+        Ok(())
+    }
+
+    /// `PUT /_template/{name}` (legacy templates).
+    pub fn put_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
+        self.change_templates(|templates| templates.put_legacy(name, body, create))
+    }
+
+    /// `GET /_template/{name}`: `{name: body}`; an empty name is all. 404 is `Ok` of an empty object when a name has no
+    /// wildcard: the edge answers 404 with `{}`.
+    pub fn get_templates(&self, name: &str) -> Result<Map<String, Value>> {
+        Ok(self.catalog.load().templates.get_legacy(name))
+    }
+
+    pub fn delete_template(&self, name: &str) -> Result<()> {
+        self.change_templates(|templates| templates.delete_legacy(name))
+    }
+
+    /// `PUT /_index_template/{name}`.
+    pub fn put_index_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
+        self.change_templates(|templates| templates.put_composable(name, body, create))
+    }
+
+    /// The body of `GET /_index_template/{name}`: `{"index_templates": [...]}`; 404 `resource_not_found_exception`.
+    pub fn get_index_templates(&self, name: &str) -> Result<Value> {
+        self.catalog.load().templates.get_composable(name)
+    }
+
+    pub fn delete_index_template(&self, name: &str) -> Result<()> {
+        self.change_templates(|templates| templates.delete_composable(name))
+    }
+
+    /// The body of `POST /_index_template/_simulate_index/{name}`; `body` is an index template that is not there yet.
+    pub fn simulate_index_template(&self, index: &str, body: Option<&Value>) -> Result<Value> {
+        self.catalog.load().templates.simulate_index(index, body)
+    }
+
+    /// The body of `POST /_index_template/_simulate[/{name}]`.
+    pub fn simulate_template(&self, name: Option<&str>, body: Option<&Value>) -> Result<Value> {
+        self.catalog.load().templates.simulate(name, body)
+    }
+
+    pub fn put_component_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
+        self.change_templates(|templates| templates.put_component(name, body, create))
+    }
+
+    /// `{"component_templates": [...]}`; 404 `resource_not_found_exception`.
+    pub fn get_component_templates(&self, name: &str) -> Result<Value> {
+        self.catalog.load().templates.get_components(name)
+    }
+
+    pub fn delete_component_template(&self, name: &str) -> Result<()> {
+        self.change_templates(|templates| templates.delete_component(name))
+    }
+}

@@ -1,0 +1,274 @@
+//! Update: a part of a document laid over what is there.
+//!
+//! Source: `UpdateHelper`, `XContentHelper#update`. Scripts are refused by name.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::Node;
+use super::bulk::outcome_of;
+use crate::api::*;
+use crate::shard::{Condition, Found, Shard, ShardOperation, ShardOperationKind};
+use crate::translog::LogPosition;
+
+/// Nesting of an update's documents.
+const DEPTH_MAX: usize = 1000;
+
+/// The body of an update.
+#[derive(Debug)]
+struct UpdateBody {
+    doc: Option<Map<String, Value>>,
+    upsert: Option<Map<String, Value>>,
+    doc_as_upsert: bool,
+    detect_noop: bool,
+    wants_source: bool,
+    if_seq_no: Option<u64>,
+    if_primary_term: Option<u64>,
+}
+
+impl UpdateBody {
+    fn parse(body: &[u8]) -> Result<UpdateBody> {
+        let broken = |why: String| {
+            RequestError::new(400, "x_content_parse_exception", format!("[UpdateRequest] {why}"))
+        };
+        let Value::Object(members) =
+            serde_json::from_slice(body).map_err(|error| broken(error.to_string()))?
+        else {
+            return Err(broken("Expected START_OBJECT".into()));
+        };
+        let mut parsed = UpdateBody {
+            doc: None,
+            upsert: None,
+            doc_as_upsert: false,
+            detect_noop: true,
+            wants_source: false,
+            if_seq_no: None,
+            if_primary_term: None,
+        };
+        for (key, value) in members {
+            let flag =
+                |value: &Value| value.as_bool().ok_or_else(|| broken(format!("[{key}] is true or false")));
+            let number = |value: &Value| value.as_u64().ok_or_else(|| broken(format!("[{key}] is a number")));
+            let document = |value: Value| match value {
+                Value::Object(document) => Ok(document),
+                _ => Err(broken(format!("[{key}] doesn't support values that are no objects"))),
+            };
+            match key.as_str() {
+                "doc" => parsed.doc = Some(document(value)?),
+                "upsert" => parsed.upsert = Some(document(value)?),
+                "doc_as_upsert" => parsed.doc_as_upsert = flag(&value)?,
+                "detect_noop" => parsed.detect_noop = flag(&value)?,
+                "if_seq_no" => parsed.if_seq_no = Some(number(&value)?),
+                "if_primary_term" => parsed.if_primary_term = Some(number(&value)?),
+                // Which parts are shown is the renderer's.
+                "_source" => parsed.wants_source = value != Value::Bool(false),
+                "script" | "scripted_upsert" => {
+                    return Err(RequestError::unsupported(format_args!("[{key}] in an update")));
+                }
+                other => return Err(broken(format!("unknown field [{other}]"))),
+            }
+        }
+        if parsed.doc.is_none() {
+            let why = match parsed.doc_as_upsert {
+                true => "doc must be specified if doc_as_upsert is enabled",
+                false => "script or doc is missing",
+            };
+            return Err(RequestError::new(
+                400,
+                "action_request_validation_exception",
+                format!("Validation Failed: 1: {why};"),
+            ));
+        }
+        Ok(parsed)
+    }
+}
+
+/// What an update comes to.
+enum Plan {
+    Index { source: Vec<u8>, condition: Condition },
+    Create { source: Vec<u8> },
+    Noop,
+}
+
+impl Node {
+    pub(super) fn update(
+        &self,
+        shard: &Shard,
+        operation: &BulkOperation<'_>,
+        id: &str,
+        routing: Option<&str>,
+    ) -> Result<(WriteOutcome, Option<LogPosition>)> {
+        let body = UpdateBody::parse(operation.source)?;
+        let mut retries_left = operation.retry_on_conflict;
+        loop {
+            let found = shard.get(id, true)?;
+            let plan = plan(shard, operation, id, &body, found.as_ref())?;
+            let (kind, source, condition) = match plan {
+                Plan::Noop => {
+                    use std::sync::atomic::Ordering;
+                    shard.counters.noop_updates.fetch_add(1, Ordering::Relaxed);
+                    return Ok((noop(found, body.wants_source || operation.wants_source), None));
+                }
+                Plan::Index { source, condition } => (ShardOperationKind::Index, source, condition),
+                Plan::Create { source } => (ShardOperationKind::Create, source, Condition::None),
+            };
+            let routing = routing.or(found.as_ref().and_then(|found| found.routing.as_deref()));
+            let write = ShardOperation { kind, id, is_generated: false, routing, source: &source, condition };
+            let mut results = Vec::with_capacity(1);
+            let position = shard.write(&[write], &mut results)?;
+            match results.pop() {
+                Some(Ok(written)) => {
+                    let mut outcome = outcome_of(written);
+                    if body.wants_source || operation.wants_source {
+                        outcome.source = Some(source.into());
+                    }
+                    return Ok((outcome, position));
+                }
+                Some(Err(error)) if error.status == 409 && retries_left > 0 => retries_left -= 1,
+                Some(Err(error)) => return Err(error),
+                None => {
+                    return Err(RequestError::new(
+                        500,
+                        "illegal_state_exception",
+                        "a write of one operation answers once",
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn plan(
+    shard: &Shard,
+    operation: &BulkOperation<'_>,
+    id: &str,
+    body: &UpdateBody,
+    found: Option<&Found>,
+) -> Result<Plan> {
+    let expected =
+        match (operation.if_seq_no.or(body.if_seq_no), operation.if_primary_term.or(body.if_primary_term)) {
+            (Some(seq_no), Some(primary_term)) => Some((seq_no, primary_term)),
+            _ => None,
+        };
+    let doc = body.doc.as_ref();
+    let Some(found) = found else {
+        let upsert = match (&body.upsert, body.doc_as_upsert) {
+            (_, true) => doc,
+            (upsert, false) => upsert.as_ref(),
+        };
+        if let (Some((seq_no, primary_term)), Some(_)) = (expected, upsert) {
+            let why = format!(
+                "required seqNo [{seq_no}], primary term [{primary_term}]. but no document was found"
+            );
+            return Err(shard.conflict(id, why));
+        }
+        return match upsert {
+            Some(upsert) => Ok(Plan::Create { source: to_bytes(upsert)? }),
+            None => Err(shard.located(RequestError::new(
+                404,
+                "document_missing_exception",
+                format!("[{id}]: document missing"),
+            ))),
+        };
+    };
+    if let Some((seq_no, primary_term)) =
+        expected.filter(|expected| *expected != (found.seq_no, found.primary_term))
+    {
+        let why = format!(
+            "required seqNo [{seq_no}], primary term [{primary_term}]. current document has seqNo [{}] and primary term [{}]",
+            found.seq_no, found.primary_term
+        );
+        return Err(shard.conflict(id, why));
+    }
+    let mut source = match serde_json::from_slice(&found.source) {
+        Ok(Value::Object(source)) => source,
+        _ => {
+            return Err(RequestError::new(
+                500,
+                "illegal_state_exception",
+                "the stored document is not an object",
+            ));
+        }
+    };
+    let changed = match doc {
+        Some(doc) => merge(&mut source, doc, body.detect_noop, 0)?,
+        None => false,
+    };
+    if !changed && body.detect_noop {
+        return Ok(Plan::Noop);
+    }
+    let condition = Condition::SeqNo { seq_no: found.seq_no, primary_term: found.primary_term };
+    Ok(Plan::Index { source: to_bytes(&source)?, condition })
+}
+
+fn to_bytes(document: &Map<String, Value>) -> Result<Vec<u8>> {
+    serde_json::to_vec(document).map_err(|error| RequestError::new(500, "exception", error.to_string()))
+}
+
+/// Lays `changes` over `source`; objects merge, everything else is replaced. Whether anything changed.
+fn merge(
+    source: &mut Map<String, Value>,
+    changes: &Map<String, Value>,
+    compares: bool,
+    depth: usize,
+) -> Result<bool> {
+    if depth > DEPTH_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "the document is nested deeper than [{DEPTH_MAX}] levels"
+        )));
+    }
+    let mut changed = false;
+    for (key, value) in changes {
+        match (source.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(above)) => {
+                changed |= merge(below, above, compares, depth + 1)?
+            }
+            (Some(existing), value) => {
+                changed |= !compares || *existing != *value;
+                *existing = value.clone();
+            }
+            (None, value) => {
+                source.insert(key.clone(), value.clone());
+                changed = true;
+            }
+        }
+    }
+    Ok(changed)
+}
+
+fn noop(found: Option<Found>, wants_source: bool) -> WriteOutcome {
+    let (version, seq_no, primary_term) =
+        found.as_ref().map_or((0, 0, 0), |found| (found.version, found.seq_no, found.primary_term));
+    WriteOutcome {
+        result: WriteResult::Noop,
+        version,
+        seq_no,
+        primary_term,
+        shards_total: 0,
+        shards_successful: 0,
+        forced_refresh: false,
+        source: found.filter(|_| wants_source).map(|found| found.source.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parts_are_laid_over_the_document() {
+        let check = |source: Value, changes: Value, expected: Value, changed: bool| {
+            let (Value::Object(mut source), Value::Object(changes)) = (source, changes) else {
+                panic!("objects")
+            };
+            assert_eq!(merge(&mut source, &changes, true, 0).expect("shallow"), changed);
+            assert_eq!(Value::Object(source), expected);
+        };
+        check(json!({"a": 1}), json!({"b": 2}), json!({"a": 1, "b": 2}), true);
+        check(json!({"a": {"b": 1}}), json!({"a": {"c": 2}}), json!({"a": {"b": 1, "c": 2}}), true);
+        check(json!({"a": {"b": 1}}), json!({"a": {"b": 1}}), json!({"a": {"b": 1}}), false);
+        check(json!({"a": [1, 2]}), json!({"a": [3]}), json!({"a": [3]}), true);
+        check(json!({"a": 1}), json!({"a": null}), json!({"a": null}), true);
+    }
+}

@@ -1,0 +1,115 @@
+//! Refresh, flush, force merge, segments.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::Node;
+use super::live::LiveIndex;
+use crate::api::*;
+use crate::catalog::IndexMetadata;
+use crate::shard::Shard;
+
+impl Node {
+    pub(super) fn live_of(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<(Arc<IndexMetadata>, Arc<LiveIndex>)>> {
+        let found = self.catalog.load().resolve(expression, options)?;
+        Ok(found
+            .into_iter()
+            .filter_map(|metadata| self.live(&metadata).ok().map(|live| (metadata, live)))
+            .collect())
+    }
+
+    fn broadcast(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        mut run: impl FnMut(&Shard) -> Result<()>,
+    ) -> Result<BroadcastResponse> {
+        let mut response = BroadcastResponse::default();
+        for (metadata, live) in self.live_of(expression, options)? {
+            let copies = 1 + live.core.settings.load().number_of_replicas;
+            for shard in &live.shards {
+                response.total += copies;
+                match run(shard) {
+                    Ok(()) => response.successful += 1,
+                    Err(error) => {
+                        response.failed += 1;
+                        response.failures.push(ShardFailure {
+                            index: metadata.name.clone(),
+                            shard: shard.number,
+                            error,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(response)
+    }
+
+    pub fn refresh(&self, expression: &str, options: IndicesOptions) -> Result<BroadcastResponse> {
+        let response = self.broadcast(expression, options, |shard| shard.refresh());
+        self.note_refresh();
+        response
+    }
+
+    /// `force`: commit even when nothing changed.
+    pub fn flush(&self, expression: &str, options: IndicesOptions, force: bool) -> Result<BroadcastResponse> {
+        self.broadcast(expression, options, |shard| shard.flush(force))
+    }
+
+    /// Blocks until the merges are done.
+    pub fn force_merge(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        request: &ForceMergeRequest,
+    ) -> Result<BroadcastResponse> {
+        if request.only_expunge_deletes && request.max_num_segments.is_some() {
+            return Err(limber_mapping::RequestError::new(
+                400,
+                "action_request_validation_exception",
+                "Validation Failed: 1: cannot set only_expunge_deletes and max_num_segments at the same time, those two parameters are \
+                 mutually exclusive;",
+            ));
+        }
+        self.broadcast(expression, options, |shard| shard.force_merge(request))
+    }
+
+    /// Nothing is cached per request yet, so there is nothing to clear; answers for the shards it was asked for.
+    pub fn clear_cache(&self, expression: &str, options: IndicesOptions) -> Result<BroadcastResponse> {
+        self.broadcast(expression, options, |_| Ok(()))
+    }
+
+    /// The body of `GET /{index}/_segments`.
+    pub fn segments(&self, expression: &str, options: IndicesOptions) -> Result<Value> {
+        let mut indices = Map::new();
+        let mut response = BroadcastResponse::default();
+        for (metadata, live) in self.live_of(expression, options)? {
+            let copies = 1 + live.core.settings.load().number_of_replicas;
+            let mut shards = Map::new();
+            for shard in &live.shards {
+                response.total += copies;
+                let Ok(core) = shard.core() else {
+                    response.failed += 1;
+                    continue;
+                };
+                response.successful += 1;
+                let segments: Map<String, Value> = core.describe_segments().into_iter().collect();
+                let committed = segments.values().filter(|segment| segment["committed"] == true).count();
+                let entry = json!([{
+                    "routing": {"state": "STARTED", "primary": true, "node": self.node_id()},
+                    "num_committed_segments": committed,
+                    "num_search_segments": segments.len(),
+                    "segments": segments,
+                }]);
+                shards.insert(shard.number.to_string(), entry);
+            }
+            indices.insert(metadata.name.to_string(), json!({"shards": shards}));
+        }
+        Ok(json!({"_shards": response.to_json(), "indices": indices}))
+    }
+}

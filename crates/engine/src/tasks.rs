@@ -1,0 +1,193 @@
+//! Running requests: "what is being done, since when, and can it be stopped?"
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use limber_mapping::RequestError;
+use parking_lot::{Condvar, Mutex};
+use serde_json::{Value, json};
+
+use crate::api::Result;
+
+/// One running (or kept) task.
+#[derive(Debug)]
+pub struct Task {
+    pub id: u64,
+    pub action: &'static str,
+    pub description: String,
+    pub cancellable: bool,
+    /// Set by [`Task::cancel`]; searches look at it once a window.
+    pub cancelled: Arc<AtomicBool>,
+    start_millis: u64,
+    start: Instant,
+    finished: Mutex<Option<Finished>>,
+}
+
+#[derive(Debug)]
+struct Finished {
+    nanos: u64,
+    outcome: Result<Value>,
+}
+
+impl Task {
+    /// Asks the task to stop; whether it can.
+    pub fn cancel(&self) -> bool {
+        if self.cancellable {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+        self.cancellable
+    }
+
+    /// As `GET _tasks` shows it.
+    pub fn to_json(&self, node_id: &str, detailed: bool) -> Value {
+        let nanos = match &*self.finished.lock() {
+            Some(finished) => finished.nanos,
+            None => self.start.elapsed().as_nanos() as u64,
+        };
+        let mut task = json!({
+            "node": node_id,
+            "id": self.id,
+            "type": "transport",
+            "action": self.action,
+            "start_time_in_millis": self.start_millis,
+            "running_time_in_nanos": nanos,
+            "cancellable": self.cancellable,
+            "headers": {},
+        });
+        if self.cancellable {
+            task["cancelled"] = self.cancelled.load(Ordering::Relaxed).into();
+        }
+        if detailed {
+            task["description"] = self.description.clone().into();
+        }
+        task
+    }
+}
+
+/// Results of background tasks that are kept for `GET _tasks/{id}`.
+const FINISHED_MAX: usize = 100;
+
+/// All tasks of a node. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Tasks {
+    node_id: Arc<str>,
+    list: Arc<List>,
+}
+
+#[derive(Debug, Default)]
+struct List {
+    next_id: AtomicU64,
+    running: Mutex<BTreeMap<u64, Arc<Task>>>,
+    finished: Mutex<BTreeMap<u64, Arc<Task>>>,
+    ended: Condvar,
+}
+
+/// Takes the task off the list when it drops.
+pub struct TaskGuard<'t> {
+    tasks: &'t Tasks,
+    pub task: Arc<Task>,
+}
+
+impl Drop for TaskGuard<'_> {
+    fn drop(&mut self) {
+        self.tasks.list.running.lock().remove(&self.task.id);
+    }
+}
+
+impl Tasks {
+    pub(crate) fn new(node_id: Arc<str>) -> Tasks {
+        Tasks { node_id, list: Arc::default() }
+    }
+
+    /// Lists a request while the guard lives.
+    pub fn register(
+        &self,
+        action: &'static str,
+        description: impl Into<String>,
+        cancellable: bool,
+    ) -> TaskGuard<'_> {
+        TaskGuard { tasks: self, task: self.add(action, description.into(), cancellable) }
+    }
+
+    fn add(&self, action: &'static str, description: String, cancellable: bool) -> Arc<Task> {
+        let task = Arc::new(Task {
+            id: self.list.next_id.fetch_add(1, Ordering::Relaxed) + 1,
+            action,
+            description,
+            cancellable,
+            cancelled: Arc::default(),
+            start_millis: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_millis() as u64),
+            start: Instant::now(),
+            finished: Mutex::new(None),
+        });
+        self.list.running.lock().insert(task.id, task.clone());
+        task
+    }
+
+    pub fn list(&self) -> Vec<Arc<Task>> {
+        self.list.running.lock().values().cloned().collect()
+    }
+
+    /// The body of `GET _tasks/{id}`, waiting up to `timeout_ms` for its end; `None`: unknown.
+    pub fn get(&self, id: u64, timeout_ms: u64, node_id: &str) -> Option<Value> {
+        let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
+        loop {
+            let running = self.list.running.lock().get(&id).cloned();
+            let Some(task) = running else {
+                let task = self.list.finished.lock().get(&id).cloned()?;
+                let mut body = json!({"completed": true, "task": task.to_json(node_id, true)});
+                match task.finished.lock().as_ref().map(|finished| &finished.outcome) {
+                    Some(Ok(response)) => body["response"] = response.clone(),
+                    Some(Err(error)) => body["error"] = error.to_json(),
+                    None => {}
+                }
+                return Some(body);
+            };
+            let mut finished = self.list.finished.lock();
+            if finished.contains_key(&id) {
+                continue;
+            }
+            if Instant::now() >= deadline {
+                return Some(json!({"completed": false, "task": task.to_json(node_id, true)}));
+            }
+            // Woken at its end; looks again in any case, as a task without a kept result just vanishes.
+            self.list.ended.wait_for(&mut finished, Duration::from_millis(50).min(deadline - Instant::now()));
+        }
+    }
+
+    /// Runs `work` on a thread of its own and answers `node:id`. Its result is kept for [`Tasks::get`].
+    pub fn spawn(
+        &self,
+        action: &'static str,
+        description: String,
+        work: impl FnOnce() -> Result<Value> + Send + 'static,
+    ) -> Result<String> {
+        let task = self.add(action, description, false);
+        let id = task.id;
+        let list = self.list.clone();
+        let spawned = std::thread::Builder::new().name(format!("task-{id}")).spawn(move || {
+            let outcome = work();
+            let nanos = task.start.elapsed().as_nanos() as u64;
+            *task.finished.lock() = Some(Finished { nanos, outcome });
+            let mut finished = list.finished.lock();
+            finished.insert(task.id, task.clone());
+            while finished.len() > FINISHED_MAX {
+                finished.pop_first();
+            }
+            drop(finished);
+            list.running.lock().remove(&task.id);
+            list.ended.notify_all();
+        });
+        match spawned {
+            Ok(_) => Ok(format!("{}:{id}", self.node_id)),
+            Err(error) => {
+                self.list.running.lock().remove(&id);
+                Err(RequestError::new(503, "es_rejected_execution_exception", error.to_string()))
+            }
+        }
+    }
+}
