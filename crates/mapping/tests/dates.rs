@@ -1,6 +1,6 @@
 //! Date formats against what Elasticsearch 8.19.13 answered.
 
-use limber_mapping::date::DateFormat;
+use limber_mapping::date::{DateFormat, Zone};
 
 /// Pairs in which we differ, and why.
 const DIFFERENCES: &[(&str, &str)] = &[];
@@ -39,6 +39,26 @@ fn formats_take_and_print_what_elasticsearch_does() {
                     wrong.push(format!("{pattern}: {millis} prints as {printed}, found {text}"));
                 }
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn range_ends_are_elasticsearchs() {
+    let mut wrong = Vec::new();
+    for line in include_str!("date_math.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let [pattern, text, zone, end, expected] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        let zone = if zone.is_empty() { Zone::Utc } else { Zone::parse(zone).unwrap() };
+        let format = DateFormat::parse_list(pattern).unwrap();
+        let found = match format.parse_with_math(text, 0, end == "lte", &zone) {
+            Ok(millis) => millis.to_string(),
+            Err(error) => format!("! {}", error.reason),
+        };
+        if found != expected {
+            wrong.push(format!("{pattern} {text} {} {end}: {expected}, found {found}", zone.id()));
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));

@@ -156,15 +156,10 @@ impl DateFormat {
         }
         let read = |date: &str, round_up: bool| {
             self.parse_slowly(date, round_up, zone).map_err(|cause| {
-                RequestError::new(
-                    400,
-                    "parse_exception",
-                    format!(
-                        "failed to parse date field [{date}] with format [{}]: [{}]",
-                        self.pattern, cause.reason
-                    ),
-                )
-                .caused_by(cause)
+                let reason = format!("failed to parse date field [{date}] with format [{}]", self.pattern);
+                let outer = format!("{reason}: [{reason}]");
+                RequestError::new(400, "parse_exception", outer)
+                    .caused_by(RequestError::illegal_argument(reason).caused_by(cause))
             })
         };
         match text.split_once("||") {
@@ -233,7 +228,10 @@ impl Alternative {
     /// Error: the index where reading stopped.
     fn read(&self, text: &str, round_up: bool, zone: &Zone) -> Result<i64, usize> {
         match self {
-            Alternative::Epoch(epoch) => read_epoch(text, *epoch, round_up).ok_or(0),
+            // As in Elasticsearch, a query's zone moves even an epoch.
+            Alternative::Epoch(epoch) => {
+                read_epoch(text, *epoch, round_up).map(|millis| zone.to_utc(millis)).ok_or(0)
+            }
             Alternative::Items { read: items, is_lenient, .. } => {
                 let fields = read(items, text)?;
                 resolve(&fields, Resolution { round_up, is_lenient: *is_lenient, zone }).ok_or(0)

@@ -1,0 +1,54 @@
+//! Documents that bring new fields: the mapping that Elasticsearch 8.19.13 had after them.
+
+use limber_mapping::document::{Parsed, Scratch, infer, parse};
+use limber_mapping::testing::NullSink;
+use limber_mapping::{Mapping, MappingSettings, RequestError};
+use serde_json::Value;
+
+/// What an engine does with one document.
+fn index(mapping: &mut Mapping, source: &str) -> Result<(), RequestError> {
+    let mut scratch = Scratch::new();
+    let mut sink = NullSink::default();
+    match parse(mapping, source.as_bytes(), scratch.for_document("7"), &mut sink)? {
+        Parsed::Done => Ok(()),
+        Parsed::NeedsMapping => {
+            let merged = mapping.merge(&infer(mapping, source.as_bytes())?)?;
+            let again = parse(&merged, source.as_bytes(), scratch.for_document("7"), &mut sink)?;
+            assert_eq!(again, Parsed::Done, "{source}");
+            *mapping = merged;
+            Ok(())
+        }
+    }
+}
+
+#[test]
+fn new_fields_are_mapped_as_in_elasticsearch() {
+    let mut wrong = Vec::new();
+    for line in include_str!("dynamic.ndjson").lines() {
+        // A found date format also prints the empty locale it was built with there; it is the default here.
+        let case: Value = serde_json::from_str(&line.replace(", \"locale\": \"\"", "")).unwrap();
+        let mut mapping = Mapping::parse(&case["mapping"], &MappingSettings::default()).unwrap();
+        for (document, expected) in
+            case["documents"].as_array().unwrap().iter().zip(case["errors"].as_array().unwrap())
+        {
+            let document = document.as_str().unwrap();
+            match (index(&mut mapping, document), expected.as_array()) {
+                (Ok(()), None) => {}
+                (Err(error), Some(expected))
+                    if error.kind == expected[0] && error.reason == expected[1].as_str().unwrap() => {}
+                (outcome, _) => wrong
+                    .push(format!("{} {document}\n  is    {expected}\n  found {outcome:?}", case["mapping"])),
+            }
+        }
+        if mapping.to_json() != case["result"] {
+            wrong.push(format!(
+                "{} {}\n  is    {}\n  found {}",
+                case["mapping"],
+                case["documents"],
+                case["result"],
+                mapping.to_json()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
