@@ -11,13 +11,17 @@
 //!
 //! body of a leaf of n points, documents ascending (not values)
 //!   u8      bits of a value residual, 0 when all values are equal
+//!   u8      documents: 0 steps, 1 bits, 2 run
 //!   varint  factor: greatest common divisor of all (value - leaf min), at least 1
 //!   varint  first document
-//!   u8 * b  bits of a document step in each block of 128 points, b = ceil(n / 128)
+//!   steps:  u8 * b  bits of a document step in each block of 128 points, b = ceil(n / 128)
 //!   b blocks of value residuals `(value - leaf min) / factor`, 16 * bits bytes each
-//!   b blocks of steps from document to document, 16 * bits bytes each
+//!   steps:  b blocks of steps from document to document, 16 * bits bytes each
+//!   bits:   u64 * w  bit d % 64 of word d / 64 - first document / 64 is document d
+//!   run:    nothing: the documents follow each other
 //! ```
-//! The last block is padded: values with the leaf's minimum, documents with the last one.
+//! The last block is padded: values with the leaf's minimum, documents with the last one. Bits are written when they are
+//! shorter than steps (values that many documents have); they go into a result word by word.
 //!
 //! Kind `column`: the values ascend in document order (a log's timestamps), so the field's own column is the index; there are
 //! no leaves. Written only for fields with a column in which every document has exactly one value.
@@ -32,3 +36,8 @@ pub const ENTRY_BYTES: usize = 24;
 pub const FOOTER_BYTES: usize = 48;
 pub const KIND_LEAVES: u8 = 0;
 pub const KIND_COLUMN: u8 = 1;
+
+/// How a leaf's documents are written.
+pub const DOCS_STEPS: u8 = 0;
+pub const DOCS_BITS: u8 = 1;
+pub const DOCS_RUN: u8 = 2;

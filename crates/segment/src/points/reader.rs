@@ -5,7 +5,9 @@ use std::ops::{Range, RangeInclusive};
 use limber_codec::Reader;
 use limber_codec::column_block::{self, COLUMN_BLOCK as BLOCK, packed_bytes};
 
-use super::format::{ENTRY_BYTES, FOOTER_BYTES, KIND_COLUMN, KIND_LEAVES, LEAF_POINTS};
+use super::format::{
+    DOCS_BITS, DOCS_RUN, DOCS_STEPS, ENTRY_BYTES, FOOTER_BYTES, KIND_COLUMN, KIND_LEAVES, LEAF_POINTS,
+};
 use super::writer::Point;
 use crate::columns::{Cardinality, NumberColumn};
 use crate::{DocId, Error, Result};
@@ -23,6 +25,24 @@ pub struct Points<'a> {
     min: i64,
     max: i64,
     single_valued: bool,
+}
+
+/// A leaf as it is written.
+struct LeafBody<'a> {
+    offset: u64,
+    len: usize,
+    bits: u8,
+    factor: u64,
+    min: i64,
+    first: DocId,
+    values: &'a [u8],
+    docs: LeafDocs<'a>,
+}
+
+enum LeafDocs<'a> {
+    Steps { widths: &'a [u8], packed: &'a [u8] },
+    Bits(&'a [[u8; 8]]),
+    Run,
 }
 
 /// Documents delivered by [`Points::intersect`].
@@ -229,25 +249,33 @@ impl<'a> Points<'a> {
     }
 
     /// Sets the bit of every document with a value in the range: bit `doc % 64` of word `doc / 64`; `bits` has one for every
-    /// document of the segment.
+    /// document of the segment. Leaves inside the range that are bits themselves go in word by word.
     pub fn fill_bits(&self, range: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
-        let doc_end = bits.len() as u64 * 64;
-        self.intersect(range, &mut |docs| {
-            match docs {
-                PointDocs::Docs(docs) => {
-                    for doc in docs {
-                        let word = bits.get_mut(*doc as usize / 64);
-                        *word.ok_or_else(|| corrupt(u64::from(*doc), "documents of the segment"))? |=
-                            1 << (doc % 64);
-                    }
-                }
-                PointDocs::Range(docs) if u64::from(docs.end) <= doc_end => set_range(bits, docs),
-                PointDocs::Range(docs) => {
-                    return Err(corrupt(u64::from(docs.end), "documents of the segment"));
-                }
+        if range.is_empty() || self.value_count == 0 {
+            return Ok(());
+        }
+        if bits.len() < self.doc_count.div_ceil(64) as usize {
+            return Err(corrupt(bits.len() as u64, "a bit for every document"));
+        }
+        if let Some(column) = &self.column {
+            set_range(bits, self.column_range(column, &range)?);
+            return Ok(());
+        }
+        let mut leaf = Leaf::boxed();
+        for number in self.leaves(&range) {
+            let (min, max, _) = self.entry(number);
+            let inside = *range.start() <= min && max <= *range.end();
+            if inside && self.parse_leaf(number)?.set_all(bits) {
+                continue;
             }
-            Ok(())
-        })
+            self.read_leaf(number, &mut leaf, !inside)?;
+            if !inside {
+                leaf.keep(&range);
+            }
+            // In bounds: `read_leaf` checked that documents ascend to one of the segment.
+            leaf.docs[..leaf.len].iter().for_each(|doc| bits[*doc as usize / 64] |= 1 << (doc % 64));
+        }
+        Ok(())
     }
 
     /// Documents (= values) of the range in a column whose values ascend.
@@ -260,48 +288,50 @@ impl<'a> Points<'a> {
         Ok(start as u32..end.max(start) as u32)
     }
 
-    /// Decodes a leaf; its values only when wanted.
-    fn read_leaf(&self, leaf: usize, out: &mut Leaf, values: bool) -> Result<()> {
+    fn parse_leaf(&self, leaf: usize) -> Result<LeafBody<'a>> {
         let (min, _, offset) = self.entry(leaf);
         let unfit = || corrupt(offset, "a leaf of points");
         let next =
             if leaf + 1 < self.leaf_count() { self.entry(leaf + 1).2 } else { self.bodies.len() as u64 };
         let body = self.bodies.get(offset as usize..next as usize).ok_or_else(unfit)?;
-        out.len = self.leaf_len(leaf);
-        let blocks = out.len.div_ceil(BLOCK);
+        let len = self.leaf_len(leaf);
+        let blocks = len.div_ceil(BLOCK);
         let mut reader = Reader::new(body);
         let head = (|| {
-            let (bits, factor, first) = (reader.u8()?, reader.varint()?, reader.varint_u32()?);
-            Ok::<_, limber_codec::Corrupt>((bits, factor, first, reader.bytes(blocks)?))
+            let (bits, layout, factor) = (reader.u8()?, reader.u8()?, reader.varint()?);
+            let first = reader.varint_u32()?;
+            let widths = reader.bytes(if layout == DOCS_STEPS { blocks } else { 0 })?;
+            Ok::<_, limber_codec::Corrupt>((bits, layout, factor, first, widths))
         })();
-        let (bits, factor, mut initial, doc_bits) = head.map_err(Error::in_section("points", offset))?;
-        if bits > 64 {
+        let (bits, layout, factor, first, widths) = head.map_err(Error::in_section("points", offset))?;
+        if bits > 64 || first >= self.doc_count {
             return Err(unfit());
         }
-        let (value_bytes, mut doc_bytes) =
-            reader.rest().split_at_checked(blocks * packed_bytes(bits)).ok_or_else(unfit)?;
+        let (values, docs) = reader.rest().split_at_checked(blocks * packed_bytes(bits)).ok_or_else(unfit)?;
+        let docs = match layout {
+            DOCS_STEPS => LeafDocs::Steps { widths, packed: docs },
+            DOCS_BITS if docs.len() / 8 <= (self.doc_count.div_ceil(64) - first / 64) as usize => {
+                LeafDocs::Bits(docs.as_chunks().0)
+            }
+            DOCS_RUN if u64::from(first) + len as u64 <= u64::from(self.doc_count) => LeafDocs::Run,
+            _ => return Err(unfit()),
+        };
+        Ok(LeafBody { offset, len, bits, factor, min, first, values, docs })
+    }
+
+    /// Decodes a leaf; its values only when wanted.
+    fn read_leaf(&self, leaf: usize, out: &mut Leaf, values: bool) -> Result<()> {
+        let body = self.parse_leaf(leaf)?;
+        out.len = body.len;
         if values {
-            for block in 0..blocks {
-                let packed = &value_bytes[block * packed_bytes(bits)..][..packed_bytes(bits)];
-                let (out, _) = out.values.as_chunks_mut::<BLOCK>();
-                column_block::unpack_i64(packed, bits, min, factor, &mut out[block]).ok_or_else(unfit)?;
-            }
+            body.read_values(out)?;
         }
-        for (block, bits) in doc_bits.iter().enumerate() {
-            let (packed, rest) = doc_bytes.split_at_checked(packed_bytes(*bits)).ok_or_else(unfit)?;
-            let (docs, _) = out.docs.as_chunks_mut::<BLOCK>();
-            column_block::unpack_ascending(packed, *bits, initial, &mut docs[block]).ok_or_else(unfit)?;
-            // Steps this wide could wrap around; narrower ones cannot within a leaf.
-            if *bits > STEP_BITS_SAFE && !(docs[block].is_sorted() && docs[block][0] >= initial) {
-                return Err(unfit());
-            }
-            initial = docs[block][BLOCK - 1];
-            doc_bytes = rest;
-        }
-        if doc_bytes.is_empty() && initial < self.doc_count && out.docs[0] <= initial {
+        body.read_docs(self.doc_count, out)?;
+        let last = out.docs[out.len - 1];
+        if last < self.doc_count && out.docs[0] <= last {
             Ok(())
         } else {
-            Err(unfit())
+            Err(corrupt(body.offset, "documents"))
         }
     }
 
@@ -354,6 +384,81 @@ impl<'a> Points<'a> {
         match &self.column {
             Some(column) => column.min().ok_or_else(|| corrupt(0, "values")),
             None => Ok(self.entry(0).0),
+        }
+    }
+}
+
+impl LeafBody<'_> {
+    fn read_values(&self, out: &mut Leaf) -> Result<()> {
+        let (blocks, _) = out.values.as_chunks_mut::<BLOCK>();
+        for (block, out) in blocks.iter_mut().enumerate().take(self.len.div_ceil(BLOCK)) {
+            let packed = &self.values[block * packed_bytes(self.bits)..][..packed_bytes(self.bits)];
+            let unpacked = column_block::unpack_i64(packed, self.bits, self.min, self.factor, out);
+            unpacked.ok_or_else(|| corrupt(self.offset, "packed values"))?;
+        }
+        Ok(())
+    }
+
+    fn read_docs(&self, doc_count: u32, out: &mut Leaf) -> Result<()> {
+        let unfit = || corrupt(self.offset, "as many ascending documents as the leaf has points");
+        match &self.docs {
+            LeafDocs::Run => {
+                out.docs[..self.len].iter_mut().zip(self.first..).for_each(|(out, doc)| *out = doc)
+            }
+            LeafDocs::Bits(words) => {
+                let mut at = 0;
+                for (word, base) in words.iter().zip((self.first / 64 * 64..).step_by(64)) {
+                    let mut rest = u64::from_le_bytes(*word);
+                    while rest != 0 {
+                        *out.docs.get_mut(at).ok_or_else(unfit)? = base + rest.trailing_zeros();
+                        at += 1;
+                        rest &= rest - 1;
+                    }
+                }
+                if at != self.len || out.docs[0] != self.first {
+                    return Err(unfit());
+                }
+            }
+            LeafDocs::Steps { widths, packed } => {
+                let (mut initial, mut packed) = (self.first, *packed);
+                let (blocks, _) = out.docs.as_chunks_mut::<BLOCK>();
+                for (docs, bits) in blocks.iter_mut().zip(*widths) {
+                    let (here, rest) = packed.split_at_checked(packed_bytes(*bits)).ok_or_else(unfit)?;
+                    column_block::unpack_ascending(here, *bits, initial, docs).ok_or_else(unfit)?;
+                    // Steps this wide could wrap around; narrower ones cannot within a leaf.
+                    let is_safe = *bits <= STEP_BITS_SAFE || (docs.is_sorted() && docs[0] >= initial);
+                    initial = docs[BLOCK - 1];
+                    if !is_safe || initial >= doc_count {
+                        return Err(unfit());
+                    }
+                    packed = rest;
+                }
+                if !packed.is_empty() {
+                    return Err(unfit());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the bits of all documents of the leaf, when that needs no decoding; whether it did.
+    fn set_all(&self, bits: &mut [u64]) -> bool {
+        let first_word = self.first as usize / 64;
+        match &self.docs {
+            LeafDocs::Steps { .. } => false,
+            LeafDocs::Run => {
+                let docs = self.first..self.first + self.len as u32;
+                let fits = docs.end as usize <= bits.len() * 64;
+                if fits {
+                    set_range(bits, docs);
+                }
+                fits
+            }
+            LeafDocs::Bits(words) => {
+                let Some(bits) = bits.get_mut(first_word..first_word + words.len()) else { return false };
+                bits.iter_mut().zip(*words).for_each(|(bits, word)| *bits |= u64::from_le_bytes(*word));
+                true
+            }
         }
     }
 }

@@ -3,7 +3,9 @@
 use limber_codec::column_block::{COLUMN_BLOCK as BLOCK, ascending_bits, bits_for, pack, pack_ascending};
 use limber_codec::varint;
 
-use super::format::{ENTRY_BYTES, FOOTER_BYTES, KIND_COLUMN, KIND_LEAVES, LEAF_POINTS};
+use super::format::{
+    DOCS_BITS, DOCS_RUN, DOCS_STEPS, ENTRY_BYTES, FOOTER_BYTES, KIND_COLUMN, KIND_LEAVES, LEAF_POINTS,
+};
 use crate::columns::{Cardinality, ColumnSummary};
 use crate::{DocId, Result, Sink};
 
@@ -77,6 +79,9 @@ pub(crate) struct LeafWriter {
     directory: Vec<u8>,
     body: Vec<u8>,
     order: Vec<u64>,
+    /// Of the leaf being written: its documents packed, and the widths of their blocks.
+    docs: Vec<u8>,
+    widths: Vec<u8>,
     bodies_len: u64,
     value_count: u64,
     bounds: Option<(i64, i64)>,
@@ -108,11 +113,11 @@ impl LeafWriter {
         let factor = common_divisor(leaf, min);
         let bits = bits_for((max.wrapping_sub(min) as u64) / factor);
         self.body.clear();
-        self.body.push(bits);
+        let docs_layout = self.pack_docs();
+        self.body.extend_from_slice(&[bits, docs_layout]);
         varint::write_u64(&mut self.body, factor);
         varint::write_u64(&mut self.body, self.order[0] >> 32);
-        let widths_at = self.body.len();
-        self.body.resize(widths_at + leaf.len().div_ceil(BLOCK), 0);
+        self.body.extend_from_slice(&self.widths);
         if bits > 0 {
             for block in self.order.chunks(BLOCK) {
                 let mut residuals = [0; BLOCK];
@@ -123,15 +128,7 @@ impl LeafWriter {
                 pack(&residuals, bits, &mut self.body);
             }
         }
-        let mut initial = (self.order[0] >> 32) as u32;
-        for (number, block) in self.order.chunks(BLOCK).enumerate() {
-            let mut docs = [(block[block.len() - 1] >> 32) as u32; BLOCK];
-            docs.iter_mut().zip(block).for_each(|(doc, ordered)| *doc = (*ordered >> 32) as u32);
-            let bits = ascending_bits(initial, &docs);
-            self.body[widths_at + number] = bits;
-            pack_ascending(initial, &docs, bits, &mut self.body);
-            initial = docs[BLOCK - 1];
-        }
+        self.body.extend_from_slice(&self.docs);
         self.directory.reserve(ENTRY_BYTES);
         self.directory.extend_from_slice(&min.to_le_bytes());
         self.directory.extend_from_slice(&max.to_le_bytes());
@@ -141,6 +138,39 @@ impl LeafWriter {
         self.value_count += leaf.len() as u64;
         self.bounds = Some((self.bounds.map_or(min, |(least, _)| least), max));
         Ok(())
+    }
+
+    /// Packs the documents of `order` into `docs` and `widths`; which layout was the shortest.
+    fn pack_docs(&mut self) -> u8 {
+        self.docs.clear();
+        self.widths.clear();
+        let doc = |ordered: &u64| (ordered >> 32) as u32;
+        let (first, last) = (doc(&self.order[0]), doc(&self.order[self.order.len() - 1]));
+        let is_strict = self.order.windows(2).all(|pair| doc(&pair[0]) < doc(&pair[1]));
+        if is_strict && (last - first) as usize == self.order.len() - 1 {
+            return DOCS_RUN;
+        }
+        let mut initial = first;
+        for block in self.order.chunks(BLOCK) {
+            let mut docs = [doc(&block[block.len() - 1]); BLOCK];
+            docs.iter_mut().zip(block).for_each(|(slot, ordered)| *slot = doc(ordered));
+            let bits = ascending_bits(initial, &docs);
+            self.widths.push(bits);
+            pack_ascending(initial, &docs, bits, &mut self.docs);
+            initial = docs[BLOCK - 1];
+        }
+        let word_count = (last / 64 - first / 64 + 1) as usize;
+        if !is_strict || 8 * word_count >= self.docs.len() + self.widths.len() {
+            return DOCS_STEPS;
+        }
+        let mut words = vec![0u64; word_count];
+        for ordered in &self.order {
+            words[(doc(ordered) / 64 - first / 64) as usize] |= 1 << (doc(ordered) % 64);
+        }
+        self.docs.clear();
+        self.widths.clear();
+        words.iter().for_each(|word| self.docs.extend_from_slice(&word.to_le_bytes()));
+        DOCS_BITS
     }
 
     pub fn finish(mut self, doc_count: u32, with_value: u32, sink: &mut impl Sink) -> Result<()> {

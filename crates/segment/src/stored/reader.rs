@@ -5,7 +5,7 @@ use std::ops::Range;
 use limber_codec::Reader;
 
 use super::StoredCodec;
-use super::compress::decompress;
+use super::compress::PartDecompressor;
 use super::format::{INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES};
 use crate::{DocId, Error, Result};
 
@@ -20,8 +20,9 @@ pub struct Stored<'a> {
 
 /// Keeps the block decompressed last, so that neighbouring documents cost one decompression. Reuse one across documents; it may
 /// go from segment to segment.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct StoredReader {
+    decompressor: PartDecompressor,
     /// (segment core, block number) in `head` / `body`.
     head_of: Option<(u64, usize)>,
     body_of: Option<(u64, usize)>,
@@ -191,6 +192,12 @@ impl<'a> Stored<'a> {
     }
 }
 
+impl std::fmt::Debug for StoredReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StoredReader({:?})", self.body_of)
+    }
+}
+
 impl StoredReader {
     pub fn new() -> StoredReader {
         StoredReader::default()
@@ -208,7 +215,7 @@ impl StoredReader {
         self.head_of = None;
         self.body_of = None;
         let parts = Stored::parts(raw)?;
-        decompress(codec, parts.head, parts.head_len, &mut self.head)?;
+        self.decompressor.decompress(codec, parts.head, parts.head_len, &mut self.head)?;
         self.first_doc = raw.first_doc;
         self.parse_head(raw.doc_count, parts.body_len).map_err(Error::in_section("stored blocks", 0))?;
         self.head_of = Some(key);
@@ -258,7 +265,7 @@ impl StoredReader {
         if self.body_of != Some(key) {
             self.body_of = None;
             let parts = Stored::parts(raw)?;
-            decompress(codec, parts.body, parts.body_len, &mut self.body)?;
+            self.decompressor.decompress(codec, parts.body, parts.body_len, &mut self.body)?;
             self.body_of = Some(key);
         }
         Ok(())

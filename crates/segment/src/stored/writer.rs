@@ -3,7 +3,7 @@
 use limber_codec::varint;
 
 use super::StoredCodec;
-use super::compress::compress;
+use super::compress::PartCompressor;
 use super::format::BLOCK_DOCS_MAX;
 use super::reader::RawBlock;
 use crate::file::{NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
@@ -13,6 +13,7 @@ use crate::{Error, Result, Sink};
 /// as it goes.
 pub struct StoredWriter {
     codec: StoredCodec,
+    compressor: PartCompressor,
     /// Lengths of the open block's documents, encoded.
     lengths: Vec<u8>,
     ids: Vec<u8>,
@@ -32,6 +33,7 @@ impl StoredWriter {
     pub fn new(codec: StoredCodec) -> StoredWriter {
         StoredWriter {
             codec,
+            compressor: PartCompressor::new(codec),
             lengths: Vec::new(),
             ids: Vec::new(),
             routings: Vec::new(),
@@ -87,8 +89,8 @@ impl StoredWriter {
         self.lengths.append(&mut self.ids);
         self.lengths.append(&mut self.routings);
         self.scratch.clear();
-        let head_len = compress(self.codec, &self.lengths, &mut self.scratch)?;
-        let body_len = compress(self.codec, &self.sources, &mut self.scratch)?;
+        let head_len = self.compressor.compress(&self.lengths, &mut self.scratch);
+        let body_len = self.compressor.compress(&self.sources, &mut self.scratch);
         self.index_block(self.doc_count - self.open_docs);
         for (len, compressed_len) in [(self.lengths.len(), head_len), (self.sources.len(), body_len)] {
             varint::write_u64(&mut self.blocks, len as u64);
