@@ -31,12 +31,25 @@ pub enum OnError {
 /// Signals shared by all clients of a step.
 #[derive(Debug)]
 pub struct StepSignals {
-    /// The user or another client ended the race.
-    pub is_cancelled: Arc<AtomicBool>,
+    /// The user ended the race.
+    pub is_interrupted: Arc<AtomicBool>,
+    /// A client met something that ends the race.
+    pub is_aborted: AtomicBool,
     /// The completing task is done: the others stop after their current request.
     pub is_completed: AtomicBool,
     /// Clients of the completing task that still run.
     pub completing_clients: AtomicUsize,
+}
+
+impl StepSignals {
+    /// Whether clients have to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.is_aborted.load(Ordering::Acquire) || self.is_interrupted.load(Ordering::Acquire)
+    }
+
+    pub fn abort(&self) {
+        self.is_aborted.store(true, Ordering::Release);
+    }
 }
 
 /// Whether a task ends its step.
@@ -124,7 +137,7 @@ impl Client {
                 self.signals.is_completed.store(true, Ordering::Release);
             }
             if let Err(reason) = result {
-                self.signals.is_cancelled.store(true, Ordering::Release);
+                self.signals.abort();
                 return Err((name, reason));
             }
         }
@@ -139,7 +152,7 @@ impl Client {
             tokio::time::sleep(task.ramp_up_wait).await;
         }
         let mut timer: Option<Timer> = None;
-        while !control.is_completed() && !self.signals.is_cancelled.load(Ordering::Acquire) {
+        while !control.is_completed() && !self.signals.is_cancelled() {
             let due_s = task.throttle.next_due_s();
             // Whichever comes first, the loop's end or the parameters', ends the task.
             let progress =

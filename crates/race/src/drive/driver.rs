@@ -28,6 +28,7 @@ use crate::model::{ScheduleElement, Task, Track};
 /// Rally ends a round every 30 s; a shorter one bounds the samples that wait.
 const ROUND: Duration = Duration::from_secs(5);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+const INTERRUPT_GRACE: Duration = Duration::from_millis(50);
 /// How long clients have after the race was cancelled.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -98,12 +99,12 @@ impl<'a> PlannedSchedule<'a> {
     pub fn run(
         self,
         config: &DriveConfig,
-        is_cancelled: &Arc<AtomicBool>,
+        is_interrupted: &Arc<AtomicBool>,
         progress: &mut dyn DriveProgress,
     ) -> Result<Vec<TaskResult<'a>>, DriveError> {
         let mut results = Vec::new();
         for (step, operations) in &self.steps {
-            results.extend(run_step(step, operations, config, is_cancelled, progress)?);
+            results.extend(run_step(step, operations, config, is_interrupted, progress)?);
         }
         Ok(results)
     }
@@ -141,13 +142,14 @@ fn run_step<'a>(
     step: &Step<'a>,
     operations: &[Box<dyn Operation>],
     config: &DriveConfig,
-    is_cancelled: &Arc<AtomicBool>,
+    is_interrupted: &Arc<AtomicBool>,
     progress: &mut dyn DriveProgress,
 ) -> Result<Vec<TaskResult<'a>>, DriveError> {
     let names: Vec<&str> = step.tasks.iter().map(|task| task.name.as_str()).collect();
     progress.step_started(&names.join(","));
     let signals = Arc::new(StepSignals {
-        is_cancelled: Arc::clone(is_cancelled),
+        is_interrupted: Arc::clone(is_interrupted),
+        is_aborted: AtomicBool::new(false),
         is_completed: AtomicBool::new(false),
         completing_clients: AtomicUsize::new(completing_clients(step)),
     });
@@ -176,10 +178,14 @@ fn run_step<'a>(
         };
         (statistics, workers.into_iter().map(join).collect::<Result<Vec<()>, _>>())
     });
-    outcome?;
-    if is_cancelled.load(Ordering::Acquire) {
+    if outcome.is_err() {
+        // An interrupt also reaches a server started from the same terminal; its end must not look like the cause.
+        std::thread::sleep(INTERRUPT_GRACE);
+    }
+    if is_interrupted.load(Ordering::Acquire) {
         return Err(DriveError::Interrupted);
     }
+    outcome?;
     progress.step_finished(statistics.iter().map(TaskStatistics::error_rate).fold(0.0, f64::max));
     Ok(step.tasks.iter().zip(statistics).map(|(task, statistics)| TaskResult { task, statistics }).collect())
 }
@@ -255,12 +261,12 @@ impl Worker<'_, '_> {
         // Whatever fails here, the other workers must not wait for this one.
         let prepared = self.prepare();
         if prepared.is_err() {
-            self.signals.is_cancelled.store(true, Ordering::Release);
+            self.signals.abort();
         }
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => {
-                self.signals.is_cancelled.store(true, Ordering::Release);
+                self.signals.abort();
                 self.start_line.wait();
                 return Err(error.into());
             }
@@ -300,7 +306,7 @@ impl Worker<'_, '_> {
                 Ok(Some(joined)) => joined,
                 Ok(None) => break,
                 // Clients look at the signal between requests; one that waits long is stopped where it waits.
-                Err(_) if self.signals.is_cancelled.load(Ordering::Acquire) => {
+                Err(_) if self.signals.is_cancelled() => {
                     running.abort_all();
                     continue;
                 }
