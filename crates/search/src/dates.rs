@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, LazyLock};
 
-
 use limber_mapping::date::DateFormat;
 
 static DEFAULT_FORMAT: LazyLock<Arc<DateFormat>> = LazyLock::new(|| {
@@ -13,4 +12,3 @@ static DEFAULT_FORMAT: LazyLock<Arc<DateFormat>> = LazyLock::new(|| {
 pub(crate) fn default_format() -> Arc<DateFormat> {
     DEFAULT_FORMAT.clone()
 }
-

@@ -139,7 +139,11 @@ pub fn root_cause(error: &RequestError) -> &RequestError {
             "illegal_argument_exception" | "number_format_exception" => error,
             _ => root_cause(cause),
         },
-        Some(cause) if !is_foreign(error.kind) && !is_foreign(cause.kind) && cause.kind != "named_object_not_found_exception" => {
+        Some(cause)
+            if !is_foreign(error.kind)
+                && !is_foreign(cause.kind)
+                && cause.kind != "named_object_not_found_exception" =>
+        {
             root_cause(cause)
         }
         _ => error,
@@ -191,14 +195,19 @@ mod tests {
     fn a_foreign_exception_is_repeated_as_the_cause() {
         let body = failed(RequestError::illegal_argument("bad"));
         assert_eq!(body["status"], 400);
-        assert_eq!(body["error"]["root_cause"][0], json!({"type": "illegal_argument_exception", "reason": "bad"}));
+        assert_eq!(
+            body["error"]["root_cause"][0],
+            json!({"type": "illegal_argument_exception", "reason": "bad"})
+        );
         assert_eq!(body["error"]["caused_by"]["caused_by"]["reason"], "bad");
     }
 
     #[test]
     fn an_elasticsearch_exception_is_its_own_root_cause() {
         let cause = RequestError::new(400, "number_format_exception", "For input string: \"abc\"");
-        let body = failed(RequestError::new(400, "query_shard_exception", "failed to create query").caused_by(cause));
+        let body = failed(
+            RequestError::new(400, "query_shard_exception", "failed to create query").caused_by(cause),
+        );
         assert_eq!(body["error"]["root_cause"][0]["type"], "query_shard_exception");
         assert_eq!(body["error"].get("caused_by"), None);
     }

@@ -33,7 +33,11 @@ pub struct Cursor {
 ///
 /// # Errors
 /// The request's fault as a whole, every shard failed, cancelled, or out of memory (`circuit_breaking_exception`).
-pub fn execute(shards: &[ShardSnapshot], request: &SearchRequest, context: &SearchContext) -> Result<SearchResponse> {
+pub fn execute(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    context: &SearchContext,
+) -> Result<SearchResponse> {
     run(shards, request, None, false, context)
 }
 
@@ -50,7 +54,11 @@ pub fn execute_page(
 }
 
 /// Counts hits.
-pub fn count(shards: &[ShardSnapshot], request: &CountRequest, context: &SearchContext) -> Result<CountResponse> {
+pub fn count(
+    shards: &[ShardSnapshot],
+    request: &CountRequest,
+    context: &SearchContext,
+) -> Result<CountResponse> {
     let search = SearchRequest {
         query: request.query.clone(),
         min_score: request.min_score,
@@ -110,7 +118,10 @@ fn run(
         (response.total, response.max_score) = (cursor.total, cursor.max_score);
     }
     let winners = winners(&found, request);
-    if is_scroll && winners.len() == request.size() as usize && let Some((number, hit)) = winners.last() {
+    if is_scroll
+        && winners.len() == request.size() as usize
+        && let Some((number, hit)) = winners.last()
+    {
         response.cursor = Some(Cursor {
             keys: hit.keys.clone(),
             shard: *number,
@@ -136,7 +147,12 @@ fn with_timeout(request: &SearchRequest, context: &SearchContext) -> SearchConte
 }
 
 /// Charges the hits that all shards may hand in, before any is collected.
-fn charge_hits(shards: &[ShardSnapshot], request: &SearchRequest, is_scroll: bool, context: &SearchContext) -> Result<Charge> {
+fn charge_hits(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    is_scroll: bool,
+    context: &SearchContext,
+) -> Result<Charge> {
     let mut hits = 0u64;
     for snapshot in shards {
         if check_window(snapshot, request, is_scroll).is_ok() {
@@ -250,13 +266,20 @@ fn check_sort_kinds(found: &[(usize, ShardHits)]) -> Result<()> {
     Ok(())
 }
 
-fn reduce(shard_count: usize, found: &[(usize, ShardHits)], failures: Vec<ShardFailure>, request: &SearchRequest) -> SearchResponse {
+fn reduce(
+    shard_count: usize,
+    found: &[(usize, ShardHits)],
+    failures: Vec<ShardFailure>,
+    request: &SearchRequest,
+) -> SearchResponse {
     let counted: u64 = found.iter().map(|(_, hits)| hits.total).sum();
     let is_lower_bound = found.iter().any(|(_, hits)| hits.is_lower_bound);
     let total = match request.track_total_hits {
         TrackTotalHits::None => None,
         TrackTotalHits::Exact => Some(TotalHits { value: counted, is_lower_bound: false }),
-        TrackTotalHits::UpTo(limit) if counted > u64::from(limit) => Some(TotalHits { value: u64::from(limit), is_lower_bound: true }),
+        TrackTotalHits::UpTo(limit) if counted > u64::from(limit) => {
+            Some(TotalHits { value: u64::from(limit), is_lower_bound: true })
+        }
         TrackTotalHits::UpTo(_) => Some(TotalHits { value: counted, is_lower_bound }),
     };
     let max_score = match request.is_by_score() {
@@ -268,14 +291,22 @@ fn reduce(shard_count: usize, found: &[(usize, ShardHits)], failures: Vec<ShardF
                 _ => hit.score,
             })
             .reduce(f32::max),
-        false if request.track_scores => found.iter().map(|(_, hits)| hits.max_score).filter(|score| score.is_finite()).reduce(f32::max),
+        false if request.track_scores => {
+            found.iter().map(|(_, hits)| hits.max_score).filter(|score| score.is_finite()).reduce(f32::max)
+        }
         _ => None,
     };
     SearchResponse {
         took_millis: 0,
         timed_out: found.iter().any(|(_, hits)| hits.timed_out),
-        terminated_early: (request.terminate_after > 0).then(|| found.iter().any(|(_, hits)| hits.terminated_early)),
-        shards: ShardsSummary { total: shard_count as u32, successful: found.len() as u32, skipped: 0, failures },
+        terminated_early: (request.terminate_after > 0)
+            .then(|| found.iter().any(|(_, hits)| hits.terminated_early)),
+        shards: ShardsSummary {
+            total: shard_count as u32,
+            successful: found.len() as u32,
+            skipped: 0,
+            failures,
+        },
         total,
         max_score,
         hits: Vec::new(),
@@ -286,7 +317,8 @@ fn reduce(shard_count: usize, found: &[(usize, ShardHits)], failures: Vec<ShardF
 
 /// The hits of the page, with the index of their shard: best first, ties by shard, then by document.
 fn winners<'f>(found: &'f [(usize, ShardHits)], request: &SearchRequest) -> Vec<(usize, &'f Hit)> {
-    let mut all: Vec<(usize, &Hit)> = found.iter().flat_map(|(number, hits)| hits.hits.iter().map(|hit| (*number, hit))).collect();
+    let mut all: Vec<(usize, &Hit)> =
+        found.iter().flat_map(|(number, hits)| hits.hits.iter().map(|hit| (*number, hit))).collect();
     let sorts = found.first().map_or(&[][..], |(_, hits)| &hits.sorts);
     all.sort_by(|(left_shard, left), (right_shard, right)| {
         let order = match sorts.is_empty() {

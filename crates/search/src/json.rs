@@ -76,7 +76,9 @@ pub fn int(value: &Value) -> Result<i32, RequestError> {
         other => return Err(number_format(other)),
     };
     i32::try_from(wide).map_err(|_| {
-        RequestError::illegal_argument(format!("Numeric value ({wide}) out of range of int (-2147483648 - 2147483647)"))
+        RequestError::illegal_argument(format!(
+            "Numeric value ({wide}) out of range of int (-2147483648 - 2147483647)"
+        ))
     })
 }
 
@@ -99,7 +101,6 @@ pub fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-
 /// A time such as `5s` or `100ms` in milliseconds; `-1` is none. Source: Elasticsearch's `TimeValue#parseTimeValue`.
 pub fn time_millis(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {
     let trimmed = text.trim().to_ascii_lowercase();
@@ -112,7 +113,9 @@ pub fn time_millis(text: &str, setting: &str) -> Result<Option<u64>, RequestErro
     let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = trimmed.split_at(digits);
     let refused = |why: &str| {
-        RequestError::illegal_argument(format!("failed to parse setting [{setting}] with value [{text}] as a time value: {why}"))
+        RequestError::illegal_argument(format!(
+            "failed to parse setting [{setting}] with value [{text}] as a time value: {why}"
+        ))
     };
     let scale_nanos: u64 = match unit {
         "nanos" => 1,
@@ -135,7 +138,13 @@ mod tests {
 
     #[test]
     fn integers_are_coerced_as_elasticsearch_does() {
-        for (value, expected) in [(json!(5), Some(5)), (json!("3"), Some(3)), (json!(1.9), Some(1)), (json!("abc"), None), (json!(3e10), None)] {
+        for (value, expected) in [
+            (json!(5), Some(5)),
+            (json!("3"), Some(3)),
+            (json!(1.9), Some(1)),
+            (json!("abc"), None),
+            (json!(3e10), None),
+        ] {
             assert_eq!(int(&value).ok(), expected, "{value}");
         }
     }

@@ -7,7 +7,7 @@ use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
 use crate::query::{self, BoundQuery, Docs, Node, Query};
-use crate::request::SearchRequest;
+use crate::request::{SearchRequest, TrackTotalHits};
 
 /// What one shard answers to the query phase.
 pub(crate) struct ShardHits {
@@ -83,9 +83,10 @@ pub(crate) fn search<'a>(
         },
         count_max: wanted.count_max,
         total: 0,
-        threshold: match known_total {
-            Some(_) => 0,
-            None => request.track_total_hits.threshold(),
+        count_limit: match (known_total, request.track_total_hits) {
+            (Some(_), _) | (None, TrackTotalHits::None) => None,
+            (None, TrackTotalHits::UpTo(limit)) => Some(u64::from(limit)),
+            (None, TrackTotalHits::Exact) => Some(u64::MAX),
         },
         is_lower_bound: false,
         max_score: f32::NEG_INFINITY,
@@ -150,10 +151,12 @@ fn known_count_of(query: &BoundQuery, view: &SegmentView) -> Result<Option<u64>>
             Some(presence) => Some(u64::from(presence.count()?)),
             None => Some(0),
         },
-        Node::Docs { docs: Docs::NumberRange { field, min, max }, .. } if is_whole => match segment.points(&field.path)? {
-            Some(points) if points.is_single_valued() => Some(points.count(*min..=*max)?),
-            _ => None,
-        },
+        Node::Docs { docs: Docs::NumberRange { field, min, max }, .. } if is_whole => {
+            match segment.points(&field.path)? {
+                Some(points) if points.is_single_valued() => Some(points.count(*min..=*max)?),
+                _ => None,
+            }
+        }
         _ => None,
     })
 }
@@ -174,8 +177,8 @@ struct Run<'a, 'r, 's> {
     top: Top,
     count_max: usize,
     total: u64,
-    /// Hits that must be counted before any may be skipped.
-    threshold: u64,
+    /// More hits than this must have been counted before any may be skipped; `None`: hits need not be counted.
+    count_limit: Option<u64>,
     is_lower_bound: bool,
     max_score: f32,
     timed_out: bool,
@@ -194,10 +197,15 @@ enum Progress {
 
 impl<'a> Run<'a, '_, '_> {
     fn segments(&mut self) -> Result<()> {
-        let mut base = 0;
         let shard = self.shard;
-        for (number, view) in shard.segments.iter().enumerate() {
-            match self.segment(number as u32, base, view) {
+        let bases = bases(shard);
+        let in_order = self.sink.is_some() || self.request.terminate_after > 0;
+        let order = match &self.top {
+            Top::Fields(top) if !in_order => top.best_segments_first(&shard.segments)?,
+            _ => (0..shard.segments.len()).collect(),
+        };
+        for number in order {
+            match self.segment(number as u32, bases[number], &shard.segments[number]) {
                 Ok(Progress::GoOn) => {}
                 Ok(Progress::Stop) => break,
                 Err(Error::TimedOut) => {
@@ -206,7 +214,6 @@ impl<'a> Run<'a, '_, '_> {
                 }
                 Err(error) => return Err(error),
             }
-            base += u64::from(view.doc_count());
         }
         Ok(())
     }
@@ -228,10 +235,18 @@ impl<'a> Run<'a, '_, '_> {
 
     /// Whether hits that cannot be among the best need not be looked at.
     fn may_skip(&self) -> bool {
-        self.total >= self.threshold && self.sink.is_none() && !(self.request.track_scores && matches!(self.top, Top::Fields(_)))
+        self.count_limit.is_none_or(|limit| self.total > limit)
+            && self.sink.is_none()
+            && !(self.request.track_scores && matches!(self.top, Top::Fields(_)))
     }
 
-    fn windows(&mut self, number: u32, base: u64, view: &SegmentView, fields: &mut Option<SegmentTop<'_>>) -> Result<Progress> {
+    fn windows(
+        &mut self,
+        number: u32,
+        base: u64,
+        view: &SegmentView,
+        fields: &mut Option<SegmentTop<'_>>,
+    ) -> Result<Progress> {
         let segment = &*view.segment;
         let bit_sets = self.query.bit_set_count() + self.post_filter.map_or(0, BoundQuery::bit_set_count);
         let bytes = bit_sets * u64::from(segment.doc_count()).div_ceil(8);
@@ -246,7 +261,25 @@ impl<'a> Run<'a, '_, '_> {
         };
         match terms {
             Some(terms) => self.term_windows(number, base, view, terms, &mut post_filter),
-            None => self.general_windows(number, base, view, fields, &mut post_filter),
+            None => {
+                let in_order =
+                    self.sink.is_some() || self.request.terminate_after > 0 || post_filter.is_some();
+                let tiers = match fields {
+                    Some(fields) if !in_order => fields.best_windows_first(segment.doc_count())?,
+                    _ => None,
+                };
+                match tiers {
+                    None => self.general_windows(number, base, view, fields, &mut post_filter, None),
+                    Some([first, rest]) => {
+                        match self.general_windows(number, base, view, fields, &mut None, Some(&first))? {
+                            Progress::GoOn => {
+                                self.general_windows(number, base, view, fields, &mut None, Some(&rest))
+                            }
+                            stop => Ok(stop),
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -289,10 +322,12 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     fn is_terminated(&mut self) -> bool {
-        self.terminated_early |= self.request.terminate_after > 0 && self.total >= u64::from(self.request.terminate_after);
+        self.terminated_early |=
+            self.request.terminate_after > 0 && self.total >= u64::from(self.request.terminate_after);
         self.terminated_early
     }
 
+    /// `windows`: only these, ascending; `None`: all.
     fn general_windows(
         &mut self,
         number: u32,
@@ -300,8 +335,10 @@ impl<'a> Run<'a, '_, '_> {
         view: &SegmentView,
         fields: &mut Option<SegmentTop<'_>>,
         post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
+        windows: Option<&[u32]>,
     ) -> Result<Progress> {
         let segment = &*view.segment;
+        let mut windows = windows.map(|windows| windows.iter().copied());
         let mut matches = matcher::matcher(self.query, segment)?;
         let mut scorer = match self.scoring {
             true => Some(matcher::scorer(self.query, segment, true)?),
@@ -314,13 +351,29 @@ impl<'a> Run<'a, '_, '_> {
             _ => 0,
         };
         loop {
+            if let Some(windows) = &mut windows {
+                // The first of them that is not passed already.
+                match windows.find(|window| *window >= start / WINDOW) {
+                    Some(window) => start = window * WINDOW,
+                    None => return Ok(Progress::GoOn),
+                }
+            }
+            self.context.check()?;
+            let may_skip = self.may_skip();
+            if may_skip && windows.is_some() && self.cannot_compete(start, fields, &mut scorer)? {
+                self.is_lower_bound = true;
+                start += WINDOW;
+                continue;
+            }
             let next = matches.next(start)?;
             if next == NO_MORE_DOCS || next >= segment.doc_count() {
                 return Ok(Progress::GoOn);
             }
+            if windows.is_some() && next - start >= WINDOW {
+                start += WINDOW;
+                continue;
+            }
             start = next / WINDOW * WINDOW;
-            self.context.check()?;
-            let may_skip = self.may_skip();
             if may_skip {
                 self.is_lower_bound = true;
                 if self.count_max == 0 {
@@ -347,7 +400,12 @@ impl<'a> Run<'a, '_, '_> {
         }
     }
 
-    fn cannot_compete(&self, start: DocId, fields: &Option<SegmentTop<'_>>, scorer: &mut Option<BoxedScorer<'_>>) -> Result<bool> {
+    fn cannot_compete(
+        &self,
+        start: DocId,
+        fields: &Option<SegmentTop<'_>>,
+        scorer: &mut Option<BoxedScorer<'_>>,
+    ) -> Result<bool> {
         match (&self.top, fields, scorer) {
             (Top::Fields(_), Some(fields), _) => fields.can_skip(start),
             (Top::Scores(top), _, Some(scorer)) => match top.threshold() {
@@ -463,7 +521,11 @@ impl<'a> Run<'a, '_, '_> {
 }
 
 /// Binds the request's sorts, or none where score alone decides.
-pub(crate) fn sorts_of(request: &SearchRequest, by_score_needs_keys: bool, shard: &ShardSnapshot) -> Result<Vec<BoundSort>> {
+pub(crate) fn sorts_of(
+    request: &SearchRequest,
+    by_score_needs_keys: bool,
+    shard: &ShardSnapshot,
+) -> Result<Vec<BoundSort>> {
     if request.is_by_score() && !by_score_needs_keys {
         return Ok(Vec::new());
     }

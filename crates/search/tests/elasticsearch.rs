@@ -20,20 +20,39 @@ fn mapping() -> Value {
 /// Answers that differ on purpose, by a part of the request.
 const DIFFERENT: &[(&str, &str)] = &[
     // Not there yet; refused by name.
-    ("\"profile\"", ""), ("\"highlight\"", ""), ("\"collapse\"", ""), ("indices_boost", ""), ("\"stats\":[", ""), ("date_nanos", ""),
-    ("_script", ""), ("_geo_distance", ""), ("\"nested\"", ""), ("?q=", ""), ("dfs_query", ""),
+    ("\"profile\"", ""),
+    ("\"highlight\"", ""),
+    ("\"collapse\"", ""),
+    ("indices_boost", ""),
+    ("\"stats\":[", ""),
+    ("date_nanos", ""),
+    ("_script", ""),
+    ("_geo_distance", ""),
+    ("\"nested\"", ""),
+    ("?q=", ""),
+    ("dfs_query", ""),
     // Only Elasticsearch 8.15 and later sort integers as 32-bit numbers; ours is the 64-bit missing value of 8.14.
-    ("{\"sort\":[\"i\"]", ""), ("{\"i\":\"desc\"}", ""), ("{\"i\":{\"missing\":\"_first\"}}", ""),
+    ("{\"sort\":[\"i\"]", ""),
+    ("{\"i\":\"desc\"}", ""),
+    ("{\"i\":{\"missing\":\"_first\"}}", ""),
     // Explanations: order of a hash set, encoded ids, raw bytes of addresses.
-    ("quick fox fox fox", ""), ("\"must\":[{\"match\":{\"body\":\"fox\"}}],\"should\"", ""), ("\"zz\"]}},\"explain\"", ""), ("\"gte\":\"10.0.0.0\"", ""),
+    ("quick fox fox fox", ""),
+    ("\"must\":[{\"match\":{\"body\":\"fox\"}}],\"should\"", ""),
+    ("\"zz\"]}},\"explain\"", ""),
+    ("\"gte\":\"10.0.0.0\"", ""),
     // The innermost reason of a date that does not parse.
-    ("{\"ts\":\"abc\"}", ""), ("{\"gte\":\"abc\"}", ""),
+    ("{\"ts\":\"abc\"}", ""),
+    ("{\"gte\":\"abc\"}", ""),
     // Names the wrong token; passes over an unknown order.
-    ("{\"n\":5}]", ""), ("sort=n:up", ""),
+    ("{\"n\":5}]", ""),
+    ("sort=n:up", ""),
     // Checked by the layer that knows the route.
-    ("foo=1", ""), ("batched_reduce_size", ""), ("scroll=", ""),
+    ("foo=1", ""),
+    ("batched_reduce_size", ""),
+    ("scroll=", ""),
     // The text of its own classes.
-    ("\"boost\":-1", ""), ("\"boost\":\"abc\"", ""),
+    ("\"boost\":-1", ""),
+    ("\"boost\":\"abc\"", ""),
     // `rest_total_hits_as_int` renders, and terminates early as Elasticsearch's parameter of that name does not say.
     ("rest_total_hits_as_int", ""),
 ];
@@ -45,7 +64,8 @@ fn without_place(reason: &str) -> String {
         while let Some(start) = rest.find('[') {
             let Some(length) = rest[start..].find(']') else { break };
             let inside = &rest[start + 1..start + length];
-            let is_place = inside.split(':').count() == 2 && inside.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+            let is_place = inside.split(':').count() == 2
+                && inside.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
             if !is_place {
                 break;
             }
@@ -122,7 +142,11 @@ fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
             };
             let sides = (
                 (expected["type"].clone(), root(&expected["root"]), expected["status"].clone()),
-                (found["error"]["type"].clone(), root(&found["error"]["root_cause"]), found["status"].clone()),
+                (
+                    found["error"]["type"].clone(),
+                    root(&found["error"]["root_cause"]),
+                    found["status"].clone(),
+                ),
             );
             (sides.0 != sides.1).then(|| format!("expected {:?}\n   found    {:?}", sides.0, sides.1))
         }

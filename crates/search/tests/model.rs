@@ -111,20 +111,32 @@ fn query(random: &mut Random, depth: u32) -> (Value, Model) {
         3 => {
             let count = random.below(30) + 1;
             let tags: Vec<String> = (0..count).map(|_| format!("t{}", random.below(42))).collect();
-            (json!({"terms": {"tag": tags}}), Box::new(move |doc| doc.tags.iter().any(|tag| tags.contains(tag))))
+            (
+                json!({"terms": {"tag": tags}}),
+                Box::new(move |doc| doc.tags.iter().any(|tag| tags.contains(tag))),
+            )
         }
         4 => {
             let numbers: Vec<i64> = (0..random.below(20)).map(|_| random.below(5000) as i64).collect();
-            (json!({"terms": {"n": numbers}}), Box::new(move |doc| doc.numbers.iter().any(|n| numbers.contains(n))))
+            (
+                json!({"terms": {"n": numbers}}),
+                Box::new(move |doc| doc.numbers.iter().any(|n| numbers.contains(n))),
+            )
         }
         5 => {
             let (low, width) = (random.below(5000) as i64, 1 << random.below(13));
             let (gt, lte) = (low, low + width);
-            (json!({"range": {"n": {"gt": gt, "lte": lte}}}), Box::new(move |doc| doc.numbers.iter().any(|n| *n > gt && *n <= lte)))
+            (
+                json!({"range": {"n": {"gt": gt, "lte": lte}}}),
+                Box::new(move |doc| doc.numbers.iter().any(|n| *n > gt && *n <= lte)),
+            )
         }
         6 => {
             let low = random.below(100) as f64 - 50.0;
-            (json!({"range": {"d": {"gte": low, "lt": low + 20.0}}}), Box::new(move |doc| doc.double.is_some_and(|d| d >= low && d < low + 20.0)))
+            (
+                json!({"range": {"d": {"gte": low, "lt": low + 20.0}}}),
+                Box::new(move |doc| doc.double.is_some_and(|d| d >= low && d < low + 20.0)),
+            )
         }
         7 => match random.below(3) {
             0 => (json!({"exists": {"field": "body"}}), Box::new(|doc| !doc.body.is_empty())),
@@ -132,22 +144,32 @@ fn query(random: &mut Random, depth: u32) -> (Value, Model) {
             _ => (json!({"exists": {"field": "n"}}), Box::new(|doc| !doc.numbers.is_empty())),
         },
         8 => {
-            let ids: Vec<String> = (0..random.below(8)).map(|_| format!("id{}", random.below(6000))).collect();
+            let ids: Vec<String> =
+                (0..random.below(8)).map(|_| format!("id{}", random.below(6000))).collect();
             (json!({"ids": {"values": ids}}), Box::new(move |doc| ids.contains(&doc.id)))
         }
         9 => {
             let prefix = format!("t{}", random.below(5));
             match random.below(3) {
-                0 => (json!({"prefix": {"tag": prefix}}), Box::new(move |doc| doc.tags.iter().any(|tag| tag.starts_with(&prefix)))),
+                0 => (
+                    json!({"prefix": {"tag": prefix}}),
+                    Box::new(move |doc| doc.tags.iter().any(|tag| tag.starts_with(&prefix))),
+                ),
                 1 => {
                     let low = prefix.clone();
-                    (json!({"range": {"tag": {"gt": prefix}}}), Box::new(move |doc| doc.tags.iter().any(|tag| *tag > low)))
+                    (
+                        json!({"range": {"tag": {"gt": prefix}}}),
+                        Box::new(move |doc| doc.tags.iter().any(|tag| *tag > low)),
+                    )
                 }
                 _ => {
                     let end = prefix[1..].to_owned();
-                    (json!({"wildcard": {"tag": format!("t?{end}*")}}), Box::new(move |doc| {
-                        doc.tags.iter().any(|tag| tag.len() > 2 && tag[2..].starts_with(&end))
-                    }))
+                    (
+                        json!({"wildcard": {"tag": format!("t?{end}*")}}),
+                        Box::new(move |doc| {
+                            doc.tags.iter().any(|tag| tag.len() > 2 && tag[2..].starts_with(&end))
+                        }),
+                    )
                 }
             }
         }
@@ -158,18 +180,30 @@ fn query(random: &mut Random, depth: u32) -> (Value, Model) {
             distinct.dedup();
             let text = words.join(" ");
             match random.below(3) {
-                0 => (json!({"match": {"body": text}}), Box::new(move |doc| words.iter().any(|word| doc.body.contains(word)))),
-                1 => (json!({"match": {"body": {"query": text, "operator": "and"}}}), Box::new(move |doc| words.iter().all(|word| doc.body.contains(word)))),
-                _ => (json!({"match": {"body": {"query": distinct.join(" "), "minimum_should_match": 2}}}), Box::new(move |doc| {
-                    let found = distinct.iter().filter(|word| doc.body.contains(word)).count();
-                    // One clause alone is no boolean query: the minimum does not apply.
-                    if distinct.len() == 1 { found == 1 } else { found >= 2 }
-                })),
+                0 => (
+                    json!({"match": {"body": text}}),
+                    Box::new(move |doc| words.iter().any(|word| doc.body.contains(word))),
+                ),
+                1 => (
+                    json!({"match": {"body": {"query": text, "operator": "and"}}}),
+                    Box::new(move |doc| words.iter().all(|word| doc.body.contains(word))),
+                ),
+                _ => (
+                    json!({"match": {"body": {"query": distinct.join(" "), "minimum_should_match": 2}}}),
+                    Box::new(move |doc| {
+                        let found = distinct.iter().filter(|word| doc.body.contains(word)).count();
+                        // One clause alone is no boolean query: the minimum does not apply.
+                        if distinct.len() == 1 { found == 1 } else { found >= 2 }
+                    }),
+                ),
             }
         }
         11 => {
             let words: Vec<String> = (0..random.below(2) + 2).map(|_| word(random)).collect();
-            (json!({"match_phrase": {"body": words.join(" ")}}), Box::new(move |doc| doc.body.windows(words.len()).any(|window| window == words.as_slice())))
+            (
+                json!({"match_phrase": {"body": words.join(" ")}}),
+                Box::new(move |doc| doc.body.windows(words.len()).any(|window| window == words.as_slice())),
+            )
         }
         12 => {
             let (inner, model) = query(random, depth - 1);
@@ -203,7 +237,10 @@ fn boolean(random: &mut Random, depth: u32) -> (Value, Model) {
             (false, true) => asked,
             (false, false) => asked.max(1),
         };
-        all(&must_models) && all(&filter_models) && found >= needed && !must_not_models.iter().any(|model| model(doc))
+        all(&must_models)
+            && all(&filter_models)
+            && found >= needed
+            && !must_not_models.iter().any(|model| model(doc))
     };
     (json!({"bool": body}), Box::new(model))
 }
@@ -213,10 +250,14 @@ fn hits_are_the_models() {
     let (_shards, shard, docs) = corpus(7, &[4300, 700, 1, 60]);
     let shard = [shard];
     let mut random = Random(99);
-    for _ in 0..250 {
+    for _ in 0..120 {
         let (query, model) = query(&mut random, 2);
-        let mut expected: Vec<&str> = docs.iter().filter(|doc| doc.live && model(doc)).map(|doc| doc.id.as_str()).collect();
-        let all = support::search(&shard, &json!({"query": query, "size": 10_000, "_source": false, "track_total_hits": true}));
+        let mut expected: Vec<&str> =
+            docs.iter().filter(|doc| doc.live && model(doc)).map(|doc| doc.id.as_str()).collect();
+        let all = support::search(
+            &shard,
+            &json!({"query": query, "size": 10_000, "_source": false, "track_total_hits": true}),
+        );
         let mut found = support::ids(&all);
         let by_score = found.clone();
         found.sort();
@@ -227,7 +268,10 @@ fn hits_are_the_models() {
         assert_eq!(none.total.unwrap().value, expected.len() as u64, "counting {query}");
         // Skipping what cannot be among the best changes neither the best nor their scores.
         for limit in [json!(false), json!(10), json!(10_000)] {
-            let few = support::search(&shard, &json!({"query": query, "size": 7, "_source": false, "track_total_hits": limit}));
+            let few = support::search(
+                &shard,
+                &json!({"query": query, "size": 7, "_source": false, "track_total_hits": limit}),
+            );
             assert_eq!(support::ids(&few), by_score[..by_score.len().min(7)], "best of {query}");
             for (left, right) in few.hits.iter().zip(&all.hits) {
                 assert_eq!(left.score, right.score, "{query}");
@@ -235,6 +279,56 @@ fn hits_are_the_models() {
         }
         let scores: Vec<f32> = all.hits.iter().map(|hit| hit.score.unwrap()).collect();
         assert!(scores.is_sorted_by(|left, right| left >= right), "{query}");
+    }
+}
+
+/// Twenty windows, so that whole windows and blocks are passed over.
+#[test]
+fn skipping_changes_nothing() {
+    let (_shards, shard, _) = corpus(11, &[18_000, 4_200]);
+    let shard = [shard];
+    let mut random = Random(31);
+    for _ in 0..5 {
+        let words: Vec<String> = (0..random.below(4) + 1).map(|_| word(&mut random)).collect();
+        let query = match random.below(3) {
+            0 => json!({"match": {"body": words.join(" ")}}),
+            1 => {
+                json!({"bool": {"must": {"match": {"body": words[0]}}, "should": {"match": {"body": words.join(" ")}}}})
+            }
+            _ => json!({"match_all": {}}),
+        };
+        let sorts = [
+            json!(null),
+            json!([{"n": "desc"}]),
+            json!([{"n": "asc"}, {"d": "desc"}]),
+            json!([{"d": {"order": "desc", "missing": "_first"}}]),
+        ];
+        for sort in sorts {
+            let mut body = json!({"query": query, "size": 5, "_source": false, "track_total_hits": true});
+            if !sort.is_null() {
+                body["sort"] = sort;
+            }
+            let whole = support::search(&shard, &body);
+            // Aside from skipping, the two differ in nothing.
+            let mut exhaustive = body.clone();
+            exhaustive["size"] = 300.into();
+            assert_eq!(
+                support::ids(&whole),
+                support::ids(&support::search(&shard, &exhaustive))[..whole.hits.len()],
+                "{body}"
+            );
+            for limit in [json!(false), json!(100), json!(10_000)] {
+                body["track_total_hits"] = limit;
+                let few = support::search(&shard, &body);
+                assert_eq!(support::ids(&few), support::ids(&whole), "{body}");
+                assert_eq!(few.max_score, whole.max_score, "{body}");
+                if let (Some(few), Some(whole)) = (few.total, whole.total) {
+                    let counted =
+                        if few.is_lower_bound { few.value <= whole.value } else { few.value == whole.value };
+                    assert!(counted, "{few:?} {whole:?} {body}");
+                }
+            }
+        }
     }
 }
 
@@ -277,7 +371,7 @@ fn sorted_hits_and_pages_are_the_models() {
     let (_shards, shard, docs) = corpus(21, &[4300, 300, 1, 200]);
     let shard = [shard];
     let mut random = Random(5);
-    for round in 0..60 {
+    for round in 0..36 {
         let field = ["n", "d", "tag"][round % 3];
         let order = ["asc", "desc"][random.below(2) as usize];
         let missing = ["_last", "_first"][random.below(2) as usize];
@@ -316,7 +410,8 @@ fn scroll(shards: &[ShardSnapshot], body: &Value) -> Vec<String> {
     let mut cursor: Option<Cursor> = None;
     let mut seen = Vec::new();
     loop {
-        let page = limber_search::execute_page(shards, &request, cursor.as_ref(), &support::context()).unwrap();
+        let page =
+            limber_search::execute_page(shards, &request, cursor.as_ref(), &support::context()).unwrap();
         seen.extend(page.hits.iter().map(|hit| format!("{}/{}", hit.shard, hit.id.clone().unwrap())));
         match page.cursor {
             Some(next) => cursor = Some(next),

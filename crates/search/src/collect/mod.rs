@@ -1,6 +1,7 @@
 //! The best hits of a shard: "which of the matching documents come first?"
 
 mod key;
+mod reader;
 mod sort;
 mod top_fields;
 mod top_scores;

@@ -146,7 +146,9 @@ impl BoundSort {
                 ))
                 .into());
             }
-            (Some(NumericType::Double), KeyKind::Long) => (bound.kind, bound.transform) = (KeyKind::Double, Transform::ToDouble),
+            (Some(NumericType::Double), KeyKind::Long) => {
+                (bound.kind, bound.transform) = (KeyKind::Double, Transform::ToDouble)
+            }
             (Some(NumericType::Double), _) => bound.kind = KeyKind::Double,
             (Some(NumericType::Long | NumericType::Date), KeyKind::Double | KeyKind::Float) => {
                 if bound.transform != Transform::None {
@@ -157,7 +159,9 @@ impl BoundSort {
             _ => {}
         }
         if bound.kind == KeyKind::Term && matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
-            return Err(shard.query_shard_exception("we only support AVG, MEDIAN and SUM on number based fields").into());
+            return Err(shard
+                .query_shard_exception("we only support AVG, MEDIAN and SUM on number based fields")
+                .into());
         }
         if let FieldType::Date { .. } = &kind
             && let Some(pattern) = &sort.format
@@ -172,7 +176,9 @@ impl BoundSort {
 
     fn bind_missing(&mut self, missing: &Missing) -> Result<()> {
         let (least, greatest) = match self.kind {
-            KeyKind::Double | KeyKind::Float => (sortable_from_f64(f64::NEG_INFINITY), sortable_from_f64(f64::INFINITY)),
+            KeyKind::Double | KeyKind::Float => {
+                (sortable_from_f64(f64::NEG_INFINITY), sortable_from_f64(f64::INFINITY))
+            }
             _ => (i64::MIN, i64::MAX),
         };
         match missing {
@@ -202,7 +208,8 @@ impl BoundSort {
         let text = json::scalar_text(value).unwrap_or_default();
         match self.kind {
             KeyKind::Double | KeyKind::Float => {
-                let number = limber_mapping::number::double_from_text(&text).ok_or_else(|| json::number_format(&text))?;
+                let number = limber_mapping::number::double_from_text(&text)
+                    .ok_or_else(|| json::number_format(&text))?;
                 let number = if self.kind == KeyKind::Float { f64::from(number as f32) } else { number };
                 Ok(sortable_from_f64(number))
             }
@@ -213,7 +220,8 @@ impl BoundSort {
                 if let Value::Bool(flag) = value {
                     return Ok(i64::from(*flag));
                 }
-                let number = limber_mapping::number::integer_from_text(&text).ok_or_else(|| json::number_format(&text))?;
+                let number = limber_mapping::number::integer_from_text(&text)
+                    .ok_or_else(|| json::number_format(&text))?;
                 i64::try_from(number.value).map_err(|_| json::number_format(&text))
             }
         }
@@ -235,7 +243,11 @@ impl BoundSort {
     pub fn key_of(&self, value: &Value) -> Result<SortKey> {
         let failed = |cause: RequestError| {
             Error::Request(
-                RequestError::illegal_argument(format!("Failed to parse search_after value for field [{}].", self.name)).caused_by(cause),
+                RequestError::illegal_argument(format!(
+                    "Failed to parse search_after value for field [{}].",
+                    self.name
+                ))
+                .caused_by(cause),
             )
         };
         match self.kind {
@@ -290,7 +302,9 @@ impl BoundSort {
 
 fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
     let Some(unmapped_type) = &sort.unmapped_type else {
-        return Err(shard.query_shard_exception(format!("No mapping found for [{}] in order to sort on", sort.field)).into());
+        return Err(shard
+            .query_shard_exception(format!("No mapping found for [{}] in order to sort on", sort.field))
+            .into());
     };
     Ok(match unmapped_type.as_str() {
         "long" => FieldType::Long,
@@ -305,7 +319,9 @@ fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
         "date" => FieldType::Date { format: crate::dates::default_format() },
         "keyword" => FieldType::Keyword,
         "ip" => FieldType::Ip,
-        other => return Err(RequestError::illegal_argument(format!("No mapper found for type [{other}]")).into()),
+        other => {
+            return Err(RequestError::illegal_argument(format!("No mapper found for type [{other}]")).into());
+        }
     })
 }
 
@@ -331,4 +347,3 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
     }
     Ok(())
 }
-

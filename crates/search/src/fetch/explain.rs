@@ -15,7 +15,9 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::Nothing { reason } => Explanation::leaf(0.0, format!("MatchNoDocsQuery(\"{reason}\")")),
         Node::Everything { boost } => Explanation::leaf(*boost, boosted("*:*", *boost)),
         Node::Docs { boost, text, .. } => Explanation::leaf(*boost, boosted(text, *boost)),
-        Node::Constant { inner, boost } => Explanation::leaf(*boost, boosted(&format!("ConstantScore({})", name(inner)), *boost)),
+        Node::Constant { inner, boost } => {
+            Explanation::leaf(*boost, boosted(&format!("ConstantScore({})", name(inner)), *boost))
+        }
         Node::Term(node) => term(node, segment, doc)?,
         Node::Phrase(node) => phrase(node, query, segment, doc)?,
         Node::Bool(node) => boolean(node, query, segment, doc)?,
@@ -39,7 +41,8 @@ fn name(query: &BoundQuery) -> String {
                 .slots
                 .iter()
                 .map(|(_, terms)| {
-                    let words: Vec<_> = terms.iter().map(|term| String::from_utf8_lossy(term).into_owned()).collect();
+                    let words: Vec<_> =
+                        terms.iter().map(|term| String::from_utf8_lossy(term).into_owned()).collect();
                     if words.len() == 1 { words[0].clone() } else { format!("({})", words.join(" ")) }
                 })
                 .collect();
@@ -48,10 +51,13 @@ fn name(query: &BoundQuery) -> String {
         }
         Node::Bool(node) => {
             let mut clauses = Vec::new();
-            for (sign, queries) in [("+", &node.must), ("#", &node.filter), ("", &node.should), ("-", &node.must_not)] {
+            for (sign, queries) in
+                [("+", &node.must), ("#", &node.filter), ("", &node.should), ("-", &node.must_not)]
+            {
                 for query in queries {
                     let inner = name(query);
-                    let inner = if matches!(query.node, Node::Bool(_)) { format!("({inner})") } else { inner };
+                    let inner =
+                        if matches!(query.node, Node::Bool(_)) { format!("({inner})") } else { inner };
                     clauses.push(format!("{sign}{inner}"));
                 }
             }
@@ -66,7 +72,11 @@ fn norm(segment: &Segment, path: &str, doc: DocId) -> Result<Option<u8>> {
 
 fn weight(query: &str, scorer: &Bm25, freq: Explanation, norm: Option<u8>, doc: DocId) -> Explanation {
     let score = scorer.explain(freq, norm.unwrap_or(1));
-    Explanation::of(score.value, format!("weight({query} in {doc}) [PerFieldSimilarity], result of:"), vec![score])
+    Explanation::of(
+        score.value,
+        format!("weight({query} in {doc}) [PerFieldSimilarity], result of:"),
+        vec![score],
+    )
 }
 
 fn term(node: &TermNode, segment: &Segment, doc: DocId) -> Result<Explanation> {
@@ -93,7 +103,10 @@ fn phrase(node: &PhraseNode, query: &BoundQuery, segment: &Segment, doc: DocId) 
 
 fn boolean(node: &BoolNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {
     let only_filters = node.must.is_empty() && node.should.is_empty();
-    if only_filters && let [filter] = node.filter.as_slice() && node.must_not.is_empty() {
+    if only_filters
+        && let [filter] = node.filter.as_slice()
+        && node.must_not.is_empty()
+    {
         return Ok(Explanation::leaf(0.0, format!("ConstantScore({})^0.0", name(filter))));
     }
     if node.must.len() + node.should.len() == 1 && node.filter.is_empty() && node.must_not.is_empty() {
@@ -111,7 +124,11 @@ fn boolean(node: &BoolNode, query: &BoundQuery, segment: &Segment, doc: DocId) -
     for clause in &node.filter {
         // A filter is not scored: its own score is always 1.
         let inner = Explanation::leaf(1.0, name(clause));
-        details.push(Explanation::of(0.0, "match on required clause, product of:", vec![Explanation::leaf(0.0, "# clause"), inner]));
+        details.push(Explanation::of(
+            0.0,
+            "match on required clause, product of:",
+            vec![Explanation::leaf(0.0, "# clause"), inner],
+        ));
     }
     let mut sum = [0.0];
     matcher::scorer(query, segment, true)?.score(&[doc], &mut sum)?;

@@ -24,7 +24,9 @@ pub(super) fn collect(
     let mut found = Map::new();
     for wanted in &request.docvalue_fields {
         for field in shard.mapping.matching(&wanted.field) {
-            if wanted.field.contains('*') && (field.representation() == Representation::Text || !field.doc_values) {
+            if wanted.field.contains('*')
+                && (field.representation() == Representation::Text || !field.doc_values)
+            {
                 continue;
             }
             check_sortable(field, shard)?;
@@ -54,7 +56,9 @@ fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>
     match (&field.kind, wanted.format.as_deref()) {
         (_, None | Some("use_field_mapping")) => Ok(None),
         (FieldType::Date { .. }, Some(pattern)) => Ok(Some(DateFormat::parse_list(pattern)?)),
-        (_, Some(_)) => Err(RequestError::unsupported(format_args!("[format] on field [{}]", field.path)).into()),
+        (_, Some(_)) => {
+            Err(RequestError::unsupported(format_args!("[format] on field [{}]", field.path)).into())
+        }
     }
 }
 
@@ -75,7 +79,9 @@ fn column_values(segment: &Segment, field: &Field, doc: DocId, wanted: &FieldFor
         }
         return Ok(shown);
     }
-    let (Some(column), Some(terms)) = (segment.ordinals(&field.path)?, segment.terms(&field.path)?) else { return Ok(shown) };
+    let (Some(column), Some(terms)) = (segment.ordinals(&field.path)?, segment.terms(&field.path)?) else {
+        return Ok(shown);
+    };
     let (mut ordinals, mut term) = (Vec::new(), Vec::new());
     column.values(doc, &mut ordinals)?;
     for ordinal in ordinals {
@@ -85,7 +91,12 @@ fn column_values(segment: &Segment, field: &Field, doc: DocId, wanted: &FieldFor
     Ok(shown)
 }
 
-fn source_values(shard: &ShardSnapshot, source: &Value, field: &Field, wanted: &FieldFormat) -> Result<Vec<Value>> {
+fn source_values(
+    shard: &ShardSnapshot,
+    source: &Value,
+    field: &Field,
+    wanted: &FieldFormat,
+) -> Result<Vec<Value>> {
     let format = date_format(field, wanted)?;
     let mut raw = Vec::new();
     gather(source, &field.path, &mut raw);
@@ -106,7 +117,9 @@ fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
             for (name, inner) in members {
                 if name == path {
                     leaves(inner, out);
-                } else if let Some(rest) = path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.')) {
+                } else if let Some(rest) =
+                    path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'))
+                {
                     gather(inner, rest, out);
                 }
             }
@@ -128,7 +141,9 @@ fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Va
     let text = json::scalar_text(value)?;
     match &field.kind {
         FieldType::Text | FieldType::Keyword => Some(text.into()),
-        FieldType::Ip => limber_mapping::ip::parse(text.as_bytes()).map(|bytes| limber_mapping::ip::format(&bytes).into()),
+        FieldType::Ip => {
+            limber_mapping::ip::parse(text.as_bytes()).map(|bytes| limber_mapping::ip::format(&bytes).into())
+        }
         FieldType::Boolean => match text.as_str() {
             "true" => Some(true.into()),
             "false" | "" => Some(false.into()),
@@ -139,7 +154,9 @@ fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Va
             Some(format.unwrap_or(own).format_millis(millis).into())
         }
         FieldType::Double | FieldType::ScaledFloat { .. } => double_from_text(&text).map(Value::from),
-        FieldType::Float | FieldType::HalfFloat => double_from_text(&text).map(|value| float_to_json(value as f32)),
+        FieldType::Float | FieldType::HalfFloat => {
+            double_from_text(&text).map(|value| float_to_json(value as f32))
+        }
         _ => integer_from_text(&text).and_then(|number| i64::try_from(number.value).ok()).map(Value::from),
     }
 }

@@ -34,7 +34,15 @@ pub(crate) fn fetch(
         .iter()
         .map(|(number, hit)| {
             let shard_hits = found.iter().find(|(shard, _)| shard == number).map(|(_, hits)| hits);
-            let fetched = one(&shards[*number], shard_hits.expect("a winner's shard was searched"), hit, request, &plan, shows_sort, &mut reader)?;
+            let fetched = one(
+                &shards[*number],
+                shard_hits.expect("a winner's shard was searched"),
+                hit,
+                request,
+                &plan,
+                shows_sort,
+                &mut reader,
+            )?;
             charge.grow(fetched.source.as_ref().map_or(0, |source| source.len() as u64), "<fetched hits>")?;
             Ok(fetched)
         })
@@ -68,12 +76,17 @@ fn one(
     reader: &mut StoredReader,
 ) -> Result<SearchHit> {
     let segment = &*shard.segments[hit.segment as usize].segment;
-    let mut fetched = SearchHit { index: shard.index.name.clone(), shard: shard.shard, ..SearchHit::default() };
+    let mut fetched =
+        SearchHit { index: shard.index.name.clone(), shard: shard.shard, ..SearchHit::default() };
     let needs_source = plan.source.fetch || !request.fields.is_empty();
     let mut parsed: Option<Value> = None;
     let parse = |source: &[u8]| -> Result<Value> {
         Ok(serde_json::from_slice(source).map_err(|error| {
-            RequestError::new(500, "exception", format!("the stored source of a document does not parse: {error}"))
+            RequestError::new(
+                500,
+                "exception",
+                format!("the stored source of a document does not parse: {error}"),
+            )
         })?)
     };
     if needs_source {
@@ -112,17 +125,18 @@ fn one(
     }
     fetched.ignored = ignored(segment, hit.doc)?;
     fetched.fields = fields::collect(shard, segment, hit.doc, request, parsed.as_ref())?;
-    let is_scored = request.is_by_score()
-        || request.track_scores
-        || request.sort.iter().any(|sort| sort.is_score());
+    let is_scored =
+        request.is_by_score() || request.track_scores || request.sort.iter().any(|sort| sort.is_score());
     if is_scored {
-        fetched.score = Some(match hit.keys.iter().find_map(|key| match key {
-            SortKey::Score(score) => Some(*score),
-            _ => None,
-        }) {
-            Some(score) => score,
-            None => hit.score,
-        });
+        fetched.score = Some(
+            match hit.keys.iter().find_map(|key| match key {
+                SortKey::Score(score) => Some(*score),
+                _ => None,
+            }) {
+                Some(score) => score,
+                None => hit.score,
+            },
+        );
     }
     if shows_sort {
         fetched.sort = Some(hits.sorts.iter().zip(&hit.keys).map(|(sort, key)| sort.show(key)).collect());
@@ -130,7 +144,9 @@ fn one(
     let mut named = Vec::new();
     hits.query.named(&mut named);
     for (name, query) in named {
-        if !fetched.matched_queries.iter().any(|seen| seen == name) && matcher::matches_doc(query, segment, hit.doc)? {
+        if !fetched.matched_queries.iter().any(|seen| seen == name)
+            && matcher::matches_doc(query, segment, hit.doc)?
+        {
             fetched.matched_queries.push(name.to_owned());
         }
     }
@@ -143,7 +159,9 @@ fn one(
 
 /// The paths in `_ignored`, sorted.
 fn ignored(segment: &Segment, doc: limber_segment::DocId) -> Result<Vec<String>> {
-    let (Some(column), Some(terms)) = (segment.ordinals("_ignored")?, segment.terms("_ignored")?) else { return Ok(Vec::new()) };
+    let (Some(column), Some(terms)) = (segment.ordinals("_ignored")?, segment.terms("_ignored")?) else {
+        return Ok(Vec::new());
+    };
     let (mut ordinals, mut term, mut paths) = (Vec::new(), Vec::new(), Vec::new());
     column.values(doc, &mut ordinals)?;
     for ordinal in ordinals {

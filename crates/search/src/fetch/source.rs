@@ -17,14 +17,20 @@ pub fn filter(source: &Value, filter: &SourceFilter) -> Value {
 }
 
 /// `is_included`: a pattern named this object or one above it.
-fn object(members: &Map<String, Value>, prefix: &str, is_included: bool, filter: &SourceFilter) -> Map<String, Value> {
+fn object(
+    members: &Map<String, Value>,
+    prefix: &str,
+    is_included: bool,
+    filter: &SourceFilter,
+) -> Map<String, Value> {
     let mut kept = Map::new();
     for (name, value) in members {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
         if filter.excludes.iter().any(|pattern| wildcard::matches(pattern, &path)) {
             continue;
         }
-        let is_included = is_included || filter.includes.iter().any(|pattern| wildcard::matches(pattern, &path));
+        let is_included =
+            is_included || filter.includes.iter().any(|pattern| wildcard::matches(pattern, &path));
         if !is_included && !filter.includes.iter().any(|pattern| may_match_below(pattern, &path)) {
             continue;
         }
@@ -113,7 +119,10 @@ mod tests {
         let source = json!({"a": {"b": 1, "c": {"d": 2}}, "list": [{"x": 1, "y": 2}, {"y": 3}], "z": null});
         let check = |includes: &[&str], excludes: &[&str], expected: Value| {
             let own = |patterns: &[&str]| patterns.iter().map(|pattern| pattern.to_string()).collect();
-            let filtered = filter(&source, &SourceFilter { fetch: true, includes: own(includes), excludes: own(excludes) });
+            let filtered = filter(
+                &source,
+                &SourceFilter { fetch: true, includes: own(includes), excludes: own(excludes) },
+            );
             assert_eq!(filtered, expected, "{includes:?} {excludes:?}");
         };
         check(&["a.b"], &[], json!({"a": {"b": 1}}));

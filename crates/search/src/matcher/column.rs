@@ -54,7 +54,9 @@ impl<'a, T: ColumnValue> ColumnDocs<'a, T> {
     /// Whether a window can hold a wanted value, and whether it surely holds nothing else.
     fn look(&self, start: DocId) -> Result<(bool, bool)> {
         let Some((low, high)) = self.wanted.ends() else { return Ok((false, false)) };
-        let Some((min, max)) = self.column.window_range((start / WINDOW) as usize)? else { return Ok((false, false)) };
+        let Some((min, max)) = self.column.window_range((start / WINDOW) as usize)? else {
+            return Ok((false, false));
+        };
         let all = matches!(self.wanted, Wanted::Range(..)) && low <= min && max <= high;
         Ok((min <= high && low <= max, all))
     }

@@ -36,7 +36,10 @@ impl<'a> Disjunction<'a> {
         match &query.node {
             Node::Term(node) => nodes.push(node),
             Node::Bool(node)
-                if node.must.is_empty() && node.filter.is_empty() && node.must_not.is_empty() && node.min_should_match <= 1 =>
+                if node.must.is_empty()
+                    && node.filter.is_empty()
+                    && node.must_not.is_empty()
+                    && node.min_should_match <= 1 =>
             {
                 for clause in &node.should {
                     match &clause.node {
@@ -133,7 +136,8 @@ impl<'a> Disjunction<'a> {
                 rest = (rest - f64::from(clause.bound)).max(0.0);
                 for (doc, sum) in docs.iter().zip(sums.iter_mut()) {
                     if clause.postings.advance(*doc) == *doc {
-                        *sum += f64::from(clause.bm25.score(clause.postings.freq() as f32, clause.norm(*doc)));
+                        *sum +=
+                            f64::from(clause.bm25.score(clause.postings.freq() as f32, clause.norm(*doc)));
                     }
                 }
                 clause.postings.status()?;
@@ -148,7 +152,14 @@ impl<'a> Disjunction<'a> {
 }
 
 /// Removes documents that cannot score more than the threshold even if all that is left to look up adds `rest`.
-fn drop_hopeless(start: DocId, docs: &mut Vec<DocId>, sums: &mut Vec<f64>, window: &mut [f64; WINDOW as usize], rest: f64, threshold: f32) {
+fn drop_hopeless(
+    start: DocId,
+    docs: &mut Vec<DocId>,
+    sums: &mut Vec<f64>,
+    window: &mut [f64; WINDOW as usize],
+    rest: f64,
+    threshold: f32,
+) {
     let mut at = 0;
     for read in 0..docs.len() {
         if ((sums[read] + rest) as f32).next_up() > threshold {
@@ -175,11 +186,22 @@ impl Clause<'_> {
         }
         self.postings.shallow_advance(current);
         let bm25 = self.bm25;
-        self.postings.max_impacts(end - 1).iter().map(|impact| bm25.score(impact.freq as f32, impact.norm)).fold(0.0, f32::max)
+        self.postings
+            .max_impacts(end - 1)
+            .iter()
+            .map(|impact| bm25.score(impact.freq as f32, impact.norm))
+            .fold(0.0, f32::max)
     }
 
     /// Adds the scores of all documents of the window; blocks that cannot reach the threshold, if given, are passed over.
-    fn add_all(&mut self, start: DocId, end: DocId, threshold: Option<f32>, sums: &mut [f64; WINDOW as usize], seen: &mut Bits) -> Result<()> {
+    fn add_all(
+        &mut self,
+        start: DocId,
+        end: DocId,
+        threshold: Option<f32>,
+        sums: &mut [f64; WINDOW as usize],
+        seen: &mut Bits,
+    ) -> Result<()> {
         let mut docs = [0; 128];
         self.postings.advance(start);
         while self.postings.doc() < end {
@@ -187,7 +209,12 @@ impl Clause<'_> {
                 let current = self.postings.doc();
                 let last = self.postings.shallow_advance(current);
                 let bm25 = self.bm25;
-                let best = self.postings.max_impacts(last).iter().map(|impact| bm25.score(impact.freq as f32, impact.norm)).fold(0.0, f32::max);
+                let best = self
+                    .postings
+                    .max_impacts(last)
+                    .iter()
+                    .map(|impact| bm25.score(impact.freq as f32, impact.norm))
+                    .fold(0.0, f32::max);
                 if best <= threshold {
                     match last.checked_add(1) {
                         Some(after) if last < end => self.postings.advance(after),
@@ -197,7 +224,11 @@ impl Clause<'_> {
                 }
             }
             let block = self.postings.block_docs();
-            let count = if block[block.len() - 1] < end { block.len() } else { block.partition_point(|doc| *doc < end) };
+            let count = if block[block.len() - 1] < end {
+                block.len()
+            } else {
+                block.partition_point(|doc| *doc < end)
+            };
             docs[..count].copy_from_slice(&block[..count]);
             let is_whole = count == block.len();
             let freqs = &self.postings.block_freqs()[..count];
@@ -207,8 +238,13 @@ impl Clause<'_> {
                 seen.set(index);
             };
             match (self.norms, self.norms.and_then(|norms| norms.as_slice())) {
-                (_, Some(dense)) => docs[..count].iter().zip(freqs).for_each(|(doc, freq)| add(*doc, *freq, dense[*doc as usize])),
-                (Some(norms), None) => docs[..count].iter().zip(freqs).for_each(|(doc, freq)| add(*doc, *freq, norms.get(*doc))),
+                (_, Some(dense)) => docs[..count]
+                    .iter()
+                    .zip(freqs)
+                    .for_each(|(doc, freq)| add(*doc, *freq, dense[*doc as usize])),
+                (Some(norms), None) => {
+                    docs[..count].iter().zip(freqs).for_each(|(doc, freq)| add(*doc, *freq, norms.get(*doc)))
+                }
                 (None, None) => docs[..count].iter().zip(freqs).for_each(|(doc, freq)| add(*doc, *freq, 1)),
             }
             if is_whole {

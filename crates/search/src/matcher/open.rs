@@ -7,6 +7,7 @@ use limber_segment::norms::Norms;
 use limber_segment::postings::{Postings, Want};
 use limber_segment::{DocId, Segment};
 
+use super::BoxedMatcher;
 use super::boolean::BoolDocs;
 use super::column::{ColumnDocs, Wanted};
 use super::phrase::{PhraseCursor, PhraseDocs, Slot};
@@ -14,7 +15,6 @@ use super::points::NumberDocs;
 use super::postings::TermDocs;
 use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, PhraseScorer, TermScorer};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
-use super::BoxedMatcher;
 use crate::error::Result;
 use crate::query::{BoundQuery, Docs, Node, PhraseNode};
 
@@ -33,7 +33,9 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
         Node::Constant { inner, .. } => matcher(inner, segment)?,
         Node::Phrase(node) => phrase(node, segment)?,
         Node::Bool(node) => {
-            let open = |queries: &'a [BoundQuery]| queries.iter().map(|query| matcher(query, segment)).collect::<Result<Vec<_>>>();
+            let open = |queries: &'a [BoundQuery]| {
+                queries.iter().map(|query| matcher(query, segment)).collect::<Result<Vec<_>>>()
+            };
             let mut required = open(&node.must)?;
             required.extend(open(&node.filter)?);
             let should = if node.min_should_match > 0 { open(&node.should)? } else { Vec::new() };
@@ -43,33 +45,58 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
 }
 
 /// The scores of `query` in `segment`. `is_known`: only documents that match are going to be scored.
-pub(crate) fn scorer<'a>(query: &'a BoundQuery, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+pub(crate) fn scorer<'a>(
+    query: &'a BoundQuery,
+    segment: &'a Segment,
+    is_known: bool,
+) -> Result<BoxedScorer<'a>> {
     let constant = |score: f32| -> Result<BoxedScorer<'a>> {
         let matcher = if is_known { None } else { Some(matcher(query, segment)?) };
         Ok(Box::new(ConstantScorer { score, matcher }))
     };
     match &query.node {
         Node::Nothing { .. } => constant(0.0),
-        Node::Everything { boost } | Node::Docs { boost, .. } | Node::Constant { boost, .. } => constant(*boost),
+        Node::Everything { boost } | Node::Docs { boost, .. } | Node::Constant { boost, .. } => {
+            constant(*boost)
+        }
         Node::Term(node) => match open_postings(segment, &node.field, &node.term, Want::Freqs)? {
             None => constant(0.0),
-            Some(postings) => Ok(Box::new(TermScorer { postings, norms: norms(segment, &node.field)?, bm25: &node.scorer })),
+            Some(postings) => {
+                Ok(Box::new(TermScorer { postings, norms: norms(segment, &node.field)?, bm25: &node.scorer }))
+            }
         },
         Node::Phrase(node) => match phrase_cursor(node, segment)? {
             None => constant(0.0),
-            Some(cursor) => Ok(Box::new(PhraseScorer { cursor, norms: norms(segment, &node.field)?, bm25: &node.scorer })),
+            Some(cursor) => {
+                Ok(Box::new(PhraseScorer { cursor, norms: norms(segment, &node.field)?, bm25: &node.scorer }))
+            }
         },
         Node::Bool(node) => {
             // A document that matches one optional clause of several need not match the others.
             let all_optional = node.min_should_match == node.should.len();
-            let must = node.must.iter().map(|clause| scorer(clause, segment, true)).collect::<Result<Vec<_>>>()?;
-            let should = node.should.iter().map(|clause| scorer(clause, segment, all_optional)).collect::<Result<Vec<_>>>()?;
-            let is_sum_of_any = node.must.is_empty() && node.filter.is_empty() && node.must_not.is_empty() && node.min_should_match <= 1;
+            let must =
+                node.must.iter().map(|clause| scorer(clause, segment, true)).collect::<Result<Vec<_>>>()?;
+            let should = node
+                .should
+                .iter()
+                .map(|clause| scorer(clause, segment, all_optional))
+                .collect::<Result<Vec<_>>>()?;
+            let is_sum_of_any = node.must.is_empty()
+                && node.filter.is_empty()
+                && node.must_not.is_empty()
+                && node.min_should_match <= 1;
             let matcher = match is_known || (is_sum_of_any && !all_optional) {
                 true => None,
                 false => Some(matcher(query, segment)?),
             };
-            Ok(Box::new(BoolScorer { must, should, matcher, sums: Vec::new(), hits: Vec::new(), at: Vec::new() }))
+            Ok(Box::new(BoolScorer {
+                must,
+                should,
+                matcher,
+                sums: Vec::new(),
+                hits: Vec::new(),
+                at: Vec::new(),
+            }))
         }
     }
 }
@@ -78,7 +105,12 @@ fn norms<'a>(segment: &'a Segment, field: &Field) -> Result<Option<&'a Norms>> {
     Ok(segment.norms(&field.path)?)
 }
 
-pub(super) fn open_postings(segment: &Segment, field: &Field, term: &[u8], want: Want) -> Result<Option<Postings>> {
+pub(super) fn open_postings(
+    segment: &Segment,
+    field: &Field,
+    term: &[u8],
+    want: Want,
+) -> Result<Option<Postings>> {
     let Some(terms) = segment.terms(&field.path)? else { return Ok(None) };
     let Some(info) = terms.get(term)? else { return Ok(None) };
     Ok(Some(segment.postings(&field.path, &info, want)?))
@@ -105,7 +137,8 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
             Ok(any_postings(found, doc_count)?)
         }
         Docs::Terms { field, terms } => {
-            let Some((dictionary, column)) = segment.terms(&field.path)?.zip(segment.ordinals(&field.path)?) else {
+            let Some((dictionary, column)) = segment.terms(&field.path)?.zip(segment.ordinals(&field.path)?)
+            else {
                 return Ok(Box::new(NoDocs));
             };
             let mut ordinals = Vec::new();
@@ -157,7 +190,9 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
             Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
         }
         Docs::NumberRange { field, min, max } => {
-            let column = segment.numbers(&field.path)?.map(|column| ColumnDocs::new(column, Wanted::Range(*min, *max)));
+            let column = segment
+                .numbers(&field.path)?
+                .map(|column| ColumnDocs::new(column, Wanted::Range(*min, *max)));
             match (segment.points(&field.path)?, column) {
                 (Some(points), column) => {
                     let cost = points.count_at_most(*min..=*max);
@@ -245,7 +280,10 @@ fn any_postings<'a>(mut found: Vec<Postings>, doc_count: u32) -> Result<BoxedMat
         drain_into(&mut found, &mut bits)?;
         return Ok(Box::new(bits.finish()));
     }
-    let parts = found.into_iter().map(|postings| Box::new(TermDocs::new(postings, doc_count)) as BoxedMatcher<'a>).collect();
+    let parts = found
+        .into_iter()
+        .map(|postings| Box::new(TermDocs::new(postings, doc_count)) as BoxedMatcher<'a>)
+        .collect();
     Ok(Box::new(Union { parts }))
 }
 
@@ -264,7 +302,8 @@ fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher
     let Some(cursor) = phrase_cursor(node, segment)? else { return Ok(Box::new(NoDocs)) };
     let mut required: Vec<BoxedMatcher<'a>> = Vec::new();
     for (_, alternatives) in &node.slots {
-        let parts = alternatives.iter().map(|text| term(segment, &node.field, text)).collect::<Result<Vec<_>>>()?;
+        let parts =
+            alternatives.iter().map(|text| term(segment, &node.field, text)).collect::<Result<Vec<_>>>()?;
         required.push(match parts.len() {
             1 => parts.into_iter().next().expect("one part"),
             _ => Box::new(Union { parts }),
@@ -288,7 +327,8 @@ fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCu
         // Terms that stand in several places of the phrase must not share an occurrence.
         let shares = |other: &Vec<Box<[u8]>>| other.iter().any(|term| alternatives.contains(term));
         let sharing = node.slots.iter().filter(|(_, other)| shares(other)).count();
-        let group = (sharing > 1).then(|| node.slots.iter().position(|(_, other)| shares(other)).unwrap_or(0) as u32);
+        let group =
+            (sharing > 1).then(|| node.slots.iter().position(|(_, other)| shares(other)).unwrap_or(0) as u32);
         slots.push(Slot { offset: *offset, postings, group });
     }
     Ok(Some(PhraseCursor::new(slots, node.slop)))

@@ -60,7 +60,11 @@ impl PhraseCursor {
 /// The frequency of a phrase in a document. `positions[i]`: ascending positions of the i-th term; `offsets[i]`: its place in the
 /// phrase, ascending; `groups[i]`: equal for equal terms that occur in the phrase more than once.
 pub(crate) fn phrase_freq(positions: &[Vec<u32>], offsets: &[u32], groups: &[Option<u32>], slop: u32) -> f32 {
-    if slop == 0 { exact_freq(positions, offsets) as f32 } else { Sloppy::new(positions, offsets, groups).freq(slop) }
+    if slop == 0 {
+        exact_freq(positions, offsets) as f32
+    } else {
+        Sloppy::new(positions, offsets, groups).freq(slop)
+    }
 }
 
 fn exact_freq(positions: &[Vec<u32>], offsets: &[u32]) -> u32 {
@@ -213,8 +217,11 @@ impl<'p> Sloppy<'p> {
 
     fn collision(&self, term: usize) -> Option<usize> {
         let text_position = |term: usize| self.positions[term][self.walks[term].at];
-        (0..self.walks.len())
-            .find(|other| *other != term && self.groups[*other] == self.groups[term] && text_position(*other) == text_position(term))
+        (0..self.walks.len()).find(|other| {
+            *other != term
+                && self.groups[*other] == self.groups[term]
+                && text_position(*other) == text_position(term)
+        })
     }
 }
 
@@ -273,14 +280,19 @@ mod tests {
     fn freq(text: &str, phrase: &str, slop: u32) -> f32 {
         let words: Vec<&str> = text.split(' ').collect();
         let terms: Vec<&str> = phrase.split(' ').collect();
-        let positions: Vec<Vec<u32>> =
-            terms.iter().map(|term| (0..words.len() as u32).filter(|at| words[*at as usize] == *term).collect()).collect();
+        let positions: Vec<Vec<u32>> = terms
+            .iter()
+            .map(|term| (0..words.len() as u32).filter(|at| words[*at as usize] == *term).collect())
+            .collect();
         if positions.iter().any(Vec::is_empty) {
             return 0.0;
         }
         let groups: Vec<Option<u32>> = terms
             .iter()
-            .map(|term| (terms.iter().filter(|other| *other == term).count() > 1).then(|| terms.iter().position(|other| other == term).unwrap() as u32))
+            .map(|term| {
+                (terms.iter().filter(|other| *other == term).count() > 1)
+                    .then(|| terms.iter().position(|other| other == term).unwrap() as u32)
+            })
             .collect();
         phrase_freq(&positions, &(0..terms.len() as u32).collect::<Vec<_>>(), &groups, slop)
     }

@@ -35,7 +35,8 @@ impl<'a> NumberDocs<'a> {
 
     /// The bit set, when it exists or is the cheaper way for a whole window.
     fn bits(&mut self) -> Result<Option<&mut DocBits>> {
-        if self.bits.is_none() && (self.column.is_none() || self.cost * SELECTIVE < u64::from(self.doc_count)) {
+        if self.bits.is_none() && (self.column.is_none() || self.cost * SELECTIVE < u64::from(self.doc_count))
+        {
             let mut bits = DocBits::new(self.doc_count);
             self.points.fill_bits(self.range.clone(), &mut bits.words)?;
             self.bits = Some(bits.finish());

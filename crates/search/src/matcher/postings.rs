@@ -36,7 +36,8 @@ impl Matcher for TermDocs {
 
     fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         // Stepping to a candidate costs about as much as decoding eight documents.
-        let in_window = u64::from(self.postings.doc_freq()) * u64::from(WINDOW) / u64::from(self.doc_count.max(1));
+        let in_window =
+            u64::from(self.postings.doc_freq()) * u64::from(WINDOW) / u64::from(self.doc_count.max(1));
         if u64::from(bits.count()) * 8 >= in_window {
             let mut matches = Bits::default();
             self.fill(start, &mut matches)?;

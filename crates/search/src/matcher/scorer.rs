@@ -29,7 +29,13 @@ pub(super) struct TermScorer<'a> {
 
 impl TermScorer<'_> {
     #[inline]
-    fn add(postings: &mut Postings, bm25: &Bm25, docs: &[DocId], sums: &mut [f64], norm: impl Fn(DocId) -> u8) {
+    fn add(
+        postings: &mut Postings,
+        bm25: &Bm25,
+        docs: &[DocId],
+        sums: &mut [f64],
+        norm: impl Fn(DocId) -> u8,
+    ) {
         for (doc, sum) in docs.iter().zip(sums) {
             if postings.doc() < *doc {
                 postings.advance(*doc);
@@ -46,7 +52,9 @@ impl Scorer for TermScorer<'_> {
         match self.norms {
             None => TermScorer::add(&mut self.postings, self.bm25, docs, sums, |_| 1),
             Some(norms) => match norms.as_slice() {
-                Some(dense) => TermScorer::add(&mut self.postings, self.bm25, docs, sums, |doc| dense[doc as usize]),
+                Some(dense) => {
+                    TermScorer::add(&mut self.postings, self.bm25, docs, sums, |doc| dense[doc as usize])
+                }
                 None => TermScorer::add(&mut self.postings, self.bm25, docs, sums, |doc| norms.get(doc)),
             },
         }
@@ -142,7 +150,13 @@ pub(super) struct BoolScorer<'a> {
 }
 
 impl BoolScorer<'_> {
-    fn add(must: &mut [BoxedScorer<'_>], should: &mut [BoxedScorer<'_>], sums: &mut Vec<f64>, docs: &[DocId], mut add: impl FnMut(usize, f64)) -> Result<()> {
+    fn add(
+        must: &mut [BoxedScorer<'_>],
+        should: &mut [BoxedScorer<'_>],
+        sums: &mut Vec<f64>,
+        docs: &[DocId],
+        mut add: impl FnMut(usize, f64),
+    ) -> Result<()> {
         sums.clear();
         sums.resize(docs.len(), 0.0);
         for scorer in must.iter_mut() {
@@ -172,7 +186,9 @@ impl BoolScorer<'_> {
 impl Scorer for BoolScorer<'_> {
     fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
         let Some(matcher) = &mut self.matcher else {
-            return BoolScorer::add(&mut self.must, &mut self.should, &mut self.sums, docs, |at, score| sums[at] += score);
+            return BoolScorer::add(&mut self.must, &mut self.should, &mut self.sums, docs, |at, score| {
+                sums[at] += score
+            });
         };
         let (hits, positions) = (&mut self.hits, &mut self.at);
         hits.clear();
@@ -181,7 +197,9 @@ impl Scorer for BoolScorer<'_> {
             hits.push(docs[at]);
             positions.push(at);
         })?;
-        BoolScorer::add(&mut self.must, &mut self.should, &mut self.sums, hits, |at, score| sums[positions[at]] += score)
+        BoolScorer::add(&mut self.must, &mut self.should, &mut self.sums, hits, |at, score| {
+            sums[positions[at]] += score
+        })
     }
 
     fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {

@@ -71,7 +71,12 @@ impl<'a> Binder<'a> {
             return vec![field.path.clone()];
         }
         let under = format!("{path}.");
-        mapping.fields().iter().filter(|field| field.path.starts_with(&under)).map(|field| field.path.clone()).collect()
+        mapping
+            .fields()
+            .iter()
+            .filter(|field| field.path.starts_with(&under))
+            .map(|field| field.path.clone())
+            .collect()
     }
 
     /// Elasticsearch's `term` on any field type.
@@ -88,7 +93,9 @@ impl<'a> Binder<'a> {
             _ => error,
         })?;
         match selection {
-            Selection::Term(term) if field.index && matches!(field.kind, FieldType::Text | FieldType::Keyword) => {
+            Selection::Term(term)
+                if field.index && matches!(field.kind, FieldType::Text | FieldType::Keyword) =>
+            {
                 self.scored_term(&field, &term, boost)
             }
             other => Ok(convert::constant(&field, other, boost)),
@@ -96,10 +103,19 @@ impl<'a> Binder<'a> {
     }
 
     /// A term of a text or keyword field, scored by BM25.
-    pub(crate) fn scored_term(&self, field: &Arc<Field>, term: &[u8], boost: f32) -> Result<BoundQuery, Error> {
+    pub(crate) fn scored_term(
+        &self,
+        field: &Arc<Field>,
+        term: &[u8],
+        boost: f32,
+    ) -> Result<BoundQuery, Error> {
         if !field.index {
             let text = format!("{}:{}", field.path, String::from_utf8_lossy(term));
-            return Ok(BoundQuery::constant(Docs::Terms { field: field.clone(), terms: vec![term.into()] }, boost, text));
+            return Ok(BoundQuery::constant(
+                Docs::Terms { field: field.clone(), terms: vec![term.into()] },
+                boost,
+                text,
+            ));
         }
         let doc_freq = self.doc_freq(field, term)?;
         let scorer = Bm25::new(boost, vec![(term.into(), doc_freq)], self.norms(field)?);
@@ -127,7 +143,12 @@ impl<'a> Binder<'a> {
     }
 
     /// The first `count_max` terms of the shard that start with `prefix`.
-    pub(crate) fn expand_prefix(&self, field: &Arc<Field>, prefix: &[u8], count_max: usize) -> Result<Vec<Box<[u8]>>, Error> {
+    pub(crate) fn expand_prefix(
+        &self,
+        field: &Arc<Field>,
+        prefix: &[u8],
+        count_max: usize,
+    ) -> Result<Vec<Box<[u8]>>, Error> {
         let mut found: Vec<Box<[u8]>> = Vec::new();
         for view in &self.shard.segments {
             let Some(terms) = view.segment.terms(&field.path)? else { continue };
@@ -163,7 +184,8 @@ impl<'a> Binder<'a> {
             if let Some(terms) = view.segment.terms(&field.path)? {
                 statistics.doc_count += u64::from(terms.doc_count_with_field());
                 // Without frequencies Lucene takes every occurrence for one.
-                statistics.sum_total_term_freq += if field.frequencies { terms.sum_total_term_freq() } else { terms.sum_doc_freq() };
+                statistics.sum_total_term_freq +=
+                    if field.frequencies { terms.sum_total_term_freq() } else { terms.sum_doc_freq() };
             }
         }
         let norms = Arc::new(NormCache::new(statistics));

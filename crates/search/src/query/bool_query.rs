@@ -24,17 +24,17 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
     let mut common = Common::default();
     let mut node = Bool { adjust_pure_negative: true, ..Bool::default() };
     for (key, value) in members {
-        let failed = |cause: RequestError| malformed(format!("failed to parse field [{key}]")).caused_by(cause);
+        let failed =
+            |cause: RequestError| malformed(format!("failed to parse field [{key}]")).caused_by(cause);
         let clauses = match key.as_str() {
             "must" => &mut node.must,
             "should" => &mut node.should,
             "filter" => &mut node.filter,
             "must_not" | "mustNot" => &mut node.must_not,
             "minimum_should_match" => {
-                node.minimum_should_match = Some(
-                    json::scalar_text(value)
-                        .ok_or_else(|| malformed(format!("{key} doesn't support values of type: {}", json::token(value))))?,
-                );
+                node.minimum_should_match = Some(json::scalar_text(value).ok_or_else(|| {
+                    malformed(format!("{key} doesn't support values of type: {}", json::token(value)))
+                })?);
                 continue;
             }
             "adjust_pure_negative" => {
@@ -52,7 +52,12 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
                 }
             }
             Value::Null => {}
-            other => return Err(malformed(format!("{key} doesn't support values of type: {}", json::token(other)))),
+            other => {
+                return Err(malformed(format!(
+                    "{key} doesn't support values of type: {}",
+                    json::token(other)
+                )));
+            }
         }
     }
     Ok(common.query(node))

@@ -21,15 +21,26 @@ pub struct BoundQuery {
 #[derive(Debug)]
 pub(crate) enum Node {
     /// No document; the reason is shown by explain.
-    Nothing { reason: String },
+    Nothing {
+        reason: String,
+    },
     /// Every document.
-    Everything { boost: f32 },
+    Everything {
+        boost: f32,
+    },
     /// Documents with a term, scored by BM25.
     Term(TermNode),
     /// Documents of a set that all score alike; `text` is Lucene's name for it in explanations.
-    Docs { docs: Docs, boost: f32, text: String },
+    Docs {
+        docs: Docs,
+        boost: f32,
+        text: String,
+    },
     /// Documents that match `inner`; all score alike.
-    Constant { inner: Box<BoundQuery>, boost: f32 },
+    Constant {
+        inner: Box<BoundQuery>,
+        boost: f32,
+    },
     Phrase(PhraseNode),
     Bool(BoolNode),
 }
@@ -64,14 +75,35 @@ pub(crate) struct BoolNode {
 #[derive(Debug)]
 pub(crate) enum Docs {
     /// Any of these terms (sorted, distinct).
-    Terms { field: Arc<Field>, terms: Vec<Box<[u8]>> },
-    TermRange { field: Arc<Field>, lower: TermEnd, upper: TermEnd },
-    Pattern { field: Arc<Field>, lower: TermEnd, upper: TermEnd, pattern: Arc<TermPattern> },
+    Terms {
+        field: Arc<Field>,
+        terms: Vec<Box<[u8]>>,
+    },
+    TermRange {
+        field: Arc<Field>,
+        lower: TermEnd,
+        upper: TermEnd,
+    },
+    Pattern {
+        field: Arc<Field>,
+        lower: TermEnd,
+        upper: TermEnd,
+        pattern: Arc<TermPattern>,
+    },
     /// Any of these numbers (sorted, distinct).
-    Numbers { field: Arc<Field>, numbers: Vec<i64> },
+    Numbers {
+        field: Arc<Field>,
+        numbers: Vec<i64>,
+    },
     /// Both ends included.
-    NumberRange { field: Arc<Field>, min: i64, max: i64 },
-    Exists { path: Arc<str> },
+    NumberRange {
+        field: Arc<Field>,
+        min: i64,
+        max: i64,
+    },
+    Exists {
+        path: Arc<str>,
+    },
     /// By `_id` (sorted, distinct).
     Ids(Vec<String>),
     AnyOf(Vec<Docs>),
@@ -126,7 +158,9 @@ impl BoundQuery {
             Node::Docs { .. } => 1,
             Node::Constant { inner, .. } => inner.bit_set_count(),
             // Optional clauses are opened once more where their scores are asked for.
-            Node::Bool(node) => sum(&node.must) + 2 * sum(&node.should) + sum(&node.filter) + sum(&node.must_not),
+            Node::Bool(node) => {
+                sum(&node.must) + 2 * sum(&node.should) + sum(&node.filter) + sum(&node.must_not)
+            }
         }
     }
 

@@ -30,7 +30,8 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
             (key, _) => return Err(does_not_support("constant_score", key)),
         }
     }
-    let filter = filter.ok_or_else(|| RequestError::parsing("[constant_score] requires a 'filter' element"))?;
+    let filter =
+        filter.ok_or_else(|| RequestError::parsing("[constant_score] requires a 'filter' element"))?;
     Ok(common.query(ConstantScore { filter }))
 }
 

@@ -3,8 +3,8 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use limber_mapping::number::{f64_from_sortable, java_double, java_float};
 use limber_mapping::Selection;
+use limber_mapping::number::{f64_from_sortable, java_double, java_float};
 use limber_mapping::{Field, FieldType};
 
 use super::bound::{BoundQuery, Docs, TermEnd};
@@ -32,11 +32,14 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
             );
             (Docs::term_range(field, end(lower), end(upper)), text)
         }
-        Selection::Number(number) => return constant(field, Selection::Numbers { lower: number, upper: number }, boost),
-        // Lucene prints a range over doubles by their sortable bits.
-        Selection::Numbers { lower, upper } if lower != upper && matches!(field.kind, FieldType::Double) => {
-            (Docs::NumberRange { field: field.clone(), min: lower, max: upper }, format!("{path}:[{lower} TO {upper}]"))
+        Selection::Number(number) => {
+            return constant(field, Selection::Numbers { lower: number, upper: number }, boost);
         }
+        // Lucene prints a range over doubles by their sortable bits.
+        Selection::Numbers { lower, upper } if lower != upper && matches!(field.kind, FieldType::Double) => (
+            Docs::NumberRange { field: field.clone(), min: lower, max: upper },
+            format!("{path}:[{lower} TO {upper}]"),
+        ),
         Selection::Numbers { lower, upper } => {
             let text = format!("{path}:[{} TO {}]", shown_number(field, lower), shown_number(field, upper));
             (Docs::NumberRange { field: field.clone(), min: lower, max: upper }, text)

@@ -31,11 +31,16 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 }
                 for item in items {
                     values.push(json::scalar_text(item).ok_or_else(|| {
-                        RequestError::parsing("Illegal value for id, expecting a string or number, got: ".to_owned() + json::token(item))
+                        RequestError::parsing(
+                            "Illegal value for id, expecting a string or number, got: ".to_owned()
+                                + json::token(item),
+                        )
                     })?);
                 }
             }
-            ("values", scalar) if json::scalar_text(scalar).is_some() => values.extend(json::scalar_text(scalar)),
+            ("values", scalar) if json::scalar_text(scalar).is_some() => {
+                values.extend(json::scalar_text(scalar))
+            }
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(RequestError::parsing(format!("[ids] unknown field [{key}]"))),
         }

@@ -37,7 +37,11 @@ pub(super) fn parse_prefix(members: &Map<String, Value>, _: &mut Parser<'_>) -> 
 /// Most expansions a request may ask for.
 const EXPANSIONS_MAX: i32 = 1024;
 
-fn parse_as(query: &'static str, expansions_max: Option<usize>, members: &Map<String, Value>) -> Result<Query, RequestError> {
+fn parse_as(
+    query: &'static str,
+    expansions_max: Option<usize>,
+    members: &Map<String, Value>,
+) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (field, body) = single_field(query, members, &mut common)?.ok_or_else(no_text)?;
     let mut node = MatchPhrase {
@@ -116,7 +120,13 @@ impl QueryNode for MatchPhrase {
 }
 
 impl MatchPhrase {
-    fn bind_slots(&self, field: &Arc<Field>, terms: Vec<AnalysedTerm>, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+    fn bind_slots(
+        &self,
+        field: &Arc<Field>,
+        terms: Vec<AnalysedTerm>,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
         let first_position = terms[0].1;
         let last = terms.len() - 1;
         let mut slots: Vec<(u32, Vec<Box<[u8]>>)> = Vec::with_capacity(terms.len());

@@ -38,11 +38,18 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     parse_as("match", false, members)
 }
 
-pub(super) fn parse_bool_prefix(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+pub(super) fn parse_bool_prefix(
+    members: &Map<String, Value>,
+    _: &mut Parser<'_>,
+) -> Result<Query, RequestError> {
     parse_as("match_bool_prefix", true, members)
 }
 
-fn parse_as(query: &'static str, is_bool_prefix: bool, members: &Map<String, Value>) -> Result<Query, RequestError> {
+fn parse_as(
+    query: &'static str,
+    is_bool_prefix: bool,
+    members: &Map<String, Value>,
+) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (field, body) = single_field(query, members, &mut common)?.ok_or_else(no_text)?;
     let mut node = Match {
@@ -71,7 +78,12 @@ fn parse_as(query: &'static str, is_bool_prefix: bool, members: &Map<String, Val
                         json::boolean(value)?;
                     }
                     "fuzziness" if value.is_null() => {}
-                    "fuzziness" | "prefix_length" | "max_expansions" | "fuzzy_rewrite" | "fuzzy_transpositions" | "cutoff_frequency" => {
+                    "fuzziness"
+                    | "prefix_length"
+                    | "max_expansions"
+                    | "fuzzy_rewrite"
+                    | "fuzzy_transpositions"
+                    | "cutoff_frequency" => {
                         return Err(RequestError::unsupported(format_args!("[{key}] in [{query}]")));
                     }
                     key if common.take(key, value)? => {}
@@ -126,19 +138,29 @@ pub(super) fn analyse(
     binder: &Binder<'_>,
 ) -> Result<Vec<AnalysedTerm>, Error> {
     let named = match analyzer {
-        Some(name) => Some(binder.analyzer(name).ok_or_else(|| binder.query_shard(format!("[{query}] analyzer [{name}] not found")))?),
+        Some(name) => Some(
+            binder
+                .analyzer(name)
+                .ok_or_else(|| binder.query_shard(format!("[{query}] analyzer [{name}] not found")))?,
+        ),
         None => field.search_analyzer.clone().or_else(|| field.analyzer.clone()),
     };
     let mut terms: Vec<AnalysedTerm> = Vec::new();
     match named {
-        Some(analyzer) => analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position))),
+        Some(analyzer) => {
+            analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)))
+        }
         None => terms.push((text.as_bytes().into(), 0)),
     }
     Ok(terms)
 }
 
 pub(super) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery {
-    if zero_terms_all { Node::Everything { boost }.into() } else { BoundQuery::nothing("Matching no documents because no terms present") }
+    if zero_terms_all {
+        Node::Everything { boost }.into()
+    } else {
+        BoundQuery::nothing("Matching no documents because no terms present")
+    }
 }
 
 impl QueryNode for Match {
@@ -148,7 +170,9 @@ impl QueryNode for Match {
         };
         if !matches!(field.kind, FieldType::Text | FieldType::Keyword) || &*field.path == "_id" {
             return match binder.term(&self.field, &self.text, boost) {
-                Err(Error::Request(error)) if self.lenient => Ok(BoundQuery::nothing(format!("failed to parse: {}", error.reason))),
+                Err(Error::Request(error)) if self.lenient => {
+                    Ok(BoundQuery::nothing(format!("failed to parse: {}", error.reason)))
+                }
                 other => other,
             };
         }
@@ -162,11 +186,19 @@ impl QueryNode for Match {
 }
 
 impl Match {
-    fn bind_terms(&self, field: &Arc<Field>, mut terms: Vec<AnalysedTerm>, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+    fn bind_terms(
+        &self,
+        field: &Arc<Field>,
+        mut terms: Vec<AnalysedTerm>,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
         let last = if self.is_bool_prefix { terms.pop() } else { None };
         let clause_count = terms.len() + usize::from(last.is_some());
         let min_should_match = match (&self.minimum_should_match, self.operator) {
-            (Some(spec), Operator::Or) if clause_count > 1 => minimum_should_match::required(spec, clause_count)?,
+            (Some(spec), Operator::Or) if clause_count > 1 => {
+                minimum_should_match::required(spec, clause_count)?
+            }
             _ => 0,
         };
         // Equal clauses become one whose boost is their sum, unless they are counted (Lucene's `BooleanQuery#rewrite`).

@@ -78,9 +78,13 @@ impl Parser<'_> {
         let Some((name, body)) = names.next() else {
             return Err(RequestError::illegal_argument("query malformed, empty clause found"));
         };
-        let Some(&(_, parse)) = QUERIES.iter().find(|(known, _)| known == name) else { return Err(unknown_query(name)) };
+        let Some(&(_, parse)) = QUERIES.iter().find(|(known, _)| known == name) else {
+            return Err(unknown_query(name));
+        };
         let Value::Object(body) = body else {
-            return Err(RequestError::parsing(format!("[{name}] query malformed, no start_object after query name")));
+            return Err(RequestError::parsing(format!(
+                "[{name}] query malformed, no start_object after query name"
+            )));
         };
         self.depth += 1;
         if self.depth > self.limits.depth_max {
@@ -198,7 +202,11 @@ pub(super) fn single_field<'a>(
 ) -> Result<Option<(&'a str, &'a Value)>, RequestError> {
     let mut found: Option<(&str, &Value)> = None;
     for (key, value) in members {
-        if matches!(key.as_str(), "_name" | "boost") && !value.is_object() && members.len() > 1 && common.take(key, value)? {
+        if matches!(key.as_str(), "_name" | "boost")
+            && !value.is_object()
+            && members.len() > 1
+            && common.take(key, value)?
+        {
             continue;
         }
         if let Some((first, _)) = found {
@@ -231,23 +239,35 @@ mod tests {
             (json!({"foo": {}}), "unknown query [foo]"),
             (json!({"mach": {"a": "b"}}), "unknown query [mach] did you mean [match]?"),
             (json!({}), "query malformed, empty clause found"),
-            (json!({"match_all": {}, "term": {}}), "[match_all] malformed query, expected [END_OBJECT] but found [FIELD_NAME]"),
+            (
+                json!({"match_all": {}, "term": {}}),
+                "[match_all] malformed query, expected [END_OBJECT] but found [FIELD_NAME]",
+            ),
             (json!({"match_all": []}), "[match_all] query malformed, no start_object after query name"),
             (json!({"match_all": {"x": 1}}), "[match_all] unknown field [x]"),
             (json!({"term": {}}), "field name is null or empty"),
-            (json!({"term": {"a": 1, "b": 2}}), "[term] query doesn't support multiple fields, found [a] and [b]"),
+            (
+                json!({"term": {"a": 1, "b": 2}}),
+                "[term] query doesn't support multiple fields, found [a] and [b]",
+            ),
             (json!({"term": {"a": {"value": 1, "x": 2}}}), "[term] query does not support [x]"),
             (json!({"term": {"a": [1]}}), "[term] query does not support array of values"),
             (json!({"term": {"a": null}}), "field name is null or empty"),
             (json!({"terms": {"a": "b"}}), "[terms] query does not support [a]"),
-            (json!({"terms": {}}), "[terms] query requires a field name, followed by array of terms or a document lookup specification"),
+            (
+                json!({"terms": {}}),
+                "[terms] query requires a field name, followed by array of terms or a document lookup specification",
+            ),
             (json!({"terms": {"a": ["b"], "c": ["d"]}}), "[terms] query does not support multiple fields"),
             (json!({"terms": {"a": ["b"], "x": 1}}), "[terms] query does not support [x]"),
             (json!({"terms": {"a": [null]}}), "No value specified for terms query"),
             (json!({"range": {}}), "field name is null or empty"),
             (json!({"range": {"n": {"foo": 1}}}), "[range] query does not support [foo]"),
             (json!({"range": {"n": 5}}), "[range] query does not support [n]"),
-            (json!({"range": {"a": {"gte": 1}, "b": {"gte": 1}}}), "[range] query doesn't support multiple fields, found [a] and [b]"),
+            (
+                json!({"range": {"a": {"gte": 1}, "b": {"gte": 1}}}),
+                "[range] query doesn't support multiple fields, found [a] and [b]",
+            ),
             (json!({"exists": {}}), "[exists] must be provided with a [field]"),
             (json!({"exists": {"foo": "zz"}}), "[exists] query does not support [foo]"),
             (json!({"ids": {"x": [1]}}), "[ids] unknown field [x]"),
@@ -256,18 +276,36 @@ mod tests {
             (json!({"bool": {"must": {"match": 5}}}), "[bool] failed to parse field [must]"),
             (json!({"bool": []}), "[bool] query malformed, no start_object after query name"),
             (json!({"constant_score": {}}), "[constant_score] requires a 'filter' element"),
-            (json!({"constant_score": {"filter": {"match_all": {}}, "x": 1}}), "[constant_score] query does not support [x]"),
+            (
+                json!({"constant_score": {"filter": {"match_all": {}}, "x": 1}}),
+                "[constant_score] query does not support [x]",
+            ),
             (json!({"constant_score": {"filter": []}}), "unexpected token [START_ARRAY]"),
             (json!({"match": {}}), "No text specified for text query"),
-            (json!({"match": {"a": 1, "b": 2}}), "[match] query doesn't support multiple fields, found [a] and [b]"),
+            (
+                json!({"match": {"a": 1, "b": 2}}),
+                "[match] query doesn't support multiple fields, found [a] and [b]",
+            ),
             (json!({"match": {"a": {}}}), "No text specified for text query"),
             (json!({"match": {"a": null}}), "No text specified for text query"),
             (json!({"match": {"a": {"query": "x", "foo": 1}}}), "[match] query does not support [foo]"),
-            (json!({"match": {"a": {"query": "x", "operator": "xor"}}}), "No enum constant org.elasticsearch.index.query.Operator.XOR"),
-            (json!({"match": {"a": {"query": "x", "zero_terms_query": "xx"}}}), "Unsupported zero_terms_query value [xx]"),
-            (json!({"match": {"a": {"query": "x", "fuzziness": 1}}}), "[fuzziness] in [match] is not supported by Limber yet"),
+            (
+                json!({"match": {"a": {"query": "x", "operator": "xor"}}}),
+                "No enum constant org.elasticsearch.index.query.Operator.XOR",
+            ),
+            (
+                json!({"match": {"a": {"query": "x", "zero_terms_query": "xx"}}}),
+                "Unsupported zero_terms_query value [xx]",
+            ),
+            (
+                json!({"match": {"a": {"query": "x", "fuzziness": 1}}}),
+                "[fuzziness] in [match] is not supported by Limber yet",
+            ),
             (json!({"match_phrase": {"a": {"query": "x", "slop": -1}}}), "No negative slop allowed."),
-            (json!({"match_phrase": {"a": {"query": "x", "foo": -1}}}), "[match_phrase] query does not support [foo]"),
+            (
+                json!({"match_phrase": {"a": {"query": "x", "foo": -1}}}),
+                "[match_phrase] query does not support [foo]",
+            ),
             (json!({"nested": {}}), "query [nested] is not supported by Limber yet"),
         ] {
             assert_eq!(reason(query.clone()), expected, "{query}");

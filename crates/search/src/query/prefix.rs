@@ -30,7 +30,10 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                     "value" | "prefix" => value_found = json::scalar_text(value),
                     "case_insensitive" => prefix.case_insensitive = json::boolean(value)?,
                     // How the terms are collected does not change the hits: constant score is the only way here.
-                    "rewrite" if value == "constant_score" || value == "constant_score_boolean" || value == "constant_score_blended" => {}
+                    "rewrite"
+                        if value == "constant_score"
+                            || value == "constant_score_boolean"
+                            || value == "constant_score_blended" => {}
                     "rewrite" => return Err(RequestError::unsupported("[rewrite] in [prefix]")),
                     key if common.take(key, value)? => {}
                     key => return Err(does_not_support("prefix", key)),

@@ -25,7 +25,8 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let mut common = Common::default();
     let (field, body) = single_field("range", members, &mut common)?.ok_or_else(no_field)?;
     let Value::Object(options) = body else { return Err(does_not_support("range", field)) };
-    let mut range = Range { field: field.to_owned(), lower: None, upper: None, format: None, time_zone: None };
+    let mut range =
+        Range { field: field.to_owned(), lower: None, upper: None, format: None, time_zone: None };
     let (mut include_lower, mut include_upper) = (true, true);
     for (key, value) in options {
         let end = || match value {
@@ -51,7 +52,9 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "relation" => match json::scalar_text(value).unwrap_or_default().to_uppercase().as_str() {
                 // On a field of single values all relations but `disjoint` mean the same.
                 "INTERSECTS" | "WITHIN" | "CONTAINS" => {}
-                other => return Err(RequestError::illegal_argument(format!("{other} is not a valid relation"))),
+                other => {
+                    return Err(RequestError::illegal_argument(format!("{other} is not a valid relation")));
+                }
             },
             key if common.take(key, value)? => {}
             key => return Err(does_not_support("range", key)),

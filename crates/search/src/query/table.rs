@@ -4,7 +4,10 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::parse::{Parser, Query};
-use super::{bool_query, constant_score, exists, ids, match_all, match_phrase, match_text, prefix, range, term, terms, wildcard};
+use super::{
+    bool_query, constant_score, exists, ids, match_all, match_phrase, match_text, prefix, range, term, terms,
+    wildcard,
+};
 
 /// Parses the object after a query's name.
 pub(super) type Parse = fn(&Map<String, Value>, &mut Parser<'_>) -> Result<Query, RequestError>;

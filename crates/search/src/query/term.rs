@@ -31,13 +31,17 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 }
             }
         }
-        Value::Array(_) => return Err(RequestError::parsing("[term] query does not support array of values")),
+        Value::Array(_) => {
+            return Err(RequestError::parsing("[term] query does not support array of values"));
+        }
         Value::Null => return Err(no_field()),
         scalar => term.value = scalar.clone(),
     }
     match term.value {
         Value::Null => Err(RequestError::illegal_argument("value cannot be null")),
-        Value::Array(_) | Value::Object(_) => Err(RequestError::parsing("[term] query does not support array of values")),
+        Value::Array(_) | Value::Object(_) => {
+            Err(RequestError::parsing("[term] query does not support array of values"))
+        }
         _ => Ok(common.query(term)),
     }
 }

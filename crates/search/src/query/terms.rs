@@ -70,8 +70,12 @@ impl QueryNode for Terms {
             match field.select_term(value, &binder.dates())? {
                 Selection::Term(term) => terms.push(term.into()),
                 Selection::Number(number) => numbers.push(number),
-                Selection::Terms { lower, upper } => ranges.push(Docs::term_range(&field, convert::end(lower), convert::end(upper))),
-                Selection::Numbers { lower, upper } => ranges.push(Docs::NumberRange { field: field.clone(), min: lower, max: upper }),
+                Selection::Terms { lower, upper } => {
+                    ranges.push(Docs::term_range(&field, convert::end(lower), convert::end(upper)))
+                }
+                Selection::Numbers { lower, upper } => {
+                    ranges.push(Docs::NumberRange { field: field.clone(), min: lower, max: upper })
+                }
                 Selection::Nothing => {}
             }
         }

@@ -30,7 +30,10 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 match key.as_str() {
                     "value" | "wildcard" => pattern = json::scalar_text(value),
                     "case_insensitive" => case_insensitive = json::boolean(value)?,
-                    "rewrite" if value == "constant_score" || value == "constant_score_boolean" || value == "constant_score_blended" => {}
+                    "rewrite"
+                        if value == "constant_score"
+                            || value == "constant_score_boolean"
+                            || value == "constant_score_blended" => {}
                     "rewrite" => return Err(RequestError::unsupported("[rewrite] in [wildcard]")),
                     key if common.take(key, value)? => {}
                     key => return Err(does_not_support("wildcard", key)),
@@ -53,7 +56,12 @@ impl QueryNode for Wildcard {
     }
 }
 
-pub(super) fn bind_literal(binder: &Binder<'_>, path: &str, text: &str, boost: f32) -> Result<BoundQuery, Error> {
+pub(super) fn bind_literal(
+    binder: &Binder<'_>,
+    path: &str,
+    text: &str,
+    boost: f32,
+) -> Result<BoundQuery, Error> {
     let Some(field) = term_field(binder, path, "term")? else {
         return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
     };
@@ -62,7 +70,12 @@ pub(super) fn bind_literal(binder: &Binder<'_>, path: &str, text: &str, boost: f
     Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, shown))
 }
 
-pub(super) fn bind_prefix_ignoring_case(binder: &Binder<'_>, path: &str, text: &str, boost: f32) -> Result<BoundQuery, Error> {
+pub(super) fn bind_prefix_ignoring_case(
+    binder: &Binder<'_>,
+    path: &str,
+    text: &str,
+    boost: f32,
+) -> Result<BoundQuery, Error> {
     let Some(field) = term_field(binder, path, "prefix")? else {
         return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
     };
@@ -70,11 +83,20 @@ pub(super) fn bind_prefix_ignoring_case(binder: &Binder<'_>, path: &str, text: &
     Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, format!("{path}:{text}*")))
 }
 
-fn bind_pattern(field: &Arc<limber_mapping::Field>, pattern: TermPattern, boost: f32, text: String) -> BoundQuery {
+fn bind_pattern(
+    field: &Arc<limber_mapping::Field>,
+    pattern: TermPattern,
+    boost: f32,
+    text: String,
+) -> BoundQuery {
     let prefix = pattern.prefix();
     let upper = successor(prefix.as_bytes()).map(|upper| (upper, false));
     let lower = Some((prefix.into_bytes(), true));
-    BoundQuery::constant(Docs::Pattern { field: field.clone(), lower, upper, pattern: Arc::new(pattern) }, boost, text)
+    BoundQuery::constant(
+        Docs::Pattern { field: field.clone(), lower, upper, pattern: Arc::new(pattern) },
+        boost,
+        text,
+    )
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -206,7 +228,11 @@ mod tests {
             ("*ab*ab", "ab", false, false),
             ("a b-[c]", "a b-[c]", false, true),
         ] {
-            assert_eq!(TermPattern::parse(pattern, ignores_case).matches(term.as_bytes()), expected, "{pattern} {term}");
+            assert_eq!(
+                TermPattern::parse(pattern, ignores_case).matches(term.as_bytes()),
+                expected,
+                "{pattern} {term}"
+            );
         }
         assert_eq!(TermPattern::parse("ab\\*c?d", false).prefix(), "ab*c");
     }

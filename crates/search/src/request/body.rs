@@ -31,15 +31,6 @@ impl TrackTotalHits {
             ))),
         }
     }
-
-    /// Hits that must be counted one by one before counting may stop.
-    pub fn threshold(&self) -> u64 {
-        match self {
-            TrackTotalHits::Exact => u64::MAX,
-            TrackTotalHits::UpTo(count) => u64::from(*count),
-            TrackTotalHits::None => 0,
-        }
-    }
 }
 
 /// `stored_fields`. Values always come from `_source` here, so only its effects on metadata are kept.
@@ -54,7 +45,9 @@ pub enum StoredFields {
 impl StoredFields {
     pub(super) fn parse_names(names: Vec<String>) -> Result<StoredFields, RequestError> {
         match names.iter().any(|name| name == "_none_") {
-            true if names.len() > 1 => Err(RequestError::illegal_argument("cannot combine _none_ with other fields")),
+            true if names.len() > 1 => {
+                Err(RequestError::illegal_argument("cannot combine _none_ with other fields"))
+            }
             true => Ok(StoredFields::None),
             false => Ok(StoredFields::Names(names)),
         }
@@ -63,7 +56,9 @@ impl StoredFields {
     fn parse(value: &Value) -> Result<StoredFields, RequestError> {
         match value {
             Value::String(name) => StoredFields::parse_names(vec![name.clone()]),
-            Value::Array(items) => StoredFields::parse_names(items.iter().filter_map(json::scalar_text).collect()),
+            Value::Array(items) => {
+                StoredFields::parse_names(items.iter().filter_map(json::scalar_text).collect())
+            }
             other => Err(json::unknown_key("stored_fields", other)),
         }
     }
@@ -160,7 +155,10 @@ impl SearchRequest {
                 }
             }
             other => {
-                return Err(RequestError::parsing(format!("Expected [START_OBJECT] but found [{}]", json::token(other))));
+                return Err(RequestError::parsing(format!(
+                    "Expected [START_OBJECT] but found [{}]",
+                    json::token(other)
+                )));
             }
         }
         super::url::apply(&mut request, url)?;
@@ -208,13 +206,15 @@ impl SearchRequest {
             "version" if is_scalar => self.version = json::boolean(value)?,
             "seq_no_primary_term" if is_scalar => self.seq_no_primary_term = json::boolean(value)?,
             "timeout" if is_scalar => {
-                self.timeout_millis = json::time_millis(&json::scalar_text(value).unwrap_or_default(), "timeout")?;
+                self.timeout_millis =
+                    json::time_millis(&json::scalar_text(value).unwrap_or_default(), "timeout")?;
             }
             "terminate_after" if is_scalar => self.terminate_after = terminate_after(json::int(value)?)?,
             // Names a statistics group; the groups' counters are not reported yet, the hits do not depend on it.
             "stats" | "profile" if value == &Value::Bool(false) || value == &Value::Array(Vec::new()) => {}
-            "highlight" | "suggest" | "rescore" | "collapse" | "indices_boost" | "script_fields" | "runtime_mappings"
-            | "slice" | "pit" | "ext" | "knn" | "rank" | "retriever" | "profile" | "stats" | "sub_searches" => {
+            "highlight" | "suggest" | "rescore" | "collapse" | "indices_boost" | "script_fields"
+            | "runtime_mappings" | "slice" | "pit" | "ext" | "knn" | "rank" | "retriever" | "profile"
+            | "stats" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
@@ -251,7 +251,8 @@ impl SearchRequest {
         if problems.is_empty() {
             return Ok(());
         }
-        let listed: Vec<String> = problems.iter().enumerate().map(|(at, problem)| format!("{}: {problem};", at + 1)).collect();
+        let listed: Vec<String> =
+            problems.iter().enumerate().map(|(at, problem)| format!("{}: {problem};", at + 1)).collect();
         Err(RequestError::new(
             400,
             "action_request_validation_exception",
@@ -285,13 +286,18 @@ impl CountRequest {
                 }
             }
             other => {
-                return Err(RequestError::parsing(format!("Expected [START_OBJECT] but found [{}]", json::token(other))));
+                return Err(RequestError::parsing(format!(
+                    "Expected [START_OBJECT] but found [{}]",
+                    json::token(other)
+                )));
             }
         }
         for (name, value) in &url.0 {
             match name.as_str() {
                 "q" => return Err(RequestError::unsupported("[q] (query_string query)")),
-                "terminate_after" => request.terminate_after = terminate_after(json::int(&Value::String(value.clone()))?)?,
+                "terminate_after" => {
+                    request.terminate_after = terminate_after(json::int(&Value::String(value.clone()))?)?
+                }
                 "min_score" => request.min_score = Some(json::float(&Value::String(value.clone()))?),
                 _ => {}
             }
@@ -301,13 +307,15 @@ impl CountRequest {
 }
 
 pub(super) fn from(value: i32) -> Result<u32, RequestError> {
-    u32::try_from(value)
-        .map_err(|_| RequestError::illegal_argument(format!("[from] parameter cannot be negative but was [{value}]")))
+    u32::try_from(value).map_err(|_| {
+        RequestError::illegal_argument(format!("[from] parameter cannot be negative but was [{value}]"))
+    })
 }
 
 pub(super) fn size(value: i32) -> Result<u32, RequestError> {
-    u32::try_from(value)
-        .map_err(|_| RequestError::illegal_argument(format!("[size] parameter cannot be negative, found [{value}]")))
+    u32::try_from(value).map_err(|_| {
+        RequestError::illegal_argument(format!("[size] parameter cannot be negative, found [{value}]"))
+    })
 }
 
 pub(super) fn terminate_after(value: i32) -> Result<u32, RequestError> {
@@ -345,7 +353,10 @@ mod tests {
             (json!({"from": -1}), "[from] parameter cannot be negative but was [-1]"),
             (json!({"size": "abc"}), "For input string: \"abc\""),
             (json!({"size": []}), "Unknown key for a START_ARRAY in [size]."),
-            (json!({"track_total_hits": -5}), "[track_total_hits] parameter must be positive or equals to -1, got -5"),
+            (
+                json!({"track_total_hits": -5}),
+                "[track_total_hits] parameter must be positive or equals to -1, got -5",
+            ),
             (json!({"search_after": []}), "Values must contains at least one value."),
             (json!({"search_after": 5}), "Unknown key for a VALUE_NUMBER in [search_after]."),
             (json!({"terminate_after": -1}), "terminateAfter must be > 0"),
@@ -356,13 +367,19 @@ mod tests {
                 "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",
             ),
         ] {
-            assert_eq!(SearchRequest::parse(&body, &UrlParameters::default()).unwrap_err().reason, reason, "{body}");
+            assert_eq!(
+                SearchRequest::parse(&body, &UrlParameters::default()).unwrap_err().reason,
+                reason,
+                "{body}"
+            );
         }
     }
 
     #[test]
     fn the_url_overrides_the_body() {
-        let url = [("size", "3"), ("track_total_hits", "true"), ("sort", "n:desc"), ("_source", "false")].into_iter().collect();
+        let url = [("size", "3"), ("track_total_hits", "true"), ("sort", "n:desc"), ("_source", "false")]
+            .into_iter()
+            .collect();
         let request = SearchRequest::parse(&json!({"size": 7}), &url).unwrap();
         assert_eq!((request.size(), request.track_total_hits), (3, TrackTotalHits::Exact));
         assert_eq!((request.sort[0].field.as_str(), request.source.unwrap().fetch), ("n", false));
@@ -370,7 +387,8 @@ mod tests {
 
     #[test]
     fn a_scroll_has_its_own_rules() {
-        let request = SearchRequest::parse(&json!({"size": 0, "from": 1}), &UrlParameters::default()).unwrap();
+        let request =
+            SearchRequest::parse(&json!({"size": 0, "from": 1}), &UrlParameters::default()).unwrap();
         assert_eq!(
             request.validate_scroll().unwrap_err().reason,
             "Validation Failed: 1: using [from] is not allowed in a scroll context;2: [size] cannot be [0] in a scroll context;"

@@ -53,7 +53,15 @@ impl Sort {
     pub fn by(field: impl Into<String>) -> Sort {
         let field = field.into();
         let order = if field == "_score" { Order::Descending } else { Order::Ascending };
-        Sort { field, order, mode: None, missing: Missing::Last, unmapped_type: None, numeric_type: None, format: None }
+        Sort {
+            field,
+            order,
+            mode: None,
+            missing: Missing::Last,
+            unmapped_type: None,
+            numeric_type: None,
+            format: None,
+        }
     }
 
     /// Ties of the index order: `_doc`, `_shard_doc`.
@@ -126,24 +134,31 @@ impl Sort {
             }
         };
         for (name, value) in members {
-            let text = || json::scalar_text(value).ok_or_else(|| field_sort(format!("{name} doesn't support values of type: {}", json::token(value))));
+            let text = || {
+                json::scalar_text(value).ok_or_else(|| {
+                    field_sort(format!("{name} doesn't support values of type: {}", json::token(value)))
+                })
+            };
             match name.as_str() {
                 "order" => {
-                    sort.order = parse_order(&text()?)
-                        .map_err(|cause| field_sort("failed to parse field [order]".to_owned()).caused_by(cause))?;
+                    sort.order = parse_order(&text()?).map_err(|cause| {
+                        field_sort("failed to parse field [order]".to_owned()).caused_by(cause)
+                    })?;
                 }
                 "mode" => {
-                    sort.mode = Some(
-                        parse_mode(&text()?)
-                            .map_err(|cause| field_sort("failed to parse field [mode]".to_owned()).caused_by(cause))?,
-                    );
+                    sort.mode = Some(parse_mode(&text()?).map_err(|cause| {
+                        field_sort("failed to parse field [mode]".to_owned()).caused_by(cause)
+                    })?);
                 }
                 "missing" => {
                     sort.missing = match value {
                         Value::String(text) if text == "_last" => Missing::Last,
                         Value::String(text) if text == "_first" => Missing::First,
                         Value::Array(_) | Value::Object(_) => {
-                            return Err(field_sort(format!("missing doesn't support values of type: {}", json::token(value))));
+                            return Err(field_sort(format!(
+                                "missing doesn't support values of type: {}",
+                                json::token(value)
+                            )));
                         }
                         Value::Null => Missing::Last,
                         other => Missing::Value(other.clone()),
@@ -207,14 +222,20 @@ mod tests {
 
     #[test]
     fn every_form_is_read() {
-        let sorts = Sort::parse_list(&json!(["a", {"b": "desc"}, {"c": {"order": "desc", "mode": "avg", "missing": 3}}, "_score"])).unwrap();
+        let sorts = Sort::parse_list(
+            &json!(["a", {"b": "desc"}, {"c": {"order": "desc", "mode": "avg", "missing": 3}}, "_score"]),
+        )
+        .unwrap();
         let seen: Vec<_> = sorts.iter().map(|sort| (sort.field.as_str(), sort.order, sort.mode)).collect();
-        assert_eq!(seen, [
-            ("a", Order::Ascending, None),
-            ("b", Order::Descending, None),
-            ("c", Order::Descending, Some(Mode::Avg)),
-            ("_score", Order::Descending, None)
-        ]);
+        assert_eq!(
+            seen,
+            [
+                ("a", Order::Ascending, None),
+                ("b", Order::Descending, None),
+                ("c", Order::Descending, Some(Mode::Avg)),
+                ("_score", Order::Descending, None)
+            ]
+        );
         assert_eq!(sorts[2].missing, Missing::Value(json!(3)));
         assert_eq!(Sort::parse_url("n:desc,m").unwrap()[0].order, Order::Descending);
         assert!(Sort::parse_url("n:up").is_err());

@@ -81,11 +81,14 @@ mod tests {
     fn every_form_is_read() {
         let check = |value: Value, fetch: bool, includes: &[&str], excludes: &[&str]| {
             let filter = SourceFilter::parse(&value).unwrap();
-            assert_eq!((filter.fetch, filter.includes, filter.excludes), (
-                fetch,
-                includes.iter().map(|s| s.to_string()).collect(),
-                excludes.iter().map(|s| s.to_string()).collect()
-            ));
+            assert_eq!(
+                (filter.fetch, filter.includes, filter.excludes),
+                (
+                    fetch,
+                    includes.iter().map(|s| s.to_string()).collect(),
+                    excludes.iter().map(|s| s.to_string()).collect()
+                )
+            );
         };
         check(json!(false), false, &[], &[]);
         check(json!("a*"), true, &["a*"], &[]);

@@ -39,7 +39,10 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,
             "sort" => request.sort.extend(Sort::parse_url(value)?),
             "track_total_hits" => request.track_total_hits = track_total_hits(value)?,
-            "stored_fields" => request.stored_fields = Some(StoredFields::parse_names(value.split(',').map(str::to_owned).collect())?),
+            "stored_fields" => {
+                request.stored_fields =
+                    Some(StoredFields::parse_names(value.split(',').map(str::to_owned).collect())?)
+            }
             "docvalue_fields" => {
                 request.docvalue_fields.extend(split(value).map(|field| FieldFormat { field, format: None }));
             }
@@ -55,7 +58,9 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "_source_excludes" => filter.get_or_insert_default().excludes = split(value).collect(),
             "search_type" => match value.as_str() {
                 "query_then_fetch" => {}
-                "dfs_query_then_fetch" => return Err(RequestError::unsupported("search_type [dfs_query_then_fetch]")),
+                "dfs_query_then_fetch" => {
+                    return Err(RequestError::unsupported("search_type [dfs_query_then_fetch]"));
+                }
                 other => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
             },
             "suggest_field" | "suggest_text" | "suggest_mode" | "suggest_size" => {

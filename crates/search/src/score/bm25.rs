@@ -32,7 +32,8 @@ pub(crate) struct NormCache {
 
 impl NormCache {
     pub fn new(statistics: FieldStatistics) -> NormCache {
-        let average_length = (statistics.sum_total_term_freq as f64 / statistics.doc_count.max(1) as f64) as f32;
+        let average_length =
+            (statistics.sum_total_term_freq as f64 / statistics.doc_count.max(1) as f64) as f32;
         let inverse = std::array::from_fn(|byte| {
             let length = norm::decode(byte as u8) as f32;
             1.0f32 / (K1 * ((1.0f32 - B) + B * length / average_length))
@@ -63,7 +64,9 @@ impl Bm25 {
         let doc_count = norms.statistics.doc_count;
         let idf = match terms.as_slice() {
             [(_, doc_freq)] => idf(*doc_freq, doc_count),
-            several => several.iter().map(|(_, doc_freq)| f64::from(idf(*doc_freq, doc_count))).sum::<f64>() as f32,
+            several => {
+                several.iter().map(|(_, doc_freq)| f64::from(idf(*doc_freq, doc_count))).sum::<f64>() as f32
+            }
         };
         let boost = boost * (1.0f32 + K1);
         Bm25 { weight: boost * idf, norms, boost, idf, doc_freqs: terms }
@@ -89,26 +92,49 @@ impl Bm25 {
         }
         let doc_count = self.norms.statistics.doc_count;
         let single = |doc_freq: u64| {
-            Explanation::of(idf(doc_freq, doc_count), "idf, computed as log(1 + (N - n + 0.5) / (n + 0.5)) from:", vec![
-                Explanation::whole(doc_freq, "n, number of documents containing term"),
-                Explanation::whole(doc_count, "N, total number of documents with field"),
-            ])
+            Explanation::of(
+                idf(doc_freq, doc_count),
+                "idf, computed as log(1 + (N - n + 0.5) / (n + 0.5)) from:",
+                vec![
+                    Explanation::whole(doc_freq, "n, number of documents containing term"),
+                    Explanation::whole(doc_count, "N, total number of documents with field"),
+                ],
+            )
         };
         details.push(match self.doc_freqs.as_slice() {
             [(_, doc_freq)] => single(*doc_freq),
-            several => Explanation::of(self.idf, "idf, sum of:", several.iter().map(|(_, doc_freq)| single(*doc_freq)).collect()),
+            several => Explanation::of(
+                self.idf,
+                "idf, sum of:",
+                several.iter().map(|(_, doc_freq)| single(*doc_freq)).collect(),
+            ),
         });
         let inverse = self.norms.inverse[norm as usize];
         let tf = 1.0f32 - 1.0f32 / (1.0f32 + frequency * inverse);
         let length = norm::decode(norm);
-        let mut parts = vec![freq, Explanation::leaf(K1, "k1, term saturation parameter"), Explanation::leaf(B, "b, length normalization parameter")];
-        let length_text = if norm::encode(length) != norm || length >= 40 { "dl, length of field (approximate)" } else { "dl, length of field" };
+        let mut parts = vec![
+            freq,
+            Explanation::leaf(K1, "k1, term saturation parameter"),
+            Explanation::leaf(B, "b, length normalization parameter"),
+        ];
+        let length_text = if norm::encode(length) != norm || length >= 40 {
+            "dl, length of field (approximate)"
+        } else {
+            "dl, length of field"
+        };
         parts.push(Explanation::leaf(length as f32, length_text));
         parts.push(Explanation::leaf(self.norms.average_length, "avgdl, average length of field"));
-        details.push(Explanation::of(tf, "tf, computed as freq / (freq + k1 * (1 - b + b * dl / avgdl)) from:", parts));
+        details.push(Explanation::of(
+            tf,
+            "tf, computed as freq / (freq + k1 * (1 - b + b * dl / avgdl)) from:",
+            parts,
+        ));
         Explanation::of(
             self.score(frequency, norm),
-            format!("score(freq={}), computed as boost * idf * tf from:", limber_mapping::number::java_float(frequency)),
+            format!(
+                "score(freq={}), computed as boost * idf * tf from:",
+                limber_mapping::number::java_float(frequency)
+            ),
             details,
         )
     }
@@ -116,7 +142,12 @@ impl Bm25 {
 
 impl Explanation {
     fn whole(value: u64, description: &str) -> Explanation {
-        Explanation { value: value as f32, whole: Some(value), description: description.into(), details: Vec::<Detail>::new() }
+        Explanation {
+            value: value as f32,
+            whole: Some(value),
+            description: description.into(),
+            details: Vec::<Detail>::new(),
+        }
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
-use limber_search::{IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot, UrlParameters};
+use limber_search::{
+    IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot, UrlParameters,
+};
 use limber_segment::{Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
 use limber_store::{Directory, FsDirectory, Ledger};
@@ -27,8 +29,16 @@ impl Shards {
     pub fn new(mapping: &Value) -> Shards {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let directory: Arc<dyn Directory> = Arc::new(FsDirectory::open(folder.path()).expect("opens"));
-        let mapping = Arc::new(Mapping::parse(mapping, &MappingSettings::default()).expect("a sound mapping"));
-        Shards { folder, directory, cache: Arc::new(ResidentTermIndex::default()), mapping, segment_count: 0, seq_no: 0 }
+        let mapping =
+            Arc::new(Mapping::parse(mapping, &MappingSettings::default()).expect("a sound mapping"));
+        Shards {
+            folder,
+            directory,
+            cache: Arc::new(ResidentTermIndex::default()),
+            mapping,
+            segment_count: 0,
+            seq_no: 0,
+        }
     }
 
     /// One segment of these documents; `deleted` are marked after it was written.
@@ -37,16 +47,25 @@ impl Shards {
         let mut scratch = Scratch::default();
         for (id, source) in documents {
             let bytes = source.to_string();
-            let meta = DocumentMeta { id: id.as_bytes(), routing: None, seq_no: self.seq_no, primary_term: 1, version: 1 };
+            let meta = DocumentMeta {
+                id: id.as_bytes(),
+                routing: None,
+                seq_no: self.seq_no,
+                primary_term: 1,
+                version: 1,
+            };
             self.seq_no += 1;
             buffer.begin(&meta, bytes.as_bytes());
-            match document::parse(&self.mapping, bytes.as_bytes(), &mut scratch, &mut buffer).expect("a sound document") {
+            match document::parse(&self.mapping, bytes.as_bytes(), &mut scratch, &mut buffer)
+                .expect("a sound document")
+            {
                 Parsed::Done => buffer.commit().expect("commits"),
                 Parsed::NeedsMapping => panic!("the mapping names all fields"),
             }
         }
         self.segment_count += 1;
-        let (meta, _) = buffer.write(&*self.directory, SegmentId(self.segment_count), &self.mapping).expect("writes");
+        let (meta, _) =
+            buffer.write(&*self.directory, SegmentId(self.segment_count), &self.mapping).expect("writes");
         let segment = Arc::new(Segment::open(&self.directory, &meta, &self.cache).expect("opens"));
         let live = (!deleted.is_empty()).then(|| {
             let mut live = LiveDocs::all(segment.doc_count());
@@ -74,7 +93,8 @@ pub fn context() -> SearchContext {
 }
 
 pub fn search(shards: &[ShardSnapshot], body: &Value) -> SearchResponse {
-    let request = SearchRequest::parse(body, &UrlParameters::default()).unwrap_or_else(|error| panic!("{error:?} in {body}"));
+    let request = SearchRequest::parse(body, &UrlParameters::default())
+        .unwrap_or_else(|error| panic!("{error:?} in {body}"));
     limber_search::execute(shards, &request, &context()).unwrap_or_else(|error| panic!("{error:?} in {body}"))
 }
 

@@ -1,0 +1,298 @@
+//! Sort keys of one segment, each as an `i64` that sorts ascending: numbers and documents as they are (or inverted), terms by their
+//! ordinals.
+
+use std::sync::Arc;
+
+use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
+use limber_segment::columns::{Batch, Cardinality, NumberColumn, OrdinalColumn};
+use limber_segment::terms::TermDictionary;
+use limber_segment::{DocId, Segment};
+
+use super::key::SortKey;
+use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
+use crate::error::Result;
+use crate::matcher::{Bits, WINDOW};
+use crate::request::Mode;
+
+/// Reads one key of documents as an `i64` that sorts ascending.
+pub(super) enum KeyReader<'a> {
+    Score { descending: bool },
+    Doc { descending: bool, base: u64 },
+    Number(Box<NumberReader<'a>>),
+    Term(Box<TermReader<'a>>),
+}
+
+pub(super) struct NumberReader<'a> {
+    column: Option<NumberColumn<'a>>,
+    mode: Mode,
+    transform: Transform,
+    kind: KeyKind,
+    /// Key of documents without a number, already in order.
+    missing: i64,
+    descending: bool,
+    batch: Batch<i64>,
+}
+
+/// Terms by their ordinals: `2 * ordinal + 1`, with room between them for terms that the segment does not have.
+pub(super) struct TermReader<'a> {
+    column: Option<OrdinalColumn<'a>>,
+    dictionary: Option<&'a TermDictionary>,
+    mode: Mode,
+    descending: bool,
+    /// Key of documents without a term, already in order.
+    missing: i64,
+    missing_term: Option<Arc<[u8]>>,
+    batch: Batch<u32>,
+}
+
+impl TermReader<'_> {
+    fn position(dictionary: Option<&TermDictionary>, term: &[u8]) -> Result<i64> {
+        Ok(match dictionary {
+            None => 0,
+            Some(dictionary) => match dictionary.ordinal(term)? {
+                Ok(ordinal) => 2 * ordinal as i64 + 1,
+                Err(ordinal) => 2 * ordinal as i64,
+            },
+        })
+    }
+}
+
+#[inline]
+pub(super) fn ordered(key: i64, descending: bool) -> i64 {
+    if descending { !key } else { key }
+}
+
+impl<'a> KeyReader<'a> {
+    pub fn open(sort: &BoundSort, segment: &'a Segment, base: u64) -> Result<KeyReader<'a>> {
+        let descending = sort.descending;
+        let path = sort.field.as_ref().map(|field| field.path.clone());
+        Ok(match sort.kind {
+            KeyKind::Score => KeyReader::Score { descending },
+            KeyKind::Doc => KeyReader::Doc { descending, base },
+            KeyKind::Term => {
+                let (mut column, mut dictionary) = (None, None);
+                if let Some(path) = path {
+                    column = segment.ordinals(&path)?;
+                    dictionary = segment.terms(&path)?;
+                }
+                let (missing, missing_term) = match &sort.missing_terms {
+                    MissingTerms::First => (i64::MIN, None),
+                    MissingTerms::Last => (i64::MAX, None),
+                    MissingTerms::Term(term) => {
+                        (ordered(TermReader::position(dictionary, term)?, descending), Some(term.clone()))
+                    }
+                };
+                let mode = sort.mode;
+                KeyReader::Term(Box::new(TermReader {
+                    column,
+                    dictionary,
+                    mode,
+                    descending,
+                    missing,
+                    missing_term,
+                    batch: Batch::default(),
+                }))
+            }
+            kind => {
+                let column = match path {
+                    Some(path) => segment.numbers(&path)?,
+                    None => None,
+                };
+                KeyReader::Number(Box::new(NumberReader {
+                    column,
+                    mode: sort.mode,
+                    transform: sort.transform,
+                    kind,
+                    missing: ordered(sort.missing_number, descending),
+                    descending,
+                    batch: Batch::default(),
+                }))
+            }
+        })
+    }
+
+    pub fn read(&mut self, docs: &[DocId], scores: &[f32], out: &mut Vec<i64>) -> Result<()> {
+        out.clear();
+        match self {
+            KeyReader::Score { descending } => {
+                out.extend(scores.iter().map(|score| ordered(SortKey::score_order(*score), *descending)))
+            }
+            KeyReader::Doc { descending, base } => {
+                out.extend(docs.iter().map(|doc| ordered(*base as i64 + i64::from(*doc), *descending)));
+            }
+            KeyReader::Number(reader) => {
+                let NumberReader { column, mode, transform, kind, missing, descending, batch } =
+                    &mut **reader;
+                let Some(column) = column else {
+                    out.resize(docs.len(), *missing);
+                    return Ok(());
+                };
+                column.gather(docs, batch)?;
+                if batch.is_aligned() {
+                    out.extend(
+                        batch.values.iter().map(|value| ordered(transform.apply(*value), *descending)),
+                    );
+                    return Ok(());
+                }
+                out.resize(docs.len(), *missing);
+                let mut at = 0;
+                while at < batch.values.len() {
+                    let position = batch.positions[at];
+                    let count = batch.positions[at..].iter().take_while(|other| **other == position).count();
+                    let key = pick(&batch.values[at..at + count], *mode, *transform, *kind);
+                    out[position as usize] = ordered(key, *descending);
+                    at += count;
+                }
+            }
+            KeyReader::Term(reader) => {
+                out.resize(docs.len(), reader.missing);
+                let Some(column) = &reader.column else { return Ok(()) };
+                column.gather(docs, &mut reader.batch)?;
+                let mut previous = usize::MAX;
+                for (position, ordinal) in reader.batch.iter() {
+                    // Ordinals of a document ascend: the first is its least term, the last its greatest.
+                    if position != previous || reader.mode == Mode::Max {
+                        out[position] = ordered(2 * i64::from(ordinal) + 1, reader.descending);
+                    }
+                    previous = position;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of a key from elsewhere among this segment's.
+    pub fn local(&self, key: &SortKey) -> Result<i64> {
+        Ok(match (self, key) {
+            (KeyReader::Score { descending }, SortKey::Score(score)) => {
+                ordered(SortKey::score_order(*score), *descending)
+            }
+            (KeyReader::Doc { descending, .. }, SortKey::Number(number)) => ordered(*number, *descending),
+            (KeyReader::Number(reader), SortKey::Number(number)) => ordered(*number, reader.descending),
+            (KeyReader::Term(reader), SortKey::Term(None)) if reader.missing_term.is_none() => reader.missing,
+            (KeyReader::Term(_), SortKey::Term(None)) => i64::MAX,
+            (KeyReader::Term(reader), SortKey::Term(Some(term))) => {
+                ordered(TermReader::position(reader.dictionary, term)?, reader.descending)
+            }
+            _ => 0,
+        })
+    }
+
+    /// A key of this segment as one that compares everywhere.
+    pub fn global(&self, key: i64) -> Result<SortKey> {
+        Ok(match self {
+            KeyReader::Score { descending } => {
+                let order = ordered(key, *descending) as i32;
+                SortKey::Score(f32::from_bits((order ^ ((order >> 31) & i32::MAX)) as u32))
+            }
+            KeyReader::Doc { descending, .. } => SortKey::Number(ordered(key, *descending)),
+            KeyReader::Number(reader) => SortKey::Number(ordered(key, reader.descending)),
+            KeyReader::Term(reader) => {
+                if key == i64::MAX || key == i64::MIN {
+                    return Ok(SortKey::Term(None));
+                }
+                let position = ordered(key, reader.descending);
+                match reader.dictionary {
+                    Some(dictionary) if position % 2 == 1 => {
+                        let mut term = Vec::new();
+                        dictionary.term(position as u64 / 2, &mut term)?;
+                        SortKey::Term(Some(term.into()))
+                    }
+                    _ => SortKey::Term(reader.missing_term.clone()),
+                }
+            }
+        })
+    }
+
+    /// The best key a document of the window can have; `None` when that is not known.
+    pub fn best_in(&self, start: DocId) -> Result<Option<i64>> {
+        match self {
+            KeyReader::Doc { descending: false, base } => Ok(Some(*base as i64 + i64::from(start))),
+            KeyReader::Number(reader) => reader.best_in(start),
+            _ => Ok(None),
+        }
+    }
+
+    /// Clears the bits of blocks of which no document's key is better than `bound` (or as good, with `ties`).
+    pub fn mask(&self, start: DocId, bound: i64, ties: bool, bits: &mut Bits) -> Result<()> {
+        match self {
+            KeyReader::Number(reader) => reader.mask(start, bound, ties, bits),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the bounds of windows are known.
+    pub fn has_bounds(&self) -> bool {
+        matches!(self, KeyReader::Number(reader) if reader.column.is_some())
+    }
+}
+
+impl NumberReader<'_> {
+    fn best_of(&self, min: i64, max: i64) -> i64 {
+        ordered(self.transform.apply(if self.descending { max } else { min }), self.descending)
+    }
+
+    fn best_in(&self, start: DocId) -> Result<Option<i64>> {
+        if !matches!(self.mode, Mode::Min | Mode::Max) {
+            return Ok(None);
+        }
+        let Some(column) = &self.column else { return Ok(Some(self.missing)) };
+        let Some((min, max)) = column.window_range((start / WINDOW) as usize)? else {
+            return Ok(Some(self.missing));
+        };
+        let best = self.best_of(min, max);
+        Ok(Some(if column.cardinality() == Cardinality::Single { best } else { best.min(self.missing) }))
+    }
+
+    fn mask(&self, start: DocId, bound: i64, ties: bool, bits: &mut Bits) -> Result<()> {
+        let Some(column) = &self.column else { return Ok(()) };
+        if column.cardinality() != Cardinality::Single {
+            return Ok(());
+        }
+        let first = u64::from(start) / 128;
+        for block in first..(first + 32).min(column.block_count()) {
+            let (min, max) = column.block_range(block)?;
+            let best = self.best_of(min, max);
+            if best > bound || (best == bound && !ties) {
+                let word = (block - first) as usize * 2;
+                bits.0[word..word + 2].fill(0);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The one value that counts out of several, ascending. Source: Elasticsearch's `MultiValueMode`.
+fn pick(values: &[i64], mode: Mode, transform: Transform, kind: KeyKind) -> i64 {
+    let (first, last) = (values[0], values[values.len() - 1]);
+    match mode {
+        Mode::Min => return transform.apply(first),
+        Mode::Max => return transform.apply(last),
+        _ => {}
+    }
+    let count = values.len();
+    if kind == KeyKind::Long {
+        let value = |at: usize| transform.apply(values[at]);
+        let rounded = |value: f64| (value + 0.5).floor() as i64;
+        return match mode {
+            Mode::Median if count % 2 == 1 => value(count / 2),
+            Mode::Median => rounded((value(count / 2 - 1) as f64 + value(count / 2) as f64) / 2.0),
+            _ => {
+                let sum = (0..count).fold(0i64, |sum, at| sum.wrapping_add(value(at)));
+                match mode {
+                    Mode::Avg if count > 1 => rounded(sum as f64 / count as f64),
+                    _ => sum,
+                }
+            }
+        };
+    }
+    let value = |at: usize| f64_from_sortable(transform.apply(values[at]));
+    sortable_from_f64(match mode {
+        Mode::Median if count % 2 == 1 => value(count / 2),
+        Mode::Median => (value(count / 2 - 1) + value(count / 2)) / 2.0,
+        _ => {
+            let sum = (0..count).fold(0.0, |sum, at| sum + value(at));
+            if mode == Mode::Avg { sum / count as f64 } else { sum }
+        }
+    })
+}

@@ -1,0 +1,113 @@
+//! What a request may not do, and what happens when a shard or the time fails.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
+use limber_store::Ledger;
+use serde_json::{Value, json};
+
+fn shards() -> (support::Shards, Vec<ShardSnapshot>) {
+    let mut shards =
+        support::Shards::new(&json!({"properties": {"n": {"type": "long"}, "text": {"type": "text"}}}));
+    let documents: Vec<(String, Value)> =
+        (0..50).map(|n| (n.to_string(), json!({"n": n, "text": format!("word{n} all")}))).collect();
+    let view = shards.segment(&documents, &[]);
+    let snapshots = (0..2).map(|number| shards.shard(number, vec![view.clone()])).collect();
+    (shards, snapshots)
+}
+
+fn parse(body: &Value) -> SearchRequest {
+    SearchRequest::parse(body, &UrlParameters::default()).expect("parses")
+}
+
+#[test]
+fn full_memory_is_a_circuit_breaking_exception() {
+    let (_shards, shards) = shards();
+    let mut context = support::context();
+    context.ledger = Ledger::new(100);
+    let error = limber_search::execute(&shards, &parse(&json!({"size": 50})), &context).unwrap_err();
+    assert_eq!((error.status(), error.to_request_error().kind), (429, "circuit_breaking_exception"));
+}
+
+#[test]
+fn nothing_stays_charged() {
+    let (_shards, shards) = shards();
+    let context = support::context();
+    limber_search::execute(
+        &shards,
+        &parse(&json!({"query": {"range": {"n": {"gt": 3}}}, "sort": ["n"]})),
+        &context,
+    )
+    .unwrap();
+    assert_eq!(context.ledger.request.used_bytes(), 0);
+}
+
+#[test]
+fn cancellation_ends_a_search_and_a_deadline_cuts_it_short() {
+    let (_shards, shards) = shards();
+    let context = support::context();
+    context.cancelled.store(true, Ordering::Relaxed);
+    assert!(matches!(limber_search::execute(&shards, &parse(&json!({})), &context), Err(Error::Cancelled)));
+    let mut context = support::context();
+    context.deadline = Some(Instant::now());
+    let response = limber_search::execute(&shards, &parse(&json!({})), &context).unwrap();
+    assert!(response.timed_out);
+}
+
+#[test]
+fn one_failing_shard_leaves_the_others() {
+    let (_shards, mut snapshots) = shards();
+    // A shard of another index, without the field that is sorted on.
+    let mut other = support::Shards::new(&json!({"properties": {"m": {"type": "long"}}}));
+    let view = other.segment(&[("x".to_owned(), json!({"m": 1}))], &[]);
+    let mut failing = other.shard(0, vec![view]);
+    failing.index = Arc::new(limber_search::IndexRef { name: "other".to_owned(), uuid: "u2".to_owned() });
+    snapshots.push(failing);
+    let response =
+        limber_search::execute(&snapshots, &parse(&json!({"sort": ["n"], "size": 3})), &support::context())
+            .unwrap();
+    let summary = response.shards.to_json();
+    assert_eq!(
+        (summary["total"].clone(), summary["successful"].clone(), summary["failed"].clone()),
+        (json!(3), json!(2), json!(1))
+    );
+    assert_eq!(summary["failures"][0]["reason"]["reason"], "No mapping found for [n] in order to sort on");
+    // Equal keys: the first shard's come first.
+    let order: Vec<(String, u32)> =
+        response.hits.iter().map(|hit| (hit.id.clone().unwrap(), hit.shard)).collect();
+    assert_eq!(order, [("0".to_owned(), 0), ("0".to_owned(), 1), ("1".to_owned(), 0)]);
+}
+
+#[test]
+fn sort_keys_of_different_types_do_not_mix() {
+    let (_shards, mut snapshots) = shards();
+    let mut other = support::Shards::new(&json!({"properties": {"n": {"type": "double"}}}));
+    let view = other.segment(&[("x".to_owned(), json!({"n": 1.5}))], &[]);
+    snapshots.push(other.shard(0, vec![view]));
+    let error =
+        limber_search::execute(&snapshots, &parse(&json!({"sort": ["n"]})), &support::context()).unwrap_err();
+    assert_eq!(
+        error.to_request_error().reason,
+        "Can't sort on field [n]; the field has incompatible sort types: [LONG] and [DOUBLE] across shards!"
+    );
+}
+
+#[test]
+fn no_shard_at_all_is_an_empty_answer() {
+    let response = support::search(&[], &json!({"query": {"match_all": {}}}));
+    assert_eq!((response.hits.len(), response.total.unwrap().value), (0, 0));
+}
+
+#[test]
+fn terminate_after_stops_each_shard() {
+    let (_shards, shards) = shards();
+    let response = support::search(
+        &shards,
+        &json!({"query": {"match": {"text": "all"}}, "terminate_after": 3, "min_score": 0.0001}),
+    );
+    assert_eq!((response.hits.len(), response.terminated_early), (6, Some(true)));
+}
