@@ -106,7 +106,7 @@ fn read(segment: &Segment) -> Result<String, Box<dyn Error>> {
     while let Some((term, info)) = cursor.next()? {
         by_freq.push((info.doc_freq, term.to_vec(), info));
     }
-    by_freq.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+    by_freq.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.0));
     let mut report = String::new();
     for (doc_freq, term, info) in by_freq.iter().step_by(3).take(6) {
         let open = |want| segment.postings("request", info, want).map_err(Box::<dyn Error>::from);

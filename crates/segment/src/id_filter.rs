@@ -27,7 +27,7 @@ pub struct IdFilter(FileBytes);
 
 impl IdFilter {
     pub fn open(bytes: FileBytes) -> Result<IdFilter> {
-        if bytes.is_empty() || bytes.len() % bloom::BLOCK_BYTES != 0 {
+        if bytes.is_empty() || !bytes.len().is_multiple_of(bloom::BLOCK_BYTES) {
             return Err(Error::corrupt("id filter", bytes.len() as u64, "whole blocks of a filter"));
         }
         Ok(IdFilter(bytes))

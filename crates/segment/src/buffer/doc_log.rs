@@ -3,6 +3,7 @@
 use crate::DocId;
 
 /// Documents of the entries of a log, ascending. As long as entry `i` belongs to document `i`, nothing is stored.
+#[derive(Default)]
 pub struct DocLog {
     /// Entries, listed or not.
     len: usize,
@@ -10,12 +11,6 @@ pub struct DocLog {
     docs: Option<Vec<DocId>>,
     /// Some document has several entries.
     has_repeats: bool,
-}
-
-impl Default for DocLog {
-    fn default() -> DocLog {
-        DocLog { len: 0, docs: None, has_repeats: false }
-    }
 }
 
 impl DocLog {

@@ -288,3 +288,30 @@ impl FieldBuffer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_numbers(pushed: &[(DocId, i64)], roll_back: bool, expected: &[i64]) {
+        let mut numbers = NumbersBuffer::default();
+        for &(doc, value) in pushed {
+            numbers.push(doc, value);
+        }
+        if roll_back {
+            numbers.roll_back();
+        }
+        let (values, docs) = numbers.into_parts();
+        assert_eq!((&values[..], docs.len()), (expected, expected.len()));
+    }
+
+    #[test]
+    fn equal_numbers_are_kept_once_until_they_differ() {
+        check_numbers(&[(0, 5), (1, 5), (2, 5)], false, &[5, 5, 5]);
+        check_numbers(&[(0, 5), (1, 5), (2, 6), (3, 5)], false, &[5, 5, 6, 5]);
+        check_numbers(&[(0, 5), (1, 5), (2, 6), (2, 7)], true, &[5, 5]);
+        check_numbers(&[(0, 5), (1, 5), (1, 5)], true, &[5]);
+        check_numbers(&[(3, 5), (3, 6)], true, &[]);
+    }
+}

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn scatters_by_rank() {
         let terms: [&[u8]; 4] = [b"pear", b"apple", b"unused", b"fig"];
-        let values = [0, 1, 0, 3 | 0, 1];
+        let values = [0, 1, 0, 3, 1];
         let order = TermOrder::new(4, &values, |number| terms[number as usize]);
         assert_eq!(order.sorted, [1, 3, 0]);
         assert_eq!([order.rank(0), order.rank(1), order.rank(3)], [2, 0, 1]);

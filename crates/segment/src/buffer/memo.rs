@@ -102,3 +102,52 @@ impl Memo {
         self.texts.memory_bytes() + self.entries.capacity() * size_of::<Entry>() + self.tokens.capacity() * 4
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks `text` up; remembers `tokens` for it when it is new. The tokens found, if any.
+    fn meet(memo: &mut Memo, text: &str, tokens: &[u32]) -> Option<Vec<u32>> {
+        match memo.look_up(text) {
+            Lookup::Found(found) => {
+                assert_eq!((found.length, found.last_position), (found.tokens.len() as u32, 3));
+                return Some(found.tokens.to_vec());
+            }
+            Lookup::New => {}
+            Lookup::Unsuitable => return None,
+        }
+        memo.remember(Analysed { tokens, length: tokens.len() as u32, last_position: 3 });
+        None
+    }
+
+    #[test]
+    fn finds_texts_again() {
+        let mut memo = Memo::default();
+        assert_eq!(meet(&mut memo, "a b", &[0, 1]), None);
+        assert_eq!(meet(&mut memo, "b", &[1]), None);
+        assert_eq!(meet(&mut memo, "a b", &[]), Some(vec![0, 1]));
+        assert_eq!(meet(&mut memo, &"x".repeat(TEXT_BYTES_MAX + 1), &[5]), None);
+        assert_eq!(meet(&mut memo, "b", &[]), Some(vec![1]));
+        assert!(!memo.given_up);
+    }
+
+    #[test]
+    fn is_given_up_where_texts_do_not_repeat() {
+        let mut memo = Memo::default();
+        for i in 0..TRIAL_TEXTS {
+            meet(&mut memo, &format!("text {i}"), &[i]);
+        }
+        assert!(memo.given_up && memo.memory_bytes() < 100);
+        assert_eq!(meet(&mut memo, "text 0", &[]), None);
+    }
+
+    #[test]
+    fn a_text_that_was_not_remembered_is_never_mistaken() {
+        let mut memo = Memo::default();
+        assert!(matches!(memo.look_up("refused"), Lookup::New));
+        assert_eq!(meet(&mut memo, "next", &[7]), None);
+        assert_eq!(meet(&mut memo, "refused", &[8]), None);
+        assert_eq!(meet(&mut memo, "next", &[7]), None);
+    }
+}

@@ -246,7 +246,7 @@ fn corrupt_bytes_end_early() {
     let gap = |i: u32| {
         if i < 700 {
             i % 9
-        } else if i % 10 == 0 {
+        } else if i.is_multiple_of(10) {
             20
         } else {
             0
