@@ -1,1 +1,135 @@
-fn main() {}
+//! `limber`: a search server that speaks Elasticsearch's API, and a race tool that runs Rally's tracks.
+
+mod check;
+mod config;
+mod http;
+mod machine;
+mod race_server;
+mod rest;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use limber_race::builtin::ExportCommand;
+use limber_race::cli::{CompareCommand, InfoCommand, ListCommand, RaceCommand, exit_code};
+
+use crate::config::{Config, Overrides};
+use crate::race_server::ChildServer;
+use crate::serve::Server;
+
+/// Gives pages back to the system, so that memory.limit is seen from outside too.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+/// A search server that speaks Elasticsearch's API and stays inside the memory it is given, and a race tool that runs Rally's tracks.
+#[derive(Debug, Parser)]
+#[command(name = "limber", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(ServeCommand),
+    Race(Box<RaceCommand>),
+    #[command(subcommand)]
+    List(ListCommand),
+    Info(InfoCommand),
+    Compare(CompareCommand),
+    ExportTrack(ExportCommand),
+    Check(check::CheckCommand),
+    Completion(CompletionCommand),
+}
+
+/// Run the server until it is told to stop (SIGINT or SIGTERM)
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  limber serve --data /var/lib/limber --memory-limit 2gb
+  limber serve --http 127.0.0.1:0 -E cluster.name=test -E indices.memory.index_buffer_size=20%")]
+struct ServeCommand {
+    /// Data folder, created when absent [default: path.data of the configuration, else ./data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Where to listen; port 0 takes a free one and prints it [default: 127.0.0.1:9200]
+    #[arg(long, value_name = "HOST:PORT")]
+    http: Option<String>,
+    /// What all memory pools share, such as 2gb or 25% [default: half of the machine's memory]
+    #[arg(long, value_name = "SIZE")]
+    memory_limit: Option<String>,
+    /// Configuration file; its keys are Elasticsearch's where one exists [default: ./limber.yml if present]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// One setting; wins over the configuration file
+    #[arg(short = 'E', value_name = "SETTING=VALUE")]
+    settings: Vec<String>,
+}
+
+/// Print the completion script of a shell
+#[derive(Debug, clap::Args)]
+struct CompletionCommand {
+    shell: clap_complete::Shell,
+}
+
+fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    let outcome = match command {
+        Command::Serve(serve) => return report(serve.run()),
+        Command::Check(check) => return report(check.run()),
+        Command::Completion(completion) => {
+            clap_complete::generate(completion.shell, &mut Cli::command(), "limber", &mut std::io::stdout());
+            return ExitCode::SUCCESS;
+        }
+        Command::ExportTrack(export) => {
+            return report(export.run(&mut std::io::stdout()).map_err(Into::into));
+        }
+        Command::Race(race) => race.run(&ChildServer),
+        Command::List(list) => list.run(),
+        Command::Info(info) => info.run(),
+        Command::Compare(compare) => compare.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+
+fn report(outcome: anyhow::Result<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl ServeCommand {
+    fn run(self) -> anyhow::Result<()> {
+        let filter =
+            tracing_subscriber::EnvFilter::try_from_env("LIMBER_LOG").unwrap_or_else(|_| "info".into());
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        let config = Config::load(&Overrides {
+            config_file: self.config,
+            data: self.data,
+            http: self.http,
+            memory_limit: self.memory_limit,
+            settings: self.settings,
+        })?;
+        let server = Server::start(&config)?;
+        // Scripts and `limber race` read the address from this line.
+        println!("listening on {}", server.address);
+        tracing::info!(
+            address = %server.address,
+            data = %config.data_path.display(),
+            memory_limit_mib = config.memory_limit_bytes >> 20,
+            "ready"
+        );
+        server.run_until_signal()
+    }
+}

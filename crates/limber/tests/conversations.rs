@@ -44,22 +44,25 @@ fn answers_are_as_written() {
         }
     };
     let mut client = Client::connect(address);
-    let mut files: Vec<PathBuf> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conversations"))
-        .expect("the folder exists")
-        .map(|entry| entry.expect("the folder can be read").path())
-        .collect();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conversations"))
+            .expect("the folder exists")
+            .map(|entry| entry.expect("the folder can be read").path())
+            .collect();
     files.sort();
     let only = std::env::var("CONVERSATION").ok();
     let skip = std::env::var("CONVERSATION_SKIP").ok();
     let mut failures = Vec::new();
     for file in files {
         let name = file.file_stem().expect("files have names").to_string_lossy().into_owned();
-        if only.as_ref().is_some_and(|only| *only != name) || skip.as_ref().is_some_and(|skip| *skip == name) {
+        if only.as_ref().is_some_and(|only| *only != name) || skip.as_ref().is_some_and(|skip| *skip == name)
+        {
             continue;
         }
         clean(&mut client);
         let text = std::fs::read_to_string(&file).expect("the file can be read");
-        let steps: Vec<Step> = serde_yaml_ng::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let steps: Vec<Step> =
+            serde_yaml_ng::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         for (number, step) in steps.iter().enumerate() {
             if let Err(what) = take(&mut client, step) {
                 failures.push(format!("{name}, step {}: {}\n    {what}", number + 1, step.request));
@@ -115,7 +118,9 @@ fn matches(expected: &Value, found: &Value, path: &str) -> Result<(), String> {
                 let path = format!("{path}.{name}");
                 match (expected, found.get(name)) {
                     (Value::String(text), None) if text == "$absent" => {}
-                    (Value::String(text), Some(_)) if text == "$absent" => return Err(format!("{path}: is there")),
+                    (Value::String(text), Some(_)) if text == "$absent" => {
+                        return Err(format!("{path}: is there"));
+                    }
                     (_, None) => return Err(format!("{path}: is missing")),
                     (expected, Some(found)) => matches(expected, found, &path)?,
                 }

@@ -27,7 +27,8 @@ type Ledger = BTreeMap<String, Known>;
 
 #[test]
 fn no_acknowledged_write_is_lost() {
-    let rounds: u64 = std::env::var("LIMBER_KILL_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let rounds: u64 =
+        std::env::var("LIMBER_KILL_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let ledgers: Vec<Arc<Mutex<Ledger>>> = (0..WRITERS).map(|_| Arc::default()).collect();
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
@@ -52,7 +53,9 @@ fn no_acknowledged_write_is_lost() {
             .enumerate()
             .map(|(writer, ledger)| {
                 let (ledger, stop, address, seed) = (ledger.clone(), stop.clone(), server.address, next());
-                thread::spawn(move || write_until_killed(Client::connect(address), writer, seed, &ledger, &stop))
+                thread::spawn(move || {
+                    write_until_killed(Client::connect(address), writer, seed, &ledger, &stop)
+                })
             })
             .collect();
         thread::sleep(Duration::from_millis(100 + next() % 500));
@@ -67,7 +70,13 @@ fn no_acknowledged_write_is_lost() {
 }
 
 /// Bulks of mixed index and delete operations until the connection breaks.
-fn write_until_killed(mut client: Client, writer: usize, seed: u64, ledger: &Mutex<Ledger>, stop: &AtomicBool) {
+fn write_until_killed(
+    mut client: Client,
+    writer: usize,
+    seed: u64,
+    ledger: &Mutex<Ledger>,
+    stop: &AtomicBool,
+) {
     let mut random = seed | 1;
     let mut next = move || {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -94,8 +103,13 @@ fn write_until_killed(mut client: Client, writer: usize, seed: u64, ledger: &Mut
         match outcome {
             Ok(answer) => {
                 assert_eq!(answer.status, 200, "{}", answer.text());
-                for ((id, value), item) in writes.into_iter().zip(answer.json()["items"].as_array().expect("items")) {
-                    let status = item.as_object().and_then(|o| o.values().next()).map_or(0, |i| i["status"].as_u64().unwrap_or(0));
+                for ((id, value), item) in
+                    writes.into_iter().zip(answer.json()["items"].as_array().expect("items"))
+                {
+                    let status = item
+                        .as_object()
+                        .and_then(|o| o.values().next())
+                        .map_or(0, |i| i["status"].as_u64().unwrap_or(0));
                     assert!(matches!(status, 200 | 201 | 404), "{item}");
                     ledger.insert(id, Known { acknowledged: value, in_doubt: Vec::new() });
                 }

@@ -92,15 +92,23 @@ pub struct Client {
 
 impl Client {
     pub fn connect(address: SocketAddr) -> Client {
-        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5)).expect("the server listens");
+        let stream =
+            TcpStream::connect_timeout(&address, Duration::from_secs(5)).expect("the server listens");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout can be set");
         stream.set_nodelay(true).expect("nodelay can be set");
         Client { stream: BufReader::new(stream) }
     }
 
     /// Sends and waits; an I/O error (the server died) is returned.
-    pub fn try_send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> std::io::Result<Answer> {
-        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n", body.len());
+    pub fn try_send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> std::io::Result<Answer> {
+        let mut request =
+            format!("{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n", body.len());
         if !body.is_empty() && !headers.iter().any(|(name, _)| *name == "content-type") {
             request.push_str("content-type: application/json\r\n");
         }
@@ -118,7 +126,8 @@ impl Client {
         let broken = |what: &str| std::io::Error::other(what.to_owned());
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
-        let status = line.split(' ').nth(1).and_then(|s| s.parse().ok()).ok_or_else(|| broken("no status line"))?;
+        let status =
+            line.split(' ').nth(1).and_then(|s| s.parse().ok()).ok_or_else(|| broken("no status line"))?;
         let (mut headers, mut length) = (Vec::new(), 0);
         loop {
             line.clear();
@@ -160,7 +169,8 @@ impl Client {
     }
 
     pub fn send(&mut self, method: &str, path: &str, body: impl AsRef<[u8]>) -> Answer {
-        self.try_send(method, path, &[], body.as_ref()).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+        self.try_send(method, path, &[], body.as_ref())
+            .unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
     /// Sends JSON and expects `status`; the answer's JSON.

@@ -1,0 +1,251 @@
+//! Configuration: defaults, `limber.yml`, environment and flags into one set of node settings.
+//!
+//! Keys are Elasticsearch's where one exists. Precedence, lowest first: defaults, file, `-E key=value`, dedicated flags.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value};
+
+use crate::http::server::Compression;
+
+/// Everything `limber serve` needs to know.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub data_path: PathBuf,
+    /// `host:port`; port 0 takes a free one.
+    pub http_address: String,
+    pub memory_limit_bytes: u64,
+    pub cluster_name: String,
+    pub node_name: String,
+    pub compat_version: String,
+    pub max_content_bytes: usize,
+    pub compression: Compression,
+    pub node_attributes: Vec<(String, String)>,
+    /// What is left for the engine: flat keys, checked there.
+    pub engine_settings: Map<String, Value>,
+}
+
+/// Flags of `limber serve`, as given.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    pub config_file: Option<PathBuf>,
+    pub data: Option<PathBuf>,
+    pub http: Option<String>,
+    pub memory_limit: Option<String>,
+    /// `-E key=value`.
+    pub settings: Vec<String>,
+}
+
+/// The Elasticsearch version claimed by default: Rally's four standard tracks then choose branches without ES|QL.
+pub const DEFAULT_COMPAT_VERSION: &str = "8.14.3";
+
+impl Config {
+    pub fn load(overrides: &Overrides) -> Result<Config> {
+        let mut settings = Map::new();
+        match &overrides.config_file {
+            Some(path) => read_file(path, &mut settings)?,
+            None if Path::new("limber.yml").exists() => read_file(Path::new("limber.yml"), &mut settings)?,
+            None => {}
+        }
+        for pair in &overrides.settings {
+            let Some((key, value)) = pair.split_once('=') else {
+                bail!("-E takes key=value, but got [{pair}]");
+            };
+            settings.insert(key.trim().to_owned(), Value::String(value.trim().to_owned()));
+        }
+        Config::from_settings(settings, overrides)
+    }
+
+    fn from_settings(mut settings: Map<String, Value>, overrides: &Overrides) -> Result<Config> {
+        let mut take = |key: &str| settings.shift_remove(key).map(|value| text(&value));
+        let data_path = take("path.data");
+        let host = take("http.host").or_else(|| take("network.host")).unwrap_or_else(|| "127.0.0.1".into());
+        let port = take("http.port").unwrap_or_else(|| "9200".into());
+        let memory_limit = overrides.memory_limit.clone().or_else(|| take("memory.limit"));
+        let cluster_name = take("cluster.name").unwrap_or_else(|| "limber".into());
+        let node_name = take("node.name").unwrap_or_else(host_name);
+        let compat_version = take("compat.version").unwrap_or_else(|| DEFAULT_COMPAT_VERSION.into());
+        let max_content = take("http.max_content_length").unwrap_or_else(|| "100mb".into());
+        let compression = match take("http.compression").as_deref() {
+            None | Some("auto") => Compression::ExceptLoopback,
+            Some("true") => Compression::Always,
+            Some("false") => Compression::Never,
+            Some(other) => bail!("[http.compression] must be [auto], [true] or [false], but was [{other}]"),
+        };
+        check_version(&compat_version)?;
+        let attribute_keys: Vec<String> =
+            settings.keys().filter(|key| key.starts_with("node.attr.")).cloned().collect();
+        let node_attributes = attribute_keys
+            .into_iter()
+            .filter_map(|key| {
+                let value = settings.shift_remove(&key)?;
+                Some((key["node.attr.".len()..].to_owned(), text(&value)))
+            })
+            .collect();
+        let total_bytes = machine_memory_bytes();
+        let memory_limit_bytes = match &memory_limit {
+            Some(size) => {
+                parse_size(size, total_bytes).with_context(|| format!("[memory.limit] is [{size}]"))?
+            }
+            None => total_bytes / 2,
+        };
+        if memory_limit_bytes < MEMORY_LIMIT_BYTES_MIN {
+            bail!(
+                "[memory.limit] is {memory_limit_bytes} bytes, but at least {MEMORY_LIMIT_BYTES_MIN} are needed"
+            );
+        }
+        let max_content_bytes = parse_size(&max_content, total_bytes)
+            .with_context(|| format!("[http.max_content_length] is [{max_content}]"))?;
+        Ok(Config {
+            data_path: overrides
+                .data
+                .clone()
+                .or(data_path.map(PathBuf::from))
+                .unwrap_or_else(|| "data".into()),
+            http_address: overrides.http.clone().unwrap_or_else(|| format!("{host}:{port}")),
+            memory_limit_bytes,
+            cluster_name,
+            node_name,
+            compat_version,
+            max_content_bytes: max_content_bytes as usize,
+            compression,
+            node_attributes,
+            engine_settings: settings,
+        })
+    }
+}
+
+/// Below this the pools are too small to hold one bulk request.
+const MEMORY_LIMIT_BYTES_MIN: u64 = 64 << 20;
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn check_version(version: &str) -> Result<()> {
+    let parts: Vec<&str> = version.split('.').collect();
+    if parts.len() != 3 || parts.iter().any(|part| part.parse::<u32>().is_err()) {
+        bail!("[compat.version] must look like 8.14.3, but was [{version}]");
+    }
+    Ok(())
+}
+
+fn read_file(path: &Path, settings: &mut Map<String, Value>) -> Result<()> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the configuration {}", path.display()))?;
+    let value: Value =
+        serde_yaml_ng::from_str(&text).with_context(|| format!("{} is not valid YAML", path.display()))?;
+    match value {
+        Value::Null => Ok(()),
+        Value::Object(object) => {
+            flatten("", object, settings);
+            Ok(())
+        }
+        _ => bail!("{} must hold settings, one `key: value` a line", path.display()),
+    }
+}
+
+fn flatten(prefix: &str, object: Map<String, Value>, flat: &mut Map<String, Value>) {
+    for (key, value) in object {
+        let path = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+        match value {
+            Value::Object(inner) => flatten(&path, inner, flat),
+            leaf => {
+                flat.insert(path, leaf);
+            }
+        }
+    }
+}
+
+/// Elasticsearch's byte sizes (`512mb`, `2gb`, `1024`) and percentages of `whole_bytes`.
+pub fn parse_size(text: &str, whole_bytes: u64) -> Result<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let broken = || anyhow::anyhow!("[{text}] is not a size such as 512mb, 2gb or 50%");
+    if let Some(percent) = text.strip_suffix('%') {
+        let percent: f64 = percent.parse().map_err(|_| broken())?;
+        if !(0.0..=100.0).contains(&percent) {
+            bail!("[{text}] must lie between 0% and 100%");
+        }
+        return Ok((whole_bytes as f64 * percent / 100.0) as u64);
+    }
+    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.parse().map_err(|_| broken())?;
+    let shift = match unit {
+        "" | "b" => 0,
+        "k" | "kb" => 10,
+        "m" | "mb" => 20,
+        "g" | "gb" => 30,
+        "t" | "tb" => 40,
+        "p" | "pb" => 50,
+        _ => return Err(broken()),
+    };
+    Ok((number * (1u64 << shift) as f64) as u64)
+}
+
+fn host_name() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "limber".into(), |name| name.trim().to_owned())
+}
+
+/// The memory this process may use: the cgroup's limit when there is one, else the machine's.
+pub fn machine_memory_bytes() -> u64 {
+    let machine = std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+            line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
+        })
+        .map_or(4 << 30, |kib| kib << 10);
+    let cgroup = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+        .iter()
+        .filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok())
+        .min();
+    cgroup.map_or(machine, |limit| limit.min(machine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let check = |text: &str, expected: u64| {
+            assert_eq!(parse_size(text, 1000).expect("valid"), expected, "{text}")
+        };
+        check("512mb", 512 << 20);
+        check("2GB", 2 << 30);
+        check("1.5k", 1536);
+        check("77", 77);
+        check("10%", 100);
+        assert!(parse_size("2 apples", 1000).is_err());
+        assert!(parse_size("110%", 1000).is_err());
+    }
+
+    #[test]
+    fn flags_win_over_settings() {
+        let overrides = Overrides {
+            http: Some("127.0.0.1:0".into()),
+            settings: Vec::new(),
+            memory_limit: Some("256mb".into()),
+            ..Overrides::default()
+        };
+        let settings = Map::from_iter([
+            ("memory.limit".to_owned(), Value::from("1gb")),
+            ("node.attr.testattr".to_owned(), Value::from("test")),
+            ("indices.memory.index_buffer_size".to_owned(), Value::from("20%")),
+        ]);
+        let config = Config::from_settings(settings, &overrides).expect("valid");
+        assert_eq!(config.memory_limit_bytes, 256 << 20);
+        assert_eq!(config.node_attributes, [("testattr".to_owned(), "test".to_owned())]);
+        assert_eq!(config.engine_settings.keys().collect::<Vec<_>>(), ["indices.memory.index_buffer_size"]);
+        assert!(
+            Config::from_settings(Map::from_iter([("compat.version".to_owned(), "8".into())]), &overrides)
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! Media types: which serialisation a request came in, and which one the answer goes out in.
+//!
+//! Elasticsearch's vendored types `application/vnd.elasticsearch+json; compatible-with=8` are accepted and echoed.
+//! Source: `XContentType`, `RestRequest#getParsedAccept`, `AbstractHttpServerTransport`.
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use super::json;
+
+/// A serialisation that requests and responses may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    NdJson,
+    Yaml,
+    Cbor,
+}
+
+/// The format of an answer with the exact `Content-Type` to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MediaType {
+    pub format: Format,
+    pub content_type: String,
+}
+
+impl MediaType {
+    pub fn json() -> MediaType {
+        MediaType { format: Format::Json, content_type: "application/json".into() }
+    }
+}
+
+/// Parses one media type with its parameters; `None` when it is not one of Elasticsearch's.
+fn parse(text: &str) -> Option<MediaType> {
+    let mut parts = text.split(';');
+    let essence = parts.next()?.trim().to_ascii_lowercase();
+    let mut compatible_with = None;
+    for parameter in parts {
+        let (name, value) = parameter.split_once('=')?;
+        match name.trim().to_ascii_lowercase().as_str() {
+            "compatible-with" => {
+                let version: u32 = value.trim().trim_matches('"').parse().ok()?;
+                if !(7..=9).contains(&version) {
+                    return None;
+                }
+                compatible_with = Some(version);
+            }
+            "charset" | "q" => {}
+            _ => return None,
+        }
+    }
+    let format = match essence.as_str() {
+        "application/json" | "application/vnd.elasticsearch+json" => Format::Json,
+        "application/x-ndjson" | "application/vnd.elasticsearch+x-ndjson" => Format::NdJson,
+        "application/yaml" | "application/vnd.elasticsearch+yaml" => Format::Yaml,
+        "application/cbor" | "application/vnd.elasticsearch+cbor" => Format::Cbor,
+        _ => return None,
+    };
+    let content_type = match compatible_with {
+        Some(version) if essence.starts_with("application/vnd.") => {
+            let kind = if format == Format::NdJson {
+                "application/vnd.elasticsearch+json"
+            } else {
+                essence.as_str()
+            };
+            format!("{kind};compatible-with={version}")
+        }
+        _ if format == Format::NdJson => "application/json".into(),
+        _ => essence,
+    };
+    Some(MediaType { format, content_type })
+}
+
+/// The media type of a request body; `Err` with 406/415 in Elasticsearch's words when it cannot be read.
+pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
+    let Some(header) = header else {
+        return Err(RequestError::new(
+            406,
+            "content_type_header_exception",
+            "Content-Type header is missing",
+        ));
+    };
+    match parse(header) {
+        Some(media) => Ok(media.format),
+        None => Err(RequestError::new(
+            406,
+            "content_type_header_exception",
+            format!("Content-Type header [{header}] is not supported"),
+        )),
+    }
+}
+
+/// The media type to answer in, from `format=` and `Accept`.
+pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType, RequestError> {
+    if let Some(format) = format {
+        let simple = |format, content_type: &str| Ok(MediaType { format, content_type: content_type.into() });
+        return match format.to_ascii_lowercase().as_str() {
+            "json" => simple(Format::Json, "application/json"),
+            "yaml" => simple(Format::Yaml, "application/yaml"),
+            "cbor" => simple(Format::Cbor, "application/cbor"),
+            "text" | "txt" => Ok(MediaType::json()),
+            "smile" => Err(RequestError::new(
+                406,
+                "not_acceptable_exception",
+                "format [smile] is not supported by Limber yet",
+            )),
+            other => Err(RequestError::illegal_argument(format!("unsupported format [{other}]"))),
+        };
+    }
+    let Some(accept) = accept else { return Ok(MediaType::json()) };
+    for candidate in accept.split(',') {
+        if let Some(media) = parse(candidate) {
+            return Ok(media);
+        }
+        let essence = candidate.split(';').next().unwrap_or("").trim();
+        if matches!(essence, "*/*" | "application/*" | "text/plain" | "text/html" | "text/*" | "") {
+            return Ok(MediaType::json());
+        }
+    }
+    Err(RequestError::new(
+        406,
+        "media_type_header_exception",
+        format!("Invalid media-type value on header [Accept]: [{accept}]"),
+    ))
+}
+
+/// A request body of `format` as JSON bytes (YAML and CBOR are converted).
+pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, RequestError> {
+    let broken =
+        |what: &str, error: String| RequestError::parsing(format!("failed to parse {what} body: {error}"));
+    match format {
+        Format::Json | Format::NdJson => Ok(None),
+        Format::Yaml => {
+            let value: Value = serde_yaml_ng::from_slice(body).map_err(|e| broken("yaml", e.to_string()))?;
+            Ok(Some(json::to_bytes(&value, false)))
+        }
+        Format::Cbor => {
+            let value: Value = ciborium::from_reader(body).map_err(|e| broken("cbor", e.to_string()))?;
+            Ok(Some(json::to_bytes(&value, false)))
+        }
+    }
+}
+
+/// `value` in the answer's format.
+pub fn render(value: &Value, format: Format, pretty: bool) -> Vec<u8> {
+    match format {
+        Format::Json | Format::NdJson => json::to_bytes(value, pretty),
+        Format::Yaml => {
+            let text = serde_yaml_ng::to_string(value).unwrap_or_default();
+            format!("---\n{text}").into_bytes()
+        }
+        Format::Cbor => {
+            let mut bytes = Vec::new();
+            match ciborium::into_writer(value, &mut bytes) {
+                Ok(()) => bytes,
+                Err(_) => json::to_bytes(value, pretty),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vendored_types_are_echoed() {
+        let check = |accept: &str, expected: &str| {
+            assert_eq!(of_answer(None, Some(accept)).expect("acceptable").content_type, expected, "{accept}");
+        };
+        check("application/json", "application/json");
+        check("*/*", "application/json");
+        check(
+            "application/vnd.elasticsearch+json; compatible-with=8",
+            "application/vnd.elasticsearch+json;compatible-with=8",
+        );
+        check(
+            "application/vnd.elasticsearch+x-ndjson;compatible-with=9",
+            "application/vnd.elasticsearch+json;compatible-with=9",
+        );
+        assert!(of_answer(None, Some("image/png")).is_err());
+        assert_eq!(of_body(Some("application/x-ndjson")).expect("known"), Format::NdJson);
+        assert_eq!(of_body(Some("text/plain")).expect_err("unknown").status, 406);
+    }
+}

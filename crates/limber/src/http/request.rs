@@ -1,0 +1,214 @@
+//! A request as handlers see it: method, decoded path, query parameters with typed access, body.
+
+use bytes::Bytes;
+use limber_mapping::RequestError;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    Get,
+    Head,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Method {
+    pub fn parse(text: &str) -> Option<Method> {
+        Some(match text {
+            "GET" => Method::Get,
+            "HEAD" => Method::Head,
+            "POST" => Method::Post,
+            "PUT" => Method::Put,
+            "DELETE" => Method::Delete,
+            _ => return None,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Delete => "DELETE",
+        }
+    }
+}
+
+/// One request, fully read.
+#[derive(Debug)]
+pub struct Request {
+    /// Path and query exactly as sent, for messages.
+    pub uri: String,
+    /// Decoded query parameters in order.
+    pub query: Vec<(String, String)>,
+    /// Values of the matched route's placeholders, by name.
+    pub path_values: Vec<(&'static str, String)>,
+    pub body: Bytes,
+    /// Set when the client hangs up before the answer.
+    pub cancelled: Arc<AtomicBool>,
+}
+
+impl Request {
+    /// Splits and decodes `path_and_query`. Errors on broken percent encoding.
+    pub fn parse_uri(path_and_query: &str) -> Result<(Vec<String>, Vec<(String, String)>), RequestError> {
+        let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
+        let decode = |text: &str| -> Result<String, RequestError> {
+            percent_decode_str(text)
+                .decode_utf8()
+                .map(|decoded| decoded.into_owned())
+                .map_err(|_| RequestError::illegal_argument(format!("failed to decode [{text}] in the URI")))
+        };
+        let segments = path.split('/').filter(|s| !s.is_empty()).map(decode).collect::<Result<_, _>>()?;
+        let mut parameters = Vec::new();
+        for pair in query.split('&').filter(|p| !p.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            parameters.push((decode(&name.replace('+', " "))?, decode(&value.replace('+', " "))?));
+        }
+        Ok((segments, parameters))
+    }
+
+    /// The value of a path placeholder or query parameter; the path wins.
+    pub fn param(&self, name: &str) -> Option<&str> {
+        self.path_values
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, v)| v.as_str())
+            .or_else(|| self.query.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v.as_str()))
+    }
+
+    /// A placeholder that the route guarantees.
+    pub fn path(&self, name: &str) -> &str {
+        self.param(name).unwrap_or("")
+    }
+
+    /// `true` for `true` and for a bare parameter, `false` for `false`.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>, RequestError> {
+        match self.param(name) {
+            None => Ok(None),
+            Some("" | "true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(other) => Err(RequestError::illegal_argument(format!(
+                "Failed to parse value [{other}] as only [true] or [false] are allowed."
+            ))),
+        }
+    }
+
+    pub fn flag_or(&self, name: &str, default: bool) -> Result<bool, RequestError> {
+        Ok(self.flag(name)?.unwrap_or(default))
+    }
+
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, RequestError> {
+        self.param(name)
+            .map(|text| {
+                text.parse().map_err(|_| {
+                    RequestError::illegal_argument(format!(
+                        "Failed to parse int parameter [{name}] with value [{text}]"
+                    ))
+                    .caused_by(RequestError::new(
+                        400,
+                        "number_format_exception",
+                        format!("For input string: \"{text}\""),
+                    ))
+                })
+            })
+            .transpose()
+    }
+
+    /// A comma-separated list; absent and empty are the empty list.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        self.param(name)
+            .map(|text| text.split(',').map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned).collect())
+            .unwrap_or_default()
+    }
+
+    /// A time value such as `30s`, in milliseconds.
+    pub fn time_ms(&self, name: &str) -> Result<Option<u64>, RequestError> {
+        self.param(name).map(|text| parse_time_ms(name, text)).transpose()
+    }
+
+    pub fn has_body(&self) -> bool {
+        self.body.iter().any(|byte| !byte.is_ascii_whitespace())
+    }
+
+    /// The body, or the `source` parameter, as JSON; `None` when there is none.
+    pub fn json(&self) -> Result<Option<Value>, RequestError> {
+        if !self.has_body() {
+            return match self.param("source") {
+                Some(source) => parse_json(source.as_bytes()).map(Some),
+                None => Ok(None),
+            };
+        }
+        parse_json(&self.body).map(Some)
+    }
+
+    /// The body as JSON, required.
+    pub fn json_required(&self) -> Result<Value, RequestError> {
+        self.json()?.ok_or_else(|| RequestError::new(400, "parse_exception", "request body is required"))
+    }
+}
+
+/// Parses JSON with serde_json's depth limit (128); errors in Elasticsearch's type.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let kind = if error.is_eof() { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
+        RequestError::new(400, kind, format!("[{}:{}] {}", error.line(), error.column(), error))
+    })
+}
+
+/// Elasticsearch's time values: `nanos`, `micros`, `ms`, `s`, `m`, `h`, `d`, also `-1` and `0`.
+pub fn parse_time_ms(name: &str, text: &str) -> Result<u64, RequestError> {
+    let text = text.trim();
+    if text == "-1" || text == "0" {
+        return Ok(if text == "0" { 0 } else { u64::MAX });
+    }
+    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale_ms = match unit {
+        "nanos" => 1e-6,
+        "micros" => 1e-3,
+        "ms" => 1.0,
+        "s" => 1e3,
+        "m" => 60e3,
+        "h" => 3.6e6,
+        "d" => 86.4e6,
+        _ => {
+            return Err(RequestError::illegal_argument(format!(
+                "failed to parse setting [{name}] with value [{text}] as a time value: unit is missing or unrecognized"
+            )));
+        }
+    };
+    let number: f64 = number.parse().map_err(|_| {
+        RequestError::illegal_argument(format!(
+            "failed to parse setting [{name}] with value [{text}] as a time value"
+        ))
+    })?;
+    Ok((number * scale_ms) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris_are_decoded() {
+        let (segments, query) = Request::parse_uri("/a%2Fb/_doc/%C3%A4?q=x%20y&pretty&z=1+2").expect("valid");
+        assert_eq!(segments, ["a/b", "_doc", "ä"]);
+        let expected =
+            [("q", "x y"), ("pretty", ""), ("z", "1 2")].map(|(n, v)| (n.to_owned(), v.to_owned()));
+        assert_eq!(query, expected);
+        assert!(Request::parse_uri("/%ff").is_err());
+    }
+
+    #[test]
+    fn time_values() {
+        assert_eq!(parse_time_ms("t", "30s"), Ok(30_000));
+        assert_eq!(parse_time_ms("t", "1.5m"), Ok(90_000));
+        assert!(parse_time_ms("t", "30").is_err());
+        assert!(parse_time_ms("t", "xs").is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! An answer as handlers make it, and errors in Elasticsearch's shape.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+/// What a handler answers.
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    pub body: Body,
+    /// Further headers, such as `Location` or `Warning`.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+#[derive(Debug)]
+pub enum Body {
+    Empty,
+    Json(Value),
+    /// JSON that the handler wrote itself (bulk, search): compact, in one buffer.
+    RawJson(Vec<u8>),
+    /// `_cat` and other plain text.
+    Text(String),
+}
+
+impl Response {
+    pub fn json(status: u16, value: Value) -> Response {
+        Response { status, body: Body::Json(value), headers: Vec::new() }
+    }
+
+    pub fn ok(value: Value) -> Response {
+        Response::json(200, value)
+    }
+
+    pub fn raw(status: u16, bytes: Vec<u8>) -> Response {
+        Response { status, body: Body::RawJson(bytes), headers: Vec::new() }
+    }
+
+    pub fn text(text: String) -> Response {
+        Response { status: 200, body: Body::Text(text), headers: Vec::new() }
+    }
+
+    pub fn empty(status: u16) -> Response {
+        Response { status, body: Body::Empty, headers: Vec::new() }
+    }
+
+    /// `{"acknowledged": true}`.
+    pub fn acknowledged() -> Response {
+        Response::ok(json!({"acknowledged": true}))
+    }
+
+    pub fn with_header(mut self, name: &'static str, value: String) -> Response {
+        self.headers.push((name, value));
+        self
+    }
+
+    pub fn from_error(error: &RequestError) -> Response {
+        Response::json(error.status, error_body(error))
+    }
+}
+
+/// `{"error": {"root_cause": [...], "type", "reason", ...}, "status"}`.
+///
+/// Source: `ElasticsearchException#generateFailureXContent` and `#guessRootCauses`; a search names its shards' root causes in
+/// the metadata `root_cause`.
+pub fn error_body(error: &RequestError) -> Value {
+    let mut object = match error.to_json() {
+        Value::Object(object) => object,
+        other => Map::from_iter([("reason".to_owned(), other)]),
+    };
+    let root_cause = object.shift_remove("root_cause").unwrap_or_else(|| {
+        let mut root = limber_search::root_cause(error).clone();
+        root.caused_by = None;
+        Value::Array(vec![root.to_json()])
+    });
+    let mut whole = Map::new();
+    whole.insert("root_cause".into(), root_cause);
+    whole.extend(object);
+    json!({"error": whole, "status": error.status})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_elasticsearchs_shape() {
+        let error =
+            RequestError::new(404, "index_not_found_exception", "no such index [x]").with("index", "x");
+        let expected = json!({"error": {
+            "root_cause": [{"type": "index_not_found_exception", "reason": "no such index [x]", "index": "x"}],
+            "type": "index_not_found_exception", "reason": "no such index [x]", "index": "x"}, "status": 404});
+        assert_eq!(error_body(&error), expected);
+    }
+}

@@ -1,0 +1,417 @@
+//! Sockets: accept, read one request within its limits, run it on its pool, write the answer.
+//!
+//! The only asynchronous code of the server. Handlers are plain functions on the bounded [`super::pools`].
+
+use std::convert::Infallible;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use limber_mapping::RequestError;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, oneshot};
+
+use super::media::{self, Format, MediaType};
+use super::request::{Method, Request};
+use super::response::{Body, Response};
+use crate::rest::{App, Resolved};
+
+/// Largest accepted header section, as Elasticsearch's `http.max_header_size` (16 KiB).
+const HEADER_BYTES_MAX: usize = 16 << 10;
+/// A client must finish its headers within this time; slow ones do not hold a socket forever.
+const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// A client that sends no body byte for this long is cut off.
+const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Answers smaller than this are never compressed: one packet anyway.
+const COMPRESS_BYTES_MIN: usize = 1 << 10;
+
+/// When answers are compressed for clients that accept it (`http.compression`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    Always,
+    Never,
+    /// Not for clients on the loopback interface, where it costs both sides time and saves nothing.
+    ExceptLoopback,
+}
+
+/// Counters of `_nodes/stats/http`.
+#[derive(Debug, Default)]
+pub struct HttpStats {
+    pub current_open: AtomicU64,
+    pub total_opened: AtomicU64,
+}
+
+#[derive(Debug, Clone)]
+pub struct HttpConfig {
+    pub max_content_bytes: usize,
+    pub compression: Compression,
+}
+
+/// Serves until `stop` is notified.
+pub async fn serve(listener: TcpListener, app: Arc<App>, config: HttpConfig, stop: Arc<Notify>) {
+    let config = Arc::new(config);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.notified() => return,
+        };
+        let (stream, peer) = match accepted {
+            Ok(pair) => pair,
+            Err(error) => {
+                // Out of file descriptors, most likely: wait for some to close instead of spinning.
+                tracing::warn!(%error, "accept failed");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let _ = stream.set_nodelay(true);
+        let (app, config) = (app.clone(), config.clone());
+        tokio::spawn(async move {
+            app.http_stats.current_open.fetch_add(1, Ordering::Relaxed);
+            app.http_stats.total_opened.fetch_add(1, Ordering::Relaxed);
+            let service = service_fn(|request| answer(request, peer, &app, &config));
+            let served = hyper::server::conn::http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADER_READ_TIMEOUT)
+                .max_buf_size(512 << 10)
+                .max_headers(100)
+                .half_close(false)
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
+            if let Err(error) = served {
+                tracing::debug!(%error, "connection ended");
+            }
+            app.http_stats.current_open.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+type HttpResponse = hyper::Response<Full<Bytes>>;
+
+async fn answer(
+    request: hyper::Request<Incoming>,
+    peer: SocketAddr,
+    app: &Arc<App>,
+    config: &HttpConfig,
+) -> Result<HttpResponse, Infallible> {
+    let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
+    let accept = header("accept");
+    let opaque_id = header("x-opaque-id");
+    let gzip_accepted = header("accept-encoding").is_some_and(|v| v.contains("gzip"));
+    let head_only = request.method() == hyper::Method::HEAD;
+    let query_flags = QueryFlags::of(request.uri().query().unwrap_or(""));
+
+    let header_bytes: usize = request.headers().iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
+    let outcome = if header_bytes > HEADER_BYTES_MAX {
+        Err(RequestError::new(
+            400,
+            "too_long_http_header_exception",
+            "HTTP header is larger than 16384 bytes.",
+        ))
+    } else {
+        handle(request, opaque_id.clone(), app, config).await
+    };
+    let media = media::of_answer(query_flags.format.as_deref(), accept.as_deref());
+    let (response, media) = match (outcome, media) {
+        (Ok(response), Ok(media)) => (response, media),
+        (Err(error), media) => (Response::from_error(&error), media.unwrap_or_else(|_| MediaType::json())),
+        (Ok(_), Err(error)) => (Response::from_error(&error), MediaType::json()),
+    };
+    let compress = gzip_accepted
+        && match config.compression {
+            Compression::Always => true,
+            Compression::Never => false,
+            Compression::ExceptLoopback => !peer.ip().is_loopback(),
+        };
+    Ok(render(response, &media, &query_flags, head_only, compress, opaque_id))
+}
+
+/// Response-shaping query parameters, read before routing so that errors are shaped alike.
+#[derive(Default)]
+struct QueryFlags {
+    pretty: bool,
+    filter_path: Option<String>,
+    format: Option<String>,
+}
+
+impl QueryFlags {
+    fn of(query: &str) -> QueryFlags {
+        let mut flags = QueryFlags::default();
+        let Ok((_, parameters)) = Request::parse_uri(&format!("/?{query}")) else { return flags };
+        for (name, value) in parameters {
+            match name.as_str() {
+                "pretty" => flags.pretty = value != "false",
+                "filter_path" => flags.filter_path = Some(value),
+                "format" => flags.format = Some(value),
+                _ => {}
+            }
+        }
+        flags
+    }
+}
+
+async fn handle(
+    request: hyper::Request<Incoming>,
+    opaque_id: Option<String>,
+    app: &Arc<App>,
+    config: &HttpConfig,
+) -> Result<Response, RequestError> {
+    let uri = request.uri().path_and_query().map_or("/", |p| p.as_str()).to_owned();
+    let Some(method) = Method::parse(request.method().as_str()) else {
+        return Err(RequestError::new(
+            405,
+            "illegal_argument_exception",
+            format!("Unexpected HTTP method [{}]", request.method()),
+        ));
+    };
+    let (segments, query) = Request::parse_uri(&uri)?;
+    let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, &uri)?;
+
+    let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
+    let content_type = header("content-type");
+    let gzip = match header("content-encoding").as_deref() {
+        None | Some("identity") => false,
+        Some("gzip" | "x-gzip") => true,
+        Some(other) => {
+            return Err(RequestError::new(
+                415,
+                "illegal_argument_exception",
+                format!("Content-Encoding [{other}] is not supported, use gzip"),
+            ));
+        }
+    };
+    let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
+    let (body, charge) = read_body(request.into_body(), length_hint, app, config, gzip).await?;
+    let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
+    let body = match media::body_to_json(body_format, &body)? {
+        Some(json) => Bytes::from(json),
+        None => body,
+    };
+
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let request = Request { uri, query, path_values, body, cancelled: cancelled.clone() };
+    // Dropped with this future when the client hangs up.
+    let mut on_hang_up = CancelOnDrop { cancelled, armed: true };
+    let (sender, receiver) = oneshot::channel();
+    let job_app = app.clone();
+    let job = Box::new(move || {
+        let _charge = charge;
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (route.handler)(&job_app, &request)));
+        let outcome = outcome.unwrap_or_else(|panic| {
+            let what = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("unknown");
+            tracing::error!(uri = request.uri, panic = what, "a request panicked");
+            Err(RequestError::new(500, "exception", format!("the request failed unexpectedly: {what}")))
+        });
+        let _ = sender.send(outcome);
+    });
+    let pool = app.pools.get(route.pool);
+    if !pool.submit(job) {
+        let stats = pool.stats();
+        return Err(RequestError::new(
+            429,
+            "es_rejected_execution_exception",
+            format!(
+                "rejected execution of request on [{}] pool: queue capacity = {}, active threads = {}, queued tasks = {}",
+                stats.name, stats.queue_size, stats.active, stats.queue
+            ),
+        ));
+    }
+    let outcome = receiver.await.unwrap_or_else(|_| {
+        Err(RequestError::new(
+            503,
+            "node_closed_exception",
+            "the node closed before the request was answered",
+        ))
+    });
+    on_hang_up.armed = false;
+    outcome
+}
+
+struct CancelOnDrop {
+    cancelled: Arc<AtomicBool>,
+    armed: bool,
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if self.armed {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Reads a whole body within `max_content_bytes`, charged to the in-flight pool before it is held. gzip is undone with
+/// the same limit on what comes out.
+async fn read_body(
+    mut body: Incoming,
+    length_hint: Option<usize>,
+    app: &App,
+    config: &HttpConfig,
+    gzip: bool,
+) -> Result<(Bytes, Option<limber_store::Charge>), RequestError> {
+    let max_bytes = config.max_content_bytes;
+    let too_large = || {
+        RequestError::new(
+            413,
+            "content_too_long_exception",
+            format!("entity content is too long for the configured buffer limit [{max_bytes}]"),
+        )
+    };
+    let expected = length_hint.unwrap_or(0);
+    if expected > max_bytes {
+        return Err(too_large());
+    }
+    let pool = &app.node.ledger().in_flight;
+    let charge_more = |charge: &mut Option<limber_store::Charge>, bytes: usize| -> Result<(), RequestError> {
+        let outcome = match charge {
+            Some(charge) => charge.grow(bytes as u64, "<http_request>"),
+            None => pool.charge(bytes as u64, "<http_request>").map(|fresh| *charge = Some(fresh)),
+        };
+        outcome.map_err(|error| circuit_breaking(&error))
+    };
+    let mut charge = None;
+    if expected > 0 {
+        charge_more(&mut charge, expected)?;
+    }
+    let mut charged_bytes = expected;
+    let mut whole = BytesMut::with_capacity(expected);
+    loop {
+        let frame = tokio::time::timeout(BODY_IDLE_TIMEOUT, body.frame()).await.map_err(|_| {
+            RequestError::new(
+                408,
+                "illegal_argument_exception",
+                "timed out waiting for the rest of the request body",
+            )
+        })?;
+        let Some(frame) = frame else { break };
+        let frame = frame.map_err(|error| {
+            RequestError::new(
+                400,
+                "illegal_argument_exception",
+                format!("failed to read the request body: {error}"),
+            )
+        })?;
+        let Ok(data) = frame.into_data() else { continue };
+        if whole.len() + data.len() > max_bytes {
+            return Err(too_large());
+        }
+        if whole.len() + data.len() > charged_bytes {
+            let more = whole.len() + data.len() - charged_bytes;
+            charge_more(&mut charge, more)?;
+            charged_bytes += more;
+        }
+        whole.extend_from_slice(&data);
+    }
+    if !gzip || whole.is_empty() {
+        return Ok((whole.freeze(), charge));
+    }
+    let mut plain = Vec::new();
+    let mut decoder = flate2::read::MultiGzDecoder::new(&whole[..]);
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        let count = decoder.read(&mut chunk).map_err(|e| {
+            RequestError::new(400, "zip_exception", format!("failed to decompress the body: {e}"))
+        })?;
+        if count == 0 {
+            break;
+        }
+        if plain.len() + count > max_bytes {
+            return Err(too_large());
+        }
+        charge_more(&mut charge, count)?;
+        plain.extend_from_slice(&chunk[..count]);
+    }
+    Ok((Bytes::from(plain), charge))
+}
+
+/// A refused charge in Elasticsearch's words.
+pub fn circuit_breaking(error: &limber_store::Error) -> RequestError {
+    let limber_store::Error::LimitExceeded { pool, wanted_bytes, limit_bytes, .. } = error else {
+        return RequestError::new(500, "exception", error.to_string());
+    };
+    RequestError::new(429, "circuit_breaking_exception", format!("[{pool}] {}", strip_pool(error, pool)))
+        .with("bytes_wanted", *wanted_bytes)
+        .with("bytes_limit", *limit_bytes)
+        .with("durability", "TRANSIENT")
+}
+
+fn strip_pool(error: &limber_store::Error, pool: &str) -> String {
+    let text = error.to_string();
+    text.strip_prefix(&format!("[{pool}] ")).map_or(text.clone(), str::to_owned)
+}
+
+fn render(
+    response: Response,
+    media: &MediaType,
+    flags: &QueryFlags,
+    head_only: bool,
+    compress: bool,
+    opaque_id: Option<String>,
+) -> HttpResponse {
+    let mut content_type = media.content_type.clone();
+    let shaped = flags.filter_path.is_some() || flags.pretty || media.format != Format::Json;
+    let render_value = |mut value: serde_json::Value| {
+        if let Some(patterns) = &flags.filter_path {
+            value = super::filter_path::apply(value, patterns);
+        }
+        media::render(&value, media.format, flags.pretty)
+    };
+    let body = match response.body {
+        Body::Empty => Vec::new(),
+        Body::Json(value) => render_value(value),
+        Body::RawJson(bytes) if shaped => match serde_json::from_slice(&bytes) {
+            Ok(value) => render_value(value),
+            Err(_) => bytes,
+        },
+        Body::RawJson(bytes) => bytes,
+        Body::Text(text) => {
+            content_type = "text/plain; charset=UTF-8".into();
+            text.into_bytes()
+        }
+    };
+    let mut builder =
+        hyper::Response::builder().status(response.status).header("X-elastic-product", "Elasticsearch");
+    if !body.is_empty() {
+        builder = builder.header("content-type", content_type);
+    }
+    if let Some(opaque_id) = opaque_id {
+        builder = builder.header("X-Opaque-Id", opaque_id);
+    }
+    for (name, value) in response.headers {
+        builder = builder.header(name, value);
+    }
+    let mut bytes = body;
+    if compress && !head_only && bytes.len() >= COMPRESS_BYTES_MIN {
+        let mut encoder =
+            flate2::write::GzEncoder::new(Vec::with_capacity(bytes.len() / 4), flate2::Compression::fast());
+        if encoder.write_all(&bytes).is_ok()
+            && let Ok(packed) = encoder.finish()
+        {
+            bytes = packed;
+            builder = builder.header("content-encoding", "gzip");
+        }
+    }
+    if head_only {
+        builder = builder.header("content-length", bytes.len());
+        bytes = Vec::new();
+    }
+    builder.body(Full::new(Bytes::from(bytes))).unwrap_or_else(|error| {
+        // A header value that HTTP forbids, such as a line break in an opaque id that came percent-encoded.
+        tracing::error!(%error, "an answer could not be built");
+        let mut fallback = hyper::Response::new(Full::new(Bytes::from_static(b"{\"status\":500}")));
+        *fallback.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
+        fallback
+    })
+}

@@ -1,0 +1,103 @@
+//! The machine and this process as Linux's `/proc` tells: "how much of it is used?"
+//!
+//! Every function answers zeros, never an error, when a file is missing: these numbers are for statistics only.
+
+use std::fs;
+
+/// `/proc/self` numbers.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct ProcessStats {
+    pub open_file_descriptors: u64,
+    pub max_file_descriptors: u64,
+    pub cpu_millis: u64,
+    pub resident_bytes: u64,
+    pub virtual_bytes: u64,
+    pub thread_count: u64,
+}
+
+pub fn process() -> ProcessStats {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Fields after the command's closing parenthesis; numbering as in proc(5) minus 3.
+    let fields: Vec<u64> = stat
+        .rsplit_once(')')
+        .map(|(_, rest)| rest.split_ascii_whitespace().map(|f| f.parse().unwrap_or(0)).collect())
+        .unwrap_or_default();
+    let field = |number: usize| fields.get(number - 3).copied().unwrap_or(0);
+    let page_bytes = 4096;
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let max_file_descriptors = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"))
+        .and_then(|line| line.split_ascii_whitespace().nth(3)?.parse().ok())
+        .unwrap_or(0);
+    ProcessStats {
+        open_file_descriptors: fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64),
+        max_file_descriptors,
+        // Clock ticks are 10 ms on every Linux that Rust supports.
+        cpu_millis: (field(14) + field(15)) * 10,
+        resident_bytes: field(24) * page_bytes,
+        virtual_bytes: field(23),
+        thread_count: field(20),
+    }
+}
+
+/// Machine-wide memory, processor and load.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct OsStats {
+    pub memory_total_bytes: u64,
+    pub memory_available_bytes: u64,
+    pub swap_total_bytes: u64,
+    pub swap_free_bytes: u64,
+    /// 1, 5 and 15 minutes.
+    pub load_average: [f64; 3],
+    /// Since the machine started, all cores: busy and idle milliseconds.
+    pub busy_millis: u64,
+    pub idle_millis: u64,
+}
+
+pub fn os() -> OsStats {
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = |name: &str| -> u64 {
+        meminfo
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.split_ascii_whitespace().next()?.parse::<u64>().ok())
+            .unwrap_or(0)
+            << 10
+    };
+    let mut load_average = [0.0; 3];
+    let loads = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    for (slot, text) in load_average.iter_mut().zip(loads.split_ascii_whitespace()) {
+        *slot = text.parse().unwrap_or(0.0);
+    }
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let ticks: Vec<u64> = stat
+        .lines()
+        .next()
+        .map(|line| line.split_ascii_whitespace().skip(1).map(|t| t.parse().unwrap_or(0)).collect())
+        .unwrap_or_default();
+    let idle = ticks.get(3).copied().unwrap_or(0) + ticks.get(4).copied().unwrap_or(0);
+    let all: u64 = ticks.iter().take(8).sum();
+    OsStats {
+        memory_total_bytes: kib("MemTotal:"),
+        memory_available_bytes: kib("MemAvailable:"),
+        swap_total_bytes: kib("SwapTotal:"),
+        swap_free_bytes: kib("SwapFree:"),
+        load_average,
+        busy_millis: all.saturating_sub(idle) * 10,
+        idle_millis: idle * 10,
+    }
+}
+
+/// `NAME` and `VERSION_ID` of the operating system.
+pub fn os_release() -> (String, String) {
+    let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let value = |name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name))
+            .map_or_else(|| "unknown".to_owned(), |value| value.trim_matches('"').to_owned())
+    };
+    (
+        value("PRETTY_NAME="),
+        fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
+    )
+}

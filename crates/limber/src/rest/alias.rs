@@ -1,0 +1,59 @@
+//! Aliases: put, delete, get, exists, and many changes at once.
+
+use limber_engine::{IndicesOptions, Result};
+use serde_json::json;
+
+use super::options::{indices_options, with_indices_options};
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const CHANGE: &[&str] = &["timeout", "master_timeout"];
+const GET: &[&str] = with_indices_options!["local", "master_timeout"];
+
+const fn route(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    handler: super::router::Handler,
+) -> Route {
+    Route { methods, path, parameters, pool: PoolName::Management, handler }
+}
+
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Post], "/_aliases", CHANGE, update),
+    route(&[Method::Put, Method::Post], "/{index}/_alias/{name}", CHANGE, put),
+    route(&[Method::Put, Method::Post], "/{index}/_aliases/{name}", CHANGE, put),
+    route(&[Method::Delete], "/{index}/_alias/{name}", CHANGE, delete),
+    route(&[Method::Delete], "/{index}/_aliases/{name}", CHANGE, delete),
+    route(&[Method::Get], "/_alias", GET, get),
+    route(&[Method::Get], "/_aliases", GET, get),
+    route(&[Method::Get, Method::Head], "/_alias/{name}", GET, get),
+    route(&[Method::Get], "/{index}/_alias", GET, get),
+    route(&[Method::Get, Method::Head], "/{index}/_alias/{name}", GET, get),
+];
+
+fn update(app: &App, request: &Request) -> Result<Response> {
+    app.node.update_aliases(&request.json_required()?)?;
+    Ok(Response::acknowledged())
+}
+
+fn put(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or_else(|| json!({}));
+    app.node.put_alias(request.path("index"), request.path("name"), &body)?;
+    Ok(Response::acknowledged())
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_alias(request.path("index"), request.path("name"))?;
+    Ok(Response::acknowledged())
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let options =
+        indices_options(request, IndicesOptions { expand_closed: true, ..IndicesOptions::METADATA })?;
+    let index = request.param("index").unwrap_or("_all");
+    let (status, body) = app.node.get_alias(index, request.param("name").unwrap_or(""), options)?;
+    Ok(Response::json(status, body))
+}

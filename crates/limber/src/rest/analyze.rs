@@ -1,0 +1,158 @@
+//! `_analyze`: the tokens of a text under an analyzer, or under a field's.
+
+use std::sync::Arc;
+
+use limber_engine::Result;
+use limber_mapping::RequestError;
+use limber_mapping::analysis::{AnalyzedToken, Analyzers};
+use serde_json::{Value, json};
+
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+pub const ROUTES: &[Route] = &[
+    Route { methods: BOTH, path: "/_analyze", parameters: &[], pool: PoolName::Search, handler: analyze },
+    Route {
+        methods: BOTH,
+        path: "/{index}/_analyze",
+        parameters: &[],
+        pool: PoolName::Search,
+        handler: analyze,
+    },
+];
+
+/// `index.analyze.max_token_count`.
+const TOKENS_MAX: usize = 10_000;
+/// Positions and offsets between two texts of one request, as Elasticsearch's default.
+const POSITION_GAP: u32 = 100;
+
+fn analyze(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json_required()?;
+    let Some(object) = body.as_object() else {
+        return Err(RequestError::parsing("expected an object as the body of [_analyze]"));
+    };
+    let mut texts = Vec::new();
+    let (mut analyzer, mut field) = (None, None);
+    let mut custom = serde_json::Map::new();
+    let (mut explain, mut normalizer) = (false, false);
+    for (name, value) in object {
+        match name.as_str() {
+            "text" => texts = texts_of(value)?,
+            "analyzer" => analyzer = Some(string(name, value)?),
+            "field" => field = Some(string(name, value)?),
+            "tokenizer" | "filter" | "char_filter" => {
+                custom.insert(name.clone(), value.clone());
+            }
+            "explain" => explain = value.as_bool().unwrap_or(false),
+            "normalizer" => normalizer = true,
+            "attributes" => {}
+            other => {
+                return Err(RequestError::new(
+                    400,
+                    "x_content_parse_exception",
+                    format!("[analyze_request] unknown field [{other}]"),
+                ));
+            }
+        }
+    }
+    if texts.is_empty() {
+        return Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            "Validation Failed: 1: text is missing;",
+        ));
+    }
+    if normalizer {
+        return Err(RequestError::unsupported("[normalizer] in [_analyze]"));
+    }
+    let mapping = match request.param("index") {
+        Some(index) => Some(app.node.mapping(index)?),
+        None => None,
+    };
+    let analyzer = if !custom.is_empty() {
+        if custom
+            .get("char_filter")
+            .is_some_and(|filters| filters.as_array().is_none_or(|list| !list.is_empty()))
+        {
+            return Err(RequestError::unsupported("[char_filter] in [_analyze]"));
+        }
+        let tokenizer =
+            custom.get("tokenizer").map_or(Ok("keyword".into()), |value| string("tokenizer", value))?;
+        let filters = custom.get("filter").map_or(Ok(Vec::new()), texts_of)?;
+        Arc::new(Analyzers::ad_hoc(&Value::Null, &tokenizer, &filters)?)
+    } else {
+        let built_in = Analyzers::built_in();
+        let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
+        match (analyzer, field) {
+            (Some(name), _) => analyzers.get(&name).cloned().ok_or_else(|| {
+                RequestError::illegal_argument(format!("failed to find global analyzer [{name}]"))
+            })?,
+            (None, Some(field)) => mapping
+                .as_ref()
+                .and_then(|mapping| mapping.field(&field))
+                .map(|field| field.analyzer.clone().or_else(|| analyzers.get("keyword").cloned()))
+                .unwrap_or_else(|| Some(analyzers.default_index()))
+                .unwrap_or_else(|| analyzers.default_index()),
+            (None, None) => analyzers.default_index(),
+        }
+    };
+    let mut tokens: Vec<AnalyzedToken> = Vec::new();
+    let (mut position, mut offset) = (0, 0);
+    for text in &texts {
+        let found = analyzer.analyze(text);
+        let last = found.last().map_or(0, |token| token.position + 1);
+        tokens.extend(found.into_iter().map(|token| AnalyzedToken {
+            position: token.position + position,
+            start_offset: token.start_offset + offset,
+            end_offset: token.end_offset + offset,
+            ..token
+        }));
+        if tokens.len() > TOKENS_MAX {
+            return Err(RequestError::new(
+                500,
+                "illegal_state_exception",
+                format!(
+                    "The number of tokens produced by calling _analyze has exceeded the allowed maximum of [{TOKENS_MAX}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting."
+                ),
+            ));
+        }
+        position += last + POSITION_GAP;
+        offset += text.encode_utf16().count() as u32 + 1;
+    }
+    let tokens: Vec<Value> = tokens
+        .iter()
+        .map(|token| {
+            json!({"token": token.token, "start_offset": token.start_offset, "end_offset": token.end_offset,
+                "type": token.kind, "position": token.position})
+        })
+        .collect();
+    if explain {
+        return Ok(Response::ok(json!({"detail": {
+            "custom_analyzer": false, "analyzer": {"name": analyzer.name, "tokens": tokens}}})));
+    }
+    Ok(Response::ok(json!({"tokens": tokens})))
+}
+
+fn string(name: &str, value: &Value) -> Result<String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| {
+        RequestError::new(
+            400,
+            "x_content_parse_exception",
+            format!("[analyze_request] {name} doesn't support values of this type"),
+        )
+    })
+}
+
+fn texts_of(value: &Value) -> Result<Vec<String>> {
+    match value {
+        Value::Array(items) => items.iter().map(|item| string("text", item)).collect(),
+        other => Ok(vec![match other {
+            Value::Number(number) => number.to_string(),
+            other => string("text", other)?,
+        }]),
+    }
+}

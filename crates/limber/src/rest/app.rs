@@ -1,0 +1,43 @@
+//! What every handler can reach.
+
+use std::sync::Arc;
+
+use limber_engine::Node;
+
+use super::ROUTES;
+use super::router::Routes;
+use crate::http::pools::Pools;
+use crate::http::server::HttpStats;
+
+/// What `GET /` and `_nodes` tell about this server beside the engine's own facts.
+#[derive(Debug, Clone)]
+pub struct AppConfig {
+    /// `compat.version`: the Elasticsearch version claimed.
+    pub compat_version: String,
+    /// `host:port` the server listens on.
+    pub http_address: String,
+    pub max_content_bytes: usize,
+    /// `node.attr.*`.
+    pub node_attributes: Vec<(String, String)>,
+    pub cores: usize,
+}
+
+pub struct App {
+    pub node: Arc<Node>,
+    pub pools: Pools,
+    pub http_stats: HttpStats,
+    pub routes: Routes,
+    pub config: AppConfig,
+}
+
+impl App {
+    pub fn new(node: Arc<Node>, config: AppConfig) -> std::io::Result<App> {
+        Ok(App {
+            node,
+            pools: Pools::start(config.cores)?,
+            http_stats: HttpStats::default(),
+            routes: Routes::new(ROUTES),
+            config,
+        })
+    }
+}

@@ -1,0 +1,517 @@
+//! `_bulk`: NDJSON lines to operations that borrow from the body, and the items back.
+//!
+//! Nothing of a document is parsed here. Action lines are parsed once; a line equal to the one before it (the usual case
+//! without ids) is not parsed again. Source: `BulkRequestParser`, `BulkItemResponse`.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::Write as _;
+
+use limber_engine::{
+    BulkItem, BulkOperation, BulkRequest, BulkResponse, OperationKind, Result, VersionType, WriteOutcome,
+};
+use limber_mapping::RequestError;
+use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+
+use super::options::refresh_policy;
+use super::source_filter;
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use limber_search::request::SourceFilter;
+
+const PARAMETERS: &[&str] = &[
+    "refresh",
+    "pipeline",
+    "routing",
+    "timeout",
+    "wait_for_active_shards",
+    "require_alias",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+];
+
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: &[Method::Post, Method::Put],
+        path: "/_bulk",
+        parameters: PARAMETERS,
+        pool: PoolName::Write,
+        handler: bulk,
+    },
+    Route {
+        methods: &[Method::Post, Method::Put],
+        path: "/{index}/_bulk",
+        parameters: PARAMETERS,
+        pool: PoolName::Write,
+        handler: bulk,
+    },
+];
+
+fn bulk(app: &App, request: &Request) -> Result<Response> {
+    if !request.has_body() {
+        return Err(RequestError::new(400, "parse_exception", "request body is required"));
+    }
+    let filter = source_filter::from_request(request);
+    let defaults = Defaults {
+        index: request.param("index"),
+        routing: request.param("routing"),
+        require_alias: request.flag_or("require_alias", false)?,
+        wants_source: filter.as_ref().is_some_and(|filter| filter.fetch),
+    };
+    super::document::check_wait_for_active_shards(request)?;
+    let operations = parse_operations(&request.body, &defaults)?;
+    let response = app.node.bulk(BulkRequest {
+        operations,
+        pipeline: request.param("pipeline"),
+        refresh: refresh_policy(request)?,
+    })?;
+    Ok(Response::raw(200, render(&response, filter.as_ref())))
+}
+
+/// Request-level values for operations that name none.
+struct Defaults<'a> {
+    index: Option<&'a str>,
+    routing: Option<&'a str>,
+    require_alias: bool,
+    wants_source: bool,
+}
+
+/// Splits `body` into operations. Line numbers in errors start at 1, as Elasticsearch's.
+fn parse_operations<'a>(body: &'a [u8], defaults: &Defaults<'a>) -> Result<Vec<BulkOperation<'a>>> {
+    if body.last() != Some(&b'\n') {
+        return Err(RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]"));
+    }
+    let mut operations: Vec<BulkOperation<'a>> = Vec::with_capacity(body.len() / 300 + 1);
+    let mut lines = memchr::memchr_iter(b'\n', body).scan(0, |start, end| {
+        let line = &body[*start..end];
+        *start = end + 1;
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    });
+    let mut line_number = 0;
+    let mut previous_line: &[u8] = &[];
+    while let Some(line) = lines.next() {
+        line_number += 1;
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let mut operation = match operations.last() {
+            Some(previous) if line == previous_line => BulkOperation { source: &[], ..previous.clone() },
+            _ => parse_action(line, line_number, defaults)?,
+        };
+        previous_line = line;
+        if operation.kind != OperationKind::Delete {
+            line_number += 1;
+            operation.source = lines.next().ok_or_else(|| {
+                RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]")
+            })?;
+        }
+        operations.push(operation);
+    }
+    if operations.is_empty() {
+        return Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            "Validation Failed: 1: no requests added;",
+        ));
+    }
+    Ok(operations)
+}
+
+fn parse_action<'a>(
+    line: &'a [u8],
+    line_number: usize,
+    defaults: &Defaults<'a>,
+) -> Result<BulkOperation<'a>> {
+    let action: Action<'a> = serde_json::from_slice(line).map_err(|error| {
+        let text = error.to_string();
+        // The visitor's own messages carry a leading marker; serde_json adds its position behind them.
+        match text.strip_prefix(MARK) {
+            Some(rest) => {
+                let rest = rest.rsplit_once(" at line ").map_or(rest, |(message, _)| message);
+                RequestError::illegal_argument(rest.replace("{line}", &line_number.to_string()))
+            }
+            None => RequestError::illegal_argument(format!(
+                "Malformed action/metadata line [{line_number}], expected a JSON object: {text}"
+            )),
+        }
+    })?;
+    let Metadata { index, id, routing, version, version_type, if_seq_no, if_primary_term, .. } =
+        action.metadata;
+    let index = match (index, defaults.index) {
+        (Some(index), _) => index,
+        (None, Some(index)) => Cow::Borrowed(index),
+        (None, None) => {
+            return Err(RequestError::new(
+                400,
+                "action_request_validation_exception",
+                "Validation Failed: 1: index is missing;",
+            ));
+        }
+    };
+    let kind = match (action.kind, action.metadata.op_type.as_deref()) {
+        (OperationKind::Index, Some("create")) => OperationKind::Create,
+        (kind, None | Some("index")) => kind,
+        (kind, Some(other)) => {
+            return Err(RequestError::illegal_argument(format!(
+                "opType must be 'create' or 'index', found: [{other}]"
+            ))
+            .with("action", kind.as_str()));
+        }
+    };
+    if id.is_none() && matches!(kind, OperationKind::Update | OperationKind::Delete) {
+        return Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            "Validation Failed: 1: id is missing;",
+        ));
+    }
+    let mut operation = BulkOperation::new(kind, index, &[]);
+    operation.id = id;
+    operation.routing = routing.or(defaults.routing.map(Cow::Borrowed));
+    operation.version = version;
+    operation.version_type = version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
+    operation.if_seq_no = if_seq_no;
+    operation.if_primary_term = if_primary_term;
+    operation.pipeline = action.metadata.pipeline;
+    operation.require_alias = action.metadata.require_alias.unwrap_or(defaults.require_alias);
+    operation.retry_on_conflict = action.metadata.retry_on_conflict;
+    operation.wants_source = action.metadata.wants_source.unwrap_or(defaults.wants_source);
+    Ok(operation)
+}
+
+struct Action<'a> {
+    kind: OperationKind,
+    metadata: Metadata<'a>,
+}
+
+#[derive(Default)]
+struct Metadata<'a> {
+    index: Option<Cow<'a, str>>,
+    id: Option<Cow<'a, str>>,
+    routing: Option<Cow<'a, str>>,
+    version: Option<u64>,
+    version_type: Option<Cow<'a, str>>,
+    if_seq_no: Option<u64>,
+    if_primary_term: Option<u64>,
+    pipeline: Option<Cow<'a, str>>,
+    op_type: Option<Cow<'a, str>>,
+    require_alias: Option<bool>,
+    retry_on_conflict: u32,
+    wants_source: Option<bool>,
+}
+
+/// Marks messages that are Elasticsearch's wording already.
+const MARK: &str = "\u{1}";
+
+impl<'de: 'a, 'a> Deserialize<'de> for Action<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct ActionVisitor;
+        impl<'de> Visitor<'de> for ActionVisitor {
+            type Value = Action<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an action object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> std::result::Result<Action<'de>, M::Error> {
+                let error = |text: String| <M::Error as serde::de::Error>::custom(format!("{MARK}{text}"));
+                let name: Option<Cow<'de, str>> = map.next_key::<BorrowedStr<'de>>()?.map(|s| s.0);
+                let Some(name) = name else {
+                    return Err(error(
+                        "Malformed action/metadata line [{line}], expected FIELD_NAME but found [END_OBJECT]"
+                            .into(),
+                    ));
+                };
+                let kind = match &*name {
+                    "index" => OperationKind::Index,
+                    "create" => OperationKind::Create,
+                    "update" => OperationKind::Update,
+                    "delete" => OperationKind::Delete,
+                    other => {
+                        return Err(error(format!(
+                            "Malformed action/metadata line [{{line}}], expected one of [create, delete, index, update] but found [{other}]"
+                        )));
+                    }
+                };
+                let metadata = map.next_value()?;
+                if map.next_key::<IgnoredAny>()?.is_some() {
+                    return Err(error(
+                        "Malformed action/metadata line [{line}], expected END_OBJECT but found [FIELD_NAME]"
+                            .into(),
+                    ));
+                }
+                Ok(Action { kind, metadata })
+            }
+        }
+        deserializer.deserialize_map(ActionVisitor)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct MetadataVisitor;
+        impl<'de> Visitor<'de> for MetadataVisitor {
+            type Value = Metadata<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object with the action's metadata")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> std::result::Result<Metadata<'de>, M::Error> {
+                let mut metadata = Metadata::default();
+                while let Some(BorrowedStr(name)) = map.next_key()? {
+                    match &*name {
+                        "_index" => metadata.index = text(&mut map)?,
+                        "_id" => metadata.id = text(&mut map)?,
+                        "routing" | "_routing" => metadata.routing = text(&mut map)?,
+                        "version" | "_version" => metadata.version = Some(number(&mut map)?),
+                        "version_type" | "_version_type" => metadata.version_type = text(&mut map)?,
+                        "if_seq_no" => metadata.if_seq_no = Some(number(&mut map)?),
+                        "if_primary_term" => metadata.if_primary_term = Some(number(&mut map)?),
+                        "pipeline" => metadata.pipeline = text(&mut map)?,
+                        "op_type" => metadata.op_type = text(&mut map)?,
+                        "require_alias" => metadata.require_alias = map.next_value()?,
+                        "retry_on_conflict" | "_retry_on_conflict" => {
+                            metadata.retry_on_conflict = number(&mut map)?.min(u64::from(u32::MAX)) as u32;
+                        }
+                        "_source" => {
+                            metadata.wants_source = Some(match map.next_value::<serde_json::Value>()? {
+                                serde_json::Value::Bool(wanted) => wanted,
+                                _ => true,
+                            });
+                        }
+                        other => {
+                            return Err(serde::de::Error::custom(format!(
+                                "{MARK}Action/metadata line [{{line}}] contains an unknown parameter [{other}]"
+                            )));
+                        }
+                    }
+                }
+                Ok(metadata)
+            }
+        }
+        deserializer.deserialize_map(MetadataVisitor)
+    }
+}
+
+/// A string borrowed from the line unless it holds escapes.
+struct BorrowedStr<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for BorrowedStr<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = BorrowedStr<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string or number")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_bool<E>(self, value: bool) -> std::result::Result<Self::Value, E> {
+                Ok(BorrowedStr(Cow::Owned(value.to_string())))
+            }
+        }
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+fn text<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<Option<Cow<'de, str>>, M::Error> {
+    Ok(map.next_value::<Option<BorrowedStr<'de>>>()?.map(|value| value.0))
+}
+
+/// A number, also written as a string.
+fn number<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<u64, M::Error> {
+    let BorrowedStr(text) = map.next_value()?;
+    text.parse().map_err(|_| serde::de::Error::custom(format!("{MARK}For input string: \"{text}\"")))
+}
+
+/// `took` and `errors` stand before `items`: clients stop reading there.
+fn render(response: &BulkResponse, filter: Option<&SourceFilter>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(64 + response.items.len() * 200);
+    let _ = write!(out, "{{\"errors\":{},\"took\":{}", response.errors, response.took_ms);
+    if let Some(ingest_took) = response.ingest_took_ms {
+        let _ = write!(out, ",\"ingest_took\":{ingest_took}");
+    }
+    out.extend_from_slice(b",\"items\":[");
+    for (number, item) in response.items.iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        render_item(&mut out, item, filter);
+    }
+    out.extend_from_slice(b"]}");
+    out
+}
+
+fn render_item(out: &mut Vec<u8>, item: &BulkItem, filter: Option<&SourceFilter>) {
+    out.extend_from_slice(b"{\"");
+    out.extend_from_slice(item.kind.as_str().as_bytes());
+    out.extend_from_slice(b"\":{\"_index\":");
+    push_json_string(out, &item.index);
+    out.extend_from_slice(b",\"_id\":");
+    if item.id.is_empty() {
+        out.extend_from_slice(b"null");
+    } else {
+        push_json_string(out, &item.id);
+    }
+    match &item.outcome {
+        Ok(outcome) => {
+            push_outcome(out, outcome);
+            if let (Some(source), true) = (&outcome.source, item.kind == OperationKind::Update) {
+                out.extend_from_slice(b",\"get\":");
+                push_update_get(out, outcome, source, filter);
+            }
+            push_field(out, ",\"status\":", u64::from(outcome.status()));
+        }
+        Err(error) => {
+            push_field(out, ",\"status\":", u64::from(error.status));
+            out.extend_from_slice(b",\"error\":");
+            out.extend_from_slice(&crate::http::json::to_bytes(&error.to_json(), false));
+        }
+    }
+    out.extend_from_slice(b"}}");
+}
+
+/// `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`: the common part of every write's answer.
+pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) {
+    push_field(out, ",\"_version\":", outcome.version);
+    out.extend_from_slice(b",\"result\":\"");
+    out.extend_from_slice(outcome.result.as_str().as_bytes());
+    out.push(b'"');
+    if outcome.forced_refresh {
+        out.extend_from_slice(b",\"forced_refresh\":true");
+    }
+    push_field(out, ",\"_shards\":{\"total\":", u64::from(outcome.shards_total));
+    push_field(out, ",\"successful\":", u64::from(outcome.shards_successful));
+    out.extend_from_slice(b",\"failed\":0}");
+    push_field(out, ",\"_seq_no\":", outcome.seq_no);
+    push_field(out, ",\"_primary_term\":", outcome.primary_term);
+}
+
+/// The `get` section of an update's answer.
+pub fn push_update_get(
+    out: &mut Vec<u8>,
+    outcome: &WriteOutcome,
+    source: &[u8],
+    filter: Option<&SourceFilter>,
+) {
+    push_field(out, "{\"_seq_no\":", outcome.seq_no);
+    push_field(out, ",\"_primary_term\":", outcome.primary_term);
+    out.extend_from_slice(b",\"found\":true,\"_source\":");
+    match source_filter::apply(filter, source) {
+        Some(filtered) => out.extend_from_slice(&filtered),
+        None => out.extend_from_slice(source),
+    }
+    out.push(b'}');
+}
+
+fn push_field(out: &mut Vec<u8>, name: &str, number: u64) {
+    out.extend_from_slice(name.as_bytes());
+    let mut digits = [0u8; 20];
+    let mut start = digits.len();
+    let mut rest = number;
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[start..]);
+}
+
+/// `text` quoted; escaped only when it has something to escape.
+pub fn push_json_string(out: &mut Vec<u8>, text: &str) {
+    if text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        serde_json::to_writer(&mut *out, text).expect("a string always serialises into memory");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(body: &str) -> Result<Vec<BulkOperation<'_>>> {
+        let defaults =
+            Defaults { index: Some("d"), routing: None, require_alias: false, wants_source: false };
+        parse_operations(body.as_bytes(), &defaults)
+    }
+
+    #[test]
+    fn operations_borrow_from_the_body() {
+        let body = "{\"index\":{\"_index\":\"a\",\"_id\":\"1\",\"routing\":\"r\"}}\n{\"x\":1}\n{\"delete\":{\"_id\":7}}\n\n{\"create\":{}}\r\n{}\r\n{\"create\":{}}\n{}\n{\"update\":{\"_id\":\"u\\u0041\",\"retry_on_conflict\":3}}\n{\"doc\":{}}\n";
+        let operations = parse(body).expect("valid");
+        let shape: Vec<_> = operations
+            .iter()
+            .map(|o| {
+                (o.kind.as_str(), &*o.index, o.id.as_deref(), std::str::from_utf8(o.source).expect("utf-8"))
+            })
+            .collect();
+        assert_eq!(
+            shape,
+            [
+                ("index", "a", Some("1"), "{\"x\":1}"),
+                ("delete", "d", Some("7"), ""),
+                ("create", "d", None, "{}"),
+                ("create", "d", None, "{}"),
+                ("update", "d", Some("uA"), "{\"doc\":{}}"),
+            ]
+        );
+        assert!(matches!(operations[0].id, Some(Cow::Borrowed(_))));
+        assert_eq!(operations[4].retry_on_conflict, 3);
+    }
+
+    #[test]
+    fn malformed_lines_are_named() {
+        let check = |body: &str, part: &str| {
+            let error = parse(body).expect_err("refused");
+            assert!(error.reason.contains(part), "{} lacks {part}", error.reason);
+        };
+        check("{\"index\":{}}\n{}", "must be terminated by a newline");
+        check("{\"index\":{}}\n", "must be terminated by a newline");
+        check(
+            "{\"foo\":{}}\n{}\n",
+            "line [1], expected one of [create, delete, index, update] but found [foo]",
+        );
+        check(
+            "{\"index\":{\"_foo\":1}}\n{}\n",
+            "Action/metadata line [1] contains an unknown parameter [_foo]",
+        );
+        check("{}\n{}\n", "line [1], expected FIELD_NAME but found [END_OBJECT]");
+        check("[]\n{}\n", "Malformed action/metadata line [1]");
+        check("{\"update\":{}}\n{}\n", "id is missing");
+        check("\n", "no requests added");
+    }
+}

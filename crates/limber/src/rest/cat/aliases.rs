@@ -1,0 +1,54 @@
+//! `_cat/aliases`.
+
+use limber_engine::{IndicesOptions, Result};
+use serde_json::Value;
+
+use super::App;
+use super::table::{Cell, Column, Table, text};
+use crate::http::request::Request;
+use crate::http::response::Response;
+use crate::rest::options::indices_options;
+
+const COLUMNS: &[Column] = &[
+    text("alias", "a", "alias name"),
+    text("index", "i,idx", "index alias points to"),
+    text("filter", "f,fi", "filter"),
+    text("routing.index", "ri,routingIndex", "index routing"),
+    text("routing.search", "rs,routingSearch", "search routing"),
+    text("is_write_index", "w,isWriteIndex", "write index"),
+];
+
+pub fn aliases(app: &App, request: &Request) -> Result<Response> {
+    let mut table = Table::new(COLUMNS);
+    let options = indices_options(
+        request,
+        IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::METADATA },
+    )?;
+    let names = request.list("name");
+    for info in app.node.get_index("_all", options)? {
+        for (alias, body) in &info.aliases {
+            if !names.is_empty()
+                && !names.iter().any(|name| name == "_all" || limber_mapping::wildcard::matches(name, alias))
+            {
+                continue;
+            }
+            let show = |name: &str| match body.get(name) {
+                Some(Value::String(text)) => text.clone(),
+                _ => "-".to_owned(),
+            };
+            table.rows.push(vec![
+                Cell::from(alias.as_str()),
+                Cell::from(&*info.name),
+                Cell::from(if body.get("filter").is_some() { "*" } else { "-" }),
+                Cell::from(show("index_routing")),
+                Cell::from(show("search_routing")),
+                Cell::from(match body.get("is_write_index").and_then(Value::as_bool) {
+                    Some(true) => "true",
+                    Some(false) => "false",
+                    None => "-",
+                }),
+            ]);
+        }
+    }
+    table.render(request)
+}

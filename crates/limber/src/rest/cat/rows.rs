@@ -1,0 +1,34 @@
+//! Reading numbers out of statistics in Elasticsearch's JSON shape, for the tables.
+
+use serde_json::Value;
+
+use super::table::Cell;
+
+/// The member at a dotted path.
+pub fn member<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, name| value.get(name))
+}
+
+pub fn number(value: &Value, path: &str) -> u64 {
+    member(value, path).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// What a statistics column reads and how it is shown.
+#[derive(Clone, Copy)]
+pub enum Source {
+    Count(&'static str),
+    Bytes(&'static str),
+    Millis(&'static str),
+}
+
+impl Source {
+    /// Null when the section is absent, as for closed indices.
+    pub fn read(self, value: &Value) -> Cell {
+        let (path, cell): (_, fn(u64) -> Cell) = match self {
+            Source::Count(path) => (path, Cell::Count),
+            Source::Bytes(path) => (path, Cell::Bytes),
+            Source::Millis(path) => (path, Cell::Millis),
+        };
+        member(value, path).and_then(Value::as_u64).map_or(Cell::Null, cell)
+    }
+}

@@ -1,0 +1,87 @@
+//! `_cat/shards`: every primary, and every replica as unassigned.
+
+use std::sync::LazyLock;
+
+use limber_engine::{HealthRequest, IndicesOptions, Result, StatsLevel, StatsRequest};
+
+use super::App;
+use super::rows::Source;
+use super::statistics::STATISTICS;
+use super::table::{Cell, Column, Table, number, text};
+use crate::http::request::Request;
+use crate::http::response::Response;
+use crate::rest::options::indices_options;
+
+const LEADING: &[Column] = &[
+    text("index", "i,idx", "index name"),
+    text("shard", "s,sh", "shard name"),
+    text("prirep", "p,pr,primaryOrReplica", "primary or replica"),
+    text("state", "st", "shard state"),
+    number("docs", "d,dc", "number of docs in shard"),
+    number("store", "sto", "store size of shard (how much disk it uses)"),
+    number("dataset", "", "total size of dataset"),
+    text("ip", "", "ip of node where it lives"),
+    text("id", "", "unique id of node where it lives").hidden(),
+    text("node", "n", "name of node where it lives"),
+    text("unassigned.reason", "ur", "reason shard became unassigned").hidden(),
+    number("seq_no.max", "sqm,maxSeqNo", "max sequence number").hidden(),
+    number("seq_no.local_checkpoint", "sql,localCheckpoint", "local checkpoint").hidden(),
+    number("seq_no.global_checkpoint", "sqg,globalCheckpoint", "global checkpoint").hidden(),
+];
+
+static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    LEADING.iter().copied().chain(STATISTICS.iter().map(|statistic| statistic.column)).collect()
+});
+
+pub fn shards(app: &App, request: &Request) -> Result<Response> {
+    let mut table = Table::new(&COLUMNS);
+    if request.flag_or("help", false)? {
+        return table.render(request);
+    }
+    let options = indices_options(request, IndicesOptions { expand_hidden: true, ..IndicesOptions::SEARCH })?;
+    let expression = request.param("index").unwrap_or("_all");
+    let stats = app.node.stats(
+        expression,
+        options,
+        &StatsRequest { level: StatsLevel::Shards, ..StatsRequest::default() },
+    )?;
+    let health = app.node.cluster_health(&HealthRequest::default())?;
+    let host = app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
+    for (index, body) in stats["indices"].as_object().into_iter().flatten() {
+        let Some(index_health) = health.indices.iter().find(|health| *health.name == **index) else {
+            continue;
+        };
+        for shard in &index_health.shards {
+            let number = shard.shard.to_string();
+            let primary = &body["shards"][number.as_str()][0];
+            let mut row = vec![
+                Cell::from(index.as_str()),
+                Cell::from(number.as_str()),
+                Cell::from("p"),
+                Cell::from(if shard.primary_active { "STARTED" } else { "UNASSIGNED" }),
+                Source::Count("docs.count").read(primary),
+                Source::Bytes("store.size_in_bytes").read(primary),
+                Source::Bytes("store.size_in_bytes").read(primary),
+                Cell::from(host),
+                Cell::from(app.node.node_id()),
+                Cell::from(app.node.config().node_name.as_str()),
+                Cell::Null,
+                Source::Count("seq_no.max_seq_no").read(primary),
+                Source::Count("seq_no.local_checkpoint").read(primary),
+                Source::Count("seq_no.global_checkpoint").read(primary),
+            ];
+            row.extend(STATISTICS.iter().map(|statistic| statistic.source.read(primary)));
+            table.rows.push(row);
+            for _ in 0..index_health.number_of_replicas {
+                let mut row = vec![Cell::Null; COLUMNS.len()];
+                row[0] = Cell::from(index.as_str());
+                row[1] = Cell::from(number.as_str());
+                row[2] = Cell::from("r");
+                row[3] = Cell::from("UNASSIGNED");
+                row[10] = Cell::from("INDEX_CREATED");
+                table.rows.push(row);
+            }
+        }
+    }
+    table.render(request)
+}

@@ -1,0 +1,339 @@
+//! A table of `_cat`: columns with aliases, chosen by `h`, sorted by `s`, printed aligned, as help or as `format=json|yaml`.
+//!
+//! Source: `org.elasticsearch.rest.action.cat.RestTable`.
+
+use limber_engine::Result;
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use crate::http::request::Request;
+use crate::http::response::Response;
+
+/// A column: name, comma-separated aliases, description; `default` ones show without `h`.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    pub name: &'static str,
+    pub aliases: &'static str,
+    pub description: &'static str,
+    pub right: bool,
+    pub default: bool,
+}
+
+/// A left-aligned column that shows by default.
+pub const fn text(name: &'static str, aliases: &'static str, description: &'static str) -> Column {
+    Column { name, aliases, description, right: false, default: true }
+}
+
+/// A right-aligned column that shows by default.
+pub const fn number(name: &'static str, aliases: &'static str, description: &'static str) -> Column {
+    Column { name, aliases, description, right: true, default: true }
+}
+
+impl Column {
+    pub const fn hidden(mut self) -> Column {
+        self.default = false;
+        self
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    Null,
+    Text(String),
+    Count(u64),
+    Float(f64),
+    Bytes(u64),
+    Millis(u64),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::Text(text)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Cell {
+        Cell::Count(count)
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(count: u32) -> Cell {
+        Cell::Count(u64::from(count))
+    }
+}
+
+/// Rows have one cell per column, in the columns' order.
+pub struct Table {
+    pub columns: &'static [Column],
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub fn new(columns: &'static [Column]) -> Table {
+        Table { columns, rows: Vec::new() }
+    }
+
+    /// The answer to `request`. `help` never looks at the rows, so they may be empty then.
+    pub fn render(mut self, request: &Request) -> Result<Response> {
+        if request.flag_or("help", false)? {
+            return Ok(Response::text(help(self.columns)));
+        }
+        self.sort(request)?;
+        let chosen = self.choose(request);
+        let units = Units::of(request)?;
+        if matches!(request.param("format"), Some("json" | "yaml" | "cbor")) {
+            let rows = self.rows.iter().map(|row| {
+                let members = chosen.iter().map(|(title, column)| {
+                    let cell = units.show(&row[*column]);
+                    (title.clone(), cell.map_or(Value::Null, Value::String))
+                });
+                Value::Object(members.collect::<Map<_, _>>())
+            });
+            return Ok(Response::ok(Value::Array(rows.collect())));
+        }
+        Ok(Response::text(self.print(&chosen, &units, request.flag_or("v", false)?)))
+    }
+
+    /// Pairs of shown title and column number.
+    fn choose(&self, request: &Request) -> Vec<(String, usize)> {
+        let wanted = request.list("h");
+        if wanted.is_empty() {
+            return (0..self.columns.len())
+                .filter(|&c| self.columns[c].default)
+                .map(|c| (self.columns[c].name.to_owned(), c))
+                .collect();
+        }
+        let mut chosen: Vec<(String, usize)> = Vec::new();
+        for name in wanted {
+            if name.contains('*') {
+                for (number, column) in self.columns.iter().enumerate() {
+                    if limber_mapping::wildcard::matches(&name, column.name)
+                        && !chosen.iter().any(|(_, c)| *c == number)
+                    {
+                        chosen.push((column.name.to_owned(), number));
+                    }
+                }
+            } else if let Some(column) = self.find(&name) {
+                chosen.push((name, column));
+            }
+        }
+        chosen
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name == name || c.aliases.split(',').any(|alias| alias == name))
+    }
+
+    fn sort(&mut self, request: &Request) -> Result<()> {
+        let mut keys = Vec::new();
+        for key in request.list("s") {
+            let (name, descending) = match key.rsplit_once(':') {
+                Some((name, "desc")) => (name, true),
+                Some((name, "asc")) => (name, false),
+                _ => (key.as_str(), false),
+            };
+            let Some(column) = self.find(name) else {
+                return Err(RequestError::new(
+                    500,
+                    "unsupported_operation_exception",
+                    format!("Unable to sort by unknown sort key `{name}`"),
+                ));
+            };
+            keys.push((column, descending));
+        }
+        self.rows.sort_by(|a, b| {
+            keys.iter()
+                .map(|&(column, descending)| {
+                    let order = compare(&a[column], &b[column]);
+                    if descending { order.reverse() } else { order }
+                })
+                .find(|order| order.is_ne())
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        Ok(())
+    }
+
+    fn print(&self, chosen: &[(String, usize)], units: &Units, titles: bool) -> String {
+        let mut lines: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
+        if titles {
+            lines.push(chosen.iter().map(|(title, _)| title.clone()).collect());
+        }
+        for row in &self.rows {
+            lines.push(chosen.iter().map(|&(_, c)| units.show(&row[c]).unwrap_or_default()).collect());
+        }
+        let widths: Vec<usize> = (0..chosen.len())
+            .map(|c| lines.iter().map(|line| line[c].chars().count()).max().unwrap_or(0))
+            .collect();
+        let mut out = String::new();
+        for line in &lines {
+            for (position, cell) in line.iter().enumerate() {
+                if position > 0 {
+                    out.push(' ');
+                }
+                let padding = widths[position].saturating_sub(cell.chars().count());
+                let last = position + 1 == line.len();
+                if self.columns[chosen[position].1].right {
+                    out.extend(std::iter::repeat_n(' ', padding));
+                    out.push_str(cell);
+                } else {
+                    out.push_str(cell);
+                    if !last {
+                        out.extend(std::iter::repeat_n(' ', padding));
+                    }
+                }
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+fn compare(a: &Cell, b: &Cell) -> std::cmp::Ordering {
+    let number = |cell: &Cell| match cell {
+        Cell::Count(n) | Cell::Bytes(n) | Cell::Millis(n) => Some(*n as f64),
+        Cell::Float(x) => Some(*x),
+        _ => None,
+    };
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        _ => match (a, b) {
+            (Cell::Null, Cell::Null) => std::cmp::Ordering::Equal,
+            (Cell::Null, _) => std::cmp::Ordering::Less,
+            (_, Cell::Null) => std::cmp::Ordering::Greater,
+            (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
+            _ => std::cmp::Ordering::Equal,
+        },
+    }
+}
+
+fn help(columns: &[Column]) -> String {
+    let width = |of: fn(&Column) -> usize| columns.iter().map(of).max().unwrap_or(0);
+    let (names, aliases) = (width(|c| c.name.len()), width(|c| c.aliases.len()));
+    let descriptions = width(|c| c.description.len());
+    columns
+        .iter()
+        .map(|c| format!("{:names$} | {:aliases$} | {:descriptions$} \n", c.name, c.aliases, c.description))
+        .collect()
+}
+
+/// How bytes and times are printed: in a fixed unit, or human-readable.
+struct Units {
+    bytes: Option<u64>,
+    /// Milliseconds a unit; fractions below.
+    time: Option<f64>,
+}
+
+impl Units {
+    fn of(request: &Request) -> Result<Units> {
+        let bytes = match request.param("bytes") {
+            None => None,
+            Some("b") => Some(1),
+            Some("k" | "kb") => Some(1 << 10),
+            Some("m" | "mb") => Some(1 << 20),
+            Some("g" | "gb") => Some(1 << 30),
+            Some("t" | "tb") => Some(1 << 40),
+            Some("p" | "pb") => Some(1 << 50),
+            Some(other) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "failed to parse [bytes] with value [{other}]"
+                )));
+            }
+        };
+        let time = match request.param("time") {
+            None => None,
+            Some("d") => Some(86_400_000.0),
+            Some("h") => Some(3_600_000.0),
+            Some("m") => Some(60_000.0),
+            Some("s") => Some(1_000.0),
+            Some("ms") => Some(1.0),
+            Some("micros") => Some(1e-3),
+            Some("nanos") => Some(1e-6),
+            Some(other) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "failed to parse [time] with value [{other}]"
+                )));
+            }
+        };
+        Ok(Units { bytes, time })
+    }
+
+    fn show(&self, cell: &Cell) -> Option<String> {
+        Some(match cell {
+            Cell::Null => return None,
+            Cell::Text(text) => text.clone(),
+            Cell::Count(count) => count.to_string(),
+            Cell::Float(value) => format!("{value:.2}"),
+            Cell::Bytes(bytes) => match self.bytes {
+                Some(unit) => (bytes / unit).to_string(),
+                None => human_bytes(*bytes),
+            },
+            Cell::Millis(millis) => match self.time {
+                Some(unit) => ((*millis as f64 / unit) as u64).to_string(),
+                None => human_millis(*millis),
+            },
+        })
+    }
+}
+
+/// `ByteSizeValue#toString`: one decimal, trailing zero dropped.
+pub fn human_bytes(bytes: u64) -> String {
+    let units = [(50, "pb"), (40, "tb"), (30, "gb"), (20, "mb"), (10, "kb")];
+    match units.iter().find(|(shift, _)| bytes >= 1 << shift) {
+        Some((shift, unit)) => one_decimal(bytes as f64 / (1u64 << shift) as f64, unit),
+        None => format!("{bytes}b"),
+    }
+}
+
+/// `TimeValue#toString`.
+pub fn human_millis(millis: u64) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    match units.iter().find(|(unit, _)| millis >= *unit) {
+        Some((unit, name)) => one_decimal(millis as f64 / *unit as f64, name),
+        None if millis == 0 => "0s".into(),
+        None => format!("{millis}ms"),
+    }
+}
+
+fn one_decimal(value: f64, unit: &str) -> String {
+    let tenths = (value * 10.0).floor() as u64;
+    if tenths.is_multiple_of(10) {
+        format!("{}{unit}", tenths / 10)
+    } else {
+        format!("{}.{}{unit}", tenths / 10, tenths % 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn human_units() {
+        assert_eq!(human_bytes(0), "0b");
+        assert_eq!(human_bytes(1536), "1.5kb");
+        assert_eq!(human_bytes(2 << 30), "2gb");
+        assert_eq!(human_millis(90_000), "1.5m");
+        assert_eq!(human_millis(12), "12ms");
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        const COLUMNS: &[Column] = &[text("index", "i,idx", "index name"), number("docs", "d", "documents")];
+        let table = Table {
+            columns: COLUMNS,
+            rows: vec![vec!["a".into(), 5u64.into()], vec!["long".into(), 12u64.into()]],
+        };
+        let chosen = [("index".to_owned(), 0), ("docs".to_owned(), 1)];
+        let printed = table.print(&chosen, &Units { bytes: None, time: None }, true);
+        assert_eq!(printed, "index docs\na        5\nlong    12\n");
+        assert_eq!(help(COLUMNS), "index | i,idx | index name \ndocs  | d     | documents  \n");
+    }
+}

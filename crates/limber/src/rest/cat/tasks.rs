@@ -1,0 +1,52 @@
+//! `_cat/tasks`.
+
+use limber_engine::Result;
+
+use super::App;
+use super::rows::number as read;
+use super::table::{Cell, Column, Table, number, text};
+use crate::http::request::Request;
+use crate::http::response::Response;
+
+const COLUMNS: &[Column] = &[
+    text("action", "ac", "task action"),
+    text("task_id", "ti", "unique task id"),
+    text("parent_task_id", "pti", "parent task id"),
+    text("type", "ty", "task type"),
+    number("start_time", "start", "start time in ms"),
+    text("timestamp", "ts,hms,hhmmss", "start time in HH:MM:SS"),
+    number("running_time", "time", "running time"),
+    text("ip", "i", "ip address"),
+    text("node", "n", "node name"),
+    text("description", "desc", "task action").hidden(),
+];
+
+pub fn tasks(app: &App, request: &Request) -> Result<Response> {
+    let mut table = Table::new(COLUMNS);
+    let actions = request.list("actions");
+    let node_id = app.node.node_id();
+    let host = app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
+    for task in app.node.tasks().list() {
+        if !actions.is_empty()
+            && !actions.iter().any(|pattern| limber_mapping::wildcard::matches(pattern, task.action))
+        {
+            continue;
+        }
+        let body = task.to_json(node_id, true);
+        let started = read(&body, "start_time_in_millis");
+        let of_day = started / 1000 % 86_400;
+        table.rows.push(vec![
+            Cell::from(task.action),
+            Cell::from(format!("{node_id}:{}", task.id)),
+            Cell::from("-"),
+            Cell::from("transport"),
+            Cell::Count(started),
+            Cell::from(format!("{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60)),
+            Cell::Millis(read(&body, "running_time_in_nanos") / 1_000_000),
+            Cell::from(host),
+            Cell::from(app.node.config().node_name.as_str()),
+            Cell::from(body["description"].as_str().map_or(String::new(), str::to_owned)),
+        ]);
+    }
+    table.render(request)
+}

@@ -1,0 +1,120 @@
+//! Indices as a whole: create, delete, get, exists, open, close, blocks, resolve.
+
+use limber_engine::{IndexInfo, IndicesOptions, Result};
+use serde_json::{Map, Value, json};
+
+use super::options::{indices_options, with_indices_options};
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const GET: &[&str] =
+    with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
+const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
+
+const fn route(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    handler: super::router::Handler,
+) -> Route {
+    Route { methods, path, parameters, pool: PoolName::Management, handler }
+}
+
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
+    route(&[Method::Delete], "/{index}", CHANGE, delete),
+    route(&[Method::Get], "/{index}", GET, get),
+    route(&[Method::Head], "/{index}", GET, exists),
+    route(&[Method::Post], "/{index}/_open", CHANGE, open),
+    route(&[Method::Post], "/_open", CHANGE, open),
+    route(&[Method::Post], "/{index}/_close", CHANGE, close),
+    route(&[Method::Post], "/_close", CHANGE, close),
+    route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
+    route(&[Method::Get], "/_resolve/index/{name}", with_indices_options![], resolve),
+];
+
+fn create(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or_else(|| json!({}));
+    let created = app.node.create_index(request.path("index"), &body)?;
+    Ok(Response::ok(json!({
+        "acknowledged": true,
+        "shards_acknowledged": created.shards_acknowledged,
+        "index": &*created.index,
+    })))
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_index(request.path("index"), indices_options(request, IndicesOptions::DELETE)?)?;
+    Ok(Response::acknowledged())
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let features = request.list("features");
+    let wants = |feature: &str| features.is_empty() || features.iter().any(|f| f == feature);
+    let flat = request.flag_or("flat_settings", false)?;
+    let include_defaults = request.flag_or("include_defaults", false)?;
+    let mut answer = Map::new();
+    for info in app.node.get_index(request.path("index"), options)? {
+        let mut body = Map::new();
+        if wants("aliases") {
+            body.insert("aliases".into(), Value::Object(info.aliases.clone()));
+        }
+        if wants("mappings") {
+            body.insert("mappings".into(), info.mappings.clone());
+        }
+        if wants("settings") {
+            insert_settings(&mut body, &info, flat, include_defaults);
+        }
+        answer.insert(info.name.to_string(), Value::Object(body));
+    }
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+/// `settings`, and `defaults` when asked for, nested unless `flat`.
+pub fn insert_settings(body: &mut Map<String, Value>, info: &IndexInfo, flat: bool, include_defaults: bool) {
+    let shape = |settings: &Map<String, Value>| {
+        if flat { Value::Object(settings.clone()) } else { limber_engine::settings::nest(settings) }
+    };
+    body.insert("settings".into(), shape(&info.settings));
+    if include_defaults {
+        body.insert("defaults".into(), shape(&info.defaults));
+    }
+}
+
+fn exists(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
+    let found = app.node.index_exists(request.path("index"), options)?;
+    Ok(Response::empty(if found { 200 } else { 404 }))
+}
+
+fn open(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(
+        request,
+        IndicesOptions { expand_open: false, ..IndicesOptions::METADATA_OPEN_CLOSED },
+    )?;
+    let started = app.node.open_index(request.param("index").unwrap_or("_all"), options)?;
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": started})))
+}
+
+fn close(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let closed = app.node.close_index(request.param("index").unwrap_or("_all"), options)?;
+    let indices: Map<String, Value> =
+        closed.iter().map(|name| (name.to_string(), json!({"closed": true}))).collect();
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true, "indices": indices})))
+}
+
+fn add_block(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let blocked = app.node.add_block(request.path("index"), options, request.path("block"))?;
+    let indices: Vec<Value> = blocked.iter().map(|name| json!({"name": &**name, "blocked": true})).collect();
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true, "indices": indices})))
+}
+
+fn resolve(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    Ok(Response::ok(app.node.resolve_index(request.path("name"), options)?))
+}

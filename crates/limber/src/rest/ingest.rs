@@ -1,0 +1,63 @@
+//! Ingest pipelines: put, get, delete, simulate; the grok patterns.
+
+use limber_engine::Result;
+use serde_json::Value;
+
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const CHANGE: &[&str] = &["timeout", "master_timeout", "if_version"];
+
+const fn route(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    handler: super::router::Handler,
+) -> Route {
+    Route { methods, path, parameters, pool: PoolName::Management, handler }
+}
+
+const READ: &[Method] = &[Method::Get, Method::Post];
+
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Put], "/_ingest/pipeline/{id}", CHANGE, put),
+    route(&[Method::Get], "/_ingest/pipeline", &["master_timeout", "summary"], get),
+    route(&[Method::Get], "/_ingest/pipeline/{id}", &["master_timeout", "summary"], get),
+    route(&[Method::Delete], "/_ingest/pipeline/{id}", CHANGE, delete),
+    route(READ, "/_ingest/pipeline/_simulate", &["verbose"], simulate),
+    route(READ, "/_ingest/pipeline/{id}/_simulate", &["verbose"], simulate),
+    route(&[Method::Get], "/_ingest/processor/grok", &["s", "ecs_compatibility"], grok),
+];
+
+fn put(app: &App, request: &Request) -> Result<Response> {
+    if request.param("if_version").is_some() {
+        return Err(limber_mapping::RequestError::unsupported("parameter [if_version]"));
+    }
+    app.node.put_pipeline(request.path("id"), &request.json_required()?)?;
+    Ok(Response::acknowledged())
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let id = request.param("id").unwrap_or("*");
+    let found = app.node.get_pipelines(id)?;
+    let missing = found.is_empty() && !id.contains('*');
+    Ok(Response::json(if missing { 404 } else { 200 }, Value::Object(found)))
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_pipeline(request.path("id"))?;
+    Ok(Response::acknowledged())
+}
+
+fn simulate(app: &App, request: &Request) -> Result<Response> {
+    let verbose = request.flag_or("verbose", false)?;
+    Ok(Response::ok(app.node.simulate_pipeline(request.param("id"), &request.json_required()?, verbose)?))
+}
+
+fn grok(_app: &App, request: &Request) -> Result<Response> {
+    request.flag("s")?;
+    let ecs = request.param("ecs_compatibility").is_some_and(|mode| mode == "v1");
+    Ok(Response::ok(serde_json::json!({"patterns": limber_engine::ingest::grok_patterns(ecs)})))
+}

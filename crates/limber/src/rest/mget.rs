@@ -1,0 +1,191 @@
+//! `_mget`: many gets in one request.
+
+use limber_engine::{GetRequest, Result, VersionType};
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use super::document::{error_item, push_get};
+use super::source_filter;
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use limber_search::request::SourceFilter;
+
+const PARAMETERS: &[&str] = &[
+    "routing",
+    "refresh",
+    "realtime",
+    "preference",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "stored_fields",
+];
+
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: &[Method::Get, Method::Post],
+        path: "/_mget",
+        parameters: PARAMETERS,
+        pool: PoolName::Get,
+        handler: mget,
+    },
+    Route {
+        methods: &[Method::Get, Method::Post],
+        path: "/{index}/_mget",
+        parameters: PARAMETERS,
+        pool: PoolName::Get,
+        handler: mget,
+    },
+];
+
+/// More documents than this in one request are refused: each holds its source until the answer is written.
+const DOCUMENTS_MAX: usize = 100_000;
+
+struct Item {
+    index: String,
+    id: String,
+    routing: Option<String>,
+    version: Option<u64>,
+    version_type: VersionType,
+    filter: Option<SourceFilter>,
+}
+
+fn mget(app: &App, request: &Request) -> Result<Response> {
+    if request.param("stored_fields").is_some_and(|fields| fields != "_none_") {
+        return Err(RequestError::unsupported("parameter [stored_fields]"));
+    }
+    let items = parse(request)?;
+    let (realtime, refresh) = (request.flag_or("realtime", true)?, request.flag_or("refresh", false)?);
+    let mut out = Vec::with_capacity(64 + items.len() * 256);
+    out.extend_from_slice(b"{\"docs\":[");
+    for (number, item) in items.iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        let outcome = app.node.get(&GetRequest {
+            routing: item.routing.as_deref(),
+            realtime,
+            refresh,
+            version: item.version,
+            version_type: item.version_type,
+            ..GetRequest::new(&item.index, &item.id)
+        });
+        match outcome {
+            Ok(response) => push_get(&mut out, &response, item.filter.as_ref()),
+            Err(error) => {
+                let body = error_item(&item.index, &item.id, &error);
+                out.extend_from_slice(&crate::http::json::to_bytes(&body, false));
+            }
+        }
+    }
+    out.extend_from_slice(b"]}");
+    Ok(Response::raw(200, out))
+}
+
+fn parse(request: &Request) -> Result<Vec<Item>> {
+    let body = request.json_required()?;
+    let default_filter = source_filter::from_request(request);
+    let invalid = |reason: &str| {
+        RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: {reason}"))
+    };
+    let Some(object) = body.as_object() else {
+        return Err(RequestError::parsing("unexpected token, expected START_OBJECT"));
+    };
+    let mut items = Vec::new();
+    for (name, value) in object {
+        match (name.as_str(), value) {
+            ("docs", Value::Array(docs)) => {
+                for doc in docs {
+                    items.push(parse_doc(request, doc, &default_filter)?);
+                }
+            }
+            ("ids", Value::Array(ids)) => {
+                for id in ids {
+                    let id = scalar_text(id).ok_or_else(|| {
+                        RequestError::illegal_argument("ids array element should only contain ids")
+                    })?;
+                    items.push(Item {
+                        index: request.param("index").unwrap_or("").to_owned(),
+                        id,
+                        routing: request.param("routing").map(str::to_owned),
+                        version: None,
+                        version_type: VersionType::Internal,
+                        filter: default_filter.clone(),
+                    });
+                }
+            }
+            (other, _) => {
+                return Err(RequestError::parsing(format!(
+                    "unexpected token [START_OBJECT], expected [FIELD_NAME] or [START_ARRAY], or unknown key [{other}]"
+                )));
+            }
+        }
+        if items.len() > DOCUMENTS_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "more than [{DOCUMENTS_MAX}] documents requested"
+            )));
+        }
+    }
+    if items.is_empty() {
+        return Err(invalid("1: no documents to get;"));
+    }
+    let missing: Vec<String> = items
+        .iter()
+        .flat_map(|item| [item.index.is_empty().then_some("index"), item.id.is_empty().then_some("id")])
+        .flatten()
+        .enumerate()
+        .map(|(number, what)| format!("{}: {what} is missing for doc {number};", number + 1))
+        .collect();
+    if !missing.is_empty() {
+        return Err(invalid(&missing.concat()));
+    }
+    Ok(items)
+}
+
+fn scalar_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilter>) -> Result<Item> {
+    let Some(object) = doc.as_object() else {
+        return Err(RequestError::illegal_argument("docs array element should include an object"));
+    };
+    let mut item = Item {
+        index: request.param("index").unwrap_or("").to_owned(),
+        id: String::new(),
+        routing: request.param("routing").map(str::to_owned),
+        version: None,
+        version_type: VersionType::Internal,
+        filter: default_filter.clone(),
+    };
+    for (name, value) in object {
+        let text = || {
+            scalar_text(value).ok_or_else(|| {
+                RequestError::illegal_argument(format!(
+                    "[{name}] must be a string or a number in a doc of [_mget]"
+                ))
+            })
+        };
+        match name.as_str() {
+            "_index" => item.index = text()?,
+            "_id" => item.id = text()?,
+            "routing" | "_routing" => item.routing = Some(text()?),
+            "version" | "_version" => item.version = value.as_u64(),
+            "version_type" | "_version_type" => item.version_type = VersionType::parse(&text()?)?,
+            "_source" => {
+                item.filter = Some(SourceFilter::parse(value)?);
+            }
+            "stored_fields" => return Err(RequestError::unsupported("[stored_fields] in [_mget]")),
+            other => {
+                return Err(RequestError::illegal_argument(format!("unknown parameter [{other}]")));
+            }
+        }
+    }
+    Ok(item)
+}

@@ -1,0 +1,57 @@
+//! Elasticsearch's REST API: one file an endpoint family, each with its own table of routes; [`ROUTES`] lists the tables.
+//!
+//! Question answered: "which engine call is this request, and how does Elasticsearch word the answer?"
+
+mod alias;
+mod analyze;
+mod app;
+mod bulk;
+mod cat;
+mod cluster;
+mod count;
+mod document;
+mod index;
+mod info;
+mod ingest;
+mod mapping;
+mod mget;
+mod msearch;
+mod nodes;
+mod options;
+mod router;
+mod scroll;
+mod search;
+mod settings;
+mod source_filter;
+mod stats;
+mod tasks;
+mod template;
+mod upkeep;
+
+pub use app::{App, AppConfig};
+pub use router::{Resolved, Route};
+
+/// Every route of the server.
+pub const ROUTES: &[&[Route]] = &[
+    info::ROUTES,
+    bulk::ROUTES,
+    document::ROUTES,
+    mget::ROUTES,
+    search::ROUTES,
+    msearch::ROUTES,
+    scroll::ROUTES,
+    count::ROUTES,
+    index::ROUTES,
+    mapping::ROUTES,
+    settings::ROUTES,
+    alias::ROUTES,
+    template::ROUTES,
+    upkeep::ROUTES,
+    stats::ROUTES,
+    cluster::ROUTES,
+    nodes::ROUTES,
+    tasks::ROUTES,
+    ingest::ROUTES,
+    analyze::ROUTES,
+    cat::ROUTES,
+];

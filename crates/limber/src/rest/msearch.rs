@@ -1,0 +1,174 @@
+//! `_msearch`: many searches in one NDJSON body; each fails alone.
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::RequestError;
+use limber_search::{SearchRequest, UrlParameters};
+use serde_json::Value;
+
+use super::search::{check_total_as_int, refused, render};
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request, parse_json};
+use crate::http::response::{Response, error_body};
+
+const PARAMETERS: &[&str] = &[
+    "ccs_minimize_roundtrips",
+    "max_concurrent_searches",
+    "max_concurrent_shard_requests",
+    "pre_filter_shard_size",
+    "rest_total_hits_as_int",
+    "search_type",
+    "typed_keys",
+    "routing",
+];
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: BOTH,
+        path: "/_msearch",
+        parameters: PARAMETERS,
+        pool: PoolName::Search,
+        handler: msearch,
+    },
+    Route {
+        methods: BOTH,
+        path: "/{index}/_msearch",
+        parameters: PARAMETERS,
+        pool: PoolName::Search,
+        handler: msearch,
+    },
+];
+
+/// More searches than this in one request are refused.
+const SEARCHES_MAX: usize = 10_000;
+
+fn msearch(app: &App, request: &Request) -> Result<Response> {
+    if !request.has_body() {
+        return Err(RequestError::new(400, "parse_exception", "request body is required"));
+    }
+    if request.body.last() != Some(&b'\n') {
+        return Err(RequestError::illegal_argument(
+            "The msearch request must be terminated by a newline [\\n]",
+        ));
+    }
+    if request.number::<i64>("max_concurrent_searches")?.is_some_and(|n| n < 1) {
+        return Err(RequestError::illegal_argument("maxConcurrentSearchRequests must be positive"));
+    }
+    let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
+    let typed_keys = request.flag_or("typed_keys", false)?;
+    let lines: Vec<&[u8]> = request.body.split(|byte| *byte == b'\n').collect();
+    let pairs: Vec<&[&[u8]]> = lines[..lines.len() - 1].chunks(2).collect();
+    if pairs.len() > SEARCHES_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "more than [{SEARCHES_MAX}] searches in one request"
+        )));
+    }
+    let mut parsed = Vec::with_capacity(pairs.len());
+    for pair in &pairs {
+        let [header, body] = pair else {
+            return Err(RequestError::illegal_argument(
+                "The msearch request must have a body line for every header line",
+            ));
+        };
+        parsed.push((Header::parse(header, request)?, *body));
+    }
+    let started = std::time::Instant::now();
+    let mut out = Vec::from(&b"{\"took\":"[..]);
+    let mut responses = Vec::new();
+    for (header, body) in &parsed {
+        let one = || -> Result<Vec<u8>> {
+            let mut url: Vec<(String, String)> = Vec::new();
+            if let Some(search_type) = header.search_type.as_deref().or(request.param("search_type")) {
+                url.push(("search_type".into(), search_type.to_owned()));
+            }
+            let search = SearchRequest::parse(&parse_json(body)?, &UrlParameters(url))?;
+            if total_as_int {
+                check_total_as_int(&search)?;
+            }
+            if typed_keys && search.aggregations.is_some() {
+                return Err(RequestError::unsupported("parameter [typed_keys]"));
+            }
+            let (found, _) = app
+                .node
+                .search(
+                    &header.index,
+                    header.options,
+                    header.routing.as_deref().or(request.param("routing")),
+                    &search,
+                    None,
+                    request.cancelled.clone(),
+                )
+                .map_err(|error| refused(&error))?;
+            Ok(render(app, &found, None, total_as_int))
+        };
+        match one() {
+            Ok(mut bytes) => {
+                bytes.pop();
+                bytes.extend_from_slice(b",\"status\":200}");
+                responses.push(bytes);
+            }
+            Err(error) => responses.push(crate::http::json::to_bytes(&error_body(&error), false)),
+        }
+    }
+    out.extend_from_slice(started.elapsed().as_millis().to_string().as_bytes());
+    out.extend_from_slice(b",\"responses\":[");
+    out.extend_from_slice(&responses.join(&b','));
+    out.extend_from_slice(b"]}");
+    Ok(Response::raw(200, out))
+}
+
+struct Header {
+    index: String,
+    options: IndicesOptions,
+    routing: Option<String>,
+    search_type: Option<String>,
+}
+
+impl Header {
+    fn parse(line: &[u8], request: &Request) -> Result<Header> {
+        let mut header = Header {
+            index: request.param("index").unwrap_or("_all").to_owned(),
+            options: IndicesOptions::SEARCH,
+            routing: None,
+            search_type: None,
+        };
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return Ok(header);
+        }
+        let value = parse_json(line)?;
+        let Some(object) = value.as_object() else {
+            return Err(RequestError::illegal_argument("a header line of [_msearch] must be an object"));
+        };
+        let (mut unavailable, mut no_indices, mut expand) = (None, None, None);
+        for (name, value) in object {
+            let words = || match value {
+                Value::String(text) => text.clone(),
+                Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
+                other => other.to_string(),
+            };
+            let flag = || value.as_bool().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+            match name.as_str() {
+                "index" | "indices" => header.index = words(),
+                "routing" => header.routing = Some(words()),
+                "search_type" | "searchType" => header.search_type = Some(words()),
+                "ignore_unavailable" | "ignoreUnavailable" => unavailable = flag(),
+                "allow_no_indices" | "allowNoIndices" => no_indices = flag(),
+                "expand_wildcards" | "expandWildcards" => expand = Some(words()),
+                "preference"
+                | "request_cache"
+                | "requestCache"
+                | "allow_partial_search_results"
+                | "ccs_minimize_roundtrips"
+                | "ignore_throttled" => {}
+                other => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "key [{other}] is not supported in the metadata section"
+                    )));
+                }
+            }
+        }
+        header.options = header.options.apply(unavailable, no_indices, expand.as_deref())?;
+        Ok(header)
+    }
+}

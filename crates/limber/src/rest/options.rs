@@ -1,0 +1,30 @@
+//! Query parameters that many endpoints share.
+
+use limber_engine::{IndicesOptions, RefreshPolicy, Result, VersionType};
+
+use crate::http::request::Request;
+
+/// Names of the parameters that [`indices_options`] reads.
+macro_rules! with_indices_options {
+    ($($more:literal),* $(,)?) => {
+        &["ignore_unavailable", "allow_no_indices", "expand_wildcards", "ignore_throttled", $($more),*]
+    };
+}
+pub(super) use with_indices_options;
+
+/// `default` changed by `ignore_unavailable`, `allow_no_indices` and `expand_wildcards`.
+pub fn indices_options(request: &Request, default: IndicesOptions) -> Result<IndicesOptions> {
+    default.apply(
+        request.flag("ignore_unavailable")?,
+        request.flag("allow_no_indices")?,
+        request.param("expand_wildcards"),
+    )
+}
+
+pub fn refresh_policy(request: &Request) -> Result<RefreshPolicy> {
+    request.param("refresh").map_or(Ok(RefreshPolicy::None), RefreshPolicy::parse)
+}
+
+pub fn version_type(request: &Request) -> Result<VersionType> {
+    request.param("version_type").map_or(Ok(VersionType::Internal), VersionType::parse)
+}

@@ -1,0 +1,267 @@
+//! Method and path to route: "who answers this request, and with which parameters?"
+//!
+//! A trie over path segments; a literal segment wins over a placeholder. Errors are Elasticsearch's: an unknown path is a
+//! 400, a known path with another method a 405, an unknown query parameter a 400 that names it.
+
+use std::collections::HashMap;
+
+use limber_mapping::RequestError;
+
+use super::App;
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+pub type Handler = fn(&App, &Request) -> Result<Response, RequestError>;
+
+/// One line of an endpoint's table.
+#[derive(Debug)]
+pub struct Route {
+    pub methods: &'static [Method],
+    /// `/{index}/_doc/{id}`.
+    pub path: &'static str,
+    /// Query parameters that the handler reads, beside the common ones.
+    pub parameters: &'static [&'static str],
+    pub pool: PoolName,
+    pub handler: Handler,
+}
+
+/// Parameters that every request may carry.
+const COMMON_PARAMETERS: [&str; 7] =
+    ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];
+
+/// A matched route with the values of its placeholders.
+pub struct Resolved {
+    pub route: &'static Route,
+    pub path_values: Vec<(&'static str, String)>,
+}
+
+#[derive(Default)]
+struct Node {
+    literals: HashMap<&'static str, Node>,
+    placeholder: Option<Box<Node>>,
+    /// With the placeholders' names of this very path.
+    routes: Vec<(&'static Route, Vec<&'static str>)>,
+}
+
+pub struct Routes {
+    root: Node,
+}
+
+impl Routes {
+    pub fn new(tables: &[&'static [Route]]) -> Routes {
+        let mut root = Node::default();
+        for route in tables.iter().flat_map(|table| table.iter()) {
+            let mut node = &mut root;
+            let mut names = Vec::new();
+            for segment in route.path.split('/').filter(|s| !s.is_empty()) {
+                node = match segment.strip_prefix('{').and_then(|s| s.strip_suffix('}')) {
+                    Some(name) => {
+                        names.push(name);
+                        node.placeholder.get_or_insert_with(Box::default)
+                    }
+                    None => node.literals.entry(segment).or_default(),
+                };
+            }
+            node.routes.push((route, names));
+        }
+        Routes { root }
+    }
+
+    pub fn resolve(
+        &self,
+        method: Method,
+        segments: &[String],
+        query: &[(String, String)],
+        uri: &str,
+    ) -> Result<Resolved, RequestError> {
+        let mut candidates = Vec::new();
+        find(&self.root, segments, true, &mut Vec::new(), &mut candidates);
+        let matched = candidates.iter().find_map(|(node, values)| {
+            let by_method = |wanted: Method| {
+                node.routes
+                    .iter()
+                    .find(|(route, _)| route.methods.contains(&wanted))
+                    .map(|found| (found, values))
+            };
+            // HEAD is answered by the GET handler unless it has one of its own.
+            by_method(method).or_else(|| (method == Method::Head).then(|| by_method(Method::Get)).flatten())
+        });
+        let Some(((route, names), values)) = matched else {
+            return Err(no_handler(method, uri, &candidates));
+        };
+        check_parameters(route, names, query, uri)?;
+        let path_values = names.iter().copied().zip(values.iter().map(|v| (*v).to_owned())).collect();
+        Ok(Resolved { route, path_values })
+    }
+}
+
+/// All nodes that match, the most literal first.
+fn find<'n, 's>(
+    node: &'n Node,
+    segments: &'s [String],
+    first_segment: bool,
+    values: &mut Vec<&'s str>,
+    found: &mut Vec<(&'n Node, Vec<&'s str>)>,
+) {
+    let Some((first, rest)) = segments.split_first() else {
+        if !node.routes.is_empty() {
+            found.push((node, values.clone()));
+        }
+        return;
+    };
+    if let Some(next) = node.literals.get(first.as_str()) {
+        find(next, rest, false, values, found);
+    }
+    // A reserved word such as `_search` never stands for an index, but `PUT /_x` is refused as an index name.
+    if let Some(next) = &node.placeholder
+        && (!first_segment || !first.starts_with('_') || first == "_all" || rest.is_empty())
+    {
+        values.push(first);
+        find(next, rest, false, values, found);
+        values.pop();
+    }
+}
+
+fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> RequestError {
+    let mut allowed: Vec<&str> = candidates
+        .iter()
+        .flat_map(|(node, _)| &node.routes)
+        .flat_map(|(route, _)| route.methods)
+        .map(|method| method.name())
+        .collect();
+    allowed.sort_unstable();
+    allowed.dedup();
+    if allowed.is_empty() {
+        let name = method.name();
+        return RequestError::illegal_argument(format!(
+            "no handler found for uri [{uri}] and method [{name}]"
+        ));
+    }
+    RequestError::new(
+        405,
+        "illegal_argument_exception",
+        format!(
+            "Incorrect HTTP method for uri [{uri}] and method [{}], allowed: [{}]",
+            method.name(),
+            allowed.join(", ")
+        ),
+    )
+}
+
+fn check_parameters(
+    route: &Route,
+    names: &[&str],
+    query: &[(String, String)],
+    uri: &str,
+) -> Result<(), RequestError> {
+    let known = |name: &str| {
+        COMMON_PARAMETERS.contains(&name) || route.parameters.contains(&name) || names.contains(&name)
+    };
+    let unknown: Vec<String> = query
+        .iter()
+        .filter(|(name, _)| !known(name))
+        .map(|(name, _)| match closest(name, route.parameters) {
+            Some(meant) => format!("[{name}] -> did you mean [{meant}]?"),
+            None => format!("[{name}]"),
+        })
+        .collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let path = uri.split('?').next().unwrap_or(uri);
+    let plural = if unknown.len() > 1 { "s" } else { "" };
+    Err(RequestError::illegal_argument(format!(
+        "request [{path}] contains unrecognized parameter{plural}: {}",
+        unknown.join(", ")
+    )))
+}
+
+/// The parameter that differs from `name` by at most two edits.
+fn closest(name: &str, parameters: &[&'static str]) -> Option<&'static str> {
+    if name.len() > 64 {
+        return None;
+    }
+    parameters
+        .iter()
+        .copied()
+        .map(|p| (edit_distance(name, p), p))
+        .filter(|(d, _)| *d <= 2)
+        .min()
+        .map(|(_, p)| p)
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let cost = (diagonal + usize::from(ca != *cb)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], cost);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nothing(_: &App, _: &Request) -> Result<Response, RequestError> {
+        Ok(Response::acknowledged())
+    }
+
+    static TABLE: [Route; 4] = [
+        Route { methods: &[Method::Get], path: "/", parameters: &[], pool: PoolName::Get, handler: nothing },
+        Route {
+            methods: &[Method::Get, Method::Post],
+            path: "/_search",
+            parameters: &["size"],
+            pool: PoolName::Get,
+            handler: nothing,
+        },
+        Route {
+            methods: &[Method::Get],
+            path: "/{index}/_search",
+            parameters: &["size"],
+            pool: PoolName::Get,
+            handler: nothing,
+        },
+        Route {
+            methods: &[Method::Put],
+            path: "/{index}/_doc/{id}",
+            parameters: &[],
+            pool: PoolName::Get,
+            handler: nothing,
+        },
+    ];
+
+    fn resolve(method: Method, uri: &str) -> Result<Resolved, RequestError> {
+        let (segments, query) = Request::parse_uri(uri)?;
+        Routes::new(&[&TABLE]).resolve(method, &segments, &query, uri)
+    }
+
+    #[test]
+    fn paths_methods_and_parameters() {
+        assert_eq!(resolve(Method::Get, "/").expect("root").route.path, "/");
+        assert_eq!(resolve(Method::Get, "/_search?size=1&pretty").expect("literal").route.path, "/_search");
+        let found = resolve(Method::Put, "/a%20b/_doc/_x").expect("document");
+        assert_eq!(found.path_values, [("index", "a b".to_owned()), ("id", "_x".to_owned())]);
+        assert!(resolve(Method::Head, "/a/_search").is_ok(), "HEAD falls back to GET");
+        let check = |method, uri, status, part: &str| {
+            let error = resolve(method, uri).err().expect("refused");
+            assert_eq!(error.status, status, "{uri}");
+            assert!(error.reason.contains(part), "{} lacks {part}", error.reason);
+        };
+        check(Method::Get, "/a/b/c/d", 400, "no handler found for uri [/a/b/c/d] and method [GET]");
+        check(Method::Delete, "/_search", 405, "allowed: [GET, POST]");
+        check(
+            Method::Get,
+            "/_search?sizes=1",
+            400,
+            "unrecognized parameter: [sizes] -> did you mean [size]?",
+        );
+    }
+}

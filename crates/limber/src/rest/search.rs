@@ -1,0 +1,151 @@
+//! `_search`: hits and aggregations of some or all indices.
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::RequestError;
+use limber_search::{Rendering, SearchRequest, SearchResponse, UrlParameters};
+use serde_json::Value;
+
+use super::options::{indices_options, with_indices_options};
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+/// What a search may carry in its URL.
+pub const PARAMETERS: &[&str] = with_indices_options![
+    "_source",
+    "_source_excludes",
+    "_source_includes",
+    "allow_partial_search_results",
+    "analyze_wildcard",
+    "analyzer",
+    "batched_reduce_size",
+    "ccs_minimize_roundtrips",
+    "default_operator",
+    "df",
+    "docvalue_fields",
+    "explain",
+    "from",
+    "lenient",
+    "max_concurrent_shard_requests",
+    "min_compatible_shard_node",
+    "pre_filter_shard_size",
+    "preference",
+    "q",
+    "request_cache",
+    "rest_total_hits_as_int",
+    "routing",
+    "scroll",
+    "search_type",
+    "seq_no_primary_term",
+    "size",
+    "sort",
+    "stats",
+    "stored_fields",
+    "suggest_field",
+    "suggest_mode",
+    "suggest_size",
+    "suggest_text",
+    "terminate_after",
+    "timeout",
+    "track_scores",
+    "track_total_hits",
+    "typed_keys",
+    "version",
+];
+
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: BOTH,
+        path: "/_search",
+        parameters: PARAMETERS,
+        pool: PoolName::Search,
+        handler: search,
+    },
+    Route {
+        methods: BOTH,
+        path: "/{index}/_search",
+        parameters: PARAMETERS,
+        pool: PoolName::Search,
+        handler: search,
+    },
+];
+
+fn search(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or(Value::Null);
+    let parsed = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
+    let total_as_int = check_shared_parameters(request, &parsed)?;
+    let options = indices_options(request, IndicesOptions::SEARCH)?;
+    let keep_alive_ms = request.time_ms("scroll")?;
+    let (found, scroll_id) = app
+        .node
+        .search(
+            request.param("index").unwrap_or("_all"),
+            options,
+            request.param("routing"),
+            &parsed,
+            keep_alive_ms,
+            request.cancelled.clone(),
+        )
+        .map_err(|error| refused(&error))?;
+    Ok(Response::raw(200, render(app, &found, scroll_id.as_deref(), total_as_int)))
+}
+
+/// A search's error with the root causes of its shards.
+pub fn refused(error: &limber_search::Error) -> RequestError {
+    error.to_request_error().with("root_cause", error.root_causes())
+}
+
+/// The answer's text.
+pub fn render(app: &App, response: &SearchResponse, scroll_id: Option<&str>, total_as_int: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(
+        512 + response.hits.iter().map(|h| h.source.as_ref().map_or(64, Vec::len) + 96).sum::<usize>(),
+    );
+    response.write_json(&mut out, &Rendering { total_as_int, scroll_id, node_id: app.node.node_id() });
+    out
+}
+
+/// Checks what only the URL can say; whether totals are printed as plain numbers.
+///
+/// Hints for execution that cannot change an answer (batch sizes, concurrency, the choice among copies that do not exist here) are
+/// checked for their form and then have nothing to do.
+pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Result<bool> {
+    if request.flag_or("typed_keys", false)? && parsed.aggregations.is_some() {
+        return Err(RequestError::unsupported("parameter [typed_keys]"));
+    }
+    for name in [
+        "analyze_wildcard",
+        "lenient",
+        "request_cache",
+        "allow_partial_search_results",
+        "ccs_minimize_roundtrips",
+    ] {
+        request.flag(name)?;
+    }
+    for (name, least) in
+        [("batched_reduce_size", 2), ("max_concurrent_shard_requests", 1), ("pre_filter_shard_size", 1)]
+    {
+        if request.number::<i64>(name)?.is_some_and(|value| value < least) {
+            return Err(RequestError::illegal_argument(format!("{name} must be >= {least}")));
+        }
+    }
+    let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
+    if total_as_int {
+        check_total_as_int(parsed)?;
+    }
+    Ok(total_as_int)
+}
+
+/// `rest_total_hits_as_int` needs exact totals. Source: `RestSearchAction#validateSearchRequest`.
+pub fn check_total_as_int(parsed: &SearchRequest) -> Result<()> {
+    if let limber_search::request::TrackTotalHits::UpTo(limit) = parsed.track_total_hits
+        && parsed.track_total_hits != limber_search::request::TrackTotalHits::DEFAULT
+    {
+        return Err(RequestError::illegal_argument(format!(
+            "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got {limit}"
+        )));
+    }
+    Ok(())
+}

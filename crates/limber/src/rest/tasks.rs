@@ -1,0 +1,123 @@
+//! `_tasks`: what is running, its end, and its cancellation.
+
+use limber_engine::Result;
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const LIST: &[&str] =
+    &["actions", "detailed", "group_by", "nodes", "parent_task_id", "timeout", "wait_for_completion"];
+
+const fn route(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    handler: super::router::Handler,
+) -> Route {
+    Route { methods, path, parameters, pool: PoolName::Management, handler }
+}
+
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Get], "/_tasks", LIST, list),
+    route(&[Method::Get], "/_tasks/{task}", &["timeout", "wait_for_completion"], get),
+    route(
+        &[Method::Post],
+        "/_tasks/_cancel",
+        &["actions", "nodes", "parent_task_id", "wait_for_completion"],
+        cancel,
+    ),
+    route(
+        &[Method::Post],
+        "/_tasks/{task}/_cancel",
+        &["actions", "nodes", "parent_task_id", "wait_for_completion"],
+        cancel,
+    ),
+];
+
+fn selected(actions: &[String], action: &str) -> bool {
+    actions.is_empty() || actions.iter().any(|pattern| limber_mapping::wildcard::matches(pattern, action))
+}
+
+fn list(app: &App, request: &Request) -> Result<Response> {
+    let actions = request.list("actions");
+    let tasks = app.node.tasks().list().into_iter().filter(|task| selected(&actions, task.action));
+    let detailed = request.flag_or("detailed", false)?;
+    let node_id = app.node.node_id();
+    let rendered: Vec<(String, Value)> =
+        tasks.map(|task| (format!("{node_id}:{}", task.id), task.to_json(node_id, detailed))).collect();
+    answer(app, request.param("group_by").unwrap_or("nodes"), rendered)
+}
+
+fn answer(app: &App, group_by: &str, tasks: Vec<(String, Value)>) -> Result<Response> {
+    let by_id = || Value::Object(tasks.iter().cloned().collect::<Map<_, _>>());
+    Ok(Response::ok(match group_by {
+        "none" => json!({"tasks": tasks.iter().map(|(_, task)| task).collect::<Vec<_>>()}),
+        "parents" => json!({"tasks": by_id()}),
+        "nodes" => {
+            if tasks.is_empty() {
+                json!({"nodes": {}})
+            } else {
+                let node = json!({
+                    "name": app.node.config().node_name,
+                    "transport_address": app.config.http_address,
+                    "host": app.config.http_address.rsplit_once(':').map_or("", |(host, _)| host),
+                    "ip": app.config.http_address,
+                    "roles": ["data", "ingest", "master", "remote_cluster_client"],
+                    "tasks": by_id(),
+                });
+                json!({"nodes": {app.node.node_id(): node}})
+            }
+        }
+        other => {
+            return Err(RequestError::illegal_argument(format!("unknown group_by [{other}]")));
+        }
+    }))
+}
+
+fn parse_task_id(app: &App, text: &str) -> Result<Option<u64>> {
+    let Some((node, id)) = text.rsplit_once(':') else {
+        return Err(RequestError::illegal_argument(format!("malformed task id {text}")));
+    };
+    let id: u64 =
+        id.parse().map_err(|_| RequestError::illegal_argument(format!("malformed task id {text}")))?;
+    Ok((node == app.node.node_id()).then_some(id))
+}
+
+fn missing(text: &str) -> RequestError {
+    RequestError::new(
+        404,
+        "resource_not_found_exception",
+        format!("task [{text}] isn't running and hasn't stored its results"),
+    )
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let text = request.path("task");
+    let id = parse_task_id(app, text)?.ok_or_else(|| missing(text))?;
+    let timeout_ms = match request.flag_or("wait_for_completion", false)? {
+        true => request.time_ms("timeout")?.unwrap_or(30_000),
+        false => 0,
+    };
+    let body = app.node.tasks().get(id, timeout_ms, app.node.node_id()).ok_or_else(|| missing(text))?;
+    Ok(Response::ok(body))
+}
+
+fn cancel(app: &App, request: &Request) -> Result<Response> {
+    let actions = request.list("actions");
+    let only = match request.param("task") {
+        Some(text) => Some(parse_task_id(app, text)?.ok_or_else(|| missing(text))?),
+        None => None,
+    };
+    let node_id = app.node.node_id();
+    let mut cancelled = Vec::new();
+    for task in app.node.tasks().list() {
+        if only.is_none_or(|id| id == task.id) && selected(&actions, task.action) && task.cancel() {
+            cancelled.push((format!("{node_id}:{}", task.id), task.to_json(node_id, true)));
+        }
+    }
+    answer(app, "nodes", cancelled)
+}

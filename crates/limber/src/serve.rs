@@ -1,0 +1,103 @@
+//! A running server: node, pools and listener, started and stopped as one.
+//!
+//! Used by `limber serve` (until a signal) and by `limber race` (for the length of a race, on a free port).
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use anyhow::{Context, Result};
+use limber_engine::{Node, NodeConfig};
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+
+use crate::config::Config;
+use crate::http::server::{self, HttpConfig};
+use crate::rest::{App, AppConfig};
+
+/// A server that answers. Dropping it leaves it running; call [`Server::stop`].
+pub struct Server {
+    pub address: SocketAddr,
+    node: Arc<Node>,
+    stop: Arc<Notify>,
+    network: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Opens the data folder, recovers, listens. Returns when requests are answered.
+    pub fn start(config: &Config) -> Result<Server> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let node = Node::open(NodeConfig {
+            data_path: config.data_path.clone(),
+            memory_limit_bytes: config.memory_limit_bytes,
+            cluster_name: config.cluster_name.clone(),
+            node_name: config.node_name.clone(),
+            compat_version: config.compat_version.clone(),
+            settings: config.engine_settings.clone(),
+            background_threads: true,
+        })
+        .with_context(|| format!("cannot open the data folder {}", config.data_path.display()))?;
+
+        // The network threads only move bytes; the handlers run on the bounded pools.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(cores.min(4))
+            .thread_name("http")
+            .enable_all()
+            .build()
+            .context("cannot start the network threads")?;
+        let listener = runtime.block_on(TcpListener::bind(&config.http_address)).with_context(|| {
+            format!("cannot listen on {} (is another server running there?)", config.http_address)
+        })?;
+        let address = listener.local_addr().context("cannot read the listener's address")?;
+        let app = App::new(
+            node.clone(),
+            AppConfig {
+                compat_version: config.compat_version.clone(),
+                http_address: address.to_string(),
+                max_content_bytes: config.max_content_bytes,
+                node_attributes: config.node_attributes.clone(),
+                cores,
+            },
+        )
+        .context("cannot start the thread pools")?;
+        let http =
+            HttpConfig { max_content_bytes: config.max_content_bytes, compression: config.compression };
+        let stop = Arc::new(Notify::new());
+        let stop_network = stop.clone();
+        let network = std::thread::Builder::new()
+            .name("network".into())
+            .spawn(move || {
+                runtime.block_on(server::serve(listener, Arc::new(app), http, stop_network));
+                runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+            })
+            .context("cannot start the network thread")?;
+        Ok(Server { address, node, stop, network: Some(network) })
+    }
+
+    /// Stops listening, then closes the node (flush, release of the folder).
+    pub fn stop(mut self) {
+        self.stop.notify_one();
+        if let Some(network) = self.network.take() {
+            let _ = network.join();
+        }
+        self.node.close();
+    }
+
+    /// Runs until SIGINT or SIGTERM, then stops.
+    pub fn run_until_signal(self) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            let mut terminate = signal(SignalKind::terminate())?;
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            anyhow::Ok(())
+        })?;
+        tracing::info!("stopping");
+        self.stop();
+        Ok(())
+    }
+}
