@@ -13,13 +13,14 @@ pub struct RequestError {
     pub kind: &'static str,
     pub reason: String,
     /// Further members such as `index`, `index_uuid`, `line`, `col`, in order.
-    pub metadata: Map<String, Value>,
+    /// Boxed to keep results that carry errors small.
+    pub metadata: Box<Map<String, Value>>,
     pub caused_by: Option<Box<RequestError>>,
 }
 
 impl RequestError {
     pub fn new(status: u16, kind: &'static str, reason: impl Into<String>) -> RequestError {
-        RequestError { status, kind, reason: reason.into(), metadata: Map::new(), caused_by: None }
+        RequestError { status, kind, reason: reason.into(), metadata: Box::default(), caused_by: None }
     }
 
     /// `illegal_argument_exception`, 400.
@@ -52,7 +53,7 @@ impl RequestError {
         let mut object = Map::new();
         object.insert("type".into(), self.kind.into());
         object.insert("reason".into(), self.reason.clone().into());
-        for (name, value) in &self.metadata {
+        for (name, value) in self.metadata.iter() {
             object.insert(name.clone(), value.clone());
         }
         if let Some(cause) = &self.caused_by {

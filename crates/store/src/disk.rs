@@ -121,8 +121,8 @@ impl Disk for FsDisk {
         }
         // SAFETY: the call succeeded, so the kernel has filled the whole structure.
         let stat = unsafe { stat.assume_init() };
-        let unit = stat.f_frsize as u64;
-        Ok(DiskSpace { total_bytes: stat.f_blocks as u64 * unit, available_bytes: stat.f_bavail as u64 * unit })
+        let unit = stat.f_frsize;
+        Ok(DiskSpace { total_bytes: stat.f_blocks * unit, available_bytes: stat.f_bavail * unit })
     }
 
     fn root(&self) -> &Path {
