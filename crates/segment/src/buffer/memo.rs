@@ -57,10 +57,10 @@ impl Memo {
             return Lookup::Unsuitable;
         }
         self.looked_up += 1;
-        if self.looked_up == TRIAL_TEXTS {
-            self.judge();
+        if self.looked_up == TRIAL_TEXTS && !self.pays() {
+            self.give_up();
+            return Lookup::Unsuitable;
         }
-        // A text that was looked up but never remembered (its document was refused in between) leaves the numbers apart.
         let number = self.texts.intern(text.as_bytes()) as usize;
         match self.entries.get(number) {
             Some(entry) => {
@@ -77,6 +77,7 @@ impl Memo {
     /// Keeps what came out for the text of the last [`Memo::look_up`], which answered [`Lookup::New`].
     pub fn remember(&mut self, analysed: Analysed<'_>) {
         if self.entries.len() + 1 != self.texts.len() {
+            // A text before was new and never remembered, as its document was refused: entries and texts are apart.
             return self.give_up();
         }
         let Analysed { tokens, length, last_position } = analysed;
@@ -85,12 +86,12 @@ impl Memo {
         self.entries.push(Entry { tokens_start, token_count, length, last_position });
     }
 
+    /// Whether enough of the last texts were found; starts the next trial.
     #[cold]
-    fn judge(&mut self) {
-        if self.found * HIT_ONE_IN < self.looked_up || self.memory_bytes() > MEMORY_BYTES_MAX {
-            self.give_up();
-        }
+    fn pays(&mut self) -> bool {
+        let pays = self.found * HIT_ONE_IN >= self.looked_up && self.memory_bytes() <= MEMORY_BYTES_MAX;
         (self.looked_up, self.found) = (0, 0);
+        pays
     }
 
     #[cold]
