@@ -194,3 +194,61 @@ fn an_empty_buffer_is_an_empty_segment() {
     let segment = open(&directory, &meta).expect("opens");
     assert_eq!((segment.doc_count(), segment.find_id(b"x").expect("reads")), (0, None));
 }
+
+#[test]
+fn a_field_is_indexed_as_its_mapping_says() {
+    let body = serde_json::json!({ "properties": {
+        "docs": { "type": "text", "index_options": "docs", "norms": false },
+        "freqs": { "type": "text", "index_options": "freqs" },
+        "tags": { "type": "keyword", "index_options": "freqs", "norms": true },
+        "unsearchable": { "type": "text", "index": false },
+        "hidden": { "type": "keyword", "index": false, "doc_values": false },
+    }});
+    let (mapping, directory) = (Mapping::parse(&body, &MappingSettings::default()).expect("sound"), memory());
+    let mut buffer = Buffer::new(StoredCodec::Lz4);
+    let field = |path: &str| mapping.field(path).expect("mapped").clone();
+    for (id, text) in [(b"a", "x y x"), (b"b", "y"), (b"c", "x")] {
+        buffer.begin(&DocumentMeta { id, routing: None, seq_no: 0, primary_term: 1, version: 1 }, b"{}");
+        ["docs", "freqs", "unsearchable"].iter().for_each(|path| buffer.text(&field(path), text));
+        text.split(' ').for_each(|word| buffer.term(&field("tags"), word.as_bytes()));
+        buffer.term(&field("hidden"), text.as_bytes());
+        buffer.commit().expect("a sound document");
+    }
+    let (meta, _) = buffer.write(&*directory, SegmentId(1), &mapping).expect("writes");
+    let segment = open(&directory, &meta).expect("opens");
+    let x = |path: &str| {
+        let info =
+            segment.terms(path).expect("reads").expect("there").get(b"x").expect("reads").expect("there");
+        let mut postings = segment.postings(path, &info, Want::Positions).expect("reads");
+        let (mut found, mut positions) = (Vec::new(), Vec::new());
+        while postings.doc() != limber_segment::NO_MORE_DOCS {
+            postings.positions(&mut positions);
+            assert!(positions.is_empty());
+            found.push((postings.doc(), postings.freq()));
+            postings.next();
+        }
+        found
+    };
+    assert_eq!(x("docs"), [(0, 1), (2, 1)]);
+    assert_eq!(x("freqs"), [(0, 2), (2, 1)]);
+    assert_eq!(x("tags"), [(0, 2), (2, 1)]);
+    let norms = |path: &str| {
+        let norms = segment.norms(path).expect("reads");
+        norms.map(|norms| [0, 1, 2].map(|doc| norms.get(doc)))
+    };
+    assert_eq!([norms("docs"), norms("freqs"), norms("tags")], [None, Some([3, 1, 1]), Some([3, 1, 1])]);
+    assert!(segment.field("unsearchable").is_none() && segment.field("hidden").is_none());
+    let mut ordinals = Vec::new();
+    segment.ordinals("tags").expect("reads").expect("there").values(0, &mut ordinals).expect("reads");
+    assert_eq!(ordinals, [0, 1]);
+}
+
+#[test]
+fn buffers_and_segments_go_from_thread_to_thread() {
+    fn check<T: Send>() {}
+    check::<Buffer>();
+    check::<Segment>();
+    check::<limber_segment::postings::Postings>();
+    fn check_shared<T: Sync>() {}
+    check_shared::<Segment>();
+}
