@@ -243,7 +243,7 @@ impl RaceCommand {
             is_cancelled: cancel_on_interrupt(),
         };
         let outcome = run(config, &mut console)?;
-        summary::write(&outcome.results, &self.report.options(), &mut std::io::stdout().lock())?;
+        printed(summary::write(&outcome.results, &self.report.options(), &mut std::io::stdout().lock()))?;
         for (task, lines) in &outcome.errors {
             console.errors(task, lines);
         }
@@ -326,8 +326,8 @@ impl ListCommand {
                 };
                 let races = RaceStore::new(&folder()?).list(&filter)?;
                 match format {
-                    ListFormat::Text => listing::write_races(&races, &mut out)?,
-                    ListFormat::Json => listing::write_races_json(&races, &mut out)?,
+                    ListFormat::Text => printed(listing::write_races(&races, &mut out))?,
+                    ListFormat::Json => printed(listing::write_races_json(&races, &mut out))?,
                 }
             }
             ListCommand::Tracks { track_path } => {
@@ -344,7 +344,7 @@ impl ListCommand {
                 if let Some(path) = track_path {
                     tracks.push(load::read(&arguments(None, Some(path.clone())).spec(None)?)?);
                 }
-                listing::write_tracks(&tracks, &mut out)?;
+                printed(listing::write_tracks(&tracks, &mut out))?;
             }
         }
         Ok(())
@@ -363,7 +363,11 @@ impl InfoCommand {
         let mut spec = self.track.spec(None)?;
         spec.ignore_unused_params = false;
         let track = load::read(&spec)?;
-        Ok(listing::write_track_info(&track, self.track.challenge.as_deref(), &mut std::io::stdout().lock())?)
+        printed(listing::write_track_info(
+            &track,
+            self.track.challenge.as_deref(),
+            &mut std::io::stdout().lock(),
+        ))
     }
 }
 
@@ -384,7 +388,15 @@ impl CompareCommand {
     pub fn run(&self) -> Result<(), RaceError> {
         let store = RaceStore::new(&folder()?);
         let (baseline, contender) = (store.find(&self.baseline)?, store.find(&self.contender)?);
-        Ok(compare::write(&baseline, &contender, &self.report.options(), &mut std::io::stdout().lock())?)
+        printed(compare::write(&baseline, &contender, &self.report.options(), &mut std::io::stdout().lock()))
+    }
+}
+
+/// A reader that stops reading (`| head`) is no error.
+fn printed(result: std::io::Result<()>) -> Result<(), RaceError> {
+    match result {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
     }
 }
 
