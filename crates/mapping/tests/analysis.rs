@@ -32,3 +32,63 @@ fn tokens_are_elasticsearchs() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn analyzers_of_an_index() {
+    let settings = json!({
+        "filter": {"few": {"type": "stop", "stopwords": ["of", "the"], "ignore_case": true}, "long": {"type": "length", "min": 3}},
+        "tokenizer": {"short": {"type": "standard", "max_token_length": 4}},
+        "analyzer": {
+            "mine": {"type": "custom", "tokenizer": "whitespace", "filter": ["few", "lowercase", "long"]},
+            "stems": {"tokenizer": "standard", "filter": ["lowercase", "porter_stem"]},
+            "pieces": {"tokenizer": "short", "filter": []},
+            "quiet": {"type": "standard", "stopwords": "_english_"},
+        },
+    });
+    let analyzers = Analyzers::parse(&settings).unwrap();
+    let check = |name: &str, text: &str, expected: &[(&str, u32)]| {
+        let mut found = Vec::new();
+        analyzers
+            .get(name)
+            .unwrap()
+            .tokens(text, |token| found.push((token.text.to_owned(), token.position)));
+        let expected: Vec<(String, u32)> =
+            expected.iter().map(|(text, at)| ((*text).to_owned(), *at)).collect();
+        assert_eq!(found, expected, "{name} {text}");
+    };
+    check("mine", "The Lord OF a Rings", &[("lord", 1), ("rings", 4)]);
+    check("stems", "running dogs", &[("run", 0), ("dog", 1)]);
+    check("pieces", "Abcdefghij é́́́́́", &[("Abcd", 0), ("efgh", 1), ("ij", 2), ("é́́́", 3), ("́́", 4)]);
+    check("quiet", "Of mice and men", &[("mice", 1), ("men", 3)]);
+    check("standard", "a", &[("a", 0)]);
+}
+
+#[test]
+fn analysis_that_is_refused() {
+    let check =
+        |settings: Value, reason: &str| assert_eq!(Analyzers::parse(&settings).unwrap_err().reason, reason);
+    check(
+        json!({"analyzer": {"a": {"type": "french"}}}),
+        "analyzer type [french] of analyzer [a] is not supported by Limber yet",
+    );
+    check(
+        json!({"analyzer": {"a": {"tokenizer": "ngram"}}}),
+        "tokenizer [ngram] is not supported by Limber yet",
+    );
+    check(
+        json!({"analyzer": {"a": {"tokenizer": "standard", "filter": "asciifolding"}}}),
+        "token filter [asciifolding] is not supported by Limber yet",
+    );
+    check(
+        json!({"analyzer": {"a": {"tokenizer": "standard", "char_filter": ["html_strip"]}}}),
+        "character filter [html_strip] of analyzer [a] is not supported by Limber yet",
+    );
+    check(
+        json!({"normalizer": {"n": {"type": "custom"}}}),
+        "[analysis.normalizer] is not supported by Limber yet",
+    );
+    check(
+        json!({"analyzer": {"a": {}}}),
+        "analyzer [a] must specify either an analyzer type, or a tokenizer",
+    );
+}

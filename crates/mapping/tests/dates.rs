@@ -2,6 +2,9 @@
 
 use limber_mapping::date::{DateFormat, Zone};
 
+/// An input, its milliseconds, and how they print.
+type Accepted<'a> = (&'a str, i64, &'a str);
+
 /// Pairs in which we differ, and why.
 const DIFFERENCES: &[(&str, &str)] = &[];
 
@@ -9,7 +12,7 @@ const DIFFERENCES: &[(&str, &str)] = &[];
 fn formats_take_and_print_what_elasticsearch_does() {
     let table = include_str!("date_formats.tsv");
     let inputs: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("input\t")).collect();
-    let mut accepted: Vec<(&str, Vec<(&str, i64, &str)>)> = Vec::new();
+    let mut accepted: Vec<(&str, Vec<Accepted<'_>>)> = Vec::new();
     for line in table.lines() {
         if let Some(format) = line.strip_prefix("format\t") {
             accepted.push((format, Vec::new()));

@@ -148,7 +148,7 @@ pub(crate) fn write_offset(out: &mut String, seconds: i32, colon: bool, with_sec
     let separator = if colon { ":" } else { "" };
     // Writing to a String cannot fail.
     let _ = write!(out, "{sign}{:02}{separator}{:02}", magnitude / 3600, magnitude / 60 % 60);
-    if with_seconds || magnitude % 60 != 0 {
+    if with_seconds || !magnitude.is_multiple_of(60) {
         let _ = write!(out, "{separator}{:02}", magnitude % 60);
     }
 }

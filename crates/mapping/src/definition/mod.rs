@@ -3,6 +3,7 @@
 //! A definition is the tree that `PUT _mapping` sends and `GET _mapping` answers, validated and without defaults.
 //! [`crate::Mapping`] is compiled from it.
 
+mod check;
 mod merge;
 mod params;
 mod parse;

@@ -5,8 +5,10 @@
 mod error;
 mod infer;
 mod json;
+mod put;
 mod scan;
 mod scratch;
+mod stranger;
 mod walk;
 
 pub use infer::infer;

@@ -8,13 +8,10 @@ use super::json::{self, JsonError, JsonErrorKind};
 use super::scan::{skip_space, string_stop};
 use super::scratch::Scratch;
 use crate::RequestError;
-use crate::definition::Dynamic;
-use crate::field::{FieldSink, FieldType};
-use crate::ip;
+use crate::field::FieldSink;
 use crate::mapping::Mapping;
-use crate::reserved;
-use crate::tree::{Copy, Leaf, ObjectNode, TERM_BYTES_MAX, Target, Tree};
-use crate::typed::{Scalar, Shape, Typed, typed};
+use crate::tree::{Copy, Leaf, Target, Tree};
+use crate::typed::Scalar;
 
 /// What became of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +56,7 @@ pub fn parse<S: FieldSink>(
 }
 
 /// Why the walk ends early.
-enum Stop {
+pub(super) enum Stop {
     NeedsMapping,
     Syntax(Box<JsonError>),
     Refused(Box<RequestError>),
@@ -79,31 +76,15 @@ impl From<RequestError> for Stop {
     }
 }
 
-struct Walk<'a, S> {
-    mapping: &'a Mapping,
-    tree: &'a Tree,
-    text: &'a str,
-    bytes: &'a [u8],
-    scratch: &'a mut Scratch,
-    sink: &'a mut S,
+pub(super) struct Walk<'a, S> {
+    pub(super) mapping: &'a Mapping,
+    pub(super) tree: &'a Tree,
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) sink: &'a mut S,
     /// Start of the last token, for the location of syntax errors.
-    token: usize,
-}
-
-/// Where a key that is not an entry of its object leads.
-enum Stranger {
-    Unmapped {
-        dynamic: Dynamic,
-        object: String,
-        name: String,
-    },
-    /// Within an object whose contents are not looked at.
-    Disabled,
-    /// Below a leaf, as in `{"a.b": 1}` where `a` is a number.
-    BelowLeaf {
-        leaf: u32,
-        rest: String,
-    },
+    pub(super) token: usize,
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
@@ -281,121 +262,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok((found, end + 1))
     }
 
-    /// The value at `at` of a key that its object does not know; returns the offset behind the value.
-    #[cold]
-    #[inline(never)]
-    fn stranger(
-        &mut self,
-        object: u32,
-        quote: usize,
-        key_end: usize,
-        at: usize,
-        depth: usize,
-    ) -> Result<usize, Stop> {
-        let mut key = String::new();
-        json::unescape(&self.text[quote + 1..key_end - 1], &mut key);
-        let tree = self.tree;
-        let node = &tree.objects[object as usize];
-        if let Some(refused) = name_error(&key) {
-            return Err(match refused {
-                NameError::Wrapped(reason) => {
-                    error::wrapped(self.bytes, quote, RequestError::illegal_argument(reason)).into()
-                }
-                NameError::Plain(reason) => error::document(self.bytes, quote, reason).into(),
-            });
-        }
-        // Java's `split` drops empty parts at the end: `a.` is `a`.
-        let key = key.trim_end_matches('.').to_owned();
-        if let Some(entry) = tree.find(node, key.as_bytes()) {
-            return match tree.entries[entry as usize].target {
-                Target::Leaf(leaf) => self.value(leaf, at, depth),
-                Target::Object(object) => self.object_value(object, at, depth),
-            };
-        }
-        let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
-        // Where the parser's last token starts.
-        let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
-        self.token = last;
-        if node.path.is_empty() && METADATA_FIELDS.contains(&key.as_str()) {
-            let inner = error::document(
-                self.bytes,
-                last,
-                format_args!(
-                    "Field [{key}] is a metadata field and cannot be added inside a document. Use the index API request parameters."
-                ),
-            );
-            let preview = error::preview(&self.text[at..end]);
-            return Err(
-                error::field(self.bytes, last, (&key, &key), &self.scratch.id, &preview, inner).into()
-            );
-        }
-        match self.resolve(node, &key) {
-            Stranger::Disabled => Ok(end),
-            Stranger::BelowLeaf { leaf, rest } => {
-                let leaf = &self.tree.leaves[leaf as usize];
-                let kind = leaf.field.kind.name();
-                let cause = error::object_for_scalar(self.bytes, quote, kind);
-                let preview = format!("{{{rest}={}}}", error::preview(&self.text[at..end]));
-                Err(error::field(
-                    self.bytes,
-                    last,
-                    (&leaf.field.path, kind),
-                    &self.scratch.id,
-                    &preview,
-                    cause,
-                )
-                .into())
-            }
-            Stranger::Unmapped { dynamic: Dynamic::False, .. } => Ok(end),
-            Stranger::Unmapped { dynamic: Dynamic::Strict, object, name } => {
-                Err(error::strict(self.bytes, at, &name, &object).into())
-            }
-            Stranger::Unmapped { dynamic: Dynamic::True, .. } => {
-                if holds_value(&self.bytes[at..end]) {
-                    Err(Stop::NeedsMapping)
-                } else {
-                    Ok(end)
-                }
-            }
-        }
-    }
-
-    /// Follows a dotted name as far as the mapping goes.
-    fn resolve(&self, object: &ObjectNode, key: &str) -> Stranger {
-        let mut object = object;
-        let mut rest = key;
-        loop {
-            if !object.enabled {
-                return Stranger::Disabled;
-            }
-            let (head, tail) = match rest.split_once('.') {
-                Some((head, tail)) => (head, Some(tail)),
-                None => (rest, None),
-            };
-            let target =
-                self.tree.find(object, head.as_bytes()).map(|entry| self.tree.entries[entry as usize].target);
-            match (target, tail) {
-                (Some(Target::Object(inner)), Some(tail)) => {
-                    object = &self.tree.objects[inner as usize];
-                    rest = tail;
-                }
-                (Some(Target::Object(_)), None) => return Stranger::Disabled,
-                (Some(Target::Leaf(leaf)), tail) => {
-                    return Stranger::BelowLeaf { leaf, rest: tail.unwrap_or_default().to_owned() };
-                }
-                (None, _) => {
-                    return Stranger::Unmapped {
-                        dynamic: object.dynamic,
-                        object: object.path.to_string(),
-                        name: head.to_owned(),
-                    };
-                }
-            }
-        }
-    }
-
     /// The value of a key that leads to an object.
-    fn object_value(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+    pub(super) fn object_value(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let object = &self.tree.objects[number as usize];
         let json_depth = self.mapping.settings().limits.json_depth;
         if !object.enabled {
@@ -468,7 +336,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     /// The value of a key that leads to a leaf: a scalar, or an array of any depth.
     #[inline(always)]
-    fn value(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+    pub(super) fn value(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         if self.bytes.get(at) == Some(&b'[') { self.array(leaf, at, depth) } else { self.scalar(leaf, at) }
     }
 
@@ -620,270 +488,4 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
         Ok(())
     }
-
-    /// Hands a scalar to a leaf, its multi-fields and its copies.
-    #[inline(always)]
-    fn feed(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
-        if node.is_fed && self.put_quickly(node, scalar) {
-            if node.is_named {
-                self.note_name(leaf);
-            }
-        } else {
-            self.put(node, leaf, scalar, at)?;
-        }
-        if node.is_plain { Ok(()) } else { self.feed_others(node, scalar, at) }
-    }
-
-    /// The common value of each type; false leaves everything to [`Walk::put`].
-    #[inline(always)]
-    fn put_quickly(&mut self, node: &'a Leaf, scalar: Scalar<'_>) -> bool {
-        let field = &*node.field;
-        match (node.shape, scalar) {
-            (Shape::Text, Scalar::Text(text)) => self.sink.text(field, text),
-            (Shape::Keyword, Scalar::Text(text)) if text.len() <= node.quick_bytes_max => {
-                self.sink.term(field, text.as_bytes())
-            }
-            (Shape::Integer(width), Scalar::Integer { value, .. }) => {
-                let (low, high) = width.limits();
-                if value < low || value > high {
-                    return false;
-                }
-                self.sink.number(field, value)
-            }
-            (Shape::Ip, Scalar::Text(text)) => match ip::parse(text.as_bytes()) {
-                Some(bytes) => self.sink.term(field, &bytes),
-                None => return false,
-            },
-            (Shape::Date, scalar) => {
-                let FieldType::Date { format } = &field.kind else { return false };
-                let millis = match scalar {
-                    Scalar::Text(text) => format.parse_quickly(text),
-                    Scalar::Integer { value, text } => format.parse_integer_quickly(value, text),
-                    _ => None,
-                };
-                match millis {
-                    Some(millis) => self.sink.number(field, millis),
-                    None => return false,
-                }
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    #[inline(never)]
-    fn feed_others(&mut self, node: &'a Leaf, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
-        let tree = self.tree;
-        for &number in &node.multi_fields {
-            let sub = &tree.leaves[number as usize];
-            if !(sub.is_fed && !sub.is_named && self.put_quickly(sub, scalar)) {
-                self.put(sub, number, scalar, at)?;
-            }
-        }
-        for copy in &node.copies {
-            match copy {
-                Copy::Leaf(number) => {
-                    let target = &tree.leaves[*number as usize];
-                    self.put(target, *number, scalar, at)?;
-                    for &sub in &target.multi_fields {
-                        self.put(&tree.leaves[sub as usize], sub, scalar, at)?;
-                    }
-                }
-                Copy::Missing { dynamic: Dynamic::True, .. } => return Err(Stop::NeedsMapping),
-                Copy::Missing { dynamic: Dynamic::False, .. } => {}
-                Copy::Missing { path, dynamic: Dynamic::Strict } => {
-                    let (object, name) = path.rsplit_once('.').unwrap_or(("", path));
-                    return Err(error::strict(self.bytes, at, name, object).into());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Converts one scalar for one field and calls the sink.
-    #[inline(never)]
-    fn put(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
-        let field = &*node.field;
-        let mut buffer = [0; 16];
-        match typed(node.shape, field, scalar, &mut buffer) {
-            Ok(Typed::Number(value)) => {
-                if node.is_fed {
-                    self.sink.number(field, value);
-                }
-            }
-            Ok(Typed::Term(value)) => {
-                if value.len() > node.ignore_above as usize
-                    && utf16_length(value) > node.ignore_above as usize
-                {
-                    self.note_ignored(leaf);
-                    return Ok(());
-                }
-                if value.len() > TERM_BYTES_MAX {
-                    return Err(self.immense(node, value, at));
-                }
-                if node.is_fed {
-                    self.sink.term(field, value);
-                }
-            }
-            Ok(Typed::Text(value)) => {
-                if node.is_fed {
-                    self.sink.text(field, value);
-                }
-            }
-            Ok(Typed::Nothing) => {
-                if let Some(null) = &node.null
-                    && !matches!(scalar, Scalar::Text("") if null.borrow() == scalar)
-                {
-                    return self.put_null(node, leaf, at);
-                }
-                return Ok(());
-            }
-            Err(cause) => return self.malformed(node, leaf, scalar, at, *cause),
-        }
-        if node.is_named {
-            self.note_name(leaf);
-        }
-        Ok(())
-    }
-
-    /// An empty string that a number takes for null.
-    #[cold]
-    #[inline(never)]
-    fn put_null(&mut self, node: &'a Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
-        match &node.null {
-            Some(null) => self.put(node, leaf, null.borrow(), at),
-            None => Ok(()),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn malformed(
-        &mut self,
-        node: &Leaf,
-        leaf: u32,
-        scalar: Scalar<'_>,
-        at: usize,
-        cause: RequestError,
-    ) -> Result<(), Stop> {
-        if node.field.ignore_malformed {
-            self.note_ignored(leaf);
-            return Ok(());
-        }
-        // Fractions are shown as Java's double, integers as they stand.
-        let preview = match scalar {
-            Scalar::Number(text) if text.contains(['.', 'e', 'E']) => {
-                text.parse().map_or_else(|_| text.to_owned(), crate::number::java_double)
-            }
-            other => other.text().to_owned(),
-        };
-        let path_and_kind = (&*node.field.path, node.field.kind.name());
-        Err(error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into())
-    }
-
-    #[cold]
-    fn immense(&self, node: &Leaf, value: &[u8], at: usize) -> Stop {
-        let path = &node.field.path;
-        let prefix: Vec<String> = value.iter().take(30).map(|&byte| (byte as i8).to_string()).collect();
-        let reason = format!(
-            "Document contains at least one immense term in field=\"{path}\" (whose UTF8 encoding is longer than the max \
-             length {TERM_BYTES_MAX}), all of which were skipped. Please correct the analyzer to not produce such terms. \
-             The prefix of the first immense term is: '[{}]...'",
-            prefix.join(", ")
-        );
-        let preview = String::from_utf8_lossy(value);
-        let path_and_kind = (&**path, node.field.kind.name());
-        let cause = RequestError::illegal_argument(reason);
-        error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_ignored(&mut self, leaf: u32) {
-        let tree = self.tree;
-        if std::mem::replace(&mut self.scratch.ignored[leaf as usize], self.scratch.document)
-            != self.scratch.document
-        {
-            let field = self.mapping.field_by_id(reserved::IGNORED);
-            self.sink.term(field, tree.leaves[leaf as usize].field.path.as_bytes());
-        }
-    }
-
-    #[inline(never)]
-    fn note_name(&mut self, leaf: u32) {
-        let tree = self.tree;
-        if std::mem::replace(&mut self.scratch.named[leaf as usize], self.scratch.document)
-            != self.scratch.document
-        {
-            let field = self.mapping.field_by_id(reserved::FIELD_NAMES);
-            self.sink.term(field, tree.leaves[leaf as usize].field.path.as_bytes());
-        }
-    }
-}
-
-/// Names that a document may not use at its root.
-const METADATA_FIELDS: [&str; 14] = [
-    "_id",
-    "_index",
-    "_source",
-    "_routing",
-    "_ignored",
-    "_ignored_source",
-    "_field_names",
-    "_seq_no",
-    "_version",
-    "_nested_path",
-    "_tier",
-    "_doc_count",
-    "_data_stream_timestamp",
-    "_feature",
-];
-
-fn utf16_length(utf8: &[u8]) -> usize {
-    // One unit a character, two for those of four bytes.
-    utf8.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
-        + utf8.iter().filter(|&&byte| byte >= 0xf0).count()
-}
-
-/// Whether a value that the grammar accepts holds any scalar other than null, or any object.
-pub(super) fn holds_value(value: &[u8]) -> bool {
-    let mut rest = value;
-    while let [first, tail @ ..] = rest {
-        match first {
-            b'[' | b']' | b',' | b' ' | b'\n' | b'\t' | b'\r' => rest = tail,
-            b'n' => rest = &rest[4..],
-            _ => return true,
-        }
-    }
-    false
-}
-
-enum NameError {
-    Plain(String),
-    Wrapped(String),
-}
-
-/// Why a document's key cannot name a field.
-fn name_error(key: &str) -> Option<NameError> {
-    let is_blank = |text: &str| text.chars().all(char::is_whitespace);
-    if key.is_empty() {
-        return Some(NameError::Wrapped("field name cannot be an empty string".to_owned()));
-    }
-    if is_blank(key) {
-        return Some(NameError::Plain(format!("Field name cannot contain only whitespace: [{key}]")));
-    }
-    if key.bytes().all(|byte| byte == b'.') {
-        return Some(NameError::Wrapped("field name cannot contain only dots".to_owned()));
-    }
-    // As Java's `split`: empty parts at the end do not count.
-    let trimmed = key.trim_end_matches('.');
-    if trimmed.split('.').any(|part| !part.is_empty() && is_blank(part)) {
-        return Some(NameError::Wrapped(format!(
-            "field name starting or ending with a [.] makes object resolution ambiguous: [{key}]"
-        )));
-    }
-    if trimmed.split('.').any(str::is_empty) {
-        return Some(NameError::Wrapped(format!("field name cannot contain only whitespace: ['{key}']")));
-    }
-    None
 }

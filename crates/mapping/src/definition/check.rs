@@ -1,0 +1,183 @@
+//! One parameter's value in normal form: "may this field have this setting?"
+
+use serde_json::Value;
+
+use super::params::{Check, Kind, Param};
+use super::parse::{boolean, java_text, mapper_parsing};
+use crate::RequestError;
+use crate::date::DateFormat;
+use crate::settings::MappingSettings;
+
+/// Checks a value and brings it into the form that a definition keeps; null for "as if it were not there".
+pub(super) fn checked(
+    param: &Param,
+    value: &Value,
+    field: &str,
+    kind: &Kind,
+    settings: &MappingSettings,
+) -> Result<Value, RequestError> {
+    let conversion = |what: &str| {
+        mapper_parsing(format!(
+            "Failed to parse [{}] on field [{field}] of type [{}]: [{}] is not {what}",
+            param.name,
+            kind.name,
+            java_text(value)
+        ))
+    };
+    match param.check {
+        Check::Bool | Check::ExplicitBool => boolean(value).map(Value::Bool),
+        Check::Count => {
+            let count = match value {
+                Value::Number(number) => number.as_i64(),
+                Value::String(text) => text.parse::<i64>().ok(),
+                _ => None,
+            };
+            match count {
+                Some(count @ 0..=2_147_483_647) => Ok(count.into()),
+                Some(count) if param.name == "ignore_above" => Err(RequestError::illegal_argument(format!(
+                    "[ignore_above] must be positive, got [{count}]"
+                ))),
+                Some(count) => {
+                    Err(mapper_parsing(format!("[{}] must be positive, got [{count}]", param.name)))
+                }
+                None => Err(conversion("an integer")),
+            }
+        }
+        Check::Number => {
+            let number = match value {
+                Value::Number(number) => number.as_f64(),
+                Value::String(text) => text.parse::<f64>().ok(),
+                _ => None,
+            };
+            match number {
+                Some(number) if number.is_finite() && number > 0.0 => Ok(number.into()),
+                Some(number) => Err(RequestError::illegal_argument(format!(
+                    "[scaling_factor] must be a positive number, got [{}]",
+                    crate::number::java_double(number)
+                ))),
+                None => Err(conversion("a number")),
+            }
+        }
+        Check::IndexOptions => match value.as_str() {
+            Some("docs" | "freqs") => Ok(value.clone()),
+            Some("positions") if kind.name == "text" => Ok(value.clone()),
+            Some("offsets") if kind.name == "text" => {
+                Err(RequestError::unsupported("[index_options: offsets]"))
+            }
+            _ => Err(mapper_parsing(format!(
+                "Unknown value [{}] for field [index_options] - accepted values are [{}]",
+                java_text(value),
+                if kind.name == "text" { "positions, docs, freqs, offsets" } else { "docs, freqs" }
+            ))),
+        },
+        Check::Analyzer => {
+            let name = value.as_str().ok_or_else(|| conversion("an analyzer's name"))?;
+            // The index's default analyzer has this name even when it is not declared.
+            if name != "default" && settings.analyzers.get(name).is_none() {
+                return Err(mapper_parsing(format!("analyzer [{name}] has not been configured in mappings")));
+            }
+            Ok(value.clone())
+        }
+        Check::Similarity => match value.as_str() {
+            Some("BM25") => Ok(value.clone()),
+            Some("boolean") => Err(RequestError::unsupported("[similarity: boolean]")),
+            _ => Err(mapper_parsing(format!(
+                "Unknown Similarity type [{}] for field [{field}]",
+                java_text(value)
+            ))),
+        },
+        Check::DateFormat => {
+            let format = value.as_str().ok_or_else(|| conversion("a date format"))?;
+            DateFormat::parse_list(format).map_err(|error| {
+                mapper_parsing(format!("Error parsing [format] on field [{field}]: {}", error.reason))
+                    .caused_by(error)
+            })?;
+            Ok(value.clone())
+        }
+        Check::NullValue => match value {
+            Value::Object(_) | Value::Array(_) => Err(conversion("a scalar")),
+            Value::Null => Ok(Value::Null),
+            scalar => null_value(scalar, kind),
+        },
+        Check::Meta => meta(value, field, kind),
+        Check::OnlyDefault => {
+            if *value == kind.default_of(param.name) || (param.name == "locale" && is_plain_locale(value)) {
+                return Ok(Value::Null);
+            }
+            Err(RequestError::unsupported(format!(
+                "parameter [{}: {}] on field [{field}] of type [{}]",
+                param.name,
+                java_text(value),
+                kind.name
+            )))
+        }
+    }
+}
+
+/// A `null_value` in its type's own JSON form; dates, addresses and keywords are checked where the field is built.
+fn null_value(value: &Value, kind: &Kind) -> Result<Value, RequestError> {
+    let text = java_text(value);
+    let for_input = || RequestError::illegal_argument(format!("For input string: \"{text}\""));
+    match kind.name {
+        "boolean" => boolean(value).map(Value::Bool),
+        "long" | "integer" | "short" | "byte" => {
+            let whole = crate::number::integer_from_text(&text).ok_or_else(for_input)?.value;
+            let (low, high, article) = match kind.name {
+                "long" => (i64::MIN, i64::MAX, "a"),
+                "integer" => (i32::MIN as i64, i32::MAX as i64, "an"),
+                "short" => (i16::MIN as i64, i16::MAX as i64, "a"),
+                _ => (i8::MIN as i64, i8::MAX as i64, "a"),
+            };
+            match i64::try_from(whole) {
+                Ok(whole) if (low..=high).contains(&whole) => Ok(whole.into()),
+                _ => Err(RequestError::illegal_argument(format!(
+                    "Value [{text}] is out of range for {article} {}",
+                    kind.name
+                ))),
+            }
+        }
+        "double" | "float" | "half_float" | "scaled_float" => {
+            crate::number::double_from_text(&text).map(Value::from).ok_or_else(for_input)
+        }
+        _ => Ok(text.into()),
+    }
+}
+
+/// Month and weekday names are English.
+fn is_plain_locale(value: &Value) -> bool {
+    matches!(value.as_str(), Some("" | "ROOT" | "root" | "en" | "EN" | "en_US" | "en-US" | "en_GB" | "en-GB"))
+}
+
+fn meta(value: &Value, field: &str, kind: &Kind) -> Result<Value, RequestError> {
+    let Value::Object(object) = value else {
+        return Err(mapper_parsing(format!(
+            "[meta] must be an object, got {}[{}] for field [{field}]",
+            if value.is_string() { "String" } else { "Integer" },
+            java_text(value)
+        )));
+    };
+    if object.len() > 5 {
+        return Err(mapper_parsing(format!(
+            "[meta] can't have more than 5 entries, but got {} on field [{field}]",
+            object.len()
+        )));
+    }
+    for (name, value) in object {
+        match value.as_str() {
+            Some(text) if name.chars().count() <= 20 && text.chars().count() <= 50 => {}
+            Some(_) => {
+                return Err(mapper_parsing(format!(
+                    "[meta] keys can't be longer than 20 chars and values not longer than 50 chars, but [{name}] is on field [{field}] of type [{}]",
+                    kind.name
+                )));
+            }
+            None => {
+                return Err(mapper_parsing(format!(
+                    "[meta] values can only be strings, but got [{}] on field [{field}]",
+                    java_text(value)
+                )));
+            }
+        }
+    }
+    Ok(value.clone())
+}

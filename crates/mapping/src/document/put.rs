@@ -1,0 +1,230 @@
+//! One scalar to the sink: the common values quickly, the others by the rules of [`crate::typed`].
+
+use super::error;
+use super::walk::{Stop, Walk};
+use crate::RequestError;
+use crate::definition::Dynamic;
+use crate::field::{FieldSink, FieldType};
+use crate::ip;
+use crate::reserved;
+use crate::tree::{Copy, Leaf, TERM_BYTES_MAX};
+use crate::typed::{Scalar, Shape, Typed, typed};
+
+impl<'a, S: FieldSink> Walk<'a, S> {
+    /// Hands a scalar to a leaf, its multi-fields and its copies.
+    #[inline(always)]
+    pub(super) fn feed(
+        &mut self,
+        node: &'a Leaf,
+        leaf: u32,
+        scalar: Scalar<'_>,
+        at: usize,
+    ) -> Result<(), Stop> {
+        if node.is_fed && self.put_quickly(node, scalar) {
+            if node.is_named {
+                self.note_name(leaf);
+            }
+        } else {
+            self.put(node, leaf, scalar, at)?;
+        }
+        if node.is_plain { Ok(()) } else { self.feed_others(node, scalar, at) }
+    }
+
+    /// The common value of each type; false leaves everything to [`Walk::put`].
+    #[inline(always)]
+    fn put_quickly(&mut self, node: &'a Leaf, scalar: Scalar<'_>) -> bool {
+        let field = &*node.field;
+        match (node.shape, scalar) {
+            (Shape::Text, Scalar::Text(text)) => self.sink.text(field, text),
+            (Shape::Keyword, Scalar::Text(text)) if text.len() <= node.quick_bytes_max => {
+                self.sink.term(field, text.as_bytes())
+            }
+            (Shape::Integer(width), Scalar::Integer { value, .. }) => {
+                let (low, high) = width.limits();
+                if value < low || value > high {
+                    return false;
+                }
+                self.sink.number(field, value)
+            }
+            (Shape::Ip, Scalar::Text(text)) => match ip::parse(text.as_bytes()) {
+                Some(bytes) => self.sink.term(field, &bytes),
+                None => return false,
+            },
+            (Shape::Date, scalar) => {
+                let FieldType::Date { format } = &field.kind else { return false };
+                let millis = match scalar {
+                    Scalar::Text(text) => format.parse_quickly(text),
+                    Scalar::Integer { value, text } => format.parse_integer_quickly(value, text),
+                    _ => None,
+                };
+                match millis {
+                    Some(millis) => self.sink.number(field, millis),
+                    None => return false,
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn feed_others(&mut self, node: &'a Leaf, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
+        let tree = self.tree;
+        for &number in &node.multi_fields {
+            let sub = &tree.leaves[number as usize];
+            if !(sub.is_fed && !sub.is_named && self.put_quickly(sub, scalar)) {
+                self.put(sub, number, scalar, at)?;
+            }
+        }
+        for copy in &node.copies {
+            match copy {
+                Copy::Leaf(number) => {
+                    let target = &tree.leaves[*number as usize];
+                    self.put(target, *number, scalar, at)?;
+                    for &sub in &target.multi_fields {
+                        self.put(&tree.leaves[sub as usize], sub, scalar, at)?;
+                    }
+                }
+                Copy::Missing { dynamic: Dynamic::True, .. } => return Err(Stop::NeedsMapping),
+                Copy::Missing { dynamic: Dynamic::False, .. } => {}
+                Copy::Missing { path, dynamic: Dynamic::Strict } => {
+                    let (object, name) = path.rsplit_once('.').unwrap_or(("", path));
+                    return Err(error::strict(self.bytes, at, name, object).into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Converts one scalar for one field and calls the sink.
+    #[inline(never)]
+    pub(super) fn put(
+        &mut self,
+        node: &'a Leaf,
+        leaf: u32,
+        scalar: Scalar<'_>,
+        at: usize,
+    ) -> Result<(), Stop> {
+        let field = &*node.field;
+        let mut buffer = [0; 16];
+        match typed(node.shape, field, scalar, &mut buffer) {
+            Ok(Typed::Number(value)) => {
+                if node.is_fed {
+                    self.sink.number(field, value);
+                }
+            }
+            Ok(Typed::Term(value)) => {
+                if value.len() > node.ignore_above as usize
+                    && utf16_length(value) > node.ignore_above as usize
+                {
+                    self.note_ignored(leaf);
+                    return Ok(());
+                }
+                if value.len() > TERM_BYTES_MAX {
+                    return Err(self.immense(node, value, at));
+                }
+                if node.is_fed {
+                    self.sink.term(field, value);
+                }
+            }
+            Ok(Typed::Text(value)) => {
+                if node.is_fed {
+                    self.sink.text(field, value);
+                }
+            }
+            Ok(Typed::Nothing) => {
+                if let Some(null) = &node.null
+                    && !matches!(scalar, Scalar::Text("") if null.borrow() == scalar)
+                {
+                    return self.put_null(node, leaf, at);
+                }
+                return Ok(());
+            }
+            Err(cause) => return self.malformed(node, leaf, scalar, at, *cause),
+        }
+        if node.is_named {
+            self.note_name(leaf);
+        }
+        Ok(())
+    }
+
+    /// An empty string that a number takes for null.
+    #[cold]
+    #[inline(never)]
+    fn put_null(&mut self, node: &'a Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
+        match &node.null {
+            Some(null) => self.put(node, leaf, null.borrow(), at),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn malformed(
+        &mut self,
+        node: &Leaf,
+        leaf: u32,
+        scalar: Scalar<'_>,
+        at: usize,
+        cause: RequestError,
+    ) -> Result<(), Stop> {
+        if node.field.ignore_malformed {
+            self.note_ignored(leaf);
+            return Ok(());
+        }
+        // Fractions are shown as Java's double, integers as they stand.
+        let preview = match scalar {
+            Scalar::Number(text) if text.contains(['.', 'e', 'E']) => {
+                text.parse().map_or_else(|_| text.to_owned(), crate::number::java_double)
+            }
+            other => other.text().to_owned(),
+        };
+        let path_and_kind = (&*node.field.path, node.field.kind.name());
+        Err(error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into())
+    }
+
+    #[cold]
+    fn immense(&self, node: &Leaf, value: &[u8], at: usize) -> Stop {
+        let path = &node.field.path;
+        let prefix: Vec<String> = value.iter().take(30).map(|&byte| (byte as i8).to_string()).collect();
+        let reason = format!(
+            "Document contains at least one immense term in field=\"{path}\" (whose UTF8 encoding is longer than the max \
+             length {TERM_BYTES_MAX}), all of which were skipped. Please correct the analyzer to not produce such terms. \
+             The prefix of the first immense term is: '[{}]...'",
+            prefix.join(", ")
+        );
+        let preview = String::from_utf8_lossy(value);
+        let path_and_kind = (&**path, node.field.kind.name());
+        let cause = RequestError::illegal_argument(reason);
+        error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_ignored(&mut self, leaf: u32) {
+        let tree = self.tree;
+        if std::mem::replace(&mut self.scratch.ignored[leaf as usize], self.scratch.document)
+            != self.scratch.document
+        {
+            let field = self.mapping.field_by_id(reserved::IGNORED);
+            self.sink.term(field, tree.leaves[leaf as usize].field.path.as_bytes());
+        }
+    }
+
+    #[inline(never)]
+    fn note_name(&mut self, leaf: u32) {
+        let tree = self.tree;
+        if std::mem::replace(&mut self.scratch.named[leaf as usize], self.scratch.document)
+            != self.scratch.document
+        {
+            let field = self.mapping.field_by_id(reserved::FIELD_NAMES);
+            self.sink.term(field, tree.leaves[leaf as usize].field.path.as_bytes());
+        }
+    }
+}
+
+fn utf16_length(utf8: &[u8]) -> usize {
+    // One unit a character, two for those of four bytes.
+    utf8.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
+        + utf8.iter().filter(|&&byte| byte >= 0xf0).count()
+}

@@ -1,0 +1,201 @@
+//! Keys that their object does not know: dotted names, unmapped fields, names that no field may have.
+
+use super::error;
+use super::json;
+use super::walk::{Stop, Walk};
+use crate::RequestError;
+use crate::definition::Dynamic;
+use crate::field::FieldSink;
+use crate::tree::{ObjectNode, Target};
+
+/// Where a key that is not an entry of its object leads.
+enum Stranger {
+    Unmapped {
+        dynamic: Dynamic,
+        object: String,
+        name: String,
+    },
+    /// Within an object whose contents are not looked at.
+    Disabled,
+    /// Below a leaf, as in `{"a.b": 1}` where `a` is a number.
+    BelowLeaf {
+        leaf: u32,
+        rest: String,
+    },
+}
+
+impl<S: FieldSink> Walk<'_, S> {
+    /// The value at `at` of a key that its object does not know; returns the offset behind the value.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn stranger(
+        &mut self,
+        object: u32,
+        quote: usize,
+        key_end: usize,
+        at: usize,
+        depth: usize,
+    ) -> Result<usize, Stop> {
+        let mut key = String::new();
+        json::unescape(&self.text[quote + 1..key_end - 1], &mut key);
+        let tree = self.tree;
+        let node = &tree.objects[object as usize];
+        if let Some(refused) = name_error(&key) {
+            return Err(match refused {
+                NameError::Wrapped(reason) => {
+                    error::wrapped(self.bytes, quote, RequestError::illegal_argument(reason)).into()
+                }
+                NameError::Plain(reason) => error::document(self.bytes, quote, reason).into(),
+            });
+        }
+        // Java's `split` drops empty parts at the end: `a.` is `a`.
+        let key = key.trim_end_matches('.').to_owned();
+        if let Some(entry) = tree.find(node, key.as_bytes()) {
+            return match tree.entries[entry as usize].target {
+                Target::Leaf(leaf) => self.value(leaf, at, depth),
+                Target::Object(object) => self.object_value(object, at, depth),
+            };
+        }
+        let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
+        // Where the parser's last token starts.
+        let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
+        self.token = last;
+        if node.path.is_empty() && METADATA_FIELDS.contains(&key.as_str()) {
+            let inner = error::document(
+                self.bytes,
+                last,
+                format_args!(
+                    "Field [{key}] is a metadata field and cannot be added inside a document. Use the index API request parameters."
+                ),
+            );
+            let preview = error::preview(&self.text[at..end]);
+            return Err(
+                error::field(self.bytes, last, (&key, &key), &self.scratch.id, &preview, inner).into()
+            );
+        }
+        match self.resolve(node, &key) {
+            Stranger::Disabled => Ok(end),
+            Stranger::BelowLeaf { leaf, rest } => {
+                let leaf = &self.tree.leaves[leaf as usize];
+                let kind = leaf.field.kind.name();
+                let cause = error::object_for_scalar(self.bytes, quote, kind);
+                let preview = format!("{{{rest}={}}}", error::preview(&self.text[at..end]));
+                Err(error::field(
+                    self.bytes,
+                    last,
+                    (&leaf.field.path, kind),
+                    &self.scratch.id,
+                    &preview,
+                    cause,
+                )
+                .into())
+            }
+            Stranger::Unmapped { dynamic: Dynamic::False, .. } => Ok(end),
+            Stranger::Unmapped { dynamic: Dynamic::Strict, object, name } => {
+                Err(error::strict(self.bytes, at, &name, &object).into())
+            }
+            Stranger::Unmapped { dynamic: Dynamic::True, .. } => {
+                if holds_value(&self.bytes[at..end]) {
+                    Err(Stop::NeedsMapping)
+                } else {
+                    Ok(end)
+                }
+            }
+        }
+    }
+
+    /// Follows a dotted name as far as the mapping goes.
+    fn resolve(&self, object: &ObjectNode, key: &str) -> Stranger {
+        let mut object = object;
+        let mut rest = key;
+        loop {
+            if !object.enabled {
+                return Stranger::Disabled;
+            }
+            let (head, tail) = match rest.split_once('.') {
+                Some((head, tail)) => (head, Some(tail)),
+                None => (rest, None),
+            };
+            let target =
+                self.tree.find(object, head.as_bytes()).map(|entry| self.tree.entries[entry as usize].target);
+            match (target, tail) {
+                (Some(Target::Object(inner)), Some(tail)) => {
+                    object = &self.tree.objects[inner as usize];
+                    rest = tail;
+                }
+                (Some(Target::Object(_)), None) => return Stranger::Disabled,
+                (Some(Target::Leaf(leaf)), tail) => {
+                    return Stranger::BelowLeaf { leaf, rest: tail.unwrap_or_default().to_owned() };
+                }
+                (None, _) => {
+                    return Stranger::Unmapped {
+                        dynamic: object.dynamic,
+                        object: object.path.to_string(),
+                        name: head.to_owned(),
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Names that a document may not use at its root.
+const METADATA_FIELDS: [&str; 14] = [
+    "_id",
+    "_index",
+    "_source",
+    "_routing",
+    "_ignored",
+    "_ignored_source",
+    "_field_names",
+    "_seq_no",
+    "_version",
+    "_nested_path",
+    "_tier",
+    "_doc_count",
+    "_data_stream_timestamp",
+    "_feature",
+];
+
+/// Whether a value that the grammar accepts holds any scalar other than null, or any object.
+fn holds_value(value: &[u8]) -> bool {
+    let mut rest = value;
+    while let [first, tail @ ..] = rest {
+        match first {
+            b'[' | b']' | b',' | b' ' | b'\n' | b'\t' | b'\r' => rest = tail,
+            b'n' => rest = &rest[4..],
+            _ => return true,
+        }
+    }
+    false
+}
+
+enum NameError {
+    Plain(String),
+    Wrapped(String),
+}
+
+/// Why a document's key cannot name a field.
+fn name_error(key: &str) -> Option<NameError> {
+    let is_blank = |text: &str| text.chars().all(char::is_whitespace);
+    if key.is_empty() {
+        return Some(NameError::Wrapped("field name cannot be an empty string".to_owned()));
+    }
+    if is_blank(key) {
+        return Some(NameError::Plain(format!("Field name cannot contain only whitespace: [{key}]")));
+    }
+    if key.bytes().all(|byte| byte == b'.') {
+        return Some(NameError::Wrapped("field name cannot contain only dots".to_owned()));
+    }
+    // As Java's `split`: empty parts at the end do not count.
+    let trimmed = key.trim_end_matches('.');
+    if trimmed.split('.').any(|part| !part.is_empty() && is_blank(part)) {
+        return Some(NameError::Wrapped(format!(
+            "field name starting or ending with a [.] makes object resolution ambiguous: [{key}]"
+        )));
+    }
+    if trimmed.split('.').any(str::is_empty) {
+        return Some(NameError::Wrapped(format!("field name cannot contain only whitespace: ['{key}']")));
+    }
+    None
+}
