@@ -1,6 +1,6 @@
 //! What a column, a points index and a merge cost: `cargo run --release -p limber-segment --example columns [rows] [columns|merges]`.
 //!
-//! CPU time of this thread, best of several runs; shapes as in the research notes (a web log's timestamps, statuses, sizes).
+//! Columns: wall clock, best of several runs; merges: CPU time of the merging thread (Linux). Shapes as in the research notes (a web log's timestamps, statuses, sizes).
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ fn columns(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
         let gather = |step: usize| {
             let docs: Vec<u32> = match step {
                 1 => (0..rows as u32).collect(),
-                _ => (0..rows as u32).filter(|n| random(u64::from(*n)) % step as u64 == 0).collect(),
+                _ => (0..rows as u32).filter(|n| random(u64::from(*n)).is_multiple_of(step as u64)).collect(),
             };
             let mut batch = Batch::default();
             best(docs.len(), || {
@@ -182,6 +182,12 @@ fn points(name: &str, values: &[i64], column: &[u8]) -> Result<(), Box<dyn std::
     Ok(())
 }
 
+/// CPU time of this thread so far, nanoseconds; 0 where the system does not say.
+fn cpu_ns() -> u64 {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    schedule.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
+}
+
 /// Four segments of a small log to one, without and with deletes.
 fn merges(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir().join(format!("limber-columns-{}", std::process::id()));
@@ -206,10 +212,9 @@ fn merges(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
         }
         for codec in [StoredCodec::Lz4, StoredCodec::Zstd] {
             let id = SegmentId(100 + u64::from(with_deletes) * 2 + codec as u64);
-            let start = Instant::now();
-            // A thread of its own, so that a profiler can tell it from the rest.
-            let (meta, _) = std::thread::scope(|scope| {
-                let work = || merge(&views, &*directory, id, codec, None);
+            // A thread of its own, so that its CPU time and a profile can be told from the rest.
+            let work = || merge(&views, &*directory, id, codec, None).map(|(meta, _)| (meta, cpu_ns()));
+            let (meta, cpu_ns) = std::thread::scope(|scope| {
                 let thread =
                     std::thread::Builder::new().name("merge".to_owned()).spawn_scoped(scope, work)?;
                 thread
@@ -217,7 +222,7 @@ fn merges(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
                     .map_err(|_| std::io::Error::other("the merge panicked"))?
                     .map_err(std::io::Error::other)
             })?;
-            let ns = start.elapsed().as_nanos() as f64 / total as f64;
+            let ns = cpu_ns as f64 / total as f64;
             let bytes = meta.bytes as f64 / f64::from(meta.doc_count);
             println!(
                 "merge of 4, {total} docs, deletes {with_deletes}, {codec:?}: {ns:.0} ns/doc, {bytes:.1} B/doc"
@@ -342,7 +347,9 @@ fn inverted(
     let mut ordinals = vec![0i64; docs.len()];
     let (mut numbers, mut freqs, mut places): (Vec<u32>, Vec<u32>, Vec<u32>) = Default::default();
     for (ord, of_term) in tokens.chunk_by(|a, b| a.0 == b.0).enumerate() {
-        (numbers.clear(), freqs.clear(), places.clear());
+        numbers.clear();
+        freqs.clear();
+        places.clear();
         for of_doc in of_term.chunk_by(|a, b| a.1 == b.1) {
             numbers.push(of_doc[0].1);
             ordinals[of_doc[0].1 as usize] = ord as i64;

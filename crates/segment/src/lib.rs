@@ -6,11 +6,11 @@
 //! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are checked before they
 //! are trusted.
 
+pub mod buffer;
 mod check;
 pub mod columns;
 mod error;
 pub mod file;
-pub mod buffer;
 pub mod id_filter;
 mod live;
 pub mod merge;
@@ -22,9 +22,9 @@ mod sink;
 pub mod stored;
 pub mod terms;
 
+pub use buffer::{Buffer, DocumentMeta};
 pub use check::{CheckReport, Problem};
 pub use error::{Error, Result};
-pub use buffer::{Buffer, DocumentMeta};
 pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use live::LiveDocs;
 pub use merge::{DocIdMap, merge};

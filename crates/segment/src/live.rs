@@ -37,7 +37,7 @@ impl LiveDocs {
     pub fn all(doc_count: u32) -> LiveDocs {
         let mut words = vec![u64::MAX; doc_count.div_ceil(64) as usize];
         if let Some(last) = words.last_mut()
-            && doc_count % 64 != 0
+            && !doc_count.is_multiple_of(64)
         {
             *last = (1 << (doc_count % 64)) - 1;
         }

@@ -284,7 +284,7 @@ impl<'a> DocSet<'a> {
             };
         }
         let (rank, packed) = self.entry(self.directory.len() - 1)?;
-        if rank != before || packed as usize != offset / 2 << 2 || offset != self.bytes.len() {
+        if rank != before || packed as usize != (offset / 2) << 2 || offset != self.bytes.len() {
             return Err(corrupt(offset));
         }
         Ok(())

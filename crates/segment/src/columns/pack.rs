@@ -198,7 +198,7 @@ fn common_divisor(values: &[i64], min: i64) -> u64 {
     for value in values {
         let distance = value.wrapping_sub(min) as u64;
         // Mostly the divisor found so far still fits: one division, no loop.
-        if distance != 0 && (divisor == 0 || distance % divisor != 0) {
+        if distance != 0 && (divisor == 0 || !distance.is_multiple_of(divisor)) {
             divisor = gcd(divisor, distance);
             if divisor == 1 {
                 break;

@@ -10,6 +10,6 @@ mod writer;
 
 pub use format::{Lane, SectionKind};
 pub use meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
+pub(crate) use reader::corrupt_file;
 pub use reader::{SectionEntry, SegmentFile};
 pub use writer::{NO_FIELD, Progress, SectionWriter, SegmentWriter};
-pub(crate) use reader::corrupt_file;

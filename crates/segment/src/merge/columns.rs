@@ -25,7 +25,7 @@ pub(super) fn merge_numbers(
     let mut copier = Copier::default();
     for (segment, view) in views.iter().enumerate() {
         if let Some(column) = view.segment.numbers(&info.path)? {
-            copier.copy(view, column, first_doc(map, segment, view), |v| Ok(v), &mut merged, &mut section)?;
+            copier.copy(view, column, first_doc(map, segment, view), Ok, &mut merged, &mut section)?;
         }
     }
     let summary = merged.finish(map.doc_count(), &mut section)?;

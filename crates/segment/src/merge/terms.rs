@@ -163,8 +163,9 @@ impl<'a> TermHeap<'a> {
 
     /// Moves the sources of the smallest term on and puts them where they belong now.
     fn advance(&mut self) -> Result<()> {
-        let mut rest = self.sources.len() - self.group;
-        for at in rest..self.sources.len() {
+        let start = self.sources.len() - self.group;
+        let mut rest = start;
+        for at in start..self.sources.len() {
             if !self.sources[at].cursor.advance()? {
                 continue;
             }

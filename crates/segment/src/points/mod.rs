@@ -3,12 +3,13 @@
 //! Layout: [`format`].
 
 pub mod format;
+mod leaf;
 mod reader;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub use reader::{PointDocs, Points};
-pub use writer::{Point, PointsWriter};
 pub(crate) use reader::LeafCursor;
+pub use reader::{PointDocs, Points};
 pub(crate) use writer::{LeafWriter, column_serves, write_column_kind};
+pub use writer::{Point, PointsWriter};

@@ -223,7 +223,7 @@ fn common_divisor(leaf: &[Point], min: i64) -> u64 {
         }
         last = *value;
         let mut distance = value.wrapping_sub(min) as u64;
-        if divisor != 0 && distance % divisor == 0 {
+        if divisor != 0 && distance.is_multiple_of(divisor) {
             continue;
         }
         while distance != 0 {
