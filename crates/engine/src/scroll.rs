@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,15 +14,53 @@ use limber_search::{Cursor, SearchRequest, ShardSnapshot};
 use parking_lot::Mutex;
 
 use crate::api::Result;
-use crate::environment::Environment;
+use crate::environment::{Clock, Environment};
+use crate::shard::Shard;
 
-/// One open scroll.
+/// One open scroll; counted in its shards' statistics while it lives.
 pub(crate) struct ScrollContext {
     pub shards: Vec<ShardSnapshot>,
     pub request: SearchRequest,
     /// `None`: the last page was reached.
     pub cursor: Mutex<Option<Cursor>>,
     expires_millis: Mutex<u64>,
+    clock: Arc<dyn Clock>,
+    start_nanos: u64,
+    counted: Vec<Arc<Shard>>,
+}
+
+impl ScrollContext {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        shards: Vec<ShardSnapshot>,
+        counted: &[Arc<Shard>],
+        request: SearchRequest,
+        cursor: Option<Cursor>,
+    ) -> ScrollContext {
+        for shard in counted {
+            shard.counters.scroll.current.fetch_add(1, Ordering::Relaxed);
+        }
+        let start_nanos = clock.monotonic_nanos();
+        ScrollContext {
+            shards,
+            request,
+            cursor: Mutex::new(cursor),
+            expires_millis: Mutex::new(0),
+            clock,
+            start_nanos,
+            counted: counted.to_vec(),
+        }
+    }
+}
+
+impl Drop for ScrollContext {
+    fn drop(&mut self) {
+        let nanos = self.clock.monotonic_nanos().saturating_sub(self.start_nanos);
+        for shard in &self.counted {
+            shard.counters.scroll.current.fetch_sub(1, Ordering::Relaxed);
+            shard.counters.scroll.add(1, nanos);
+        }
+    }
 }
 
 pub(crate) struct Scrolls {
@@ -38,14 +77,7 @@ impl Scrolls {
     }
 
     /// Keeps a context. 429 when there are `limit` of them.
-    pub(crate) fn add(
-        &self,
-        shards: Vec<ShardSnapshot>,
-        request: SearchRequest,
-        cursor: Option<Cursor>,
-        keep_alive_ms: u64,
-        limit: usize,
-    ) -> Result<String> {
+    pub(crate) fn add(&self, context: ScrollContext, keep_alive_ms: u64, limit: usize) -> Result<String> {
         let mut bytes = [0u8; 32];
         self.environment.randomness.fill(&mut bytes);
         let id = URL_SAFE_NO_PAD.encode(bytes);
@@ -57,8 +89,7 @@ impl Scrolls {
         if open.len() >= limit {
             return Err(too_many(limit));
         }
-        let expires_millis = Mutex::new(now_millis + keep_alive_ms);
-        let context = ScrollContext { shards, request, cursor: Mutex::new(cursor), expires_millis };
+        *context.expires_millis.lock() = now_millis + keep_alive_ms;
         open.insert(id.clone(), Arc::new(context));
         Ok(id)
     }

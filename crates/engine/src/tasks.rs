@@ -111,13 +111,33 @@ impl Tasks {
         TaskGuard { tasks: self, task: self.add(action, description.into(), cancellable) }
     }
 
+    /// As [`Tasks::register`], cancelled by the flag the request already has.
+    pub fn register_cancellable(
+        &self,
+        action: &'static str,
+        description: impl Into<String>,
+        cancelled: Arc<AtomicBool>,
+    ) -> TaskGuard<'_> {
+        TaskGuard { tasks: self, task: self.add_with(action, description.into(), true, cancelled) }
+    }
+
     fn add(&self, action: &'static str, description: String, cancellable: bool) -> Arc<Task> {
+        self.add_with(action, description, cancellable, Arc::default())
+    }
+
+    fn add_with(
+        &self,
+        action: &'static str,
+        description: String,
+        cancellable: bool,
+        cancelled: Arc<AtomicBool>,
+    ) -> Arc<Task> {
         let task = Arc::new(Task {
             id: self.list.next_id.fetch_add(1, Ordering::Relaxed) + 1,
             action,
             description,
             cancellable,
-            cancelled: Arc::default(),
+            cancelled,
             start_millis: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |since| since.as_millis() as u64),

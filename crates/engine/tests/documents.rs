@@ -15,7 +15,10 @@ fn a_document_is_written_found_changed_and_deleted() {
     let folder = folder();
     let node = open(folder.path());
     let first = write(&node, index("t", "1", br#"{"a": "x", "n": 1}"#)).expect("created");
-    assert_eq!((first.outcome.result, first.outcome.version, first.outcome.seq_no), (WriteResult::Created, 1, 0));
+    assert_eq!(
+        (first.outcome.result, first.outcome.version, first.outcome.seq_no),
+        (WriteResult::Created, 1, 0)
+    );
     assert_eq!((first.outcome.shards_total, first.outcome.shards_successful), (2, 1));
     assert_eq!(get(&node, "t", "1"), Some((1, json!({"a": "x", "n": 1}))), "realtime");
     assert!(search(&node, "t", json!({"match_all": {}})).is_empty(), "not refreshed");
@@ -24,7 +27,11 @@ fn a_document_is_written_found_changed_and_deleted() {
 
     let second = write(&node, index("t", "1", br#"{"a": "y", "n": 2}"#)).expect("updated");
     assert_eq!((second.outcome.result, second.outcome.version), (WriteResult::Updated, 2));
-    assert_eq!(search(&node, "t", json!({"match_all": {}}))[0].1, json!({"a": "x", "n": 1}), "the old one until refresh");
+    assert_eq!(
+        search(&node, "t", json!({"match_all": {}}))[0].1,
+        json!({"a": "x", "n": 1}),
+        "the old one until refresh"
+    );
     let third = write(&node, update("t", "1", br#"{"doc": {"n": 3}}"#)).expect("merged");
     assert_eq!((third.outcome.result, third.outcome.version), (WriteResult::Updated, 3));
     let noop = write(&node, update("t", "1", br#"{"doc": {"n": 3}}"#)).expect("noop");
@@ -40,7 +47,11 @@ fn a_document_is_written_found_changed_and_deleted() {
     let missing = write(&node, delete("t", "1")).expect("answers");
     assert_eq!((missing.outcome.result, missing.outcome.status()), (WriteResult::NotFound, 404));
     let again = write(&node, index("t", "1", b"{}")).expect("created");
-    assert_eq!((again.outcome.result, again.outcome.version), (WriteResult::Created, 6), "the tombstone counts on");
+    assert_eq!(
+        (again.outcome.result, again.outcome.version),
+        (WriteResult::Created, 6),
+        "the tombstone counts on"
+    );
 }
 
 #[test]
@@ -60,21 +71,37 @@ fn conditions_are_checked_in_elasticsearchs_words() {
         let create = BulkOperation { kind: OperationKind::Create, ..index("t", "1", b"{}") };
         check(create, "[1]: version conflict, document already exists (current version [1])");
         let old = BulkOperation { if_seq_no: Some(3), if_primary_term: Some(1), ..index("t", "1", b"{}") };
-        check(old, "[1]: version conflict, required seqNo [3], primary term [1]. current document has seqNo [0] and primary term [1]");
+        check(
+            old,
+            "[1]: version conflict, required seqNo [3], primary term [1]. current document has seqNo [0] and primary term [1]",
+        );
         let none = BulkOperation { if_seq_no: Some(3), if_primary_term: Some(1), ..index("t", "2", b"{}") };
         check(none, "[2]: version conflict, required seqNo [3], primary term [1]. but no document was found");
-        let external = BulkOperation { version: Some(1), version_type: VersionType::External, ..index("t", "1", b"{}") };
-        check(external, "[1]: version conflict, current version [1] is higher or equal to the one provided [1]");
-        let older = BulkOperation { version: Some(0), version_type: VersionType::ExternalGte, ..index("t", "1", b"{}") };
+        let external =
+            BulkOperation { version: Some(1), version_type: VersionType::External, ..index("t", "1", b"{}") };
+        check(
+            external,
+            "[1]: version conflict, current version [1] is higher or equal to the one provided [1]",
+        );
+        let older = BulkOperation {
+            version: Some(0),
+            version_type: VersionType::ExternalGte,
+            ..index("t", "1", b"{}")
+        };
         check(older, "[1]: version conflict, current version [1] is higher than the one provided [0]");
     }
     let same = BulkOperation { if_seq_no: Some(0), if_primary_term: Some(1), ..index("t", "1", b"{}") };
     assert_eq!(write(&node, same).expect("holds").outcome.version, 2);
-    let external = BulkOperation { version: Some(17), version_type: VersionType::External, ..index("t", "1", b"{}") };
+    let external =
+        BulkOperation { version: Some(17), version_type: VersionType::External, ..index("t", "1", b"{}") };
     assert_eq!(write(&node, external).expect("holds").outcome.version, 17);
     let missing = write(&node, update("t", "9", br#"{"doc": {}}"#)).expect_err("missing");
-    assert_eq!((missing.status, missing.kind, missing.reason.as_str()), (404, "document_missing_exception", "[9]: document missing"));
-    let upsert = write(&node, update("t", "9", br#"{"doc": {"a": 1}, "doc_as_upsert": true}"#)).expect("upserted");
+    assert_eq!(
+        (missing.status, missing.kind, missing.reason.as_str()),
+        (404, "document_missing_exception", "[9]: document missing")
+    );
+    let upsert =
+        write(&node, update("t", "9", br#"{"doc": {"a": 1}, "doc_as_upsert": true}"#)).expect("upserted");
     assert_eq!(upsert.outcome.result, WriteResult::Created);
 }
 
@@ -96,7 +123,9 @@ fn a_bulk_answers_each_item_in_order() {
         index("broken", "1", b"{nonsense"),
         delete("absent", "1"),
     ];
-    let response = node.bulk(BulkRequest { operations, pipeline: None, refresh: RefreshPolicy::Immediate }).expect("answers");
+    let response = node
+        .bulk(BulkRequest { operations, pipeline: None, refresh: RefreshPolicy::Immediate })
+        .expect("answers");
     let statuses: Vec<u16> = response.items.iter().map(BulkItem::status).collect();
     assert_eq!(statuses, [201, 201, 400, 200, 200, 404, 400, 409, 400, 404]);
     assert!(response.errors);
@@ -146,7 +175,11 @@ fn everything_is_there_after_an_end_without_warning() {
 fn several_writers_and_a_refresher_agree() {
     let folder = folder();
     let node = open(folder.path());
-    node.create_index("t", &json!({"settings": {"number_of_shards": 1}, "mappings": {"properties": {"n": {"type": "long"}}}})).expect("created");
+    node.create_index(
+        "t",
+        &json!({"settings": {"number_of_shards": 1}, "mappings": {"properties": {"n": {"type": "long"}}}}),
+    )
+    .expect("created");
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writers: Vec<_> = (0..3)
@@ -154,11 +187,14 @@ fn several_writers_and_a_refresher_agree() {
                 let node = &node;
                 scope.spawn(move || {
                     for round in 0..30u64 {
-                        let ids: Vec<String> = (0..20).map(|n| format!("{}", (n * 7 + round + thread) % 40)).collect();
+                        let ids: Vec<String> =
+                            (0..20).map(|n| format!("{}", (n * 7 + round + thread) % 40)).collect();
                         let source = format!(r#"{{"n": {round}}}"#);
-                        let mut operations: Vec<BulkOperation<'_>> = ids.iter().map(|id| index("t", id, source.as_bytes())).collect();
+                        let mut operations: Vec<BulkOperation<'_>> =
+                            ids.iter().map(|id| index("t", id, source.as_bytes())).collect();
                         operations.push(BulkOperation::new(OperationKind::Index, "t", source.as_bytes()));
-                        let request = BulkRequest { operations, pipeline: None, refresh: RefreshPolicy::None };
+                        let request =
+                            BulkRequest { operations, pipeline: None, refresh: RefreshPolicy::None };
                         assert!(!node.bulk(request).expect("answers").errors);
                     }
                 })
@@ -175,8 +211,12 @@ fn several_writers_and_a_refresher_agree() {
                 ids.dedup();
                 assert_eq!(ids.len(), hits.len(), "an id is visible once");
                 if round % 5 == 0 {
-                    let request = ForceMergeRequest { max_num_segments: Some(1), ..ForceMergeRequest::default() };
-                    assert_eq!(node.force_merge("t", IndicesOptions::BROADCAST, &request).expect("merges").failed, 0);
+                    let request =
+                        ForceMergeRequest { max_num_segments: Some(1), ..ForceMergeRequest::default() };
+                    assert_eq!(
+                        node.force_merge("t", IndicesOptions::BROADCAST, &request).expect("merges").failed,
+                        0
+                    );
                 }
             }
         });

@@ -11,18 +11,35 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Clone)]
 enum Step {
-    Index { id: u8, color: u8, n: u16 },
-    Create { id: u8 },
-    Append { color: u8 },
-    Update { id: u8, n: u16 },
-    Delete { id: u8 },
+    Index {
+        id: u8,
+        color: u8,
+        n: u16,
+    },
+    Create {
+        id: u8,
+    },
+    Append {
+        color: u8,
+    },
+    Update {
+        id: u8,
+        n: u16,
+    },
+    Delete {
+        id: u8,
+    },
     Refresh,
     Flush,
-    Merge { segments: u8 },
+    Merge {
+        segments: u8,
+    },
     /// Policy merges, as the background threads run them.
     ExpungeDeletes,
     /// The process ends and starts again.
-    Reopen { closes: bool },
+    Reopen {
+        closes: bool,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -71,7 +88,8 @@ fn run(steps: &[Step], shards: u32) {
                 let id = format!("id{id}");
                 let source = json!({"color": "c0", "n": 0});
                 let text = source.to_string();
-                let operation = BulkOperation { kind: OperationKind::Create, ..index("t", &id, text.as_bytes()) };
+                let operation =
+                    BulkOperation { kind: OperationKind::Create, ..index("t", &id, text.as_bytes()) };
                 match write(&node, operation) {
                     Ok(_) => assert!(model.documents.insert(id, source).is_none(), "created over a document"),
                     Err(error) => assert!(error.status == 409 && model.documents.contains_key(&id)),
@@ -80,7 +98,8 @@ fn run(steps: &[Step], shards: u32) {
             Step::Append { color } => {
                 let source = json!({"color": format!("c{color}"), "n": 7});
                 let text = source.to_string();
-                let response = write(&node, BulkOperation::new(OperationKind::Index, "t", text.as_bytes())).expect("written");
+                let response = write(&node, BulkOperation::new(OperationKind::Index, "t", text.as_bytes()))
+                    .expect("written");
                 assert!(model.documents.insert(response.id.into(), source).is_none());
             }
             Step::Update { id, n } => {
@@ -106,13 +125,20 @@ fn run(steps: &[Step], shards: u32) {
                 assert_eq!(node.flush("t", IndicesOptions::BROADCAST, false).expect("flushes").failed, 0);
             }
             Step::Merge { segments } => {
-                let request = ForceMergeRequest { max_num_segments: Some(u32::from(*segments)), ..Default::default() };
-                assert_eq!(node.force_merge("t", IndicesOptions::BROADCAST, &request).expect("merges").failed, 0);
+                let request =
+                    ForceMergeRequest { max_num_segments: Some(u32::from(*segments)), ..Default::default() };
+                assert_eq!(
+                    node.force_merge("t", IndicesOptions::BROADCAST, &request).expect("merges").failed,
+                    0
+                );
                 model.visible = model.documents.clone();
             }
             Step::ExpungeDeletes => {
                 let request = ForceMergeRequest { only_expunge_deletes: true, ..Default::default() };
-                assert_eq!(node.force_merge("t", IndicesOptions::BROADCAST, &request).expect("merges").failed, 0);
+                assert_eq!(
+                    node.force_merge("t", IndicesOptions::BROADCAST, &request).expect("merges").failed,
+                    0
+                );
                 model.visible = model.documents.clone();
             }
             Step::Reopen { closes } => {
@@ -140,12 +166,17 @@ fn check(node: &Node, model: &Model, thoroughly: bool) {
         if !thoroughly && !id.ends_with('3') {
             continue;
         }
-        assert_eq!(get(node, "t", &id).map(|(_, source)| source), model.documents.get(&id).cloned(), "get {id}");
+        assert_eq!(
+            get(node, "t", &id).map(|(_, source)| source),
+            model.documents.get(&id).cloned(),
+            "get {id}"
+        );
     }
     if thoroughly {
         let expected: Vec<(String, Value)> = model.visible.clone().into_iter().collect();
         assert_eq!(search(node, "t", json!({"match_all": {}})), expected);
-        let expected: Vec<(String, Value)> = expected.into_iter().filter(|(_, source)| source["color"] == "c1").collect();
+        let expected: Vec<(String, Value)> =
+            expected.into_iter().filter(|(_, source)| source["color"] == "c1").collect();
         assert_eq!(search(node, "t", json!({"term": {"color": "c1"}})), expected);
     }
 }

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use limber_mapping::RequestError;
+use limber_mapping::{Mapping, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::Alias;
 use super::merge_json::merge_mappings;
 use super::names::{has_wildcard, wildcard_matches};
 use crate::api::Result;
-use crate::settings::{FlatSettings, flatten, nest, normalize_index_keys};
+use crate::settings::{FlatSettings, IndexSettings, flatten, nest, normalize_index_keys};
 
 /// `settings`, `mappings`, `aliases` of any template or of a request.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -110,6 +110,13 @@ impl TemplateBody {
             None => Ok(()),
         }
     }
+
+    /// Checks that an index could be made of it: the mappings under the settings' own analysis and limits.
+    fn check_mappings(&self) -> Result<()> {
+        let mut resolved = ResolvedTemplate::default();
+        resolved.lay(self);
+        resolved.check_mappings()
+    }
 }
 
 pub(crate) fn aliases_json(aliases: &BTreeMap<String, Alias>) -> Value {
@@ -152,6 +159,15 @@ impl ResolvedTemplate {
         for (name, alias) in body.aliases.iter().flatten() {
             self.aliases.insert(name.clone(), alias.clone());
         }
+    }
+
+    fn check_mappings(&self) -> Result<()> {
+        if self.mappings.is_empty() {
+            return Ok(());
+        }
+        let typed = IndexSettings::from_flat(&self.settings)?;
+        let settings = typed.mapping_settings(&self.settings)?;
+        Mapping::parse(&Value::Object(self.mappings.clone()), &settings).map(drop)
     }
 
     fn to_json(&self) -> Value {
@@ -249,6 +265,7 @@ impl Templates {
             ));
         };
         parts.check()?;
+        parts.check_mappings()?;
         if create && self.legacy.contains_key(name) {
             return Err(RequestError::illegal_argument(format!("index_template [{name}] already exists")));
         }
@@ -428,6 +445,7 @@ impl Templates {
             return Err(RequestError::illegal_argument(format!("index template [{name}] already exists")));
         }
         let shown = self.parse_composable(name, body)?;
+        self.lay_composable(&shown).check_mappings()?;
         self.check_priority(name, &shown)?;
         self.composable.insert(name.to_owned(), shown);
         Ok(())

@@ -87,6 +87,14 @@ impl Node {
         self.live.load().values().flat_map(|index| index.shards.iter().cloned()).collect()
     }
 
+    /// One round of everything the background threads do. For tests without threads.
+    pub fn maintain(&self) {
+        self.refresh_round(0);
+        self.sync_round();
+        self.upkeep_round(0);
+        self.merge_round();
+    }
+
     /// Refreshes the shards whose interval is over.
     pub(super) fn refresh_round(&self, _tick: u64) {
         let now_millis = self.now_millis();

@@ -78,6 +78,8 @@ impl Node {
     pub fn bulk(&self, request: BulkRequest<'_>) -> Result<BulkResponse> {
         let clock = &*self.environment.clock;
         let start_nanos = clock.monotonic_nanos();
+        let description = format!("requests[{}]", request.operations.len());
+        let _task = self.tasks.register("indices:data/write/bulk", description, false);
         let mut steps: Vec<Step<'_>> = request
             .operations
             .iter()

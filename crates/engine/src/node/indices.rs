@@ -8,7 +8,7 @@ use limber_store::directory::write_atomically;
 use serde_json::{Map, Value, json};
 
 use super::Node;
-use super::live::{LiveIndex, index_folder, mapping_settings, search_settings, shard_folder};
+use super::live::{LiveIndex, index_folder, search_settings, shard_folder};
 use super::open::LiveIndices;
 use crate::api::*;
 use crate::catalog::names::{check_index_name, has_wildcard, index_not_found_because};
@@ -111,7 +111,7 @@ impl Node {
         for alias in aliases.keys() {
             check_alias_target(&catalog, alias)?;
         }
-        let mapping = Mapping::parse(&Value::Object(mappings), &mapping_settings(&settings, &typed)?)?;
+        let mapping = Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings)?)?;
         let metadata = IndexMetadata {
             name: name.into(),
             uuid: self.environment.uuid().into(),
@@ -254,7 +254,7 @@ impl Node {
             let mapping = match self.live.load().get(&metadata.uuid) {
                 Some(live) => live.core.mapping.load().merge(body)?,
                 None => {
-                    let settings = mapping_settings(&metadata.settings, &metadata.typed)?;
+                    let settings = metadata.typed.mapping_settings(&metadata.settings)?;
                     Mapping::parse(&metadata.mappings, &settings)?.merge(body)?
                 }
             };
@@ -334,7 +334,7 @@ impl Node {
             let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
             let typed = Arc::new(IndexSettings::from_flat(&settings)?);
             // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is stored.
-            let mapping_settings = mapping_settings(&settings, &typed)?;
+            let mapping_settings = typed.mapping_settings(&settings)?;
             updated.push((IndexMetadata { settings, typed, ..(*metadata).clone() }, mapping_settings));
         }
         for (metadata, mapping_settings) in updated {

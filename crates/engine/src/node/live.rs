@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use limber_mapping::analysis::Analyzers;
-use limber_mapping::{Limits, Mapping, MappingSettings, RequestError};
+use limber_mapping::{Mapping, RequestError};
 use limber_search::{IndexRef, ShardSettings};
 
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
-use crate::settings::{FlatSettings, IndexSettings, nest};
+use crate::settings::IndexSettings;
 use crate::shard::{IndexCore, Shard, ShardServices, store_error};
 
 /// An open index.
@@ -27,27 +26,6 @@ pub(super) fn index_folder(uuid: &str) -> String {
     format!("indices/{uuid}")
 }
 
-/// What an index's settings say to its mapping.
-pub(super) fn mapping_settings(flat: &FlatSettings, typed: &IndexSettings) -> Result<MappingSettings> {
-    let nested = nest(flat);
-    let analyzers = match nested["index"].get("analysis") {
-        Some(analysis) => Analyzers::parse(analysis)?,
-        None => Analyzers::built_in(),
-    };
-    let limits = Limits {
-        total_fields: typed.total_fields_limit,
-        depth: typed.depth_limit,
-        field_name_length: typed.field_name_length_limit,
-        ..Limits::default()
-    };
-    Ok(MappingSettings {
-        limits,
-        coerce: typed.coerce,
-        ignore_malformed: typed.ignore_malformed,
-        analyzers: Arc::new(analyzers),
-    })
-}
-
 pub(super) fn search_settings(typed: &IndexSettings) -> ShardSettings {
     ShardSettings {
         max_result_window: typed.max_result_window.min(u64::from(u32::MAX)) as u32,
@@ -58,7 +36,7 @@ pub(super) fn search_settings(typed: &IndexSettings) -> ShardSettings {
 impl LiveIndex {
     /// Opens all shards. One that does not open stays unavailable (red) and says why; the others serve.
     pub(super) fn open(metadata: &IndexMetadata, services: &ShardServices) -> Result<LiveIndex> {
-        let settings = mapping_settings(&metadata.settings, &metadata.typed)?;
+        let settings = metadata.typed.mapping_settings(&metadata.settings)?;
         let mapping = Mapping::parse(&metadata.mappings, &settings)?;
         let core = Arc::new(IndexCore {
             name: metadata.name.clone(),

@@ -164,7 +164,8 @@ impl Node {
         Ok(())
     }
 
-    /// Stops the background threads, flushes every shard (errors are logged) and gives the folder back.
+    /// Stops the background threads and flushes every shard (errors are logged). The folder's lock goes with the last
+    /// reference to the node.
     pub fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;

@@ -13,7 +13,10 @@ use serde_json::Value;
 use super::Node;
 use crate::api::*;
 use crate::catalog::IndexMetadata;
+use crate::scroll::ScrollContext;
 use crate::shard::{Shard, routing};
+
+const SEARCH_ACTION: &str = "indices:data/read/search";
 
 /// What a search runs on.
 struct Pinned {
@@ -39,6 +42,11 @@ impl Node {
         scroll_keep_alive_ms: Option<u64>,
         cancelled: Arc<AtomicBool>,
     ) -> limber_search::Result<(SearchResponse, Option<String>)> {
+        let _task = self.tasks.register_cancellable(
+            SEARCH_ACTION,
+            format!("indices[{expression}]"),
+            cancelled.clone(),
+        );
         let pinned = self.pin(expression, options, routing)?;
         let request = &self.prepared(request, &pinned)?;
         let context = self.search_context(cancelled);
@@ -64,6 +72,11 @@ impl Node {
         request: &CountRequest,
         cancelled: Arc<AtomicBool>,
     ) -> limber_search::Result<CountResponse> {
+        let _task = self.tasks.register_cancellable(
+            SEARCH_ACTION,
+            format!("indices[{expression}]"),
+            cancelled.clone(),
+        );
         let pinned = self.pin(expression, options, routing)?;
         let mut request = request.clone();
         if let Some(filter) = &pinned.filter {
@@ -91,7 +104,14 @@ impl Node {
         self.scrolls.check_room(limit)?;
         let mut response = limber_search::execute_page(&pinned.snapshots, request, None, context)?;
         let cursor = response.cursor.take();
-        let id = self.scrolls.add(pinned.snapshots.clone(), request.clone(), cursor, keep_alive_ms, limit)?;
+        let context = ScrollContext::new(
+            self.environment.clock.clone(),
+            pinned.snapshots.clone(),
+            &pinned.shards,
+            request.clone(),
+            cursor,
+        );
+        let id = self.scrolls.add(context, keep_alive_ms, limit)?;
         Ok((response, Some(id)))
     }
 
@@ -105,6 +125,7 @@ impl Node {
         if let Some(keep_alive_ms) = keep_alive_ms {
             self.check_keep_alive(keep_alive_ms)?;
         }
+        let _task = self.tasks.register_cancellable("indices:data/read/scroll", "scroll", cancelled.clone());
         let scroll = self.scrolls.get(id, keep_alive_ms)?;
         let context = self.search_context(cancelled);
         // One page at a time: two callers of one id get pages one after the other.

@@ -76,6 +76,9 @@ impl Node {
                  mutually exclusive;",
             ));
         }
+        let description =
+            format!("Force-merge indices [{expression}], maxSegments[{:?}]", request.max_num_segments);
+        let _task = self.tasks.register("indices:admin/forcemerge", description, false);
         self.broadcast(expression, options, |shard| shard.force_merge(request))
     }
 

@@ -1,11 +1,14 @@
 //! One index's settings: checked, then typed.
 
-use limber_mapping::RequestError;
+use std::sync::Arc;
+
+use limber_mapping::analysis::Analyzers;
+use limber_mapping::{Limits, MappingSettings, RequestError};
 use serde_json::Value;
 
 use crate::api::Result;
 use crate::settings::definition::{self, Change, Definition, Kind};
-use crate::settings::flat::FlatSettings;
+use crate::settings::flat::{FlatSettings, nest};
 use crate::settings::index_table::INDEX_SETTINGS;
 use crate::settings::value;
 
@@ -57,6 +60,7 @@ pub struct IndexSettings {
     pub durability: Durability,
     pub sync_interval_ms: u64,
     pub flush_threshold_bytes: u64,
+    pub flush_threshold_age_ms: u64,
     pub max_result_window: u64,
     pub max_docvalue_fields_search: u64,
     pub max_terms_count: u64,
@@ -160,6 +164,7 @@ impl IndexSettings {
                 _ => Durability::Request,
             },
             sync_interval_ms: read.time_ms("index.translog.sync_interval", 5000)?.max(100) as u64,
+            flush_threshold_age_ms: read.time_ms("index.translog.flush_threshold_age", 60_000)?.max(1) as u64,
             flush_threshold_bytes: read.bytes("index.translog.flush_threshold_size", 10 << 30)?.max(128)
                 as u64,
             max_result_window: read.integer("index.max_result_window", 10_000)? as u64,
@@ -195,6 +200,26 @@ impl IndexSettings {
                 auto_throttle: read.boolean("index.merge.scheduler.auto_throttle", true)?,
             },
             check_on_startup: read.text("index.shard.check_on_startup").is_some_and(|text| text != "false"),
+        })
+    }
+
+    /// What the settings say to the mapping; `flat` has the analysis.
+    pub(crate) fn mapping_settings(&self, flat: &FlatSettings) -> Result<MappingSettings> {
+        let analyzers = match nest(flat)["index"].get("analysis") {
+            Some(analysis) => Analyzers::parse(analysis)?,
+            None => Analyzers::built_in(),
+        };
+        let limits = Limits {
+            total_fields: self.total_fields_limit,
+            depth: self.depth_limit,
+            field_name_length: self.field_name_length_limit,
+            ..Limits::default()
+        };
+        Ok(MappingSettings {
+            limits,
+            coerce: self.coerce,
+            ignore_malformed: self.ignore_malformed,
+            analyzers: Arc::new(analyzers),
         })
     }
 

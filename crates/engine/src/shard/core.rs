@@ -162,8 +162,9 @@ impl Shard {
         self.core.store(Arc::new(core));
     }
 
+    /// Takes reads and writes. A shard that failed still answers searches while it waits to be reopened.
     pub(crate) fn is_started(&self) -> bool {
-        self.core().is_ok()
+        self.core().is_ok_and(|core| !core.is_failed())
     }
 
     /// The folder is going away or the index is closing: nothing is written any more.

@@ -15,9 +15,6 @@ use super::segments::SegmentEntry;
 use super::stats::Timer;
 use crate::api::Result;
 
-/// Uncommitted operations older than this are committed by the scheduler (`index.translog.flush_threshold_age` in Elasticsearch).
-const FLUSH_AGE_MS: u64 = 60_000;
-
 impl Shard {
     /// Commits. Without `force` nothing happens when nothing was written since the last commit.
     pub(crate) fn flush(&self, force: bool) -> Result<()> {
@@ -25,7 +22,7 @@ impl Shard {
         self.flush_core(&core, force)
     }
 
-    /// By the scheduler: the translog has outgrown `flush_threshold_size`, or holds operations of more than a minute.
+    /// By the scheduler: the translog has outgrown `flush_threshold_size`, or holds operations older than `flush_threshold_age`.
     pub(crate) fn flush_if_due(&self) -> Result<bool> {
         let core = self.core()?;
         if core.is_failed() || !core.is_uncommitted.load(Ordering::Acquire) {
@@ -34,7 +31,7 @@ impl Shard {
         let settings = self.index.settings.load();
         let is_large = core.translog.stats().uncommitted_size_bytes > settings.flush_threshold_bytes;
         let age_ms = self.now_millis().saturating_sub(core.last_flush_millis.load(Ordering::Relaxed));
-        if !is_large && age_ms < FLUSH_AGE_MS {
+        if !is_large && age_ms < settings.flush_threshold_age_ms {
             return Ok(false);
         }
         self.counters.periodic_flush.fetch_add(1, Ordering::Relaxed);

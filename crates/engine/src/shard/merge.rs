@@ -32,6 +32,10 @@ impl Shard {
     pub(crate) fn merge_once(&self) -> Result<bool> {
         let core = self.core()?;
         let settings = self.index.settings.load_full();
+        let most = settings.merge.max_thread_count.unwrap_or(usize::MAX) as u64;
+        if core.is_failed() || core.merges_running.load(Ordering::Relaxed) >= most {
+            return Ok(false);
+        }
         let is_throttled = settings.merge.auto_throttle;
         self.merge_chosen(&core, is_throttled, |candidates| find_merge(candidates, &settings.merge))
     }

@@ -1,0 +1,165 @@
+//! Every call to the disk fails once, and the power goes at every moment: what was acknowledged stays.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use common::*;
+use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
+use limber_engine::*;
+use limber_store::{CrashDisk, Fault};
+use serde_json::{Value, json};
+
+fn node_on(disk: &CrashDisk, seed: u64) -> Result<Arc<Node>> {
+    let environment = Environment {
+        clock: Arc::new(ManualClock::at(1_700_000_000_000)),
+        randomness: Arc::new(SeededRandomness::new(seed)),
+        disk: Arc::new(disk.clone()),
+    };
+    Node::open_with(config(Path::new("/crash")), environment)
+}
+
+/// Sources each id may have; `None`: it may be absent. One entry when the last write was acknowledged.
+type Allowed = BTreeMap<String, Vec<Option<Value>>>;
+
+fn note(allowed: &mut Allowed, id: &str, new: Option<Value>, outcome: &Result<WriteResponse>) {
+    let states = allowed.entry(id.to_owned()).or_insert_with(|| vec![None]);
+    match outcome {
+        Ok(_) => *states = vec![new],
+        // Not promised, not excluded.
+        Err(_) => states.push(new),
+    }
+}
+
+/// Writes, refreshes, flushes and merges; errors are noted and lived with.
+fn scenario(node: &Node, allowed: &mut Allowed, rounds: std::ops::Range<u32>) {
+    for round in rounds {
+        for number in 0..4u32 {
+            let id = format!("d{}", (round * 3 + number) % 10);
+            let source = json!({"n": round * 10 + number});
+            let outcome = write(node, index("t", &id, source.to_string().as_bytes()));
+            note(allowed, &id, Some(source), &outcome);
+        }
+        let id = format!("d{}", round % 10);
+        let outcome = write(node, delete("t", &id));
+        note(allowed, &id, None, &outcome);
+        let _ = match round % 4 {
+            0 => node.refresh("t", IndicesOptions::BROADCAST),
+            1 => node.flush("t", IndicesOptions::BROADCAST, false),
+            2 => node.force_merge(
+                "t",
+                IndicesOptions::BROADCAST,
+                &ForceMergeRequest { max_num_segments: Some(1), ..Default::default() },
+            ),
+            _ => node.refresh("t", IndicesOptions::BROADCAST),
+        };
+    }
+}
+
+fn verify(node: &Node, allowed: &Allowed, what: &str) {
+    node.refresh("t", IndicesOptions::BROADCAST).expect("refreshes");
+    let hits: BTreeMap<String, Value> = search(node, "t", json!({"match_all": {}})).into_iter().collect();
+    for (id, states) in allowed {
+        let got = get(node, "t", id).map(|(_, source)| source);
+        assert!(states.contains(&got), "{what}: {id} is {got:?}, allowed are {states:?}");
+        assert_eq!(hits.get(id), got.as_ref(), "{what}: get and search of {id}");
+    }
+}
+
+const BODY: &str =
+    r#"{"settings": {"number_of_replicas": 0}, "mappings": {"properties": {"n": {"type": "long"}}}}"#;
+
+fn fresh(disk: &CrashDisk, seed: u64) -> Arc<Node> {
+    let node = node_on(disk, seed).expect("opens");
+    node.create_index("t", &serde_json::from_str(BODY).expect("JSON")).expect("created");
+    node
+}
+
+#[test]
+fn a_failing_call_loses_nothing_that_was_acknowledged() {
+    let disk = CrashDisk::new(1);
+    let node = fresh(&disk, 1);
+    let before = disk.call_count();
+    scenario(&node, &mut Allowed::new(), 0..6);
+    let calls = disk.call_count() - before;
+    drop(node);
+    assert!(calls > 100, "{calls}");
+    for fault in [Fault::Io, Fault::NoSpace, Fault::SyncLost] {
+        let mut refused = 0;
+        // Steps of a prime, shifted per fault: all kinds of calls are met, and the suite stays fast.
+        for call in (0..calls).skip(fault as usize).step_by(7) {
+            let what = format!("{fault:?} at call {call}");
+            let disk = CrashDisk::new(call);
+            let node = fresh(&disk, call);
+            let mut allowed = Allowed::new();
+            disk.fail_call(call, fault);
+            scenario(&node, &mut allowed, 0..6);
+            refused += u32::from(allowed.values().any(|states| states.len() > 1));
+            // Reads go on, whatever has failed.
+            let _ = search(&node, "t", json!({"match_all": {}}));
+            if call % 2 == 0 {
+                node.maintain();
+                let outcome = write(&node, index("t", "after", br#"{"n": 1}"#));
+                assert!(outcome.is_ok(), "{what}: {outcome:?}");
+                note(&mut allowed, "after", Some(json!({"n": 1})), &outcome);
+                verify(&node, &allowed, &format!("{what}, recovered in place"));
+                scenario(&node, &mut allowed, 6..8);
+            }
+            drop(node);
+            disk.crash();
+            let node = node_on(&disk, call).expect("opens again");
+            verify(&node, &allowed, &format!("{what}, after the crash"));
+        }
+        assert!(refused > 0, "{fault:?} is noticed");
+    }
+}
+
+#[test]
+fn the_power_goes_at_any_round() {
+    for seed in 0..40u64 {
+        let disk = CrashDisk::new(seed);
+        let mut node = fresh(&disk, seed);
+        let mut allowed = Allowed::new();
+        let mut round = 0;
+        for life in 0..3 {
+            let rounds = 1 + (seed as u32 + life) % 5;
+            scenario(&node, &mut allowed, round..round + rounds);
+            round += rounds;
+            drop(node);
+            disk.crash();
+            node = node_on(&disk, seed + 1).expect("opens again");
+            verify(&node, &allowed, &format!("seed {seed}, life {life}"));
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
+    let disk = CrashDisk::new(5);
+    let node = fresh(&disk, 5);
+    let mut allowed = Allowed::new();
+    scenario(&node, &mut allowed, 0..3);
+    disk.set_available_bytes(300);
+    let mut refused = None;
+    for number in 0..20 {
+        let id = format!("full{number}");
+        let source = json!({"n": number});
+        let outcome = write(&node, index("t", &id, source.to_string().as_bytes()));
+        note(&mut allowed, &id, Some(source), &outcome);
+        refused = outcome.err().or(refused);
+    }
+    let error = refused.expect("the disk is full");
+    assert_eq!((error.status, error.kind), (429, "cluster_block_exception"), "{error}");
+    assert!(!search(&node, "t", json!({"match_all": {}})).is_empty(), "reads go on");
+    node.maintain();
+    assert!(write(&node, index("t", "still", b"{}")).is_err(), "still full");
+    disk.set_available_bytes(u64::MAX);
+    node.maintain();
+    node.maintain();
+    let outcome = write(&node, index("t", "again", br#"{"n": 1}"#));
+    assert!(outcome.is_ok(), "{outcome:?}");
+    note(&mut allowed, "again", Some(json!({"n": 1})), &outcome);
+    verify(&node, &allowed, "room again");
+}
