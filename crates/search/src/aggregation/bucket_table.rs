@@ -54,10 +54,6 @@ impl BucketTable {
         self.keys[bucket as usize]
     }
 
-    pub fn parent(&self, bucket: u32) -> u32 {
-        self.parents[bucket as usize]
-    }
-
     /// The bucket, made at the first call; its count stays as it is.
     #[inline]
     pub fn bucket(&mut self, parent: u32, key: i64, budget: &Budget) -> Result<u32> {

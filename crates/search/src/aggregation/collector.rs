@@ -71,7 +71,8 @@ impl<'s> Subs<'s> {
 
     /// For each of `buckets` (any order, each once) the results of all aggregations.
     pub fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Vec<Partial>>> {
-        let mut results: Vec<Vec<Partial>> = buckets.iter().map(|_| Vec::with_capacity(self.list.len())).collect();
+        let mut results: Vec<Vec<Partial>> =
+            buckets.iter().map(|_| Vec::with_capacity(self.list.len())).collect();
         if self.list.is_empty() {
             return Ok(results);
         }
@@ -182,7 +183,11 @@ impl BoundAggregations {
     ///
     /// # Errors
     /// Those of the shard: unsupported fields, wrong formats, a full memory pool.
-    pub fn bind(request: &super::Aggregations, shard: &ShardSnapshot, context: &SearchContext) -> Result<BoundAggregations> {
+    pub fn bind(
+        request: &super::Aggregations,
+        shard: &ShardSnapshot,
+        context: &SearchContext,
+    ) -> Result<BoundAggregations> {
         let list = super::bind::bind_all(&request.list, shard, context.now_millis)?;
         Ok(BoundAggregations { list, budget: Budget::new(context)? })
     }

@@ -25,7 +25,11 @@ impl DecimalFormat {
         let positive = pattern.split(';').next().unwrap_or_default();
         let is_number = |char: char| matches!(char, '0' | '#' | ',' | '.');
         let unquoted = Unquoted::of(positive);
-        let first = unquoted.chars.iter().position(|&(char, quoted)| !quoted && is_number(char)).ok_or_else(malformed)?;
+        let first = unquoted
+            .chars
+            .iter()
+            .position(|&(char, quoted)| !quoted && is_number(char))
+            .ok_or_else(malformed)?;
         let rest = &unquoted.chars[first..];
         let len = rest.iter().take_while(|&&(char, quoted)| !quoted && is_number(char)).count();
         let number: String = rest[..len].iter().map(|&(char, _)| char).collect();
@@ -46,7 +50,9 @@ impl DecimalFormat {
                     '%' if !quoted => format.multiplier = 100,
                     '‰' if !quoted => format.multiplier = 1000,
                     'E' if !quoted && !is_prefix => {
-                        return Err(RequestError::unsupported(format!("the exponent in the number format [{pattern}]")));
+                        return Err(RequestError::unsupported(format!(
+                            "the exponent in the number format [{pattern}]"
+                        )));
                     }
                     _ => {}
                 }
@@ -102,7 +108,11 @@ impl DecimalFormat {
     }
 
     fn push_integer(&self, integer: &str, out: &mut String) {
-        let integer = if integer == "0" && self.integer_digits_min == 0 && self.fraction_digits_max > 0 { "" } else { integer };
+        let integer = if integer == "0" && self.integer_digits_min == 0 && self.fraction_digits_max > 0 {
+            ""
+        } else {
+            integer
+        };
         let padded = format!("{integer:0>width$}", width = self.integer_digits_min);
         for (at, digit) in padded.chars().enumerate() {
             let left = padded.len() - at;

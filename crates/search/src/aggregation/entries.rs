@@ -126,7 +126,12 @@ impl Emitted {
         let is_strict = self.entries.windows(2).all(|pair| pair[0] < pair[1]);
         if is_strict && parent.positions.is_none() {
             if self.entries.len() == parent.docs.len() {
-                return Entries { docs: parent.docs, positions: None, buckets: Some(&self.buckets), bucket_count };
+                return Entries {
+                    docs: parent.docs,
+                    positions: None,
+                    buckets: Some(&self.buckets),
+                    bucket_count,
+                };
             }
             self.docs.clear();
             self.docs.extend(self.entries.iter().map(|&entry| parent.docs[entry as usize]));
@@ -143,6 +148,11 @@ impl Emitted {
             }
             self.positions.push(self.docs.len() as u32 - 1);
         }
-        Entries { docs: &self.docs, positions: Some(&self.positions), buckets: Some(&self.buckets), bucket_count }
+        Entries {
+            docs: &self.docs,
+            positions: Some(&self.positions),
+            buckets: Some(&self.buckets),
+            bucket_count,
+        }
     }
 }

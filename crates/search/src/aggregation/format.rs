@@ -17,7 +17,10 @@ pub enum Format {
     Raw,
     Boolean,
     Ip,
-    Date { format: Arc<DateFormat>, zone: Zone },
+    Date {
+        format: Arc<DateFormat>,
+        zone: Zone,
+    },
     Decimal(Arc<DecimalFormat>),
 }
 
@@ -51,7 +54,7 @@ impl Format {
     pub fn text(&self, value: f64) -> String {
         match self {
             Format::Raw | Format::Ip => java_double(value),
-            Format::Boolean => (value as i64 != 0).to_string(),
+            Format::Boolean => (value != 0.0).to_string(),
             Format::Date { format, zone } => format.format_millis_in(value as i64, zone),
             Format::Decimal(format) => format.format(value),
         }
@@ -70,8 +73,10 @@ impl Format {
     /// A statistic's `..._as_string`: booleans stay booleans, dates beyond what a long holds are null, as in Elasticsearch.
     pub fn value(&self, value: f64) -> Value {
         match self {
-            Format::Boolean => (value as i64 != 0).into(),
-            Format::Date { .. } if value.is_nan() || value >= i64::MAX as f64 || value <= i64::MIN as f64 => Value::Null,
+            Format::Boolean => (value != 0.0).into(),
+            Format::Date { .. } if value.is_nan() || value >= i64::MAX as f64 || value <= i64::MIN as f64 => {
+                Value::Null
+            }
             _ => self.text(value).into(),
         }
     }

@@ -41,12 +41,18 @@ impl Options {
         self.map.shift_remove(option).filter(|value| !value.is_null())
     }
 
+    /// Everything that is left.
+    pub fn take_all(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.map)
+    }
+
     pub fn has(&self, option: &str) -> bool {
         self.map.contains_key(option)
     }
 
     fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
-        let reason = format!("[{}] {option} doesn't support values of type: {}", self.kind, json::token(value));
+        let reason =
+            format!("[{}] {option} doesn't support values of type: {}", self.kind, json::token(value));
         RequestError::new(400, "x_content_parse_exception", reason)
     }
 
@@ -75,14 +81,16 @@ impl Options {
         let Some(value) = self.take(option) else { return Ok(None) };
         let number = value.as_i64().or_else(|| value.as_f64().map(|double| double as i64));
         let number = number.or_else(|| value.as_str().and_then(|text| text.parse().ok()));
-        let wrong = || self.failed(option, json::number_format(json::scalar_text(&value).unwrap_or_default()));
+        let wrong =
+            || self.failed(option, json::number_format(json::scalar_text(&value).unwrap_or_default()));
         number.map(Some).ok_or_else(wrong)
     }
 
     pub fn double(&mut self, option: &str) -> Result<Option<f64>> {
         let Some(value) = self.take(option) else { return Ok(None) };
         let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
-        let wrong = || self.failed(option, json::number_format(json::scalar_text(&value).unwrap_or_default()));
+        let wrong =
+            || self.failed(option, json::number_format(json::scalar_text(&value).unwrap_or_default()));
         number.map(Some).ok_or_else(wrong)
     }
 
@@ -125,7 +133,10 @@ impl ValuesOptions {
             return Err(RequestError::unsupported(format!("[script] in the aggregation [{}]", options.kind)));
         }
         if let Some(value_type) = options.text("value_type")? {
-            return Err(RequestError::unsupported(format!("[value_type] ({value_type}) in the aggregation [{}]", options.kind)));
+            return Err(RequestError::unsupported(format!(
+                "[value_type] ({value_type}) in the aggregation [{}]",
+                options.kind
+            )));
         }
         let field = options.text("field")?.ok_or_else(|| {
             RequestError::illegal_argument("Required one of fields [field, script], but none were specified.")
@@ -143,11 +154,15 @@ impl ValuesOptions {
         values.time_zone = match options.take("time_zone") {
             None => None,
             Some(Value::Number(hours)) => Some(format!("{:+03}:00", hours.as_i64().unwrap_or(0))),
-            Some(value) => Some(json::scalar_text(&value).ok_or_else(|| options.wrong_type("time_zone", &value))?),
+            Some(value) => {
+                Some(json::scalar_text(&value).ok_or_else(|| options.wrong_type("time_zone", &value))?)
+            }
         };
         if let Some(zone) = &values.time_zone {
             limber_mapping::date::Zone::parse(zone).map_err(|error| {
-                let cause = error.caused_by.map_or_else(|| RequestError::illegal_argument(error.reason), |cause| *cause);
+                let cause = error
+                    .caused_by
+                    .map_or_else(|| RequestError::illegal_argument(error.reason), |cause| *cause);
                 options.failed("time_zone", cause)
             })?;
         }

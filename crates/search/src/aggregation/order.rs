@@ -98,6 +98,23 @@ impl BucketOrder {
         Ok((!keys.is_empty()).then_some(BucketOrder { keys }))
     }
 
+    /// Checks that every path begins with one of `subs`; on a shard, histograms refuse others in words of their own.
+    pub fn check_on_shard(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
+        let unknown = self.paths().find(|path| !subs.iter().any(|sub| Some(&sub.name) == path.names.first()));
+        let Some(OrderPath { text, names, .. }) = unknown else { return Ok(()) };
+        let name = names.first().map_or("", String::as_str);
+        let reason = format!(
+            "The provided aggregation [{name}] either does not exist, or is a pipeline aggregation and cannot be used to sort the buckets."
+        );
+        let cause = RequestError::illegal_argument(reason.clone());
+        Err(RequestError::new(
+            400,
+            "invalid_path",
+            format!("Invalid aggregation order path [{text}]. {reason}"),
+        )
+        .caused_by(cause))
+    }
+
     /// Checks that every path leads to a value of `subs`.
     pub fn check(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
         self.paths().try_for_each(|path| path.check(subs))
@@ -111,7 +128,8 @@ impl OrderPath {
         if let Some(last) = names.last_mut() {
             if let Some((name, key)) = last.split_once('.') {
                 (value, *last) = (Some(key.to_owned()), name.to_owned());
-            } else if let Some((name, key)) = last.strip_suffix(']').and_then(|inside| inside.split_once('[')) {
+            } else if let Some((name, key)) = last.strip_suffix(']').and_then(|inside| inside.split_once('['))
+            {
                 (value, *last) = (Some(key.to_owned()), name.to_owned());
             }
         }
@@ -121,7 +139,11 @@ impl OrderPath {
     fn check(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
         let invalid = |reason: String| {
             let cause = RequestError::illegal_argument(reason.clone());
-            Err(RequestError::illegal_argument(format!("Invalid aggregation order path [{}]. {reason}", self.text)).caused_by(cause))
+            Err(RequestError::illegal_argument(format!(
+                "Invalid aggregation order path [{}]. {reason}",
+                self.text
+            ))
+            .caused_by(cause))
         };
         let mut level = subs;
         for (position, name) in self.names.iter().enumerate() {
@@ -134,7 +156,10 @@ impl OrderPath {
                 Kind::Filter(_) | Kind::Missing(_) => return Ok(()),
                 Kind::Metric(metric) if is_last => {
                     if metric.is_multi_value() && self.value.is_none() {
-                        return invalid("Missing value key in [null] which refers to a multi-value metric aggregation".to_owned());
+                        return invalid(
+                            "Missing value key in [null] which refers to a multi-value metric aggregation"
+                                .to_owned(),
+                        );
                     }
                     return match metric.order_value_name(self.value.as_deref()) {
                         Ok(()) => Ok(()),

@@ -68,7 +68,10 @@ impl Source {
     /// Whether values are doubles rather than longs.
     pub fn is_floating(&self) -> bool {
         self.field.as_ref().is_some_and(|field| {
-            matches!(field.kind, FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. })
+            matches!(
+                field.kind,
+                FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. }
+            )
         })
     }
 
@@ -77,11 +80,15 @@ impl Source {
         let Some(value) = &self.missing else { return Ok(None) };
         let Some(field) = &self.field else {
             let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
-            let number = number.ok_or_else(|| crate::json::number_format(crate::json::scalar_text(value).unwrap_or_default()))?;
+            let number = number.ok_or_else(|| {
+                crate::json::number_format(crate::json::scalar_text(value).unwrap_or_default())
+            })?;
             return Ok(Some(limber_mapping::number::sortable_from_f64(number)));
         };
         let context = match &self.format {
-            Format::Date { format, zone } => DateContext { now_millis: self.now_millis, zone, format: Some(format) },
+            Format::Date { format, zone } => {
+                DateContext { now_millis: self.now_millis, zone, format: Some(format) }
+            }
             _ => DateContext::at(self.now_millis),
         };
         // The lower end: a date such as `2020` is its first millisecond.
@@ -117,7 +124,9 @@ impl Source {
             None | Some(FieldType::Double | FieldType::Float | FieldType::HalfFloat) => {
                 out.extend(stored.iter().map(|&value| limber_mapping::number::f64_from_sortable(value)));
             }
-            Some(FieldType::ScaledFloat { scaling_factor }) => out.extend(stored.iter().map(|&value| value as f64 / scaling_factor)),
+            Some(FieldType::ScaledFloat { scaling_factor }) => {
+                out.extend(stored.iter().map(|&value| value as f64 / scaling_factor))
+            }
             Some(_) => out.extend(stored.iter().map(|&value| value as f64)),
         }
     }
@@ -163,7 +172,9 @@ impl<'s> NumberReader<'s> {
     pub fn window_range(&self, doc: DocId) -> Result<Option<(i64, i64)>> {
         use limber_segment::columns::Cardinality;
         match &self.column {
-            Some(column) if column.cardinality() == Cardinality::Single => Ok(column.window_range(doc as usize / 4096)?),
+            Some(column) if column.cardinality() == Cardinality::Single => {
+                Ok(column.window_range(doc as usize / 4096)?)
+            }
             _ => Ok(None),
         }
     }
@@ -184,13 +195,27 @@ impl<'s> NumberReader<'s> {
         let Some(missing) = self.missing else {
             return Ok(Values { values: &self.batch.values, positions: Some(&self.batch.positions) });
         };
-        fill(&self.batch.values, &self.batch.positions, docs.len(), missing, &mut self.filled, &mut self.filled_positions);
+        fill(
+            &self.batch.values,
+            &self.batch.positions,
+            docs.len(),
+            missing,
+            &mut self.filled,
+            &mut self.filled_positions,
+        );
         Ok(Values { values: &self.filled, positions: Some(&self.filled_positions) })
     }
 }
 
 /// `values` with `missing` for every document that has none.
-fn fill<T: Copy>(values: &[T], owners: &[u32], doc_count: usize, missing: T, out: &mut Vec<T>, out_positions: &mut Vec<u32>) {
+fn fill<T: Copy>(
+    values: &[T],
+    owners: &[u32],
+    doc_count: usize,
+    missing: T,
+    out: &mut Vec<T>,
+    out_positions: &mut Vec<u32>,
+) {
     out.clear();
     out_positions.clear();
     let mut next = 0;
@@ -238,7 +263,8 @@ impl<'s> OrdinalReader<'s> {
     /// Opens the segment's column and gives the number of ordinals, the one for `missing` (the last) included.
     pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<usize> {
         self.column = if is_mapped { segment.ordinals(&self.path)? } else { None };
-        let terms = if self.column.is_some() { segment.terms(&self.path)?.map_or(0, |terms| terms.len()) } else { 0 };
+        let terms =
+            if self.column.is_some() { segment.terms(&self.path)?.map_or(0, |terms| terms.len()) } else { 0 };
         self.missing_ordinal = terms as u32;
         Ok(terms as usize + usize::from(self.has_missing))
     }
@@ -268,7 +294,14 @@ impl<'s> OrdinalReader<'s> {
             return Ok(Values { values: &self.batch.values, positions: Some(&self.batch.positions) });
         }
         let missing = self.missing_ordinal;
-        fill(&self.batch.values, &self.batch.positions, docs.len(), missing, &mut self.filled, &mut self.filled_positions);
+        fill(
+            &self.batch.values,
+            &self.batch.positions,
+            docs.len(),
+            missing,
+            &mut self.filled,
+            &mut self.filled_positions,
+        );
         Ok(Values { values: &self.filled, positions: Some(&self.filled_positions) })
     }
 }

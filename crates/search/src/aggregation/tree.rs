@@ -67,22 +67,35 @@ impl Aggregations {
     }
 }
 
-fn parse_level(body: &Map<String, Value>, depth: usize, count: &mut usize) -> Result<Vec<Aggregation>, RequestError> {
+fn parse_level(
+    body: &Map<String, Value>,
+    depth: usize,
+    count: &mut usize,
+) -> Result<Vec<Aggregation>, RequestError> {
     if depth > DEPTH_MAX {
-        return Err(RequestError::illegal_argument(format!("aggregations are nested more than {DEPTH_MAX} deep")));
+        return Err(RequestError::illegal_argument(format!(
+            "aggregations are nested more than {DEPTH_MAX} deep"
+        )));
     }
     let mut list = Vec::with_capacity(body.len().min(64));
     for (name, definition) in body {
         *count += 1;
         if *count > COUNT_MAX {
-            return Err(RequestError::illegal_argument(format!("the request has more than {COUNT_MAX} aggregations")));
+            return Err(RequestError::illegal_argument(format!(
+                "the request has more than {COUNT_MAX} aggregations"
+            )));
         }
         list.push(parse_one(name, definition, depth, count)?);
     }
     Ok(list)
 }
 
-fn parse_one(name: &str, definition: &Value, depth: usize, count: &mut usize) -> Result<Aggregation, RequestError> {
+fn parse_one(
+    name: &str,
+    definition: &Value,
+    depth: usize,
+    count: &mut usize,
+) -> Result<Aggregation, RequestError> {
     if name.is_empty() || name.contains(['[', ']', '>']) {
         return Err(RequestError::parsing(format!(
             "Invalid aggregation name [{name}]. Aggregation names can contain any character except '[', ']', and '>'"
@@ -104,7 +117,9 @@ fn parse_one(name: &str, definition: &Value, depth: usize, count: &mut usize) ->
             }
             "aggs" | "aggregations" => {
                 if !subs.is_empty() {
-                    return Err(RequestError::parsing(format!("Found two sub aggregation definitions under [{name}]")));
+                    return Err(RequestError::parsing(format!(
+                        "Found two sub aggregation definitions under [{name}]"
+                    )));
                 }
                 let map = value.as_object().ok_or_else(|| expected_object(key, value, name))?;
                 subs = parse_level(map, depth + 1, count)?;
@@ -115,7 +130,8 @@ fn parse_one(name: &str, definition: &Value, depth: usize, count: &mut usize) ->
                         "Found two aggregation type definitions in [{name}]: [{first}] and [{type_name}]"
                     )));
                 }
-                let Some(&(type_name, parse)) = AGGREGATIONS.iter().find(|(known, _)| *known == type_name) else {
+                let Some(&(type_name, parse)) = AGGREGATIONS.iter().find(|(known, _)| *known == type_name)
+                else {
                     return Err(unknown_type(type_name));
                 };
                 let body = value.as_object().ok_or_else(|| expected_object(type_name, value, name))?;
@@ -137,13 +153,17 @@ fn parse_one(name: &str, definition: &Value, depth: usize, count: &mut usize) ->
 }
 
 fn expected_object(key: &str, value: &Value, name: &str) -> RequestError {
-    RequestError::parsing(format!("Expected [START_OBJECT] under [{key}], but got a [{}] in [{name}]", json::token(value)))
+    RequestError::parsing(format!(
+        "Expected [START_OBJECT] under [{key}], but got a [{}] in [{name}]",
+        json::token(value)
+    ))
 }
 
 fn unknown_type(type_name: &str) -> RequestError {
     if super::KNOWN_ELSEWHERE.contains(&type_name) {
         return RequestError::unsupported(format!("the aggregation type [{type_name}]"));
     }
-    let cause = RequestError::new(400, "named_object_not_found_exception", format!("unknown field [{type_name}]"));
+    let cause =
+        RequestError::new(400, "named_object_not_found_exception", format!("unknown field [{type_name}]"));
     RequestError::parsing(format!("Unknown aggregation type [{type_name}]")).caused_by(cause)
 }

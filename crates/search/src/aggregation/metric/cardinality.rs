@@ -1,7 +1,7 @@
 //! `cardinality`: how many different values. Source: Elasticsearch's `CardinalityAggregator`.
 
 use limber_mapping::RequestError;
-use limber_segment::{SegmentView, Segment};
+use limber_segment::{Segment, SegmentView};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
@@ -26,7 +26,10 @@ impl Cardinality {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let threshold = options.long("precision_threshold")?.unwrap_or(PRECISION_THRESHOLD);
         if threshold < 0 {
-            let reason = format!("[precisionThreshold] must be greater than or equal to 0. Found [{threshold}] in [{}]", options.name);
+            let reason = format!(
+                "[precisionThreshold] must be greater than or equal to 0. Found [{threshold}] in [{}]",
+                options.name
+            );
             return Err(options.refused("precision_threshold", reason));
         }
         // Accepted by Elasticsearch as hints only; any way of collecting gives the same answer.
@@ -34,7 +37,10 @@ impl Cardinality {
         if options.has("rehash") {
             return Err(RequestError::unsupported("[rehash] in the aggregation [cardinality]"));
         }
-        Ok(Kind::Cardinality(Cardinality { values: ValuesOptions::parse(options)?, precision: precision_of(threshold as u64) }))
+        Ok(Kind::Cardinality(Cardinality {
+            values: ValuesOptions::parse(options)?,
+            precision: precision_of(threshold as u64),
+        }))
     }
 
     pub fn empty_sketch(&self) -> Sketch {
@@ -74,7 +80,11 @@ pub struct CardinalityCollector<'s> {
 }
 
 impl<'s> CardinalityCollector<'s> {
-    pub fn new(request: &Cardinality, source: &'s Source, budget: &'s Budget) -> Result<CardinalityCollector<'s>> {
+    pub fn new(
+        request: &Cardinality,
+        source: &'s Source,
+        budget: &'s Budget,
+    ) -> Result<CardinalityCollector<'s>> {
         let path = &request.values.field;
         let reader = if source.is_numeric() {
             Reader::Numbers(NumberReader::new(source, path)?)
@@ -90,7 +100,14 @@ impl<'s> CardinalityCollector<'s> {
                 term: Vec::new(),
             })
         };
-        Ok(CardinalityCollector { precision: request.precision, source, reader, sketches: Vec::new(), starts: Vec::new(), budget })
+        Ok(CardinalityCollector {
+            precision: request.precision,
+            source,
+            reader,
+            sketches: Vec::new(),
+            starts: Vec::new(),
+            budget,
+        })
     }
 
     fn grow(&mut self, bucket_count: usize) -> Result<()> {
@@ -229,7 +246,9 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
             own.insert(hash_term(terms.missing.as_deref().unwrap_or_default()));
         }
         let Some(segment) = terms.segment else { return Ok(()) };
-        let Some(dictionary) = segment.terms(&terms.path)?.filter(|_| self.source.is_mapped()) else { return Ok(()) };
+        let Some(dictionary) = segment.terms(&terms.path)?.filter(|_| self.source.is_mapped()) else {
+            return Ok(());
+        };
         let mut cursor = dictionary.cursor();
         while cursor.advance()? {
             let ordinal = cursor.ord();

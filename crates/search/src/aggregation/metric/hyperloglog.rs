@@ -130,7 +130,10 @@ fn put(registers: &mut [u8], encoded: u32, precision: u32) {
     let (index, run) = if encoded & 1 == 1 {
         (encoded >> 7 >> (KEPT_BITS - precision), ((encoded >> 1) & 0x3F) + KEPT_BITS - precision)
     } else {
-        (encoded >> 1 >> (KEPT_BITS - precision), 1 + (encoded << (31 + precision - KEPT_BITS)).leading_zeros())
+        (
+            encoded >> 1 >> (KEPT_BITS - precision),
+            1 + (encoded << (31 + precision - KEPT_BITS)).leading_zeros(),
+        )
     };
     let register = &mut registers[index as usize];
     *register = (*register).max(run as u8);

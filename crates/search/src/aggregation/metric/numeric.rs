@@ -38,7 +38,8 @@ impl Metric {
         };
         if sigma < 0.0 {
             let shown = limber_mapping::number::java_double(sigma);
-            let reason = format!("[sigma] must be greater than or equal to 0. Found [{shown}] in [{}]", options.name);
+            let reason =
+                format!("[sigma] must be greater than or equal to 0. Found [{shown}] in [{}]", options.name);
             return Err(options.refused("sigma", reason));
         }
         Ok(Kind::Metric(Metric { kind, values: ValuesOptions::parse(options)?, sigma }))
@@ -84,13 +85,16 @@ impl Metric {
             _ => {
                 return match name {
                     None | Some("value") => Ok(()),
-                    Some(name) => Err(format!("Unknown value key [{name}] for single-value metric aggregation")),
+                    Some(name) => {
+                        Err(format!("Unknown value key [{name}] for single-value metric aggregation"))
+                    }
                 };
             }
         };
         let name = name.unwrap_or_default();
         let is_plain = matches!(name, "count" | "sum" | "min" | "max" | "avg");
-        let is_extended = self.kind == MetricKind::ExtendedStats && (name.starts_with("std_") || name.starts_with("variance") || name == "sum_of_squares");
+        let is_extended = self.kind == MetricKind::ExtendedStats
+            && (name.starts_with("std_") || name.starts_with("variance") || name == "sum_of_squares");
         if is_plain || is_extended {
             return Ok(());
         }
@@ -229,7 +233,8 @@ impl MetricState {
         for (name, value) in values {
             out.insert(name.into(), shown(value));
         }
-        let shown_bounds: Map<String, Value> = bounds.iter().map(|(name, value)| ((*name).to_owned(), shown(*value))).collect();
+        let shown_bounds: Map<String, Value> =
+            bounds.iter().map(|(name, value)| ((*name).to_owned(), shown(*value))).collect();
         out.insert("std_deviation_bounds".into(), shown_bounds.into());
         if self.count > 0 && !format.is_raw() {
             for (position, (name, value)) in values.into_iter().enumerate() {

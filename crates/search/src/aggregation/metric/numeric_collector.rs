@@ -41,7 +41,8 @@ const BUCKET_BYTES: u64 = 56;
 impl<'s> MetricCollector<'s> {
     pub fn new(metric: &Metric, source: &'s Source, budget: &'s Budget) -> Result<MetricCollector<'s>> {
         let path = &metric.values.field;
-        let counts_terms = metric.kind == MetricKind::ValueCount && source.is_mapped() && !source.is_numeric();
+        let counts_terms =
+            metric.kind == MetricKind::ValueCount && source.is_mapped() && !source.is_numeric();
         let reader = match counts_terms {
             true => Reader::Ordinals(OrdinalReader::new(path, source.missing.is_some())),
             // An unmapped field's replacement is only counted, whatever it is.
@@ -119,7 +120,9 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         let reader = match &mut self.reader {
             Reader::Ordinals(reader) => {
                 let counts = &mut self.counts;
-                reader.load(entries.docs)?.join(entries, &mut self.starts, |_, bucket, _| counts[bucket as usize] += 1);
+                reader
+                    .load(entries.docs)?
+                    .join(entries, &mut self.starts, |_, bucket, _| counts[bucket as usize] += 1);
                 return Ok(());
             }
             Reader::Numbers(reader) => reader,
@@ -129,7 +132,10 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
             self.counts[0] += stored.values.len() as u64;
             match self.kind {
                 MetricKind::ValueCount => return Ok(()),
-                MetricKind::Avg | MetricKind::Sum if self.is_whole && let Some(sum) = exact_sum(stored.values) => {
+                MetricKind::Avg | MetricKind::Sum
+                    if self.is_whole
+                        && let Some(sum) = exact_sum(stored.values) =>
+                {
                     self.sums[0].add(sum);
                     return Ok(());
                 }
@@ -163,10 +169,13 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         }
         self.source.decode_all(stored.values, &mut self.doubles);
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
-        let (counts, sums, squares, ranges) = (&mut self.counts, &mut self.sums, &mut self.squares, &mut self.ranges);
+        let (counts, sums, squares, ranges) =
+            (&mut self.counts, &mut self.sums, &mut self.squares, &mut self.ranges);
         let starts = &mut self.starts;
         match self.kind {
-            MetricKind::ValueCount => values.join(entries, starts, |_, bucket, _| counts[bucket as usize] += 1),
+            MetricKind::ValueCount => {
+                values.join(entries, starts, |_, bucket, _| counts[bucket as usize] += 1)
+            }
             MetricKind::Avg | MetricKind::Sum => values.join(entries, starts, |_, bucket, value| {
                 counts[bucket as usize] += 1;
                 sums[bucket as usize].add(value);

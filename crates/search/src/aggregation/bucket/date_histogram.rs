@@ -1,0 +1,318 @@
+//! `date_histogram`. Source: Elasticsearch's `DateHistogramAggregationBuilder`, `DateHistogramAggregator`.
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::Value;
+
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::entries::{Emitted, Entries};
+use super::super::format::{Format, zone};
+use super::super::options::{Options, ValuesOptions};
+use super::super::order::BucketOrder;
+use super::super::partial::Partial;
+use super::super::source::{NumberReader, Source};
+use super::super::tree::Kind;
+use super::bounds::Bounds;
+use super::histogram::min_doc_count;
+use super::histogram_collector::keyed_partials;
+use super::rounding::{Interval, Rounding};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::json;
+
+#[derive(Debug, Clone)]
+pub struct DateHistogram {
+    pub name: String,
+    pub values: ValuesOptions,
+    interval: Option<Interval>,
+    offset_millis: i64,
+    pub min_doc_count: u64,
+    extended_bounds: Option<Bounds<Value>>,
+    hard_bounds: Option<Bounds<Value>>,
+    pub keyed: bool,
+    pub order: BucketOrder,
+}
+
+/// What the request means on a shard, where dates have a format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DateShape {
+    pub rounding: Rounding,
+    /// Rounded.
+    pub extended_bounds: Bounds<i64>,
+    /// The minimum rounded.
+    pub hard_bounds: Bounds<i64>,
+}
+
+impl DateHistogram {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let calendar = options.text("calendar_interval")?;
+        let fixed = options.text("fixed_interval")?;
+        if options.has("interval") {
+            return Err(RequestError::new(
+                400,
+                "x_content_parse_exception",
+                "[date_histogram] unknown field [interval] did you mean [fixed_interval]?",
+            ));
+        }
+        let interval = match (&calendar, &fixed) {
+            (Some(_), Some(_)) => {
+                let reason = "Cannot use [calendar_interval] with [fixed_interval] configuration option.";
+                return Err(options.refused("calendar_interval", reason));
+            }
+            (Some(text), None) => Some(Interval::calendar(text).ok_or_else(|| {
+                let reason =
+                    format!("The supplied interval [{text}] could not be parsed as a calendar interval.");
+                options.refused("calendar_interval", reason)
+            })?),
+            (None, Some(text)) => Some(fixed_interval(options, text)?),
+            (None, None) => None,
+        };
+        let offset_millis = match options.take("offset") {
+            None => 0,
+            Some(Value::Number(number)) => number.as_i64().unwrap_or(0),
+            Some(value) => {
+                let text = json::scalar_text(&value).unwrap_or_default();
+                let (sign, rest) = match text.strip_prefix('-') {
+                    Some(rest) => (-1, rest),
+                    None => (1, text.strip_prefix('+').unwrap_or(&text)),
+                };
+                let millis = json::time_millis(rest, "DateHistogramAggregationBuilder.parseOffset");
+                let millis = millis.map_err(|cause| options.failed("offset", cause))?.unwrap_or(0);
+                sign * i64::try_from(millis).unwrap_or(i64::MAX)
+            }
+        };
+        let min_doc_count = min_doc_count(options)?;
+        let extended_bounds = Bounds::parse(options, "extended_bounds")?;
+        let hard_bounds = Bounds::parse(options, "hard_bounds")?;
+        let keyed = options.boolean("keyed")?.unwrap_or(false);
+        let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::key_ascending);
+        let values = ValuesOptions::parse_with_zone(options)?;
+        let name = options.name.clone();
+        Ok(Kind::DateHistogram(DateHistogram {
+            name,
+            values,
+            interval,
+            offset_millis,
+            min_doc_count,
+            extended_bounds,
+            hard_bounds,
+            keyed,
+            order,
+        }))
+    }
+
+    /// Resolves interval, zone and bounds.
+    pub fn shape(&self, source: &Source) -> Result<DateShape> {
+        let interval = self.interval;
+        let interval = interval.ok_or_else(|| {
+            RequestError::illegal_argument("Invalid interval specified, must be non-null and non-empty")
+        })?;
+        let rounding = Rounding { interval, zone: zone(&self.values)?, offset_millis: self.offset_millis };
+        let extended_bounds = self.bounds("extended_bounds", &self.extended_bounds, source)?;
+        let hard_bounds = self.bounds("hard_bounds", &self.hard_bounds, source)?;
+        let round = |end: Option<i64>| end.map(|end| rounding.round(end));
+        Ok(DateShape {
+            extended_bounds: Bounds { min: round(extended_bounds.min), max: round(extended_bounds.max) },
+            hard_bounds: Bounds { min: round(hard_bounds.min), max: hard_bounds.max },
+            rounding,
+        })
+    }
+
+    fn bounds(&self, name: &str, bounds: &Option<Bounds<Value>>, source: &Source) -> Result<Bounds<i64>> {
+        let Some(bounds) = bounds else { return Ok(Bounds::default()) };
+        let bounds = Bounds { min: instant(&bounds.min, source)?, max: instant(&bounds.max, source)? };
+        bounds.check(name, &self.name, |end| end.to_string())?;
+        Ok(bounds)
+    }
+}
+
+/// An instant as a number of milliseconds or a text with date math.
+pub(super) fn instant(value: &Option<Value>, source: &Source) -> Result<Option<i64>> {
+    let Some(value) = value else { return Ok(None) };
+    if let Some(number) = value.as_i64() {
+        return Ok(Some(number));
+    }
+    if let Some(number) = value.as_f64() {
+        return Ok(Some(number as i64));
+    }
+    let text = json::scalar_text(value).unwrap_or_default();
+    match &source.format {
+        Format::Date { format, zone } => {
+            Ok(Some(format.parse_with_math(&text, source.now_millis, false, zone)?))
+        }
+        _ => {
+            let format = crate::dates::default_format();
+            Ok(Some(format.parse_with_math(
+                &text,
+                source.now_millis,
+                false,
+                &limber_mapping::date::Zone::Utc,
+            )?))
+        }
+    }
+}
+
+fn fixed_interval(options: &Options, text: &str) -> std::result::Result<Interval, RequestError> {
+    // An upper-case M means months, which are no fixed interval.
+    let checked = if text.ends_with('M') { "unit" } else { text };
+    let millis = json::time_millis(checked, "date_histogram.fixedInterval")
+        .map_err(|cause| options.failed("fixed_interval", cause))?;
+    match millis.and_then(|millis| i64::try_from(millis).ok()).filter(|&millis| millis > 0) {
+        Some(millis) => Ok(Interval::FixedMillis(millis)),
+        None => Err(options.refused("fixed_interval", "Zero or negative time interval not supported")),
+    }
+}
+
+#[derive(Debug)]
+pub struct DateHistogramCollector<'s> {
+    shape: &'s DateShape,
+    source: &'s Source,
+    reader: NumberReader<'s>,
+    table: BucketTable,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    starts: Vec<u32>,
+    /// Starts of all buckets between the shard's first and last instant, when rounding is costly and they are few; ascending.
+    known_starts: Vec<i64>,
+    /// The bucket met last: instants from `0.start` to before `0.end`.
+    span: Span,
+    budget: &'s Budget,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    start: i64,
+    end: i64,
+}
+
+/// Bucket starts that are computed ahead.
+const KNOWN_START_COUNT_MAX: usize = 1 << 16;
+
+impl<'s> DateHistogramCollector<'s> {
+    pub fn new(
+        request: &'s DateHistogram,
+        shape: &'s DateShape,
+        source: &'s Source,
+        subs: Subs<'s>,
+        shard: &ShardSnapshot,
+        budget: &'s Budget,
+    ) -> Result<DateHistogramCollector<'s>> {
+        let path = &request.values.field;
+        let mut known_starts = Vec::new();
+        if let Some((min, max)) = super::histogram_collector::stored_range(source, path, shard)? {
+            let mut start = shape.rounding.round(min);
+            while start <= max && known_starts.len() < KNOWN_START_COUNT_MAX {
+                known_starts.push(start);
+                start = shape.rounding.next(start);
+            }
+            if start <= max {
+                known_starts.clear();
+            } else {
+                // The end of the last one.
+                known_starts.push(start);
+            }
+        }
+        Ok(DateHistogramCollector {
+            shape,
+            source,
+            reader: NumberReader::new(source, path)?,
+            table: BucketTable::default(),
+            subs,
+            emitted: Emitted::default(),
+            starts: Vec::new(),
+            known_starts,
+            span: Span { start: 0, end: 0 },
+            budget,
+        })
+    }
+
+    fn span_of(known_starts: &[i64], rounding: &Rounding, instant: i64) -> Span {
+        let after = known_starts.partition_point(|&start| start <= instant);
+        if after > 0 && after < known_starts.len() {
+            return Span { start: known_starts[after - 1], end: known_starts[after] };
+        }
+        let start = rounding.round(instant);
+        // Only what is known for sure: the next start may lie beyond a change of the clock.
+        Span { start, end: instant.saturating_add(1) }
+    }
+
+    fn allows(bounds: &Bounds<i64>, start: i64) -> bool {
+        bounds.min.is_none_or(|min| start >= min) && bounds.max.is_none_or(|max| start < max)
+    }
+}
+
+impl<'s> Collector<'s> for DateHistogramCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())?;
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let rounding = &self.shape.rounding;
+        if self.subs.is_empty()
+            && entries.is_single_bucket()
+            && let Some((min, max)) = self.reader.window_range(entries.docs[0])?
+        {
+            let first = Self::span_of(&self.known_starts, rounding, min);
+            if max < first.end || rounding.round(max) == first.start {
+                if Self::allows(&self.shape.hard_bounds, first.start) {
+                    let bucket = self.table.bucket(0, first.start, self.budget)?;
+                    self.table.counts[bucket as usize] += entries.docs.len() as u64;
+                }
+                return Ok(());
+            }
+        }
+        let values = self.reader.load(entries.docs)?;
+        let has_subs = !self.subs.is_empty();
+        self.emitted.clear();
+        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
+        let (known_starts, hard_bounds) = (&self.known_starts, &self.shape.hard_bounds);
+        let mut failed = Ok(());
+        let mut span = self.span;
+        // Bucket of `span` under `cached_parent`.
+        let (mut cached_parent, mut cached) = (u32::MAX, 0);
+        let (mut last_entry, mut last_start) = (usize::MAX, i64::MIN);
+        values.join(entries, &mut self.starts, |entry, parent, value| {
+            if value < span.start || value >= span.end {
+                span = Self::span_of(known_starts, rounding, value);
+                cached_parent = u32::MAX;
+            }
+            if (entry == last_entry && span.start == last_start)
+                || failed.is_err()
+                || !Self::allows(hard_bounds, span.start)
+            {
+                return;
+            }
+            (last_entry, last_start) = (entry, span.start);
+            if parent != cached_parent {
+                match table.bucket(parent, span.start, budget) {
+                    Ok(bucket) => (cached_parent, cached) = (parent, bucket),
+                    Err(error) => {
+                        failed = Err(error);
+                        return;
+                    }
+                }
+            }
+            table.counts[cached as usize] += 1;
+            if has_subs {
+                emitted.push(entry, cached);
+            }
+        });
+        failed?;
+        self.span = span;
+        if has_subs {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        keyed_partials(&self.table, &mut self.subs, buckets)
+    }
+}

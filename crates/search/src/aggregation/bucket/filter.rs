@@ -1,0 +1,307 @@
+//! `filter` and `filters`: the documents that match a query. Source: Elasticsearch's `FilterAggregator`, `FiltersAggregator`.
+
+use std::fmt;
+
+use limber_mapping::RequestError;
+use limber_segment::{DocId, SegmentView};
+use serde_json::Value;
+
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::entries::{Emitted, Entries};
+use super::super::options::Options;
+use super::super::partial::{Bucket, Partial};
+use super::super::tree::Kind;
+use crate::error::Result;
+use crate::json;
+use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
+
+/// Filters of one `filters` aggregation.
+const FILTER_COUNT_MAX: usize = 1024;
+
+/// The body of `filter` is the query itself.
+pub fn parse_filter(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    let query = Value::Object(options.take_all());
+    Ok(Kind::Filter(parse_query(&query, &QueryLimits::default())?))
+}
+
+#[derive(Debug, Clone)]
+pub struct Filters {
+    /// Names are empty for a list of filters.
+    pub filters: Vec<(String, Query)>,
+    pub is_named: bool,
+    /// Named filters: whether buckets are an object.
+    pub keyed: bool,
+    /// Name of the bucket of documents that match no filter.
+    pub other: Option<String>,
+}
+
+impl Filters {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let limits = QueryLimits::default();
+        let (is_named, filters) = match options.take("filters") {
+            Some(Value::Object(named)) => {
+                let parsed =
+                    named.iter().map(|(name, query)| Ok((name.clone(), parse_query(query, &limits)?)));
+                (true, parsed.collect::<std::result::Result<Vec<_>, RequestError>>()?)
+            }
+            Some(Value::Array(list)) => {
+                let parsed = list.iter().map(|query| Ok((String::new(), parse_query(query, &limits)?)));
+                (false, parsed.collect::<std::result::Result<Vec<_>, RequestError>>()?)
+            }
+            Some(other) => {
+                return Err(RequestError::parsing(format!(
+                    "Unexpected token {} in [{}]: [filters].",
+                    json::token(&other),
+                    options.name
+                )));
+            }
+            None => return Err(RequestError::illegal_argument("[filters] cannot be null.")),
+        };
+        if filters.is_empty() {
+            return Err(RequestError::illegal_argument("[filters] cannot be empty."));
+        }
+        if filters.len() > FILTER_COUNT_MAX {
+            let reason = format!(
+                "Number of filters is too large, must be less than or equal to: [{FILTER_COUNT_MAX}] but was [{}].",
+                filters.len()
+            );
+            return Err(RequestError::illegal_argument(reason));
+        }
+        let other_key = options.text("other_bucket_key")?;
+        let has_other = options.boolean("other_bucket")?.unwrap_or(other_key.is_some());
+        let other = has_other.then(|| other_key.unwrap_or_else(|| "_other_".to_owned()));
+        let keyed = options.boolean("keyed")?.unwrap_or(true);
+        let mut filters = Filters { filters, is_named, keyed, other };
+        if is_named {
+            filters.filters.sort_by(|left, right| left.0.cmp(&right.0));
+        }
+        Ok(Kind::Filters(filters))
+    }
+
+    pub fn bucket_count(&self) -> usize {
+        self.filters.len() + usize::from(self.other.is_some())
+    }
+}
+
+/// A matcher that can be shown in debug output.
+struct Docs<'s>(Option<MatchingDocs<'s>>);
+
+impl fmt::Debug for Docs<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("MatchingDocs")
+    }
+}
+
+/// Whether each of `docs` is in `matching`; both ascending.
+fn mark(docs: &[DocId], matching: &[DocId], marks: &mut Vec<bool>) {
+    marks.clear();
+    let mut next = 0;
+    for doc in docs {
+        let is_match = matching.get(next) == Some(doc);
+        next += usize::from(is_match);
+        marks.push(is_match);
+    }
+}
+
+#[derive(Debug)]
+pub struct FilterCollector<'s> {
+    query: &'s BoundQuery,
+    docs: Docs<'s>,
+    matching: Vec<DocId>,
+    marks: Vec<bool>,
+    counts: Vec<u64>,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    budget: &'s Budget,
+}
+
+impl<'s> FilterCollector<'s> {
+    pub fn new(query: &'s BoundQuery, subs: Subs<'s>, budget: &'s Budget) -> FilterCollector<'s> {
+        FilterCollector {
+            query,
+            docs: Docs(None),
+            matching: Vec::new(),
+            marks: Vec::new(),
+            counts: Vec::new(),
+            subs,
+            emitted: Emitted::default(),
+            budget,
+        }
+    }
+}
+
+impl<'s> Collector<'s> for FilterCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.docs = Docs(Some(MatchingDocs::open(self.query, &view.segment)?));
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.counts.len() {
+            self.budget.spend((entries.bucket_count - self.counts.len()) as u64 * 8)?;
+            self.counts.resize(entries.bucket_count, 0);
+        }
+        let Docs(Some(docs)) = &mut self.docs else { return Ok(()) };
+        docs.retain(entries.docs, &mut self.matching)?;
+        if entries.is_single_bucket() {
+            self.counts[0] += self.matching.len() as u64;
+            if !self.subs.is_empty() && !self.matching.is_empty() {
+                self.subs.collect(&Entries::of(&self.matching))?;
+            }
+            return Ok(());
+        }
+        mark(entries.docs, &self.matching, &mut self.marks);
+        self.emitted.clear();
+        for entry in 0..entries.len() {
+            let position = entries.positions.map_or(entry, |positions| positions[entry] as usize);
+            if self.marks[position] {
+                let bucket = entries.bucket(entry);
+                self.counts[bucket as usize] += 1;
+                self.emitted.push(entry, bucket);
+            }
+        }
+        if !self.subs.is_empty() {
+            self.subs.collect(&self.emitted.batch(entries, entries.bucket_count))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        if path.is_empty() {
+            return self.counts.get(bucket as usize).map_or(0.0, |&count| count as f64);
+        }
+        self.subs.order_value_below(path, value, bucket)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        single_partials(&self.counts, &mut self.subs, buckets)
+    }
+}
+
+/// One bucket for each parent, of the same number.
+pub(super) fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> Result<Vec<Partial>> {
+    let results = subs.finish(buckets)?;
+    let count = |bucket: u32| counts.get(bucket as usize).copied().unwrap_or(0);
+    let partials = buckets
+        .iter()
+        .zip(results)
+        .map(|(&bucket, subs)| Partial::Single(Bucket { doc_count: count(bucket), subs }));
+    Ok(partials.collect())
+}
+
+#[derive(Debug)]
+pub struct FiltersCollector<'s> {
+    queries: &'s [BoundQuery],
+    has_other: bool,
+    docs: Vec<Docs<'s>>,
+    matching: Vec<DocId>,
+    /// By filter: whether each document matches.
+    marks: Vec<Vec<bool>>,
+    counts: Vec<u64>,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    budget: &'s Budget,
+}
+
+impl<'s> FiltersCollector<'s> {
+    pub fn new(
+        queries: &'s [BoundQuery],
+        has_other: bool,
+        subs: Subs<'s>,
+        budget: &'s Budget,
+    ) -> FiltersCollector<'s> {
+        FiltersCollector {
+            queries,
+            has_other,
+            docs: Vec::new(),
+            matching: Vec::new(),
+            marks: queries.iter().map(|_| Vec::new()).collect(),
+            counts: Vec::new(),
+            subs,
+            emitted: Emitted::default(),
+            budget,
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.queries.len() + usize::from(self.has_other)
+    }
+}
+
+impl<'s> Collector<'s> for FiltersCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.docs.clear();
+        for query in self.queries {
+            self.docs.push(Docs(Some(MatchingDocs::open(query, &view.segment)?)));
+        }
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let width = self.width();
+        let bucket_count = entries.bucket_count * width;
+        if bucket_count > self.counts.len() {
+            self.budget.spend((bucket_count - self.counts.len()) as u64 * 8)?;
+            self.counts.resize(bucket_count, 0);
+        }
+        for (docs, marks) in self.docs.iter_mut().zip(&mut self.marks) {
+            if let Docs(Some(docs)) = docs {
+                docs.retain(entries.docs, &mut self.matching)?;
+                mark(entries.docs, &self.matching, marks);
+            }
+        }
+        self.emitted.clear();
+        for entry in 0..entries.len() {
+            let position = entries.positions.map_or(entry, |positions| positions[entry] as usize);
+            let first = entries.bucket(entry) as usize * width;
+            let mut is_other = self.has_other;
+            for (filter, marks) in self.marks.iter().enumerate() {
+                if marks[position] {
+                    is_other = false;
+                    self.counts[first + filter] += 1;
+                    self.emitted.push(entry, (first + filter) as u32);
+                }
+            }
+            if is_other {
+                self.counts[first + width - 1] += 1;
+                self.emitted.push(entry, (first + width - 1) as u32);
+            }
+        }
+        if !self.subs.is_empty() {
+            self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let width = self.width();
+        fixed_partials(&self.counts, width, &mut self.subs, buckets)
+    }
+}
+
+/// `width` buckets for each parent.
+pub(super) fn fixed_partials(
+    counts: &[u64],
+    width: usize,
+    subs: &mut Subs<'_>,
+    parents: &[u32],
+) -> Result<Vec<Partial>> {
+    let numbers =
+        |parent: u32| (parent as usize * width..(parent as usize + 1) * width).map(|bucket| bucket as u32);
+    let all: Vec<u32> = parents.iter().flat_map(|&parent| numbers(parent)).collect();
+    let mut results = subs.finish(&all)?.into_iter();
+    let mut bucket = |number: u32| Bucket {
+        doc_count: counts.get(number as usize).copied().unwrap_or(0),
+        subs: results.next().unwrap_or_default(),
+    };
+    Ok(parents.iter().map(|&parent| Partial::Fixed(numbers(parent).map(&mut bucket).collect())).collect())
+}

@@ -1,0 +1,111 @@
+//! `histogram` as asked for. Source: Elasticsearch's `HistogramAggregationBuilder`.
+
+use limber_mapping::RequestError;
+use limber_mapping::number::java_double;
+use serde_json::Value;
+
+use super::super::options::{Options, ValuesOptions};
+use super::super::order::BucketOrder;
+use super::super::tree::Kind;
+use super::bounds::Bounds;
+use crate::json;
+
+#[derive(Debug, Clone)]
+pub struct Histogram {
+    pub values: ValuesOptions,
+    pub interval: f64,
+    pub offset: f64,
+    pub min_doc_count: u64,
+    pub extended_bounds: Bounds<f64>,
+    pub hard_bounds: Bounds<f64>,
+    pub keyed: bool,
+    pub order: BucketOrder,
+}
+
+/// Reads `min_doc_count`, 0 by default.
+pub(super) fn min_doc_count(options: &mut Options) -> Result<u64, RequestError> {
+    let count = options.long("min_doc_count")?.unwrap_or(0);
+    u64::try_from(count).map_err(|_| {
+        let reason = format!(
+            "[minDocCount] must be greater than or equal to 0. Found [{count}] in [{}]",
+            options.name
+        );
+        options.refused("min_doc_count", reason)
+    })
+}
+
+impl Histogram {
+    pub fn parse(options: &mut Options) -> Result<Kind, RequestError> {
+        let interval = options.double("interval")?;
+        if let Some(interval) = interval
+            && !(interval > 0.0 && interval.is_finite())
+        {
+            let reason = format!("[interval] must be >0 for histogram aggregation [{}]", options.name);
+            return Err(options.refused("interval", reason));
+        }
+        let offset = options.double("offset")?.unwrap_or(0.0);
+        if !offset.is_finite() {
+            return Err(options.refused("offset", "[offset] must be finite"));
+        }
+        let min_doc_count = min_doc_count(options)?;
+        let extended_bounds = double_bounds(options, "extended_bounds")?;
+        let hard_bounds = double_bounds(options, "hard_bounds")?;
+        let inside = |end: Option<f64>| {
+            end.is_none_or(|end| {
+                hard_bounds.min.is_none_or(|min| end >= min) && hard_bounds.max.is_none_or(|max| end <= max)
+            })
+        };
+        if !inside(extended_bounds.min) || !inside(extended_bounds.max) {
+            return Err(RequestError::illegal_argument("Extended bounds have to be inside hard bounds"));
+        }
+        let keyed = options.boolean("keyed")?.unwrap_or(false);
+        let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::key_ascending);
+        let values = ValuesOptions::parse(options)?;
+        let interval =
+            interval.ok_or_else(|| RequestError::illegal_argument("interval must be positive, got: 0.0"))?;
+        Ok(Kind::Histogram(Histogram {
+            values,
+            interval,
+            offset,
+            min_doc_count,
+            extended_bounds,
+            hard_bounds,
+            keyed,
+            order,
+        }))
+    }
+
+    /// The number of the bucket that holds a value.
+    #[inline]
+    pub fn number(&self, value: f64) -> f64 {
+        ((value - self.offset) / self.interval).floor()
+    }
+
+    /// The key shown for a bucket.
+    pub fn key(&self, number: i64) -> f64 {
+        number as f64 * self.interval + self.offset
+    }
+
+    /// Whether hard bounds let this bucket be.
+    #[inline]
+    pub fn allows(&self, number: f64) -> bool {
+        let key = number * self.interval;
+        self.hard_bounds.min.is_none_or(|min| key >= min) && self.hard_bounds.max.is_none_or(|max| key <= max)
+    }
+}
+
+fn double_bounds(options: &mut Options, name: &str) -> Result<Bounds<f64>, RequestError> {
+    let Some(bounds) = Bounds::parse(options, name)? else { return Ok(Bounds::default()) };
+    let number = |value: Option<Value>| match value {
+        None => Ok(None),
+        Some(value) => {
+            let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+            let wrong =
+                || options.failed(name, json::number_format(json::scalar_text(&value).unwrap_or_default()));
+            number.filter(|number: &f64| number.is_finite()).map(Some).ok_or_else(wrong)
+        }
+    };
+    let bounds = Bounds { min: number(bounds.min)?, max: number(bounds.max)? };
+    bounds.check(name, &options.name, java_double).map_err(|cause| options.failed(name, cause))?;
+    Ok(bounds)
+}

@@ -1,0 +1,154 @@
+//! `histogram` at work.
+
+use limber_segment::SegmentView;
+
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::entries::{Emitted, Entries, Values};
+use super::super::partial::{KeyedBucket, Partial};
+use super::super::source::{NumberReader, Source};
+use super::histogram::Histogram;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+
+#[derive(Debug)]
+pub struct HistogramCollector<'s> {
+    request: &'s Histogram,
+    source: &'s Source,
+    reader: NumberReader<'s>,
+    table: BucketTable,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    doubles: Vec<f64>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> HistogramCollector<'s> {
+    pub fn new(
+        request: &'s Histogram,
+        source: &'s Source,
+        subs: Subs<'s>,
+        shard: &ShardSnapshot,
+        budget: &'s Budget,
+    ) -> Result<HistogramCollector<'s>> {
+        let reader = NumberReader::new(source, &request.values.field)?;
+        let range = stored_range(source, &request.values.field, shard)?.map(|(min, max)| {
+            (request.number(source.decode(min)) as i64, request.number(source.decode(max)) as i64)
+        });
+        Ok(HistogramCollector {
+            request,
+            source,
+            reader,
+            table: BucketTable::with_range(range, budget)?,
+            subs,
+            emitted: Emitted::default(),
+            doubles: Vec::new(),
+            starts: Vec::new(),
+            budget,
+        })
+    }
+}
+
+/// Smallest and largest stored number of a field in a shard's segments.
+pub fn stored_range(source: &Source, path: &str, shard: &ShardSnapshot) -> Result<Option<(i64, i64)>> {
+    if !source.is_mapped() || !source.is_numeric() {
+        return Ok(None);
+    }
+    let mut range: Option<(i64, i64)> = None;
+    for view in &shard.segments {
+        if let Some(column) = view.segment.numbers(path)?
+            && let (Some(min), Some(max)) = (column.min(), column.max())
+        {
+            range = Some(range.map_or((min, max), |(least, most)| (least.min(min), most.max(max))));
+        }
+    }
+    Ok(range)
+}
+
+impl<'s> Collector<'s> for HistogramCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())?;
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let request = self.request;
+        // All documents of the window may be in one bucket.
+        if self.subs.is_empty()
+            && entries.is_single_bucket()
+            && let Some((min, max)) = self.reader.window_range(entries.docs[0])?
+        {
+            let (first, last) =
+                (request.number(self.source.decode(min)), request.number(self.source.decode(max)));
+            if first == last {
+                if request.allows(first) {
+                    let bucket = self.table.bucket(0, first as i64, self.budget)?;
+                    self.table.counts[bucket as usize] += entries.docs.len() as u64;
+                }
+                return Ok(());
+            }
+        }
+        let stored = self.reader.load(entries.docs)?;
+        self.source.decode_all(stored.values, &mut self.doubles);
+        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
+        let has_subs = !self.subs.is_empty();
+        self.emitted.clear();
+        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
+        let mut failed = Ok(());
+        // Values of a document ascend: equal buckets follow one another and count once.
+        let (mut last_entry, mut last_number) = (usize::MAX, f64::NAN);
+        values.join(entries, &mut self.starts, |entry, parent, value| {
+            let number = request.number(value);
+            if (entry == last_entry && number == last_number) || failed.is_err() || !request.allows(number) {
+                return;
+            }
+            (last_entry, last_number) = (entry, number);
+            match table.bucket(parent, number as i64, budget) {
+                Ok(bucket) => {
+                    table.counts[bucket as usize] += 1;
+                    if has_subs {
+                        emitted.push(entry, bucket);
+                    }
+                }
+                Err(error) => failed = Err(error),
+            }
+        });
+        failed?;
+        if has_subs {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        keyed_partials(&self.table, &mut self.subs, buckets)
+    }
+}
+
+/// The buckets of every parent by ascending key.
+pub fn keyed_partials(table: &BucketTable, subs: &mut Subs<'_>, parents: &[u32]) -> Result<Vec<Partial>> {
+    let mut lists = table.by_parent(parents);
+    for list in &mut lists {
+        list.sort_unstable_by_key(|&bucket| table.key(bucket));
+    }
+    let all: Vec<u32> = lists.iter().flatten().copied().collect();
+    let mut results = subs.finish(&all)?.into_iter();
+    let bucket = |bucket: u32, subs: Vec<Partial>| KeyedBucket {
+        key: table.key(bucket),
+        doc_count: table.counts[bucket as usize],
+        subs,
+    };
+    Ok(lists
+        .iter()
+        .map(|list| {
+            let buckets = list.iter().map(|&number| bucket(number, results.next().unwrap_or_default()));
+            Partial::Histogram(buckets.collect())
+        })
+        .collect())
+}

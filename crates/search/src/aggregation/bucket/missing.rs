@@ -1,0 +1,99 @@
+//! `missing`: the documents without a value. Source: Elasticsearch's `MissingAggregator`.
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use limber_segment::columns::Presence;
+
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::entries::{Emitted, Entries};
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::source::Source;
+use super::super::tree::Kind;
+use super::filter::single_partials;
+use crate::error::Result;
+
+pub fn parse_missing(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    Ok(Kind::Missing(ValuesOptions::parse(options)?))
+}
+
+#[derive(Debug)]
+pub struct MissingCollector<'s> {
+    path: String,
+    source: &'s Source,
+    presence: Option<Presence<'s>>,
+    counts: Vec<u64>,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    budget: &'s Budget,
+}
+
+impl<'s> MissingCollector<'s> {
+    pub fn new(path: &str, source: &'s Source, subs: Subs<'s>, budget: &'s Budget) -> MissingCollector<'s> {
+        MissingCollector {
+            path: path.to_owned(),
+            source,
+            presence: None,
+            counts: Vec::new(),
+            subs,
+            emitted: Emitted::default(),
+            budget,
+        }
+    }
+}
+
+impl<'s> Collector<'s> for MissingCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        let segment = &view.segment;
+        self.presence = match self.source.is_mapped() {
+            true if self.source.is_numeric() => segment.numbers(&self.path)?.map(|column| column.presence()),
+            true => segment.ordinals(&self.path)?.map(|column| column.presence()),
+            false => None,
+        };
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.counts.len() {
+            self.budget.spend((entries.bucket_count - self.counts.len()) as u64 * 8)?;
+            self.counts.resize(entries.bucket_count, 0);
+        }
+        // A document's replacement counts as a value.
+        if self.source.missing.is_some() {
+            return Ok(());
+        }
+        self.emitted.clear();
+        for entry in 0..entries.len() {
+            let position = entries.positions.map_or(entry, |positions| positions[entry] as usize);
+            let has_value = match &self.presence {
+                Some(presence) => presence.contains(entries.docs[position])?,
+                None => false,
+            };
+            if !has_value {
+                let bucket = entries.bucket(entry);
+                self.counts[bucket as usize] += 1;
+                self.emitted.push(entry, bucket);
+            }
+        }
+        if !self.subs.is_empty() {
+            self.subs.collect(&self.emitted.batch(entries, entries.bucket_count))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        if path.is_empty() {
+            return self.counts.get(bucket as usize).map_or(0.0, |&count| count as f64);
+        }
+        self.subs.order_value_below(path, value, bucket)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        single_partials(&self.counts, &mut self.subs, buckets)
+    }
+}

@@ -1,0 +1,132 @@
+//! `range` and `date_range` as asked for. Source: Elasticsearch's `RangeAggregationBuilder`, `DateRangeAggregationBuilder`.
+
+use limber_mapping::number::java_double;
+use limber_mapping::{FieldType, RequestError};
+use serde_json::Value;
+
+use super::super::format::Format;
+use super::super::options::{Options, ValuesOptions, unknown_field};
+use super::super::source::Source;
+use super::super::tree::Kind;
+use super::date_histogram::instant;
+use crate::error::Result;
+use crate::json;
+
+/// Ranges of one aggregation.
+const RANGE_COUNT_MAX: usize = 10_000;
+
+/// One range as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Range {
+    pub key: Option<String>,
+    pub from: Option<Value>,
+    pub to: Option<Value>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Ranges {
+    pub name: String,
+    pub type_name: &'static str,
+    pub values: ValuesOptions,
+    pub ranges: Vec<Range>,
+    pub keyed: bool,
+}
+
+/// One range on a shard: `from` included, `to` excluded, both infinite when open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownRange {
+    pub key: Option<String>,
+    pub from: f64,
+    pub to: f64,
+}
+
+impl Ranges {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let list = match options.take("ranges") {
+            None => Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(other) => {
+                let reason = format!(
+                    "[{}] ranges doesn't support values of type: {}",
+                    options.kind,
+                    json::token(&other)
+                );
+                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            }
+        };
+        if list.len() > RANGE_COUNT_MAX {
+            return Err(options.refused("ranges", format!("more than {RANGE_COUNT_MAX} ranges")));
+        }
+        let ranges = list
+            .into_iter()
+            .map(|range| parse_range(options, range))
+            .collect::<std::result::Result<_, _>>()?;
+        let keyed = options.boolean("keyed")?.unwrap_or(false);
+        let is_date = options.kind == "date_range";
+        let values =
+            if is_date { ValuesOptions::parse_with_zone(options)? } else { ValuesOptions::parse(options)? };
+        let name = options.name.clone();
+        Ok(Kind::Range(Ranges { name, type_name: options.kind, values, ranges, keyed }))
+    }
+
+    /// The ranges as numbers, in the order of their ends.
+    pub fn shown(&self, source: &Source) -> Result<Vec<ShownRange>> {
+        if self.ranges.is_empty() {
+            return Err(RequestError::illegal_argument(format!(
+                "No [ranges] specified for the [{}] aggregation",
+                self.name
+            ))
+            .into());
+        }
+        let mut shown = Vec::with_capacity(self.ranges.len());
+        for range in &self.ranges {
+            let from = end(&range.from, source)?.unwrap_or(f64::NEG_INFINITY);
+            let to = end(&range.to, source)?.unwrap_or(f64::INFINITY);
+            shown.push(ShownRange { key: range.key.clone(), from, to });
+        }
+        shown.sort_by(|left, right| left.from.total_cmp(&right.from).then(left.to.total_cmp(&right.to)));
+        Ok(shown)
+    }
+}
+
+impl ShownRange {
+    /// The bucket's key: its own, or `from-to`.
+    pub fn key(&self, format: &Format) -> String {
+        let shown = |end: f64| if end.is_finite() { format.text(end) } else { "*".to_owned() };
+        self.key.clone().unwrap_or_else(|| format!("{}-{}", shown(self.from), shown(self.to)))
+    }
+}
+
+fn parse_range(options: &Options, range: Value) -> std::result::Result<Range, RequestError> {
+    let Value::Object(mut object) = range else {
+        let reason =
+            format!("[{}] ranges doesn't support values of type: {}", options.kind, json::token(&range));
+        return Err(RequestError::new(400, "x_content_parse_exception", reason));
+    };
+    let mut take = |name: &str| object.shift_remove(name).filter(|value| !value.is_null());
+    let (key, from, to) = (take("key"), take("from"), take("to"));
+    if let Some(other) = object.keys().next() {
+        return Err(options.failed("ranges", unknown_field("range", other)));
+    }
+    let key = key.map(|key| json::scalar_text(&key).unwrap_or_default());
+    Ok(Range { key, from, to })
+}
+
+fn end(value: &Option<Value>, source: &Source) -> Result<Option<f64>> {
+    let Some(given) = value else { return Ok(None) };
+    if matches!(source.format, Format::Date { .. }) {
+        return Ok(instant(value, source)?.map(|instant| instant as f64));
+    }
+    let number = given.as_f64().or_else(|| given.as_str().and_then(|text| text.trim().parse().ok()));
+    let number = number.ok_or_else(|| json::number_format(json::scalar_text(given).unwrap_or_default()))?;
+    if number.is_nan() {
+        return Err(RequestError::illegal_argument(format!(
+            "[{}] is not a valid end of a range",
+            java_double(number)
+        ))
+        .into());
+    }
+    // A float field's values were rounded; so must be what they are compared with.
+    let is_float = source.field.as_ref().is_some_and(|field| matches!(field.kind, FieldType::Float));
+    Ok(Some(if is_float { f64::from(number as f32) } else { number }))
+}

@@ -1,0 +1,104 @@
+//! `range` and `date_range` at work.
+
+use limber_segment::SegmentView;
+
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::entries::{Emitted, Entries, Values};
+use super::super::partial::Partial;
+use super::super::source::{NumberReader, Source};
+use super::filter::fixed_partials;
+use super::range::{Ranges, ShownRange};
+use crate::error::Result;
+
+#[derive(Debug)]
+pub struct RangeCollector<'s> {
+    ranges: &'s [ShownRange],
+    source: &'s Source,
+    reader: NumberReader<'s>,
+    counts: Vec<u64>,
+    /// By range: the entry counted last, plus one; a document counts once in a range.
+    counted: Vec<usize>,
+    /// Ranges do not overlap: a value is found by bisection.
+    is_disjoint: bool,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    doubles: Vec<f64>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> RangeCollector<'s> {
+    pub fn new(
+        request: &Ranges,
+        ranges: &'s [ShownRange],
+        source: &'s Source,
+        subs: Subs<'s>,
+        budget: &'s Budget,
+    ) -> Result<RangeCollector<'s>> {
+        Ok(RangeCollector {
+            ranges,
+            source,
+            reader: NumberReader::new(source, &request.values.field)?,
+            counts: Vec::new(),
+            counted: vec![0; ranges.len()],
+            is_disjoint: ranges.windows(2).all(|pair| pair[0].to <= pair[1].from),
+            subs,
+            emitted: Emitted::default(),
+            doubles: Vec::new(),
+            starts: Vec::new(),
+            budget,
+        })
+    }
+}
+
+impl<'s> Collector<'s> for RangeCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())?;
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let width = self.ranges.len();
+        let bucket_count = entries.bucket_count * width;
+        if bucket_count > self.counts.len() {
+            self.budget.spend((bucket_count - self.counts.len()) as u64 * 8)?;
+            self.counts.resize(bucket_count, 0);
+        }
+        let stored = self.reader.load(entries.docs)?;
+        self.source.decode_all(stored.values, &mut self.doubles);
+        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
+        let has_subs = !self.subs.is_empty();
+        self.emitted.clear();
+        self.counted.fill(0);
+        let (ranges, counts, counted, emitted) =
+            (self.ranges, &mut self.counts, &mut self.counted, &mut self.emitted);
+        let is_disjoint = self.is_disjoint;
+        values.join(entries, &mut self.starts, |entry, parent, value| {
+            let end = ranges.partition_point(|range| range.from <= value);
+            let start = if is_disjoint { end.saturating_sub(1) } else { 0 };
+            for range in start..end {
+                if value < ranges[range].to && counted[range] != entry + 1 {
+                    counted[range] = entry + 1;
+                    let bucket = parent as usize * width + range;
+                    counts[bucket] += 1;
+                    if has_subs {
+                        emitted.push(entry, bucket as u32);
+                    }
+                }
+            }
+        });
+        if has_subs {
+            self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        fixed_partials(&self.counts, self.ranges.len(), &mut self.subs, buckets)
+    }
+}

@@ -1,0 +1,331 @@
+//! What the shards found, put together: "which buckets and values does the whole search have?"
+
+use limber_mapping::RequestError;
+
+use super::bind::Shape;
+use super::bucket::{DateShape, Histogram};
+use super::collector::ShardAggregations;
+use super::metric::MetricState;
+use super::order::BucketOrder;
+use super::partial::{Bucket, KeyedBucket, Partial, TermsPartial};
+use super::terms::{compare_by, reduce_terms};
+use super::tree::{Aggregation, Aggregations, Kind};
+use crate::error::Result;
+
+/// The whole search's aggregations, ready to be shown.
+#[derive(Debug, Clone)]
+pub struct ReducedAggregations {
+    pub(super) partials: Vec<Partial>,
+    pub(super) shapes: Vec<Shape>,
+}
+
+/// Puts the shards' findings together.
+///
+/// # Errors
+/// `too_many_buckets_exception` beyond `max_buckets` (`search.max_buckets`); an order path that leads nowhere.
+pub fn reduce(
+    request: &Aggregations,
+    shards: Vec<ShardAggregations>,
+    max_buckets: u32,
+) -> Result<ReducedAggregations> {
+    check_orders(&request.list).map_err(in_reduce)?;
+    let mut shapes: Vec<Shape> = Vec::new();
+    let mut all = Vec::with_capacity(shards.len());
+    for shard in shards {
+        if shapes.is_empty() {
+            shapes = shard.shapes;
+        } else {
+            shapes.iter_mut().zip(shard.shapes).for_each(|(own, other)| prefer_mapped(own, other));
+        }
+        all.push(shard.partials);
+    }
+    let mut reducer =
+        Reducer { max_buckets: u64::from(max_buckets), bucket_count: 0, shapes: &shapes, path: Vec::new() };
+    let partials = if all.is_empty() { Vec::new() } else { reducer.subs(&request.list, all)? };
+    Ok(ReducedAggregations { partials, shapes })
+}
+
+fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {
+    for aggregation in list {
+        match &aggregation.kind {
+            Kind::Terms(terms) => terms.order.check(&aggregation.subs)?,
+            Kind::Histogram(histogram) => histogram.order.check(&aggregation.subs)?,
+            Kind::DateHistogram(histogram) => histogram.order.check(&aggregation.subs)?,
+            _ => {}
+        }
+        check_orders(&aggregation.subs)?;
+    }
+    Ok(())
+}
+
+/// A shard that has the field knows better how its values are shown.
+fn prefer_mapped(own: &mut Shape, other: Shape) {
+    if !own.is_mapped && other.is_mapped {
+        *own = other;
+        return;
+    }
+    own.subs.iter_mut().zip(other.subs).for_each(|(own, other)| prefer_mapped(own, other));
+}
+
+/// State of one reduce.
+#[derive(Debug)]
+pub struct Reducer<'r> {
+    max_buckets: u64,
+    bucket_count: u64,
+    shapes: &'r [Shape],
+    /// Places from the root down to the aggregation at hand.
+    path: Vec<usize>,
+}
+
+impl Reducer<'_> {
+    /// Counts buckets of the answer before they are made.
+    pub fn count_buckets(&mut self, count: usize) -> Result<()> {
+        self.bucket_count = self.bucket_count.saturating_add(count as u64);
+        if self.bucket_count > self.max_buckets {
+            return Err(too_many_buckets(self.max_buckets).into());
+        }
+        Ok(())
+    }
+
+    fn shape(&self) -> Option<&Shape> {
+        let (first, rest) = self.path.split_first()?;
+        rest.iter().try_fold(self.shapes.get(*first)?, |shape, &place| shape.subs.get(place))
+    }
+
+    /// The aggregations of one level in one bucket, from the shards (or merged buckets) that have the bucket.
+    pub fn subs(&mut self, list: &[Aggregation], mut parts: Vec<Vec<Partial>>) -> Result<Vec<Partial>> {
+        if list.is_empty() {
+            return Ok(Vec::new());
+        }
+        for part in &mut parts {
+            part.reverse();
+        }
+        let mut reduced = Vec::with_capacity(list.len());
+        for (place, aggregation) in list.iter().enumerate() {
+            let own: Vec<Partial> = parts.iter_mut().filter_map(Vec::pop).collect();
+            self.path.push(place);
+            let result = self.one(aggregation, own);
+            self.path.pop();
+            reduced.push(result?);
+        }
+        Ok(reduced)
+    }
+
+    fn one(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
+        match &aggregation.kind {
+            Kind::Metric(_) => {
+                let states = parts.iter().filter_map(|part| match part {
+                    Partial::Metric(state) => Some(state),
+                    _ => None,
+                });
+                Ok(Partial::Metric(MetricState::reduce(states)))
+            }
+            Kind::Cardinality(cardinality) => {
+                let mut merged = Box::new(cardinality.empty_sketch());
+                for part in parts {
+                    if let Partial::Cardinality(sketch) = part {
+                        merged.merge(&sketch);
+                    }
+                }
+                Ok(Partial::Cardinality(merged))
+            }
+            Kind::Terms(terms) => {
+                let shards: Vec<TermsPartial> = parts
+                    .into_iter()
+                    .filter_map(|part| match part {
+                        Partial::Terms(terms) => Some(terms),
+                        _ => None,
+                    })
+                    .collect();
+                reduce_terms(terms, aggregation, shards, self).map(Partial::Terms)
+            }
+            Kind::Histogram(histogram) => {
+                let buckets = self.keyed(aggregation, parts, histogram.min_doc_count)?;
+                let filled = if histogram.min_doc_count == 0 {
+                    self.fill_histogram(aggregation, histogram, buckets)?
+                } else {
+                    buckets
+                };
+                Ok(Partial::Histogram(sorted(&histogram.order, aggregation, filled)))
+            }
+            Kind::DateHistogram(histogram) => {
+                let buckets = self.keyed(aggregation, parts, histogram.min_doc_count)?;
+                let shape = self.shape().and_then(|shape| shape.date.clone());
+                let filled = match shape {
+                    Some(shape) if histogram.min_doc_count == 0 => {
+                        self.fill_dates(aggregation, &shape, buckets)?
+                    }
+                    _ => buckets,
+                };
+                Ok(Partial::Histogram(sorted(&histogram.order, aggregation, filled)))
+            }
+            Kind::Range(_) | Kind::Filters(_) => self.fixed(aggregation, parts),
+            Kind::Filter(_) | Kind::Missing(_) => {
+                let buckets = parts
+                    .into_iter()
+                    .filter_map(|part| match part {
+                        Partial::Single(bucket) => Some(bucket),
+                        _ => None,
+                    })
+                    .collect();
+                self.merged(aggregation, buckets).map(Partial::Single)
+            }
+        }
+    }
+
+    /// One bucket of several.
+    fn merged(&mut self, aggregation: &Aggregation, buckets: Vec<Bucket>) -> Result<Bucket> {
+        let doc_count = buckets.iter().map(|bucket| bucket.doc_count).sum();
+        let subs = buckets.into_iter().map(|bucket| bucket.subs).collect();
+        Ok(Bucket { doc_count, subs: self.subs(&aggregation.subs, subs)? })
+    }
+
+    fn fixed(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
+        let mut columns: Vec<Vec<Bucket>> = Vec::new();
+        for part in parts {
+            if let Partial::Fixed(buckets) = part {
+                columns.resize_with(columns.len().max(buckets.len()), Vec::new);
+                columns.iter_mut().zip(buckets).for_each(|(column, bucket)| column.push(bucket));
+            }
+        }
+        self.count_buckets(columns.len())?;
+        let buckets =
+            columns.into_iter().map(|column| self.merged(aggregation, column)).collect::<Result<_>>()?;
+        Ok(Partial::Fixed(buckets))
+    }
+
+    /// Buckets of equal keys put together, by ascending key; those with too few documents left out.
+    fn keyed(
+        &mut self,
+        aggregation: &Aggregation,
+        parts: Vec<Partial>,
+        min_doc_count: u64,
+    ) -> Result<Vec<KeyedBucket>> {
+        let mut all: Vec<KeyedBucket> = Vec::new();
+        for part in parts {
+            if let Partial::Histogram(buckets) = part {
+                all.extend(buckets);
+            }
+        }
+        all.sort_by_key(|bucket| bucket.key);
+        let mut merged = Vec::new();
+        let mut from = all.into_iter().peekable();
+        while let Some(first) = from.next() {
+            let (key, mut doc_count) = (first.key, first.doc_count);
+            let mut subs = vec![first.subs];
+            while let Some(next) = from.next_if(|next| next.key == key) {
+                doc_count += next.doc_count;
+                subs.push(next.subs);
+            }
+            if doc_count >= min_doc_count {
+                self.count_buckets(1)?;
+                merged.push(KeyedBucket { key, doc_count, subs: self.subs(&aggregation.subs, subs)? });
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Puts empty buckets between `first` and `last` (both included) and the buckets that are there.
+    fn fill(
+        &mut self,
+        aggregation: &Aggregation,
+        buckets: Vec<KeyedBucket>,
+        range: Option<(i64, i64)>,
+        next: impl Fn(i64) -> i64,
+    ) -> Result<Vec<KeyedBucket>> {
+        let known = buckets.first().map(|first| first.key).zip(buckets.last().map(|last| last.key));
+        let (mut key, last) = match (range, known) {
+            (Some((first, last)), Some((least, most))) => (first.min(least), last.max(most)),
+            (Some(range), None) | (None, Some(range)) => range,
+            (None, None) => return Ok(buckets),
+        };
+        let empty = self.subs(&aggregation.subs, Vec::new())?;
+        let mut filled = Vec::with_capacity(buckets.len());
+        let mut from = buckets.into_iter().peekable();
+        while key <= last {
+            match from.next_if(|bucket| bucket.key <= key) {
+                Some(bucket) => {
+                    let own = bucket.key;
+                    filled.push(bucket);
+                    if own < key {
+                        continue;
+                    }
+                }
+                None => {
+                    self.count_buckets(1)?;
+                    filled.push(KeyedBucket { key, doc_count: 0, subs: empty.clone() });
+                }
+            }
+            let following = next(key);
+            if following <= key {
+                break;
+            }
+            key = following;
+        }
+        filled.extend(from);
+        Ok(filled)
+    }
+
+    fn fill_histogram(
+        &mut self,
+        aggregation: &Aggregation,
+        request: &Histogram,
+        buckets: Vec<KeyedBucket>,
+    ) -> Result<Vec<KeyedBucket>> {
+        let bounds = &request.extended_bounds;
+        let number = |end: Option<f64>| end.map(|end| request.number(end) as i64);
+        let range = bound_range(number(bounds.min), number(bounds.max), &buckets);
+        self.fill(aggregation, buckets, range, |key| key.saturating_add(1))
+    }
+
+    fn fill_dates(
+        &mut self,
+        aggregation: &Aggregation,
+        shape: &DateShape,
+        buckets: Vec<KeyedBucket>,
+    ) -> Result<Vec<KeyedBucket>> {
+        let bounds = &shape.extended_bounds;
+        let range = bound_range(bounds.min, bounds.max, &buckets);
+        self.fill(aggregation, buckets, range, |key| shape.rounding.next(key))
+    }
+}
+
+/// The range that extended bounds ask for; an open end is that of the buckets.
+fn bound_range(min: Option<i64>, max: Option<i64>, buckets: &[KeyedBucket]) -> Option<(i64, i64)> {
+    let first = buckets.first().map(|bucket| bucket.key);
+    let last = buckets.last().map(|bucket| bucket.key);
+    min.or(first).zip(max.or(last)).filter(|(min, max)| min <= max)
+}
+
+fn sorted(order: &BucketOrder, aggregation: &Aggregation, mut buckets: Vec<KeyedBucket>) -> Vec<KeyedBucket> {
+    if !order.is_key_ascending() {
+        buckets.sort_by(|left, right| {
+            let pair = ((left.doc_count, &left.subs), (right.doc_count, &right.subs));
+            compare_by(order, aggregation, pair, || left.key.cmp(&right.key))
+        });
+    }
+    buckets
+}
+
+/// Elasticsearch's `TooManyBucketsException`, inside of the exception of the phase that found it.
+fn too_many_buckets(limit: u64) -> RequestError {
+    let cause = RequestError::new(
+        400,
+        "too_many_buckets_exception",
+        format!(
+            "Trying to create too many buckets. Must be less than or equal to: [{limit}] but this number of buckets was exceeded. This limit \
+             can be set by changing the [search.max_buckets] cluster level setting."
+        ),
+    )
+    .with("max_buckets", limit);
+    in_reduce(cause)
+}
+
+/// What Elasticsearch wraps errors of the last reduce in.
+fn in_reduce(cause: RequestError) -> RequestError {
+    RequestError::new(400, "search_phase_execution_exception", "")
+        .with("phase", "fetch")
+        .with("grouped", true)
+        .with("failed_shards", serde_json::Value::Array(Vec::new()))
+        .caused_by(cause)
+}

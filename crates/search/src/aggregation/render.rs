@@ -1,0 +1,203 @@
+//! The `aggregations` object of an answer. Source: `doXContentBody` of Elasticsearch's `Internal...` aggregations.
+
+use serde_json::{Map, Value};
+
+use super::bind::Shape;
+use super::format::{Format, double};
+use super::partial::{Bucket, KeyedBucket, Partial, TermKey, TermsPartial};
+use super::reduce::ReducedAggregations;
+use super::terms::Terms;
+use super::tree::{Aggregation, Aggregations, Kind};
+
+impl ReducedAggregations {
+    /// The object by aggregation name; with `typed_keys`, names are `type#name`.
+    pub fn to_json(&self, request: &Aggregations, typed_keys: bool) -> Value {
+        let mut out = Map::new();
+        level(&request.list, &self.partials, &self.shapes, typed_keys, &mut out);
+        Value::Object(out)
+    }
+}
+
+fn level(
+    list: &[Aggregation],
+    partials: &[Partial],
+    shapes: &[Shape],
+    typed_keys: bool,
+    out: &mut Map<String, Value>,
+) {
+    for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
+        let name = match typed_keys {
+            true => format!("{}#{}", typed_name(aggregation, partial, shape), aggregation.name),
+            false => aggregation.name.clone(),
+        };
+        let mut body = Map::new();
+        if let Some(meta) = &aggregation.meta {
+            body.insert("meta".into(), Value::Object(meta.clone()));
+        }
+        Renderer { aggregation, shape, typed_keys }.body(partial, &mut body);
+        out.insert(name, Value::Object(body));
+    }
+}
+
+fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> &'static str {
+    let Partial::Terms(terms) = partial else { return aggregation.type_name };
+    match terms.buckets.first().map(|bucket| &bucket.key) {
+        Some(TermKey::Long(_)) => "lterms",
+        Some(TermKey::Double(_)) => "dterms",
+        Some(TermKey::Term(_)) => "sterms",
+        None if !shape.is_mapped => "umterms",
+        None => "sterms",
+    }
+}
+
+struct Renderer<'r> {
+    aggregation: &'r Aggregation,
+    shape: &'r Shape,
+    typed_keys: bool,
+}
+
+impl Renderer<'_> {
+    fn body(&self, partial: &Partial, out: &mut Map<String, Value>) {
+        match (partial, &self.aggregation.kind) {
+            (Partial::Metric(state), Kind::Metric(metric)) => {
+                out.extend(state.to_json(metric, &self.shape.format))
+            }
+            (Partial::Cardinality(sketch), _) => {
+                out.insert("value".into(), sketch.cardinality().into());
+            }
+            (Partial::Terms(terms), Kind::Terms(request)) => self.terms(terms, request, out),
+            (Partial::Histogram(buckets), Kind::Histogram(request)) => {
+                let key = |bucket: &KeyedBucket| {
+                    let key = request.key(bucket.key);
+                    (double(key), self.shape.format.text(key))
+                };
+                self.histogram(buckets, request.keyed, key, out);
+            }
+            (Partial::Histogram(buckets), Kind::DateHistogram(request)) => {
+                let key =
+                    |bucket: &KeyedBucket| (bucket.key.into(), self.shape.format.text_of_long(bucket.key));
+                self.histogram(buckets, request.keyed, key, out);
+            }
+            (Partial::Fixed(buckets), Kind::Range(request)) => self.ranges(buckets, request.keyed, out),
+            (Partial::Fixed(buckets), Kind::Filters(request)) => {
+                let names = request.filters.iter().map(|(name, _)| name).chain(&request.other);
+                let bodies =
+                    buckets.iter().map(|bucket| self.bucket(Map::new(), bucket.doc_count, &bucket.subs));
+                let shown = if !request.is_named {
+                    Value::Array(bodies.map(Value::Object).collect())
+                } else if request.keyed {
+                    Value::Object(names.cloned().zip(bodies.map(Value::Object)).collect())
+                } else {
+                    let with_key = names.zip(buckets).map(|(name, bucket)| {
+                        let key = Map::from_iter([("key".to_owned(), Value::from(name.as_str()))]);
+                        Value::Object(self.bucket(key, bucket.doc_count, &bucket.subs))
+                    });
+                    Value::Array(with_key.collect())
+                };
+                out.insert("buckets".into(), shown);
+            }
+            (Partial::Single(bucket), _) => {
+                out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs))
+            }
+            _ => unreachable!("an aggregation's result is of its own kind"),
+        }
+    }
+
+    /// `head`, then the number of documents and the results below.
+    fn bucket(&self, mut head: Map<String, Value>, doc_count: u64, subs: &[Partial]) -> Map<String, Value> {
+        head.insert("doc_count".into(), doc_count.into());
+        level(&self.aggregation.subs, subs, &self.shape.subs, self.typed_keys, &mut head);
+        head
+    }
+
+    fn terms(&self, terms: &TermsPartial, request: &Terms, out: &mut Map<String, Value>) {
+        out.insert("doc_count_error_upper_bound".into(), terms.error.into());
+        out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
+        let format = &self.shape.format;
+        let bucket = |bucket: &super::partial::TermBucket| {
+            let mut head = Map::new();
+            let text = match &bucket.key {
+                TermKey::Long(key) => {
+                    head.insert("key".into(), (*key).into());
+                    (!format.is_raw()).then(|| format.text_of_long(*key))
+                }
+                TermKey::Double(key) => {
+                    head.insert("key".into(), double(*key));
+                    (!format.is_raw()).then(|| format.text(*key))
+                }
+                TermKey::Term(term) => {
+                    head.insert("key".into(), term_text(term, format).into());
+                    None
+                }
+            };
+            if let Some(text) = text {
+                head.insert("key_as_string".into(), text.into());
+            }
+            head.insert("doc_count".into(), bucket.doc_count.into());
+            if request.show_error {
+                head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
+            }
+            level(&self.aggregation.subs, &bucket.subs, &self.shape.subs, self.typed_keys, &mut head);
+            Value::Object(head)
+        };
+        out.insert("buckets".into(), terms.buckets.iter().map(bucket).collect());
+    }
+
+    fn histogram(
+        &self,
+        buckets: &[KeyedBucket],
+        keyed: bool,
+        key: impl Fn(&KeyedBucket) -> (Value, String),
+        out: &mut Map<String, Value>,
+    ) {
+        let bodies = buckets.iter().map(|bucket| {
+            let (shown, text) = key(bucket);
+            let mut head = Map::new();
+            if !self.shape.format.is_raw() {
+                head.insert("key_as_string".into(), text.clone().into());
+            }
+            head.insert("key".into(), shown);
+            (text, Value::Object(self.bucket(head, bucket.doc_count, &bucket.subs)))
+        });
+        let shown = if keyed {
+            Value::Object(bodies.collect())
+        } else {
+            Value::Array(bodies.map(|(_, body)| body).collect())
+        };
+        out.insert("buckets".into(), shown);
+    }
+
+    fn ranges(&self, buckets: &[Bucket], keyed: bool, out: &mut Map<String, Value>) {
+        let format = &self.shape.format;
+        let bodies = self.shape.ranges.iter().zip(buckets).map(|(range, bucket)| {
+            let key = range.key(format);
+            let mut head = Map::new();
+            if !keyed {
+                head.insert("key".into(), key.clone().into());
+            }
+            for (name, end) in [("from", range.from), ("to", range.to)] {
+                if end.is_finite() {
+                    head.insert(name.into(), double(end));
+                    if !format.is_raw() {
+                        head.insert(format!("{name}_as_string"), format.text(end).into());
+                    }
+                }
+            }
+            (key, Value::Object(self.bucket(head, bucket.doc_count, &bucket.subs)))
+        });
+        let shown = if keyed {
+            Value::Object(bodies.collect())
+        } else {
+            Value::Array(bodies.map(|(_, body)| body).collect())
+        };
+        out.insert("buckets".into(), shown);
+    }
+}
+
+/// A term as text: addresses in their notation.
+fn term_text(term: &[u8], format: &Format) -> String {
+    match (format, <&limber_mapping::ip::IpBytes>::try_from(term)) {
+        (Format::Ip, Ok(bytes)) => limber_mapping::ip::format(bytes),
+        _ => String::from_utf8_lossy(term).into_owned(),
+    }
+}

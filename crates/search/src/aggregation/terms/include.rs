@@ -1,0 +1,233 @@
+//! `include` and `exclude`: may this term have a bucket?
+//!
+//! Source: Elasticsearch's `IncludeExclude`. Patterns are Lucene's, matched against the whole term; partitions are refused by name.
+
+use limber_mapping::{Field, RequestError};
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
+use serde_json::Value;
+
+use super::super::options::Options;
+use super::super::source::Source;
+use crate::error::Result;
+use crate::json;
+
+/// Values of one list.
+const VALUE_COUNT_MAX: usize = 65_536;
+
+/// Elasticsearch's `index.max_regex_length`.
+const PATTERN_CHARS_MAX: usize = 1000;
+
+/// Bytes of a compiled pattern.
+const COMPILED_BYTES_MAX: usize = 2 << 20;
+
+/// One side as written.
+#[derive(Debug, Clone)]
+pub enum Include {
+    Pattern(String),
+    Values(Vec<Value>),
+}
+
+impl Include {
+    pub fn parse(options: &mut Options, name: &str) -> std::result::Result<Option<Include>, RequestError> {
+        match options.take(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) => {
+                if values.len() > VALUE_COUNT_MAX {
+                    return Err(
+                        options.refused(name, format!("[{name}] holds more than {VALUE_COUNT_MAX} values"))
+                    );
+                }
+                Ok(Some(Include::Values(values)))
+            }
+            Some(Value::Object(_)) => {
+                Err(RequestError::unsupported(format!("a partition in [{name}] of the aggregation [terms]")))
+            }
+            Some(value) => {
+                let pattern = json::scalar_text(&value).unwrap_or_default();
+                if pattern.chars().count() > PATTERN_CHARS_MAX {
+                    return Err(RequestError::illegal_argument(format!(
+                        "The length of regex [{}] used in the request has exceeded the allowed maximum of [{PATTERN_CHARS_MAX}]. This \
+                         maximum can be set by changing the [index.max_regex_length] index level setting.",
+                        pattern.chars().count()
+                    )));
+                }
+                Ok(Some(Include::Pattern(pattern)))
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Side {
+    Pattern(Box<Regex>),
+    /// Sorted.
+    Terms(Vec<Vec<u8>>),
+    /// Stored numbers, sorted.
+    Numbers(Vec<i64>),
+}
+
+/// Both sides on one shard.
+#[derive(Debug, Default)]
+pub struct TermFilter {
+    include: Option<Side>,
+    exclude: Option<Side>,
+}
+
+impl TermFilter {
+    pub fn bind(
+        include: &Option<Include>,
+        exclude: &Option<Include>,
+        source: &Source,
+        aggregation: &str,
+    ) -> Result<TermFilter> {
+        let side = |include: &Option<Include>| match include {
+            None => Ok(None),
+            Some(include) => Side::bind(include, source, aggregation).map(Some),
+        };
+        Ok(TermFilter { include: side(include)?, exclude: side(exclude)? })
+    }
+
+    pub fn allows_all(&self) -> bool {
+        self.include.is_none() && self.exclude.is_none()
+    }
+
+    pub fn allows_term(&self, term: &[u8]) -> bool {
+        self.include.as_ref().is_none_or(|side| side.has_term(term))
+            && !self.exclude.as_ref().is_some_and(|side| side.has_term(term))
+    }
+
+    pub fn allows_number(&self, number: i64) -> bool {
+        self.include.as_ref().is_none_or(|side| side.has_number(number))
+            && !self.exclude.as_ref().is_some_and(|side| side.has_number(number))
+    }
+}
+
+impl Side {
+    fn bind(include: &Include, source: &Source, aggregation: &str) -> Result<Side> {
+        match include {
+            Include::Pattern(_) if source.is_numeric() => Err(RequestError::illegal_argument(format!(
+                "Aggregation [{aggregation}] cannot support regular expression style include/exclude settings as they can only be applied \
+                 to string fields. Use an array of numeric values for include/exclude clauses used to filter numeric fields"
+            ))
+            .into()),
+            Include::Pattern(pattern) => Ok(Side::Pattern(Box::new(compile(pattern)?))),
+            Include::Values(values) if source.is_numeric() => {
+                let mut numbers = Vec::with_capacity(values.len());
+                for value in values {
+                    let with = Source { missing: Some(value.clone()), ..source.clone() };
+                    numbers.extend(with.missing_number()?);
+                }
+                numbers.sort_unstable();
+                Ok(Side::Numbers(numbers))
+            }
+            Include::Values(values) => {
+                let mut terms = values.iter().map(|value| term_of(source.field.as_deref(), value)).collect::<Result<Vec<_>>>()?;
+                terms.sort_unstable();
+                Ok(Side::Terms(terms))
+            }
+        }
+    }
+
+    fn has_term(&self, term: &[u8]) -> bool {
+        match self {
+            Side::Pattern(pattern) => pattern.is_match(term),
+            Side::Terms(terms) => terms.binary_search_by(|own| own.as_slice().cmp(term)).is_ok(),
+            Side::Numbers(_) => false,
+        }
+    }
+
+    fn has_number(&self, number: i64) -> bool {
+        matches!(self, Side::Numbers(numbers) if numbers.binary_search(&number).is_ok())
+    }
+}
+
+fn term_of(field: Option<&Field>, value: &Value) -> Result<Vec<u8>> {
+    let text = json::scalar_text(value).unwrap_or_default();
+    match field {
+        Some(field) => Ok(field.encode_term(&text)?),
+        None => Ok(text.into_bytes()),
+    }
+}
+
+/// Lucene's `RegExp` in the part that other engines share. Its own operators (`~`, `&`, `@`, `#`, `<1-9>`, `"..."`) are refused by name.
+fn compile(pattern: &str) -> Result<Regex> {
+    let mut translated = String::from("^(?:");
+    let mut chars = pattern.chars();
+    let mut in_class = false;
+    while let Some(char) = chars.next() {
+        match char {
+            '\\' => {
+                let escaped = chars.next().ok_or_else(|| {
+                    RequestError::illegal_argument(format!("unexpected end of the regex [{pattern}]"))
+                })?;
+                match escaped {
+                    'd' | 'D' | 's' | 'S' | 'w' | 'W' => translated.extend(['\\', escaped]),
+                    other => push_literal(other, &mut translated),
+                }
+            }
+            '[' if !in_class => {
+                in_class = true;
+                translated.push('[');
+            }
+            ']' if in_class => {
+                in_class = false;
+                translated.push(']');
+            }
+            '~' | '&' | '@' | '#' | '<' | '>' | '"' if !in_class => {
+                return Err(RequestError::unsupported(format!(
+                    "the operator [{char}] in the regex [{pattern}] of the aggregation [terms]"
+                ))
+                .into());
+            }
+            '[' | '&' | '~' => push_literal(char, &mut translated),
+            // Anchors are plain characters in Lucene's syntax.
+            '^' | '$' if !in_class => push_literal(char, &mut translated),
+            other => translated.push(other),
+        }
+    }
+    translated.push_str(")$");
+    let built = Regex::builder()
+        .configure(
+            Regex::config()
+                .nfa_size_limit(Some(COMPILED_BYTES_MAX))
+                .onepass_size_limit(Some(COMPILED_BYTES_MAX)),
+        )
+        .syntax(syntax::Config::new().utf8(false).unicode(true).dot_matches_new_line(true))
+        .build(&translated);
+    built.map_err(|error| {
+        RequestError::illegal_argument(format!("the regex [{pattern}] is malformed: {error}")).into()
+    })
+}
+
+fn push_literal(char: char, out: &mut String) {
+    if !char.is_alphanumeric() {
+        out.push('\\');
+    }
+    out.push(char);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_terms() {
+        for (pattern, term, expected) in [
+            ("a.*", "abc", true),
+            ("a.*", "ba", false),
+            ("a|b", "b", true),
+            ("a|b", "bb", false),
+            ("[0-9]{2}x?", "12", true),
+            ("a\\.b", "a.b", true),
+            ("a\\.b", "axb", false),
+            ("^a$", "a", false),
+            ("^a$", "^a$", true),
+        ] {
+            assert_eq!(compile(pattern).expect("pattern").is_match(term), expected, "{pattern} {term}");
+        }
+        assert!(compile("a~b").is_err());
+        assert!(compile("(").is_err());
+        assert!(compile("(a{1000}){1000}").is_err());
+    }
+}

@@ -1,0 +1,283 @@
+//! `terms` over keywords and addresses: counting by ordinal, naming terms as late as possible.
+
+use limber_segment::{Segment, SegmentView};
+
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::entries::{Emitted, Entries};
+use super::super::partial::{Partial, TermKey};
+use super::super::source::{OrdinalReader, Source};
+use super::include::TermFilter;
+use super::number::terms_partial;
+use super::pool::TermPool;
+use super::request::Terms;
+use super::select::{Candidate, Selected, select};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+
+/// A term that has no number yet.
+const UNKNOWN: u32 = u32::MAX;
+/// A term that may have no bucket.
+const REFUSED: u32 = u32::MAX - 1;
+
+#[derive(Debug)]
+pub struct KeywordTerms<'s> {
+    request: &'s Terms,
+    filter: &'s TermFilter,
+    source: &'s Source,
+    missing: Option<Vec<u8>>,
+    reader: OrdinalReader<'s>,
+    segment: Option<&'s Segment>,
+    ordinal_count: usize,
+    /// Number in `pool` by ordinal of this segment; [`UNKNOWN`] until it is met.
+    numbers: Vec<u32>,
+    /// Bucket under parent 0 by ordinal of this segment; [`UNKNOWN`] until it is met.
+    buckets: Vec<u32>,
+    pool: TermPool,
+    table: BucketTable,
+    /// Documents by ordinal of this segment, while all belong to the only bucket and nothing is below it. Empty: none.
+    ordinal_counts: Vec<u32>,
+    /// Every document of this segment counts, and `ordinal_counts` is not kept.
+    is_whole: bool,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    starts: Vec<u32>,
+    pairs: Vec<(u32, u32, u32)>,
+    term: Vec<u8>,
+    shard: &'s ShardSnapshot,
+    budget: &'s Budget,
+}
+
+impl<'s> KeywordTerms<'s> {
+    pub fn new(
+        request: &'s Terms,
+        filter: &'s TermFilter,
+        source: &'s Source,
+        subs: Subs<'s>,
+        shard: &'s ShardSnapshot,
+        budget: &'s Budget,
+    ) -> Result<KeywordTerms<'s>> {
+        let missing = source.missing_term()?;
+        Ok(KeywordTerms {
+            request,
+            filter,
+            source,
+            reader: OrdinalReader::new(&request.values.field, missing.is_some()),
+            missing,
+            segment: None,
+            ordinal_count: 0,
+            numbers: Vec::new(),
+            buckets: Vec::new(),
+            pool: TermPool::default(),
+            table: BucketTable::default(),
+            ordinal_counts: Vec::new(),
+            is_whole: false,
+            subs,
+            emitted: Emitted::default(),
+            starts: Vec::new(),
+            pairs: Vec::new(),
+            term: Vec::new(),
+            shard,
+            budget,
+        })
+    }
+
+    /// The number of a term of this segment.
+    fn number(&mut self, ordinal: u32) -> Result<u32> {
+        let known = self.numbers[ordinal as usize];
+        if known != UNKNOWN {
+            return Ok(known);
+        }
+        let number = if Some(ordinal) == self.reader.missing_ordinal() {
+            self.named(self.missing.clone().unwrap_or_default())?
+        } else {
+            let mut term = std::mem::take(&mut self.term);
+            if let Some(segment) = self.segment
+                && let Some(terms) = segment.terms(&self.request.values.field)?
+            {
+                terms.term(u64::from(ordinal), &mut term)?;
+            }
+            let number = self.named_ref(&term)?;
+            self.term = term;
+            number
+        };
+        self.numbers[ordinal as usize] = number;
+        Ok(number)
+    }
+
+    fn named(&mut self, term: Vec<u8>) -> Result<u32> {
+        self.named_ref(&term)
+    }
+
+    fn named_ref(&mut self, term: &[u8]) -> Result<u32> {
+        if self.filter.allows_term(term) { self.pool.number(term, self.budget) } else { Ok(REFUSED) }
+    }
+
+    /// Names the terms counted by ordinal in this segment.
+    fn flush_counts(&mut self) -> Result<()> {
+        let counts = std::mem::take(&mut self.ordinal_counts);
+        let is_whole = std::mem::take(&mut self.is_whole);
+        if counts.is_empty() && !is_whole {
+            return Ok(());
+        }
+        if let Some(missing) = self.reader.missing_ordinal()
+            && let Some(&count) = counts.get(missing as usize)
+            && count > 0
+        {
+            self.add_counted(&self.missing.clone().unwrap_or_default(), u64::from(count))?;
+        }
+        let Some(segment) = self.segment.filter(|_| self.source.is_mapped()) else { return Ok(()) };
+        let Some(terms) = segment.terms(&self.request.values.field)? else { return Ok(()) };
+        let mut cursor = terms.cursor();
+        while cursor.advance()? {
+            let count = if is_whole { cursor.info()?.doc_freq } else { counts[cursor.ord() as usize] };
+            if count > 0 {
+                let term = cursor.term();
+                if self.filter.allows_term(term) {
+                    let number = self.pool.number(term, self.budget)?;
+                    let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
+                    self.table.counts[bucket as usize] += u64::from(count);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_counted(&mut self, term: &[u8], count: u64) -> Result<()> {
+        let number = self.named_ref(term)?;
+        if number != REFUSED {
+            let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
+            self.table.counts[bucket as usize] += count;
+        }
+        Ok(())
+    }
+
+    /// With `min_doc_count: 0` every term of the field has a bucket under every parent.
+    fn add_terms_without_documents(&mut self, parents: &[u32]) -> Result<()> {
+        if self.request.min_doc_count > 0 || !self.source.is_mapped() {
+            return Ok(());
+        }
+        for view in &self.shard.segments {
+            let Some(terms) = view.segment.terms(&self.request.values.field)? else { continue };
+            let mut cursor = terms.cursor();
+            while cursor.advance()? {
+                if !self.filter.allows_term(cursor.term()) {
+                    continue;
+                }
+                let number = self.pool.number(cursor.term(), self.budget)?;
+                for &parent in parents {
+                    self.table.bucket(parent, i64::from(number), self.budget)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_counting_only(&self, entries: &Entries<'_>) -> bool {
+        self.subs.is_empty() && entries.bucket_count == 1
+    }
+}
+
+impl<'s> Collector<'s> for KeywordTerms<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
+        self.segment = Some(&*view.segment);
+        self.numbers.clear();
+        self.buckets.clear();
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if self.ordinal_count == 0 {
+            return Ok(());
+        }
+        if self.is_counting_only(entries) {
+            if self.ordinal_counts.is_empty() {
+                self.budget.spend(self.ordinal_count as u64 * 4)?;
+                self.ordinal_counts.resize(self.ordinal_count, 0);
+            }
+            let counts = &mut self.ordinal_counts;
+            let values = self.reader.load(entries.docs)?;
+            if entries.is_single_bucket() {
+                values.values.iter().for_each(|&ordinal| counts[ordinal as usize] += 1);
+            } else {
+                values.join(entries, &mut self.starts, |_, _, ordinal| counts[ordinal as usize] += 1);
+            }
+            return Ok(());
+        }
+        if self.numbers.is_empty() {
+            self.budget.spend(self.ordinal_count as u64 * 8)?;
+            self.numbers.resize(self.ordinal_count, UNKNOWN);
+            self.buckets.resize(self.ordinal_count, UNKNOWN);
+        }
+        let mut pairs = std::mem::take(&mut self.pairs);
+        pairs.clear();
+        let values = self.reader.load(entries.docs)?;
+        values.join(entries, &mut self.starts, |entry, parent, ordinal| {
+            pairs.push((entry as u32, parent, ordinal))
+        });
+        self.emitted.clear();
+        let has_subs = !self.subs.is_empty();
+        for &(entry, parent, ordinal) in &pairs {
+            let mut bucket = if parent == 0 { self.buckets[ordinal as usize] } else { UNKNOWN };
+            if bucket == UNKNOWN {
+                let number = self.number(ordinal)?;
+                if number == REFUSED {
+                    continue;
+                }
+                bucket = self.table.bucket(parent, i64::from(number), self.budget)?;
+                if parent == 0 {
+                    self.buckets[ordinal as usize] = bucket;
+                }
+            }
+            self.table.counts[bucket as usize] += 1;
+            if has_subs {
+                self.emitted.push(entry as usize, bucket);
+            }
+        }
+        self.pairs = pairs;
+        if has_subs {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        if !self.subs.is_empty() {
+            return Ok(false);
+        }
+        let Some(column) = self.reader.column() else { return Ok(self.missing.is_none()) };
+        if self.missing.is_some() && column.doc_count_with_value() < column.doc_count() {
+            return Ok(false);
+        }
+        // Without postings the dictionary does not know how many documents a term has.
+        self.is_whole = self.source.field.as_ref().is_some_and(|field| field.index);
+        Ok(self.is_whole)
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.flush_counts()?;
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        self.add_terms_without_documents(parents)?;
+        let (table, pool) = (&self.table, &self.pool);
+        let term = |bucket: u32| pool.term(table.key(bucket) as u32);
+        let selected: Vec<Selected> = table
+            .by_parent(parents)
+            .into_iter()
+            .map(|buckets| {
+                let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
+                let candidates = buckets.into_iter().map(candidate).collect();
+                select(candidates, self.request, &self.subs, |left, right| term(left).cmp(term(right)))
+            })
+            .collect();
+        let kept: Vec<u32> =
+            selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
+        let mut subs = self.subs.finish(&kept)?.into_iter();
+        let key = |bucket: u32| TermKey::Term(term(bucket).into());
+        Ok(selected.into_iter().map(|selected| terms_partial(selected, key, &mut subs)).collect())
+    }
+}

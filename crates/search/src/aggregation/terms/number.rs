@@ -1,0 +1,168 @@
+//! `terms` over numbers, booleans and dates.
+
+use limber_segment::SegmentView;
+
+use super::super::bucket::stored_range;
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::entries::{Emitted, Entries};
+use super::super::partial::{Partial, TermBucket, TermKey, TermsPartial};
+use super::super::source::{NumberReader, Source};
+use super::include::TermFilter;
+use super::request::Terms;
+use super::select::{Candidate, Selected, select};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+
+#[derive(Debug)]
+pub struct NumberTerms<'s> {
+    request: &'s Terms,
+    filter: &'s TermFilter,
+    source: &'s Source,
+    reader: NumberReader<'s>,
+    table: BucketTable,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    starts: Vec<u32>,
+    shard: &'s ShardSnapshot,
+    budget: &'s Budget,
+}
+
+impl<'s> NumberTerms<'s> {
+    pub fn new(
+        request: &'s Terms,
+        filter: &'s TermFilter,
+        source: &'s Source,
+        subs: Subs<'s>,
+        shard: &'s ShardSnapshot,
+        budget: &'s Budget,
+    ) -> Result<NumberTerms<'s>> {
+        let path = &request.values.field;
+        Ok(NumberTerms {
+            request,
+            filter,
+            source,
+            reader: NumberReader::new(source, path)?,
+            table: BucketTable::with_range(stored_range(source, path, shard)?, budget)?,
+            subs,
+            emitted: Emitted::default(),
+            starts: Vec::new(),
+            shard,
+            budget,
+        })
+    }
+
+    /// With `min_doc_count: 0` every value of the field has a bucket under every parent.
+    fn add_values_without_documents(&mut self, parents: &[u32]) -> Result<()> {
+        if self.request.min_doc_count > 0 || !self.source.is_mapped() {
+            return Ok(());
+        }
+        let mut buffer = Box::new([0i64; 128]);
+        for view in &self.shard.segments {
+            let Some(column) = view.segment.numbers(&self.request.values.field)? else { continue };
+            for block in 0..column.block_count() {
+                let count = column.read_block(block, &mut buffer)?;
+                for &value in buffer[..count].iter().filter(|&&value| self.filter.allows_number(value)) {
+                    for &parent in parents {
+                        self.table.bucket(parent, value, self.budget)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn key(&self, bucket: u32) -> TermKey {
+        let stored = self.table.key(bucket);
+        if self.source.is_floating() {
+            TermKey::Double(self.source.decode(stored))
+        } else {
+            TermKey::Long(stored)
+        }
+    }
+}
+
+impl<'s> Collector<'s> for NumberTerms<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())?;
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let values = self.reader.load(entries.docs)?;
+        let has_subs = !self.subs.is_empty();
+        self.emitted.clear();
+        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
+        let filter = (!self.filter.allows_all()).then_some(self.filter);
+        let mut failed = Ok(());
+        // Values of a document ascend: equal ones follow one another and count once.
+        let mut last = (usize::MAX, 0);
+        values.join(entries, &mut self.starts, |entry, parent, value| {
+            if last == (entry, value)
+                || failed.is_err()
+                || filter.is_some_and(|filter| !filter.allows_number(value))
+            {
+                return;
+            }
+            last = (entry, value);
+            match table.bucket(parent, value, budget) {
+                Ok(bucket) => {
+                    table.counts[bucket as usize] += 1;
+                    if has_subs {
+                        emitted.push(entry, bucket);
+                    }
+                }
+                Err(error) => failed = Err(error),
+            }
+        });
+        failed?;
+        if has_subs {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        self.add_values_without_documents(parents)?;
+        let table = &self.table;
+        let selected: Vec<Selected> = table
+            .by_parent(parents)
+            .into_iter()
+            .map(|buckets| {
+                let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
+                let candidates = buckets.into_iter().map(candidate).collect();
+                select(candidates, self.request, &self.subs, |left, right| {
+                    table.key(left).cmp(&table.key(right))
+                })
+            })
+            .collect();
+        let kept: Vec<u32> =
+            selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
+        let mut subs = self.subs.finish(&kept)?.into_iter();
+        Ok(selected
+            .into_iter()
+            .map(|selected| terms_partial(selected, |bucket| self.key(bucket), &mut subs))
+            .collect())
+    }
+}
+
+/// The answer for one parent; `subs` yields the results of the kept buckets in order.
+pub(super) fn terms_partial(
+    selected: Selected,
+    key: impl Fn(u32) -> TermKey,
+    subs: &mut impl Iterator<Item = Vec<Partial>>,
+) -> Partial {
+    let bucket = |kept: Candidate| TermBucket {
+        key: key(kept.bucket),
+        doc_count: kept.doc_count,
+        error: 0,
+        subs: subs.next().unwrap_or_default(),
+    };
+    let buckets = selected.kept.into_iter().map(bucket).collect();
+    Partial::Terms(TermsPartial { buckets, other_doc_count: selected.other_doc_count, error: selected.error })
+}

@@ -1,0 +1,98 @@
+//! `terms` as asked for. Source: Elasticsearch's `TermsAggregationBuilder`, `BucketCountThresholds`.
+
+use limber_mapping::RequestError;
+
+use super::super::options::{Options, ValuesOptions};
+use super::super::order::BucketOrder;
+use super::super::tree::Kind;
+use super::include::Include;
+
+/// Buckets by default.
+const SIZE: i32 = 10;
+
+#[derive(Debug, Clone)]
+pub struct Terms {
+    pub name: String,
+    pub values: ValuesOptions,
+    pub size: usize,
+    /// Buckets that a shard hands in.
+    pub shard_size: usize,
+    pub min_doc_count: u64,
+    pub shard_min_doc_count: u64,
+    pub order: BucketOrder,
+    pub include: Option<Include>,
+    pub exclude: Option<Include>,
+    pub show_error: bool,
+}
+
+impl Terms {
+    pub fn parse(options: &mut Options) -> Result<Kind, RequestError> {
+        let size = positive(options, "size", SIZE)?;
+        let shard_size = match options.has("shard_size") {
+            true => Some(positive(options, "shard_size", -1)?),
+            false => None,
+        };
+        let min_doc_count = count(options, "min_doc_count", 1)?;
+        let shard_min_doc_count = count(options, "shard_min_doc_count", 0)?;
+        let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::count_descending);
+        let include = Include::parse(options, "include")?;
+        let exclude = Include::parse(options, "exclude")?;
+        let show_error = options.boolean("show_term_doc_count_error")?.unwrap_or(false);
+        // Both only choose between ways to the same answer.
+        if let Some(mode) = options.text("collect_mode")?
+            && !matches!(mode.as_str(), "depth_first" | "breadth_first")
+        {
+            let cause = RequestError::new(
+                400,
+                "parse_exception",
+                format!("no [collect_mode] found for value [{mode}]"),
+            );
+            return Err(options.failed("collect_mode", cause));
+        }
+        if let Some(hint) = options.text("execution_hint")?
+            && !matches!(hint.as_str(), "map" | "global_ordinals")
+        {
+            let reason =
+                format!("Unknown `execution_hint`: [{hint}], expected any of [map, global_ordinals]");
+            return Err(RequestError::illegal_argument(reason));
+        }
+        let values = ValuesOptions::parse(options)?;
+        // Elasticsearch's `BucketUtils.suggestShardSideQueueSize`; by key no shard can be wrong.
+        let suggested = if order.is_key() { size } else { size + size / 2 + 10 };
+        let shard_size = shard_size.unwrap_or(suggested).max(size);
+        Ok(Kind::Terms(Terms {
+            name: options.name.clone(),
+            values,
+            size,
+            shard_size,
+            min_doc_count,
+            shard_min_doc_count: shard_min_doc_count.min(min_doc_count),
+            order,
+            include,
+            exclude,
+            show_error,
+        }))
+    }
+}
+
+fn positive(options: &mut Options, name: &str, default: i32) -> Result<usize, RequestError> {
+    let value = options.int(name)?.unwrap_or(default);
+    match usize::try_from(value) {
+        Ok(value) if value > 0 => Ok(value),
+        _ => {
+            let shown = if name == "size" { "size" } else { "shardSize" };
+            let reason = format!("[{shown}] must be greater than 0. Found [{value}] in [{}]", options.name);
+            Err(options.refused(name, reason))
+        }
+    }
+}
+
+fn count(options: &mut Options, name: &str, default: i64) -> Result<u64, RequestError> {
+    let value = options.long(name)?.unwrap_or(default);
+    u64::try_from(value).map_err(|_| {
+        let shown = if name == "min_doc_count" { "minDocCount" } else { "shardMinDocCount" };
+        let reason =
+            format!("[{shown}] must be greater than or equal to 0. Found [{value}] in [{}]", options.name);
+        options.refused(name, reason)
+    })
+}

@@ -1,0 +1,106 @@
+//! The buckets that a shard hands in: the first `shard_size` in the order asked for.
+
+use std::cmp::Ordering;
+
+use super::super::collector::Subs;
+use super::super::order::{BucketOrder, OrderBy};
+use super::request::Terms;
+
+/// A bucket that may be handed in.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate {
+    pub bucket: u32,
+    pub doc_count: u64,
+}
+
+/// What was kept, in order, and what was not.
+#[derive(Debug, Default)]
+pub struct Selected {
+    pub kept: Vec<Candidate>,
+    pub other_doc_count: u64,
+    /// Upper bound of the documents of a term that was not kept; -1: unbounded.
+    pub error: i64,
+}
+
+/// Chooses among the buckets of one parent. `compare_keys` orders buckets by ascending key.
+pub fn select(
+    mut candidates: Vec<Candidate>,
+    request: &Terms,
+    subs: &Subs<'_>,
+    compare_keys: impl Fn(u32, u32) -> Ordering,
+) -> Selected {
+    candidates.retain(|candidate| candidate.doc_count >= request.shard_min_doc_count);
+    let compare = |left: &Candidate, right: &Candidate| {
+        compare(&request.order, subs, left, right).then_with(|| compare_keys(left.bucket, right.bucket))
+    };
+    let compare_with_key = |left: &Candidate, right: &Candidate| {
+        for key in &request.order.keys {
+            let by_key = key.by == OrderBy::Key;
+            let ordering = if by_key {
+                let ascending = compare_keys(left.bucket, right.bucket);
+                if key.ascending { ascending } else { ascending.reverse() }
+            } else {
+                compare_one(key, subs, left, right)
+            };
+            if ordering != Ordering::Equal {
+                return ordering;
+            }
+        }
+        compare_keys(left.bucket, right.bucket)
+    };
+    let has_key = request.order.keys.iter().any(|key| key.by == OrderBy::Key);
+    let mut selected = Selected::default();
+    if candidates.len() > request.shard_size {
+        if has_key {
+            candidates.select_nth_unstable_by(request.shard_size, compare_with_key);
+        } else {
+            candidates.select_nth_unstable_by(request.shard_size, compare);
+        }
+        selected.other_doc_count =
+            candidates[request.shard_size..].iter().map(|candidate| candidate.doc_count).sum();
+        candidates.truncate(request.shard_size);
+    }
+    if has_key {
+        candidates.sort_unstable_by(compare_with_key);
+    } else {
+        candidates.sort_unstable_by(compare);
+    }
+    selected.kept = candidates;
+    selected
+}
+
+fn compare(order: &BucketOrder, subs: &Subs<'_>, left: &Candidate, right: &Candidate) -> Ordering {
+    order
+        .keys
+        .iter()
+        .map(|key| compare_one(key, subs, left, right))
+        .find(|ordering| *ordering != Ordering::Equal)
+        .unwrap_or(Ordering::Equal)
+}
+
+fn compare_one(
+    key: &super::super::order::OrderKey,
+    subs: &Subs<'_>,
+    left: &Candidate,
+    right: &Candidate,
+) -> Ordering {
+    match &key.by {
+        OrderBy::Count if key.ascending => left.doc_count.cmp(&right.doc_count),
+        OrderBy::Count => right.doc_count.cmp(&left.doc_count),
+        OrderBy::Key => Ordering::Equal,
+        OrderBy::Path(path) => compare_values(
+            subs.order_value(path, left.bucket),
+            subs.order_value(path, right.bucket),
+            key.ascending,
+        ),
+    }
+}
+
+/// Values of a metric as `Double.compare` orders them: NaN is the largest.
+pub fn compare_values(left: f64, right: f64, ascending: bool) -> Ordering {
+    let ordering = match (left.is_nan(), right.is_nan()) {
+        (false, false) => left.total_cmp(&right),
+        (left, right) => left.cmp(&right),
+    };
+    if ascending { ordering } else { ordering.reverse() }
+}
