@@ -4,16 +4,18 @@ use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
+use limber_segment::{DocId, SegmentView};
 use limber_store::Charge;
 use serde_json::Value;
 
+use crate::aggregation::{self, Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
 use crate::collect::{Hit, KeyKind, SortKey, Tie, TopScores, check_sortable, compare_keys};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 use crate::fetch;
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, SearchResponse, ShardsSummary, TotalHits};
-use crate::shard::{self, After, ShardHits, ShardRequest};
+use crate::shard::{self, After, ShardHits, ShardRequest, Sink};
 
 /// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,16 +96,19 @@ fn run(
         request.to_mut().track_total_hits = TrackTotalHits::None;
     }
     let request = &*request;
-    if request.aggregations.is_some() {
-        return Err(RequestError::unsupported("[aggregations] in [search]").into());
-    }
+    // A scroll aggregates on its first page.
+    let aggregations = request.aggregations.as_ref().filter(|list| cursor.is_none() && !list.is_empty());
     let _charge = charge_hits(shards, request, is_scroll, context)?;
 
     let mut found: Vec<(usize, ShardHits)> = Vec::with_capacity(shards.len());
     let mut failures: Vec<ShardFailure> = Vec::new();
+    let mut aggregates: Vec<ShardAggregations> = Vec::new();
     for (number, snapshot) in shards.iter().enumerate() {
-        match search_shard(number, snapshot, request, cursor, is_scroll, context) {
-            Ok(hits) => found.push((number, hits)),
+        match aggregate_shard(number, snapshot, request, aggregations, cursor, is_scroll, context) {
+            Ok((hits, aggregated)) => {
+                found.push((number, hits));
+                aggregates.extend(aggregated);
+            }
             Err(error) if error.is_of_one_shard() => failures.push(failure(snapshot, &error, context)),
             Err(error) => return Err(error),
         }
@@ -133,6 +138,10 @@ fn run(
     // A scroll by score alone shows no sort values.
     let shows_sort = !(request.is_by_score() && request.search_after.is_none());
     response.hits = fetch::fetch(shards, &found, &winners, request, shows_sort, context)?;
+    if let Some(list) = aggregations {
+        let reduced = aggregation::reduce(list, aggregates, context.max_buckets)?;
+        response.aggregations = Some(reduced.to_json(list, request.typed_keys));
+    }
     response.took_millis = context.started.elapsed().as_millis() as u64;
     Ok(response)
 }
@@ -167,12 +176,52 @@ fn wanted_hits(request: &SearchRequest) -> u64 {
     u64::from(request.from()) + u64::from(request.size())
 }
 
-fn search_shard(
+impl<'s> Sink<'s> for ShardCollector<'s> {
+    fn begin_segment(&mut self, number: usize, _: &'s SegmentView) -> Result<()> {
+        ShardCollector::begin_segment(self, number)
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        ShardCollector::collect_whole_segment(self)?;
+        Ok(true)
+    }
+
+    fn collect(&mut self, docs: &[DocId], _: &[f32]) -> Result<()> {
+        ShardCollector::collect(self, docs)
+    }
+
+    fn needs_scores(&self) -> bool {
+        false
+    }
+}
+
+/// Searches a shard and aggregates over all its hits.
+fn aggregate_shard(
     number: usize,
     snapshot: &ShardSnapshot,
     request: &SearchRequest,
+    aggregations: Option<&Aggregations>,
     cursor: Option<&Cursor>,
     is_scroll: bool,
+    context: &SearchContext,
+) -> Result<(ShardHits, Option<ShardAggregations>)> {
+    let Some(list) = aggregations else {
+        return Ok((search_shard(number, snapshot, request, cursor, is_scroll, None, context)?, None));
+    };
+    let bound = BoundAggregations::bind(list, snapshot, context)?;
+    let mut collector = ShardCollector::new(snapshot, &bound)?;
+    let hits = search_shard(number, snapshot, request, cursor, is_scroll, Some(&mut collector), context)?;
+    Ok((hits, Some(collector.finish()?)))
+}
+
+/// `sink` is fed all matching documents of the shard: where aggregations come in.
+fn search_shard<'a>(
+    number: usize,
+    snapshot: &'a ShardSnapshot,
+    request: &SearchRequest,
+    cursor: Option<&Cursor>,
+    is_scroll: bool,
+    sink: Option<&mut dyn Sink<'a>>,
     context: &SearchContext,
 ) -> Result<ShardHits> {
     check_window(snapshot, request, is_scroll)?;
@@ -198,7 +247,7 @@ fn search_shard(
         (None, None) => None,
     };
     let count_max = wanted_hits(request).min(snapshot.doc_count()) as usize;
-    shard::search(snapshot, ShardRequest { request, count_max, sorts, after }, None, context)
+    shard::search(snapshot, ShardRequest { request, count_max, sorts, after }, sink, context)
 }
 
 fn search_after(values: &[Value], sorts: &[crate::collect::BoundSort]) -> Result<Box<[SortKey]>> {

@@ -8,8 +8,10 @@
 //! **Invariant**: with `mapping`, the only place that parses user JSON; knows nothing of files, threads or HTTP. A snapshot never
 //! changes while it is searched.
 
+pub mod aggregation;
 mod collect;
 pub mod context;
+mod counting;
 mod dates;
 mod error;
 mod execute;

@@ -4,9 +4,10 @@ use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
 use crate::collect::{BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts};
 use crate::context::{SearchContext, ShardSnapshot};
+use crate::counting::known_count;
 use crate::error::{Error, Result};
 use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
-use crate::query::{self, BoundQuery, Docs, Node, Query};
+use crate::query::{self, BoundQuery, Node, Query};
 use crate::request::{SearchRequest, TrackTotalHits};
 
 /// What one shard answers to the query phase.
@@ -29,6 +30,10 @@ pub(crate) type After = Option<(Box<[SortKey]>, Tie)>;
 /// columns and matchers of a segment may be kept while it is searched.
 pub(crate) trait Sink<'a> {
     fn begin_segment(&mut self, number: usize, view: &'a SegmentView) -> Result<()>;
+    /// Takes all documents of the begun segment at once, none of which is deleted. `false`: not possible, nothing was done.
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        Ok(false)
+    }
     /// Ascending documents of one window.
     fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()>;
     /// Whether scores are needed.
@@ -126,41 +131,6 @@ pub(crate) fn bases(shard: &ShardSnapshot) -> Vec<u64> {
         .collect()
 }
 
-/// The number of hits where the index knows it without looking at documents.
-pub(crate) fn known_count(query: &BoundQuery, shard: &ShardSnapshot) -> Result<Option<u64>> {
-    let mut count = 0;
-    for view in &shard.segments {
-        let Some(here) = known_count_of(query, view)? else { return Ok(None) };
-        count += here;
-    }
-    Ok(Some(count))
-}
-
-fn known_count_of(query: &BoundQuery, view: &SegmentView) -> Result<Option<u64>> {
-    let segment = &view.segment;
-    let is_whole = view.deleted_count() == 0;
-    Ok(match &query.node {
-        Node::Nothing { .. } => Some(0),
-        Node::Everything { .. } => Some(u64::from(view.live_count())),
-        Node::Constant { inner, .. } => known_count_of(inner, view)?,
-        Node::Term(node) if is_whole => match segment.terms(&node.field.path)? {
-            Some(terms) => terms.get(&node.term)?.map_or(Some(0), |info| Some(u64::from(info.doc_freq))),
-            None => Some(0),
-        },
-        Node::Docs { docs: Docs::Exists { path }, .. } if is_whole => match segment.presence(path)? {
-            Some(presence) => Some(u64::from(presence.count()?)),
-            None => Some(0),
-        },
-        Node::Docs { docs: Docs::NumberRange { field, min, max }, .. } if is_whole => {
-            match segment.points(&field.path)? {
-                Some(points) if points.is_single_valued() => Some(points.count(*min..=*max)?),
-                _ => None,
-            }
-        }
-        _ => None,
-    })
-}
-
 enum Top {
     Scores(TopScores),
     Fields(TopFields),
@@ -221,6 +191,16 @@ impl<'a> Run<'a, '_, '_> {
     fn segment(&mut self, number: u32, base: u64, view: &'a SegmentView) -> Result<Progress> {
         if let Some(sink) = &mut self.sink {
             sink.begin_segment(number as usize, view)?;
+            let is_everything =
+                matches!(self.query.node, Node::Everything { .. }) && view.deleted_count() == 0;
+            let is_counted_only = self.count_max == 0
+                && self.post_filter.is_none()
+                && self.request.min_score.is_none()
+                && self.request.terminate_after == 0;
+            if is_everything && is_counted_only && sink.collect_whole_segment()? {
+                self.total += u64::from(view.doc_count());
+                return Ok(Progress::GoOn);
+            }
         }
         let mut fields = match &self.top {
             Top::Fields(top) => Some(top.segment(&view.segment, number, base)?),

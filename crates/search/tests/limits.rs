@@ -111,3 +111,17 @@ fn terminate_after_stops_each_shard() {
     );
     assert_eq!((response.hits.len(), response.terminated_early), (6, Some(true)));
 }
+
+#[test]
+fn aggregations_cover_all_hits_of_all_shards_whatever_the_page() {
+    let (_shards, shards) = shards();
+    for (query, size) in [(json!({"match_all": {}}), 0), (json!({"range": {"n": {"lt": 10}}}), 2)] {
+        let body = json!({"query": query, "size": size, "sort": ["n"], "track_total_hits": false,
+            "aggs": {"sum": {"sum": {"field": "n"}}, "low": {"filter": {"range": {"n": {"lt": 5}}}}}});
+        let response = support::search(&shards, &body);
+        let sum = if size == 0 { 2 * 49 * 50 / 2 } else { 2 * 45 };
+        let expected = json!({"sum": {"value": sum as f64}, "low": {"doc_count": 10}});
+        assert_eq!(response.aggregations, Some(expected), "{body}");
+        assert_eq!(response.hits.len(), size);
+    }
+}

@@ -130,11 +130,13 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
             if let [only] = terms.as_slice() {
                 return term(segment, field, only);
             }
-            let mut found = Vec::new();
+            let mut any = AnyPostings::new(doc_count);
             for term in terms {
-                found.extend(open_postings(segment, field, term, Want::Docs)?);
+                if let Some(postings) = open_postings(segment, field, term, Want::Docs)? {
+                    any.add(postings)?;
+                }
             }
-            Ok(any_postings(found, doc_count)?)
+            Ok(any.finish())
         }
         Docs::Terms { field, terms } => {
             let Some((dictionary, column)) = segment.terms(&field.path)?.zip(segment.ordinals(&field.path)?)
@@ -252,50 +254,57 @@ fn postings_of<'a>(
     mut cursor: limber_segment::terms::TermCursor<'_>,
     passes: impl Fn(&[u8]) -> bool,
 ) -> Result<BoxedMatcher<'a>> {
-    let mut found: Vec<Postings> = Vec::new();
-    let mut bits: Option<DocBits> = None;
+    let Some(reader) = segment.postings_reader(&field.path)? else { return Ok(Box::new(NoDocs)) };
+    let mut any = AnyPostings::new(segment.doc_count());
     while cursor.advance()? {
-        if !passes(cursor.term()) {
-            continue;
-        }
-        let info = cursor.info()?;
-        found.push(segment.postings(&field.path, &info, Want::Docs)?);
-        if found.len() > POSTINGS_SIDE_BY_SIDE || bits.is_some() {
-            let bits = bits.get_or_insert_with(|| DocBits::new(segment.doc_count()));
-            drain_into(&mut found, bits)?;
+        if passes(cursor.term()) {
+            any.add(reader.postings(&cursor.info()?, Want::Docs)?)?;
         }
     }
-    match bits {
-        Some(bits) => Ok(Box::new(bits.finish())),
-        None => any_postings(found, segment.doc_count()),
-    }
+    Ok(any.finish())
 }
 
-fn any_postings<'a>(mut found: Vec<Postings>, doc_count: u32) -> Result<BoxedMatcher<'a>> {
-    if found.is_empty() {
-        return Ok(Box::new(NoDocs));
-    }
-    if found.len() > POSTINGS_SIDE_BY_SIDE {
-        let mut bits = DocBits::new(doc_count);
-        drain_into(&mut found, &mut bits)?;
-        return Ok(Box::new(bits.finish()));
-    }
-    let parts = found
-        .into_iter()
-        .map(|postings| Box::new(TermDocs::new(postings, doc_count)) as BoxedMatcher<'a>)
-        .collect();
-    Ok(Box::new(Union { parts }))
+/// The union of postings: a few side by side, more as one bit set, so that memory does not grow with their number.
+struct AnyPostings {
+    doc_count: u32,
+    few: Vec<Postings>,
+    bits: Option<DocBits>,
 }
 
-fn drain_into(found: &mut Vec<Postings>, bits: &mut DocBits) -> Result<()> {
-    for mut postings in found.drain(..) {
-        while !postings.block_docs().is_empty() {
-            postings.block_docs().iter().for_each(|doc| bits.set(*doc));
-            postings.next_block();
-        }
-        postings.status()?;
+impl AnyPostings {
+    fn new(doc_count: u32) -> AnyPostings {
+        AnyPostings { doc_count, few: Vec::new(), bits: None }
     }
-    Ok(())
+
+    fn add(&mut self, postings: Postings) -> Result<()> {
+        self.few.push(postings);
+        if self.few.len() <= POSTINGS_SIDE_BY_SIDE && self.bits.is_none() {
+            return Ok(());
+        }
+        let bits = self.bits.get_or_insert_with(|| DocBits::new(self.doc_count));
+        for mut postings in self.few.drain(..) {
+            while !postings.block_docs().is_empty() {
+                postings.block_docs().iter().for_each(|doc| bits.set(*doc));
+                postings.next_block();
+            }
+            postings.status()?;
+        }
+        Ok(())
+    }
+
+    fn finish<'a>(self) -> BoxedMatcher<'a> {
+        let doc_count = self.doc_count;
+        if let Some(bits) = self.bits {
+            return Box::new(bits.finish());
+        }
+        let open = |postings| Box::new(TermDocs::new(postings, doc_count)) as BoxedMatcher<'a>;
+        let mut parts: Vec<BoxedMatcher<'a>> = self.few.into_iter().map(open).collect();
+        match parts.len() {
+            0 => Box::new(NoDocs),
+            1 => parts.remove(0),
+            _ => Box::new(Union { parts }),
+        }
+    }
 }
 
 fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {

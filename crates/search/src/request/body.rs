@@ -4,6 +4,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::{FieldFormat, Sort, SourceFilter, UrlParameters};
+use crate::aggregation::Aggregations;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
 
@@ -89,8 +90,9 @@ pub struct SearchRequest {
     pub timeout_millis: Option<u64>,
     /// 0: never.
     pub terminate_after: u32,
-    /// The body of `aggs`, kept as JSON; parsed by [`crate::aggregation`].
-    pub aggregations: Option<Value>,
+    pub aggregations: Option<Aggregations>,
+    /// `typed_keys`: aggregations are named with their type.
+    pub typed_keys: bool,
 }
 
 impl Default for SearchRequest {
@@ -115,6 +117,7 @@ impl Default for SearchRequest {
             timeout_millis: None,
             terminate_after: 0,
             aggregations: None,
+            typed_keys: false,
         }
     }
 }
@@ -181,7 +184,7 @@ impl SearchRequest {
                 if !value.is_object() {
                     return Err(unknown());
                 }
-                self.aggregations = Some(value.clone());
+                self.aggregations = Some(Aggregations::parse(value)?);
             }
             "from" if is_scalar => self.from = Some(from(json::int(value)?)?),
             "size" if is_scalar => self.size = Some(size(json::int(value)?)?),

@@ -35,6 +35,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "version" => request.version = flag(value)?,
             "seq_no_primary_term" => request.seq_no_primary_term = flag(value)?,
             "track_scores" => request.track_scores = flag(value)?,
+            "typed_keys" => request.typed_keys = flag(value)?,
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,
             "sort" => request.sort.extend(Sort::parse_url(value)?),
