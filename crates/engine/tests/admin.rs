@@ -56,7 +56,10 @@ fn indices_come_and_go_and_survive_restarts() {
     assert_eq!(info.settings["index.provided_name"], "one");
     assert_eq!(info.settings["index.version.created"], "8505000");
     assert_eq!(info.mappings, json!({"dynamic": "strict", "properties": {"a": {"type": "keyword"}}}));
-    assert_eq!(Value::Object(info.aliases.clone()), json!({"al": {"index_routing": "r", "search_routing": "r"}}));
+    assert_eq!(
+        Value::Object(info.aliases.clone()),
+        json!({"al": {"index_routing": "r", "search_routing": "r"}})
+    );
     let uuid = info.uuid.clone();
     let strict = write(&node, index("one", "1", br#"{"b": 1}"#)).expect_err("strict");
     assert_eq!(strict.kind, "strict_dynamic_mapping_exception");
@@ -78,7 +81,8 @@ fn indices_come_and_go_and_survive_restarts() {
     let node = open(folder.path());
     assert_eq!(names(&node, "*"), "one");
     assert_eq!(std::fs::read_dir(folder.path().join("indices")).expect("lists").count(), 1);
-    node.put_cluster_settings(&json!({"persistent": {"action.destructive_requires_name": true}})).expect("set");
+    node.put_cluster_settings(&json!({"persistent": {"action.destructive_requires_name": true}}))
+        .expect("set");
     refused(
         node.delete_index("*", IndicesOptions::DELETE).expect_err("broad"),
         400,
@@ -87,7 +91,10 @@ fn indices_come_and_go_and_survive_restarts() {
     );
     drop(node);
     let node = open(folder.path());
-    assert_eq!(node.cluster_settings(false).expect("shown")["persistent"]["action.destructive_requires_name"], "true");
+    assert_eq!(
+        node.cluster_settings(false).expect("shown")["persistent"]["action.destructive_requires_name"],
+        "true"
+    );
 }
 
 #[test]
@@ -98,13 +105,23 @@ fn closed_indices_keep_their_documents() {
     assert_eq!(node.close_index("t", IndicesOptions::METADATA).expect("closed").len(), 1);
     assert_eq!(write(&node, index("t", "2", b"{}")).expect_err("closed").kind, "index_closed_exception");
     assert!(node.resolve("t", IndicesOptions::SEARCH).is_err());
-    node.put_settings("t", IndicesOptions::METADATA_OPEN_CLOSED, &json!({"codec": "best_compression"}), false).expect("static");
+    node.put_settings(
+        "t",
+        IndicesOptions::METADATA_OPEN_CLOSED,
+        &json!({"codec": "best_compression"}),
+        false,
+    )
+    .expect("static");
     drop(node);
     let node = open(folder.path());
     assert!(node.open_index("t", IndicesOptions::METADATA_OPEN_CLOSED).expect("opens"));
     assert_eq!(search(&node, "t", json!({"match_all": {}})).len(), 1);
-    let error = node.put_settings("t", IndicesOptions::METADATA, &json!({"codec": "default"}), false).expect_err("static");
-    assert!(error.reason.starts_with("Can't update non dynamic settings [[index.codec]] for open indices [[t/"));
+    let error = node
+        .put_settings("t", IndicesOptions::METADATA, &json!({"codec": "default"}), false)
+        .expect_err("static");
+    assert!(
+        error.reason.starts_with("Can't update non dynamic settings [[index.codec]] for open indices [[t/")
+    );
 }
 
 #[test]
@@ -119,7 +136,8 @@ fn blocks_refuse_and_are_lifted() {
         "cluster_block_exception",
         "index [t] blocked by: [FORBIDDEN/8/index write (api)];",
     );
-    node.put_settings("t", IndicesOptions::METADATA, &json!({"index.blocks.write": null}), false).expect("lifted");
+    node.put_settings("t", IndicesOptions::METADATA, &json!({"index.blocks.write": null}), false)
+        .expect("lifted");
     write(&node, index("t", "1", b"{}")).expect("written");
     node.put_cluster_settings(&json!({"transient": {"cluster.blocks.read_only": true}})).expect("set");
     refused(
@@ -164,7 +182,12 @@ fn aliases_lead_to_indices() {
 fn templates_shape_what_is_created_by_writing() {
     let folder = folder();
     let node = open(folder.path());
-    node.put_template("old", &json!({"index_patterns": ["logs-*"], "settings": {"number_of_shards": 3}}), false).expect("put");
+    node.put_template(
+        "old",
+        &json!({"index_patterns": ["logs-*"], "settings": {"number_of_shards": 3}}),
+        false,
+    )
+    .expect("put");
     let body = json!({
         "index_patterns": ["logs-*"],
         "template": {"settings": {"number_of_replicas": 0, "default_pipeline": "p"}, "mappings": {"properties": {"a": {"type": "keyword"}}}, "aliases": {"logs": {}}},
@@ -180,7 +203,8 @@ fn templates_shape_what_is_created_by_writing() {
     let bad = json!({"index_patterns": ["q*"], "template": {"mappings": {"properties": {"a": {"type": "nonsense"}}}}});
     assert!(node.put_index_template("bad", &bad, false).is_err());
     assert_eq!(node.ingest_stats()["total"]["count"], 1);
-    node.put_cluster_settings(&json!({"transient": {"action.auto_create_index": "-secret*,+*"}})).expect("set");
+    node.put_cluster_settings(&json!({"transient": {"action.auto_create_index": "-secret*,+*"}}))
+        .expect("set");
     assert_eq!(write(&node, index("secret-1", "1", b"{}")).expect_err("forbidden").status, 404);
 }
 
@@ -189,13 +213,15 @@ fn scrolls_page_through_a_frozen_index() {
     let folder = folder();
     let node = open(folder.path());
     for number in 0..25 {
-        write(&node, index("t", &format!("{number}"), format!(r#"{{"n": {number}}}"#).as_bytes())).expect("written");
+        write(&node, index("t", &format!("{number}"), format!(r#"{{"n": {number}}}"#).as_bytes()))
+            .expect("written");
     }
     node.refresh("t", IndicesOptions::BROADCAST).expect("refreshed");
     let body = json!({"size": 10, "sort": [{"n": "asc"}]});
     let request = SearchRequest::parse(&body, &UrlParameters::default()).expect("valid");
     let flag = || Arc::new(AtomicBool::new(false));
-    let first = |keep_alive| node.search("t", IndicesOptions::SEARCH, None, &request, Some(keep_alive), flag());
+    let first =
+        |keep_alive| node.search("t", IndicesOptions::SEARCH, None, &request, Some(keep_alive), flag());
     let (page, id) = first(60_000).expect("first page");
     let id = id.expect("an id");
     let mut seen: Vec<String> = page.hits.iter().filter_map(|hit| hit.id.clone()).collect();
@@ -273,7 +299,8 @@ fn health_waits_for_what_it_is_asked() {
     let folder = folder();
     let node = open(folder.path());
     node.create_index("t", &json!({})).expect("created");
-    let ask = |status| HealthRequest { wait_for_status: Some(status), timeout_ms: 50, ..HealthRequest::default() };
+    let ask =
+        |status| HealthRequest { wait_for_status: Some(status), timeout_ms: 50, ..HealthRequest::default() };
     assert!(!node.cluster_health(&ask(HealthStatus::Yellow)).expect("answers").timed_out);
     assert!(node.cluster_health(&ask(HealthStatus::Green)).expect("answers").timed_out);
     let missing = HealthRequest { index: Some("none".into()), timeout_ms: 10, ..HealthRequest::default() };

@@ -79,10 +79,10 @@ pub(crate) struct Core {
     /// Writers hold it shared, for a few hundred operations at most; freezing and installing hold it alone, without I/O.
     pub(super) gate: RwLock<()>,
     /// Buffers that no writer has at the moment.
-    pub(super) idle: Mutex<Vec<Box<Slot>>>,
+    pub(super) idle: Mutex<Vec<Slot>>,
     pub(super) next_buffer: AtomicU64,
     /// Per living buffer: documents that others deleted. Frozen ones included, until their segment is installed.
-    pub(super) deletes: RwLock<HashMap<u64, Arc<Mutex<Vec<DocId>>>, RandomState>>,
+    pub(super) deletes: RwLock<HashMap<u64, LateDeletes, RandomState>>,
     /// Spent record batches, for their memory.
     pub(super) batches: Mutex<Vec<RecordBatch>>,
     pub(super) versions: VersionMap,
@@ -112,6 +112,9 @@ pub(crate) struct Core {
     pub(super) refreshes_begun: AtomicU64,
     pub(super) refreshes_finished: AtomicU64,
 }
+
+/// Documents of one buffer that were deleted by someone who did not have it.
+pub(super) type LateDeletes = Arc<Mutex<Vec<DocId>>>;
 
 /// A published state of the shard.
 #[derive(Default)]
@@ -172,6 +175,7 @@ impl Shard {
         let _replacing = self.replacing.lock();
         if let Ok(core) = self.core() {
             core.fail(RequestError::new(503, "already_closed_exception", "this shard is closed"));
+            core.translog.close();
         }
         let closed = RequestError::new(503, "index_closed_exception", "closed");
         self.replace_core(Err(closed));
@@ -231,16 +235,16 @@ impl Core {
     }
 
     /// A buffer for this thread alone.
-    pub(super) fn check_out(&self, codec: StoredCodec) -> Box<Slot> {
+    pub(super) fn check_out(&self, codec: StoredCodec) -> Slot {
         if let Some(slot) = self.idle.lock().pop() {
             return slot;
         }
         let number = self.next_buffer.fetch_add(1, Ordering::Relaxed);
         self.deletes.write().insert(number, Arc::default());
-        Box::new(Slot { number, buffer: Buffer::new(codec), scratch: Scratch::new(), bytes: 0 })
+        Slot { number, buffer: Buffer::new(codec), scratch: Scratch::new(), bytes: 0 }
     }
 
-    pub(super) fn check_in(&self, mut slot: Box<Slot>) -> usize {
+    pub(super) fn check_in(&self, mut slot: Slot) -> usize {
         let bytes = slot.buffer.memory_bytes();
         let before = std::mem::replace(&mut slot.bytes, bytes);
         self.buffered_bytes.fetch_add((bytes.saturating_sub(before)) as u64, Ordering::Relaxed);

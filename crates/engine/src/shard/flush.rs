@@ -41,6 +41,8 @@ impl Shard {
     pub(super) fn flush_core(&self, core: &Core, force: bool) -> Result<()> {
         core.check()?;
         let mut committed = core.committed.lock();
+        // Whoever reopens the shard has failed the core first and then waited for this lock.
+        core.check()?;
         if !force && !core.is_uncommitted.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -126,6 +128,9 @@ impl Shard {
     /// Deletes files that neither the commit nor the shard's list needs. Called with `committed` held, so that no commit is
     /// in the middle of listing them. Files of segments that are being written have numbers above all that are listed.
     pub(super) fn delete_unused(&self, core: &Core, committed: &Commit) -> limber_segment::Result<()> {
+        if core.is_failed() {
+            return Ok(());
+        }
         let referenced = referenced_files(committed);
         let listed: HashSet<SegmentId> = core.segments.load().iter().map(|entry| entry.id()).collect();
         let known_below = core.retired.lock().clone();

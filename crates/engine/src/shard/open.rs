@@ -51,13 +51,16 @@ impl Shard {
     /// Opens or, after a failure, reopens the shard from disk. On an error the shard stays unavailable and says why.
     pub(crate) fn open(&self) -> Result<()> {
         let _replacing = self.replacing.lock();
+        let mut first_segment = 0;
         if let Ok(core) = self.core() {
             core.fail(RequestError::new(503, "already_closed_exception", "the shard is being reopened"));
+            core.translog.close();
             // Whoever is in the middle of a refresh, merge installation or commit of the old core must be out of the folder.
             drop(core.refreshing.lock());
             drop(core.committed.lock());
+            first_segment = core.next_segment.load(Ordering::Acquire);
         }
-        match self.open_core() {
+        match self.open_core(first_segment) {
             Ok(core) => {
                 self.replace_core(Ok(core));
                 Ok(())
@@ -74,7 +77,8 @@ impl Shard {
         }
     }
 
-    fn open_core(&self) -> Result<Arc<Core>> {
+    /// `first_segment`: lower numbers may still be in the hands of a merge that is just ending.
+    fn open_core(&self, first_segment: u64) -> Result<Arc<Core>> {
         let at = |error: StoreError| store_error(&error);
         let commit = Commit::read(&*self.directory).map_err(at)?;
         let mut segments = Vec::new();
@@ -111,7 +115,7 @@ impl Shard {
             batches: Mutex::default(),
             versions: Default::default(),
             segments: ArcSwap::from_pointee(segments),
-            next_segment: AtomicU64::new(next_segment),
+            next_segment: AtomicU64::new(next_segment.max(first_segment)),
             retired: Mutex::default(),
             snapshot: ArcSwap::from_pointee(Published::default()),
             refreshing: Mutex::new(()),
@@ -139,14 +143,11 @@ impl Shard {
         let CommittedSegment { meta, live_generation } = committed;
         let segment =
             Segment::open(&self.directory, meta, &self.services.term_index).map_err(|e| segment_error(&e))?;
-        if self.index.settings.load().check_on_startup {
-            if let Some(problem) = segment.check().problems.first() {
-                return Err(RequestError::new(
-                    500,
-                    "corrupt_index_exception",
-                    format!("{} {}: {}", problem.file, problem.field, problem.message),
-                ));
-            }
+        if self.index.settings.load().check_on_startup
+            && let Some(problem) = segment.check().problems.first()
+        {
+            let why = format!("{} {}: {}", problem.file, problem.field, problem.message);
+            return Err(RequestError::new(500, "corrupt_index_exception", why));
         }
         let live = match live_generation {
             None => None,

@@ -16,7 +16,7 @@ use crate::api::Result;
 
 /// What a freeze took.
 struct Frozen {
-    slots: Vec<Box<Slot>>,
+    slots: Vec<Slot>,
     max_seq_no: Option<u64>,
     translog_generation: Option<u64>,
 }
@@ -69,7 +69,7 @@ impl Shard {
         let mut written = Vec::with_capacity(frozen.slots.len());
         for slot in frozen.slots {
             let number = slot.number;
-            match self.write_segment(core, *slot) {
+            match self.write_segment(core, slot) {
                 Ok(entry) => written.push((number, entry)),
                 // Documents that are in no buffer and in no segment: memory is not to be trusted any more.
                 Err(error) => return Err(self.refresh_failed(core, &error)),

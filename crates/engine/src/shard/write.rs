@@ -105,7 +105,7 @@ struct Writer<'s> {
     core: &'s Core,
     segments: Arc<SegmentList>,
     mapping: Arc<Mapping>,
-    slot: Box<Slot>,
+    slot: Slot,
     batch: RecordBatch,
     place: Arc<BatchPlace>,
     now_millis: u64,
@@ -480,7 +480,7 @@ impl Writer<'_> {
         operation: &ShardOperation<'_>,
         numbers: Replayed,
     ) -> std::result::Result<DocId, Refused> {
-        let Slot { buffer, scratch, .. } = &mut *self.slot;
+        let Slot { buffer, scratch, .. } = &mut self.slot;
         let meta = DocumentMeta {
             id: operation.id.as_bytes(),
             routing: operation.routing,

@@ -262,8 +262,14 @@ impl Translog for FileTranslog {
         }
     }
 
-    fn failure(&self) -> Option<String> {
-        self.state.lock().failure.clone()
+    fn close(&self) {
+        let mut state = self.state.lock();
+        state.failure.get_or_insert_with(|| "closed".to_owned());
+        // The fsync of a leader may still acknowledge what was appended before.
+        while state.syncing {
+            self.synced.wait(&mut state);
+        }
+        self.synced.notify_all();
     }
 }
 

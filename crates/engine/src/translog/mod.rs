@@ -64,6 +64,6 @@ pub trait Translog: Send + Sync {
     /// A commit holds everything below `generation`: those files go.
     fn trim(&self, generation: u64) -> Result<()>;
     fn stats(&self) -> TranslogStats;
-    /// Why the log refuses, when it does.
-    fn failure(&self) -> Option<String>;
+    /// Refuses everything from now on, so that whoever reads the files next misses nothing that is acknowledged later.
+    fn close(&self);
 }

@@ -44,13 +44,12 @@ pub fn recover<E: From<Error>>(
     let mut recovered =
         Recovered { max_generation: generations.last().copied().unwrap_or(0), ..Recovered::default() };
     let last = recovered.max_generation;
-    let mut expected = first_generation;
-    for generation in generations.into_iter().filter(|generation| *generation >= first_generation) {
+    generations.retain(|generation| *generation >= first_generation);
+    for (expected, generation) in (first_generation..).zip(generations) {
         let name = format::file_name(generation);
         if generation != expected {
             return Err(corrupt(&format::file_name(expected), 0, "the file", "nothing").into());
         }
-        expected += 1;
         let bytes = directory.open(&name)?;
         // The newest file may have been created and never written before the stop: nothing in it was promised.
         let header = match Header::parse(&bytes) {
