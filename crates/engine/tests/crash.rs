@@ -163,3 +163,57 @@ fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
     note(&mut allowed, "again", Some(json!({"n": 1})), &outcome);
     verify(&node, &allowed, "room again");
 }
+
+/// Writers go on while the disk fails now and then and the shard is reopened under them.
+#[test]
+fn writers_lose_nothing_while_the_shard_fails_and_recovers() {
+    for seed in 0..6u64 {
+        let disk = CrashDisk::new(seed);
+        let node = fresh(&disk, seed);
+        let done = std::sync::atomic::AtomicUsize::new(0);
+        let per_thread: Vec<Allowed> = std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..3)
+                .map(|thread| {
+                    let (node, done) = (&node, &done);
+                    scope.spawn(move || {
+                        let mut allowed = Allowed::new();
+                        for n in 0..150u32 {
+                            let id = format!("w{thread}-{}", n % 7);
+                            let source = json!({"n": n});
+                            let outcome = write(node, index("t", &id, source.to_string().as_bytes()));
+                            note(&mut allowed, &id, Some(source), &outcome);
+                            if outcome.is_err() {
+                                std::thread::sleep(std::time::Duration::from_millis(1));
+                            }
+                        }
+                        done.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                        allowed
+                    })
+                })
+                .collect();
+            let mut round = seed;
+            while done.load(std::sync::atomic::Ordering::SeqCst) < 3 {
+                round += 1;
+                let fault = [Fault::Io, Fault::NoSpace, Fault::SyncLost][(round % 3) as usize];
+                disk.fail_call(round % 23, fault);
+                node.maintain();
+                let _ = node.flush("t", IndicesOptions::BROADCAST, false);
+                let request = ForceMergeRequest { max_num_segments: Some(1), ..Default::default() };
+                let _ = node.force_merge("t", IndicesOptions::BROADCAST, &request);
+            }
+            writers.into_iter().map(|writer| writer.join().expect("writes")).collect()
+        });
+        let mut allowed = Allowed::new();
+        per_thread.into_iter().for_each(|part| allowed.extend(part));
+        // Whatever fault is still waiting is met here.
+        for _ in 0..30 {
+            let _ = node.flush("t", IndicesOptions::BROADCAST, true);
+            node.maintain();
+        }
+        verify(&node, &allowed, &format!("seed {seed}, in place"));
+        drop(node);
+        disk.crash();
+        let node = node_on(&disk, seed).expect("opens again");
+        verify(&node, &allowed, &format!("seed {seed}, after the crash"));
+    }
+}
