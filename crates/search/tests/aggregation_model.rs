@@ -81,8 +81,9 @@ fn shape() -> impl Strategy<Value = Shape> {
         Just(Shape::TermsOfNumbers),
         (1i64..12).prop_map(Shape::Histogram),
         (1i64..9).prop_map(Shape::Days),
-        prop::collection::vec((-25i64..10, 1i64..30), 1..4)
-            .prop_map(|ranges| Shape::Ranges(ranges.into_iter().map(|(from, width)| (from, from + width)).collect())),
+        prop::collection::vec((-25i64..10, 1i64..30), 1..4).prop_map(|ranges| Shape::Ranges(
+            ranges.into_iter().map(|(from, width)| (from, from + width)).collect()
+        )),
         (-10i64..10).prop_map(Shape::Filter),
         Just(Shape::Missing),
     ]
@@ -92,11 +93,16 @@ impl Shape {
     fn to_json(&self, subs: Value) -> Value {
         let mut body = match self {
             Shape::Terms => json!({ "terms": { "field": "k", "size": 100 } }),
-            Shape::TermsOfNumbers => json!({ "terms": { "field": "l", "size": 100, "order": { "_key": "asc" } } }),
+            Shape::TermsOfNumbers => {
+                json!({ "terms": { "field": "l", "size": 100, "order": { "_key": "asc" } } })
+            }
             Shape::Histogram(interval) => json!({ "histogram": { "field": "d", "interval": interval } }),
-            Shape::Days(days) => json!({ "date_histogram": { "field": "t", "fixed_interval": format!("{days}d"), "min_doc_count": 1 } }),
+            Shape::Days(days) => {
+                json!({ "date_histogram": { "field": "t", "fixed_interval": format!("{days}d"), "min_doc_count": 1 } })
+            }
             Shape::Ranges(ranges) => {
-                let ranges: Vec<Value> = ranges.iter().map(|(from, to)| json!({ "from": from, "to": to })).collect();
+                let ranges: Vec<Value> =
+                    ranges.iter().map(|(from, to)| json!({ "from": from, "to": to })).collect();
                 json!({ "range": { "field": "l", "ranges": ranges } })
             }
             Shape::Filter(least) => json!({ "filter": { "range": { "d": { "gte": least } } } }),
@@ -108,7 +114,9 @@ impl Shape {
 
     /// Key (as shown) and documents of every bucket, in order; a single bucket has a null key.
     fn buckets<'d>(&self, documents: &[&'d Document]) -> Vec<(Value, Vec<&'d Document>)> {
-        let pick = |is_in: &dyn Fn(&Document) -> bool| documents.iter().copied().filter(|document| is_in(document)).collect::<Vec<_>>();
+        let pick = |is_in: &dyn Fn(&Document) -> bool| {
+            documents.iter().copied().filter(|document| is_in(document)).collect::<Vec<_>>()
+        };
         match self {
             Shape::Terms => {
                 let mut buckets: Vec<(&str, Vec<&Document>)> =
@@ -118,14 +126,24 @@ impl Shape {
                 buckets.into_iter().map(|(word, documents)| (json!(word), documents)).collect()
             }
             Shape::TermsOfNumbers => {
-                let keys: BTreeSet<i64> = documents.iter().flat_map(|document| document.l.iter().copied()).collect();
-                keys.into_iter().map(|key| (json!(key), pick(&|document| document.l.contains(&key)))).collect()
+                let keys: BTreeSet<i64> =
+                    documents.iter().flat_map(|document| document.l.iter().copied()).collect();
+                keys.into_iter()
+                    .map(|key| (json!(key), pick(&|document| document.l.contains(&key))))
+                    .collect()
             }
             Shape::Histogram(interval) => {
-                let keys: BTreeSet<i64> = documents.iter().filter_map(|document| document.d).map(|d| d.div_euclid(*interval)).collect();
+                let keys: BTreeSet<i64> = documents
+                    .iter()
+                    .filter_map(|document| document.d)
+                    .map(|d| d.div_euclid(*interval))
+                    .collect();
                 let Some((first, last)) = keys.first().zip(keys.last()) else { return Vec::new() };
                 let bucket = |key: i64| {
-                    (json!((key * interval) as f64), pick(&|document| document.d.is_some_and(|d| d.div_euclid(*interval) == key)))
+                    (
+                        json!((key * interval) as f64),
+                        pick(&|document| document.d.is_some_and(|d| d.div_euclid(*interval) == key)),
+                    )
                 };
                 (*first..=*last).map(bucket).collect()
             }
@@ -140,11 +158,16 @@ impl Shape {
                 let mut ranges = ranges.clone();
                 ranges.sort_unstable();
                 let bucket = |(from, to): (i64, i64)| {
-                    (json!(format!("{from}.0-{to}.0")), pick(&|document| document.l.iter().any(|l| (from..to).contains(l))))
+                    (
+                        json!(format!("{from}.0-{to}.0")),
+                        pick(&|document| document.l.iter().any(|l| (from..to).contains(l))),
+                    )
                 };
                 ranges.into_iter().map(bucket).collect()
             }
-            Shape::Filter(least) => vec![(Value::Null, pick(&|document| document.d.is_some_and(|d| d >= *least)))],
+            Shape::Filter(least) => {
+                vec![(Value::Null, pick(&|document| document.d.is_some_and(|d| d >= *least)))]
+            }
             Shape::Missing => vec![(Value::Null, pick(&|document| document.d.is_none()))],
         }
     }
@@ -170,13 +193,20 @@ fn check_metrics(made: &Value, documents: &[&Document]) -> Result<(), TestCaseEr
     prop_assert_eq!(&made["stats"]["min"], &double(l.iter().min().copied()));
     prop_assert_eq!(&made["stats"]["max"], &double(l.iter().max().copied()));
     prop_assert_eq!(&made["stats"]["sum"], &json!(l.iter().sum::<i64>() as f64));
-    prop_assert_eq!(&made["sum"]["value"], &json!(documents.iter().filter_map(|document| document.d).sum::<i64>() as f64));
-    let words: usize = documents.iter().map(|document| document.k.iter().collect::<BTreeSet<_>>().len()).sum();
+    prop_assert_eq!(
+        &made["sum"]["value"],
+        &json!(documents.iter().filter_map(|document| document.d).sum::<i64>() as f64)
+    );
+    let words: usize =
+        documents.iter().map(|document| document.k.iter().collect::<BTreeSet<_>>().len()).sum();
     prop_assert_eq!(&made["count"]["value"], &json!(words));
     prop_assert_eq!(&made["distinct"]["value"], &json!(l.iter().collect::<BTreeSet<_>>().len()));
     let distinct: BTreeSet<_> = documents.iter().flat_map(|document| document.k.iter()).collect();
     prop_assert_eq!(&made["words"]["value"], &json!(distinct.len()));
-    prop_assert_eq!(&made["max"]["value"], &double(documents.iter().map(|document| document.d.unwrap_or(7)).max()));
+    prop_assert_eq!(
+        &made["max"]["value"],
+        &double(documents.iter().map(|document| document.d.unwrap_or(7)).max())
+    );
     let truths: Vec<bool> = documents.iter().filter_map(|document| document.b).collect();
     let yes = truths.iter().filter(|&&truth| truth).count();
     let avg = if truths.is_empty() { Value::Null } else { json!(yes as f64 / truths.len() as f64) };
@@ -210,16 +240,24 @@ fn request(shapes: &[Shape]) -> Value {
     aggs
 }
 
-fn shards(documents: &[Document], shard_count: usize, segment_documents: usize) -> (Vec<Shards>, Vec<ShardSnapshot>) {
+fn shards(
+    documents: &[Document],
+    shard_count: usize,
+    segment_documents: usize,
+) -> (Vec<Shards>, Vec<ShardSnapshot>) {
     let (mut kept, mut snapshots) = (Vec::new(), Vec::new());
     for number in 0..shard_count {
         let own: Vec<&Document> = documents.iter().skip(number).step_by(shard_count).collect();
         let mut shard = Shards::new(&mapping());
         let mut segments = Vec::new();
         for (place, chunk) in own.chunks(segment_documents).enumerate() {
-            let named: Vec<(String, Value)> =
-                chunk.iter().enumerate().map(|(doc, document)| (format!("{number}-{place}-{doc}"), document.to_json())).collect();
-            let deleted: Vec<u32> = (0..).zip(chunk).filter(|(_, document)| document.is_deleted).map(|(doc, _)| doc).collect();
+            let named: Vec<(String, Value)> = chunk
+                .iter()
+                .enumerate()
+                .map(|(doc, document)| (format!("{number}-{place}-{doc}"), document.to_json()))
+                .collect();
+            let deleted: Vec<u32> =
+                (0..).zip(chunk).filter(|(_, document)| document.is_deleted).map(|(doc, _)| doc).collect();
             segments.push(shard.segment(&named, &deleted));
         }
         snapshots.push(shard.shard(number as u32, segments));
@@ -285,7 +323,8 @@ fn many_documents() {
             Some(buckets) => buckets.iter().map(|bucket| bucket["doc_count"].clone()).collect(),
             None => vec![made["doc_count"].clone()],
         };
-        let expected: Vec<Value> = shapes[0].buckets(&all).iter().map(|(_, documents)| json!(documents.len())).collect();
+        let expected: Vec<Value> =
+            shapes[0].buckets(&all).iter().map(|(_, documents)| json!(documents.len())).collect();
         assert_eq!(counts, expected, "{shapes:?}");
     }
 }

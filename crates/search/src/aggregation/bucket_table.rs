@@ -7,8 +7,8 @@ use std::hash::BuildHasher;
 use super::budget::Budget;
 use crate::error::Result;
 
-/// Keys of a dense table: 1 MiB of slots.
-const DENSE_KEY_COUNT_MAX: u64 = 1 << 18;
+/// Slots of a dense table: 8 MiB of them.
+const SLOT_COUNT_MAX: u64 = 1 << 21;
 
 /// What one bucket costs: its entry here, a slot of the table, and its share of the sub-aggregations' arrays.
 const BUCKET_BYTES: u64 = 128;
@@ -24,11 +24,14 @@ pub struct BucketTable {
     hasher: FixedState,
 }
 
-/// Slots by `key - first`, of parent 0; 0 = none, otherwise bucket + 1.
+/// Slots by `parent * width + key - first`; 0 = none, otherwise bucket + 1. Parents whose slots would lie beyond the most are hashed.
 #[derive(Debug)]
 struct Dense {
     first: i64,
+    width: u64,
     slots: Vec<u32>,
+    /// Documents by key under parent 0 that have no bucket yet; see [`BucketTable::tally`].
+    tally: Vec<u64>,
 }
 
 impl BucketTable {
@@ -37,13 +40,35 @@ impl BucketTable {
         let mut table = BucketTable::default();
         if let Some((first, last)) = range
             && first <= last
-            && last.abs_diff(first) < DENSE_KEY_COUNT_MAX
+            && last.abs_diff(first) < SLOT_COUNT_MAX
         {
-            let count = last.abs_diff(first) as usize + 1;
-            budget.spend(count as u64 * 4)?;
-            table.dense = Some(Dense { first, slots: vec![0; count] });
+            let width = last.abs_diff(first) + 1;
+            budget.spend(width * 4)?;
+            table.dense = Some(Dense { first, width, slots: vec![0; width as usize], tally: Vec::new() });
         }
         Ok(table)
+    }
+
+    /// The first key and a counter for every key under parent 0, when the table is dense: the fastest way to count where nothing is below the
+    /// buckets. [`Self::settle`] makes buckets of them.
+    pub fn tally(&mut self, budget: &Budget) -> Result<Option<(i64, &mut [u64])>> {
+        let Some(dense) = &mut self.dense else { return Ok(None) };
+        if dense.tally.is_empty() {
+            budget.spend(dense.width * 8)?;
+            dense.tally.resize(dense.width as usize, 0);
+        }
+        Ok(Some((dense.first, &mut dense.tally)))
+    }
+
+    /// Puts what was tallied into buckets.
+    pub fn settle(&mut self, budget: &Budget) -> Result<()> {
+        let Some(dense) = &mut self.dense else { return Ok(()) };
+        let (first, tally) = (dense.first, std::mem::take(&mut dense.tally));
+        for (place, &count) in tally.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let bucket = self.bucket(0, first + place as i64, budget)?;
+            self.counts[bucket as usize] += count;
+        }
+        Ok(())
     }
 
     pub fn len(&self) -> usize {
@@ -57,15 +82,24 @@ impl BucketTable {
     /// The bucket, made at the first call; its count stays as it is.
     #[inline]
     pub fn bucket(&mut self, parent: u32, key: i64, budget: &Budget) -> Result<u32> {
-        if parent == 0
-            && let Some(dense) = &mut self.dense
-            && let Some(slot) = dense.slots.get_mut(key.wrapping_sub(dense.first) as usize)
-        {
-            if *slot != 0 {
-                return Ok(*slot - 1);
+        if let Some(dense) = &mut self.dense {
+            let place = key.wrapping_sub(dense.first) as u64;
+            let slot = u64::from(parent) * dense.width + place;
+            if place < dense.width && slot < SLOT_COUNT_MAX {
+                if slot >= dense.slots.len() as u64 {
+                    // Whole rows, twice as many each time.
+                    let rows = (u64::from(parent) + 1) * 2;
+                    let wanted = (rows * dense.width).min(SLOT_COUNT_MAX) as usize;
+                    budget.spend((wanted - dense.slots.len()) as u64 * 4)?;
+                    dense.slots.resize(wanted, 0);
+                }
+                let slot = &mut dense.slots[slot as usize];
+                if *slot != 0 {
+                    return Ok(*slot - 1);
+                }
+                *slot = self.keys.len() as u32 + 1;
+                return self.add(parent, key, budget);
             }
-            *slot = self.keys.len() as u32 + 1;
-            return self.add(parent, key, budget);
         }
         self.hashed_bucket(parent, key, budget)
     }

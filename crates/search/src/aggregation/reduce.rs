@@ -181,10 +181,14 @@ impl Reducer<'_> {
     }
 
     fn fixed(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
-        let mut columns: Vec<Vec<Bucket>> = Vec::new();
+        // Without any part (a bucket that only fills a histogram's gap) all buckets are empty.
+        let width = match &aggregation.kind {
+            Kind::Filters(filters) => filters.bucket_count(),
+            _ => self.shape().map_or(0, |shape| shape.ranges.len()),
+        };
+        let mut columns: Vec<Vec<Bucket>> = vec![Vec::new(); width];
         for part in parts {
             if let Partial::Fixed(buckets) = part {
-                columns.resize_with(columns.len().max(buckets.len()), Vec::new);
                 columns.iter_mut().zip(buckets).for_each(|(column, bucket)| column.push(bucket));
             }
         }
@@ -273,7 +277,7 @@ impl Reducer<'_> {
         buckets: Vec<KeyedBucket>,
     ) -> Result<Vec<KeyedBucket>> {
         let bounds = &request.extended_bounds;
-        let number = |end: Option<f64>| end.map(|end| request.number(end) as i64);
+        let number = |end: Option<f64>| end.map(|end| request.number(end));
         let range = bound_range(number(bounds.min), number(bounds.max), &buckets);
         self.fill(aggregation, buckets, range, |key| key.saturating_add(1))
     }

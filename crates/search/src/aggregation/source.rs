@@ -164,6 +164,12 @@ impl<'s> NumberReader<'s> {
         self.column.as_ref()
     }
 
+    /// Whether every document of the segment has exactly one value.
+    pub fn is_single(&self) -> bool {
+        use limber_segment::columns::Cardinality;
+        self.column.as_ref().is_some_and(|column| column.cardinality() == Cardinality::Single)
+    }
+
     pub fn has_missing(&self) -> bool {
         self.missing.is_some()
     }

@@ -14,9 +14,17 @@ fn check(body: Value, kind: &str, reason: &str) {
 fn wrong_definitions() {
     let parsing = "parsing_exception";
     check(json!({ "m": {} }), parsing, "Missing definition for aggregation [m]");
-    check(json!({ "m": 1 }), parsing, "Aggregation definition for [m starts with a [VALUE_NUMBER], expected a [START_OBJECT].");
+    check(
+        json!({ "m": 1 }),
+        parsing,
+        "Aggregation definition for [m starts with a [VALUE_NUMBER], expected a [START_OBJECT].",
+    );
     check(json!({ "m": { "foo": {} } }), parsing, "Unknown aggregation type [foo]");
-    check(json!({ "m": { "avg": [] } }), parsing, "Expected [START_OBJECT] under [avg], but got a [START_ARRAY] in [m]");
+    check(
+        json!({ "m": { "avg": [] } }),
+        parsing,
+        "Expected [START_OBJECT] under [avg], but got a [START_ARRAY] in [m]",
+    );
     check(
         json!({ "m": { "percentiles": { "field": "a" } } }),
         "illegal_argument_exception",
@@ -27,7 +35,11 @@ fn wrong_definitions() {
         "illegal_argument_exception",
         "[script] in the aggregation [avg] is not supported by Limber yet",
     );
-    check(json!({ "m": { "avg": { "field": "a", "foo": 1 } } }), "x_content_parse_exception", "[avg] unknown field [foo]");
+    check(
+        json!({ "m": { "avg": { "field": "a", "foo": 1 } } }),
+        "x_content_parse_exception",
+        "[avg] unknown field [foo]",
+    );
 }
 
 #[test]
@@ -37,8 +49,11 @@ fn deep_and_wide_requests() {
         deep = json!({ "m": { "missing": { "field": "a" }, "aggs": deep } });
     }
     check(deep, "illegal_argument_exception", "aggregations are nested more than 50 deep");
-    let wide: Value = (0..6_000).map(|number| (number.to_string(), json!({ "avg": { "field": "a" } }))).collect();
+    let wide: Value =
+        (0..6_000).map(|number| (number.to_string(), json!({ "avg": { "field": "a" } }))).collect();
     check(wide, "illegal_argument_exception", "the request has more than 5000 aggregations");
     let pattern = json!({ "m": { "terms": { "field": "a", "include": "x".repeat(1001) } } });
-    assert!(Aggregations::parse(&pattern).expect_err("refused").reason.starts_with("The length of regex [1001]"));
+    assert!(
+        Aggregations::parse(&pattern).expect_err("refused").reason.starts_with("The length of regex [1001]")
+    );
 }

@@ -187,6 +187,12 @@ struct Span {
     end: i64,
 }
 
+/// Values of a column's block.
+const BLOCK: usize = 128;
+
+/// Documents of one block from which on decoding all of it is cheaper than looking up each.
+const DECODED_COUNT_MIN: usize = 8;
+
 /// Bucket starts that are computed ahead.
 const KNOWN_START_COUNT_MAX: usize = 1 << 16;
 
@@ -238,6 +244,70 @@ impl<'s> DateHistogramCollector<'s> {
         Span { start, end: instant.saturating_add(1) }
     }
 
+    /// Takes documents that have one value each, block by block: most blocks of a log lie within one bucket and are not even decoded.
+    fn collect_blocks(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let Some(column) = self.reader.column() else { return Ok(()) };
+        let (rounding, has_subs) = (&self.shape.rounding, !self.subs.is_empty());
+        self.emitted.clear();
+        let mut values = [0i64; BLOCK];
+        let (mut span, mut cached) = (Span { start: 0, end: 0 }, None);
+        let mut at = 0;
+        while let Some(&first) = entries.docs.get(at) {
+            let block = first / BLOCK as u32;
+            let end = at
+                + entries.docs[at..]
+                    .iter()
+                    .take(BLOCK)
+                    .take_while(|&&doc| doc / BLOCK as u32 == block)
+                    .count();
+            let (least, most) = column.block_range(u64::from(block))?;
+            if least < span.start || least >= span.end {
+                (span, cached) = (Self::span_of(&self.known_starts, rounding, least), None);
+            }
+            if most < span.end {
+                if cached.is_none() && Self::allows(&self.shape.hard_bounds, span.start) {
+                    cached = Some(self.table.bucket(0, span.start, self.budget)?);
+                }
+                if let Some(bucket) = cached {
+                    self.table.counts[bucket as usize] += (end - at) as u64;
+                    if has_subs {
+                        (at..end).for_each(|entry| self.emitted.push(entry, bucket));
+                    }
+                }
+                at = end;
+                continue;
+            }
+            let is_decoded = end - at >= DECODED_COUNT_MIN;
+            if is_decoded {
+                column.read_block(u64::from(block), &mut values)?;
+            }
+            for entry in at..end {
+                let doc = entries.docs[entry];
+                let value = match is_decoded {
+                    true => values[doc as usize % BLOCK],
+                    false => column.get(doc)?.unwrap_or(least),
+                };
+                if value < span.start || value >= span.end {
+                    (span, cached) = (Self::span_of(&self.known_starts, rounding, value), None);
+                }
+                if cached.is_none() && Self::allows(&self.shape.hard_bounds, span.start) {
+                    cached = Some(self.table.bucket(0, span.start, self.budget)?);
+                }
+                if let Some(bucket) = cached {
+                    self.table.counts[bucket as usize] += 1;
+                    if has_subs {
+                        self.emitted.push(entry, bucket);
+                    }
+                }
+            }
+            at = end;
+        }
+        if has_subs {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
     fn allows(bounds: &Bounds<i64>, start: i64) -> bool {
         bounds.min.is_none_or(|min| start >= min) && bounds.max.is_none_or(|max| start < max)
     }
@@ -263,6 +333,9 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
                 }
                 return Ok(());
             }
+        }
+        if entries.is_single_bucket() && self.reader.is_single() {
+            return self.collect_blocks(entries);
         }
         let values = self.reader.load(entries.docs)?;
         let has_subs = !self.subs.is_empty();

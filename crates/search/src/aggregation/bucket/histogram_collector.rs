@@ -34,9 +34,8 @@ impl<'s> HistogramCollector<'s> {
         budget: &'s Budget,
     ) -> Result<HistogramCollector<'s>> {
         let reader = NumberReader::new(source, &request.values.field)?;
-        let range = stored_range(source, &request.values.field, shard)?.map(|(min, max)| {
-            (request.number(source.decode(min)) as i64, request.number(source.decode(max)) as i64)
-        });
+        let range = stored_range(source, &request.values.field, shard)?
+            .map(|(min, max)| (request.number(source.decode(min)), request.number(source.decode(max))));
         Ok(HistogramCollector {
             request,
             source,
@@ -84,7 +83,7 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
                 (request.number(self.source.decode(min)), request.number(self.source.decode(max)));
             if first == last {
                 if request.allows(first) {
-                    let bucket = self.table.bucket(0, first as i64, self.budget)?;
+                    let bucket = self.table.bucket(0, first, self.budget)?;
                     self.table.counts[bucket as usize] += entries.docs.len() as u64;
                 }
                 return Ok(());
@@ -94,18 +93,31 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
         self.source.decode_all(stored.values, &mut self.doubles);
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
         let has_subs = !self.subs.is_empty();
+        if !has_subs
+            && values.positions.is_none()
+            && entries.is_single_bucket()
+            && !request.has_hard_bounds()
+            && let Some((first, tally)) = self.table.tally(self.budget)?
+        {
+            for &value in values.values {
+                if let Some(count) = tally.get_mut(request.number(value).wrapping_sub(first) as usize) {
+                    *count += 1;
+                }
+            }
+            return Ok(());
+        }
         self.emitted.clear();
         let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
         let mut failed = Ok(());
         // Values of a document ascend: equal buckets follow one another and count once.
-        let (mut last_entry, mut last_number) = (usize::MAX, f64::NAN);
+        let (mut last_entry, mut last_number) = (usize::MAX, i64::MIN);
         values.join(entries, &mut self.starts, |entry, parent, value| {
             let number = request.number(value);
             if (entry == last_entry && number == last_number) || failed.is_err() || !request.allows(number) {
                 return;
             }
             (last_entry, last_number) = (entry, number);
-            match table.bucket(parent, number as i64, budget) {
+            match table.bucket(parent, number, budget) {
                 Ok(bucket) => {
                     table.counts[bucket as usize] += 1;
                     if has_subs {
@@ -127,6 +139,7 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        self.table.settle(self.budget)?;
         keyed_partials(&self.table, &mut self.subs, buckets)
     }
 }

@@ -74,6 +74,20 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
         let (ranges, counts, counted, emitted) =
             (self.ranges, &mut self.counts, &mut self.counted, &mut self.emitted);
         let is_disjoint = self.is_disjoint;
+        if !has_subs
+            && is_disjoint
+            && values.positions.is_none()
+            && entries.is_single_bucket()
+            && ranges.len() <= 16
+        {
+            for &value in values.values {
+                let end = ranges.iter().map(|range| usize::from(range.from <= value)).sum::<usize>();
+                if end > 0 && value < ranges[end - 1].to {
+                    counts[end - 1] += 1;
+                }
+            }
+            return Ok(());
+        }
         values.join(entries, &mut self.starts, |entry, parent, value| {
             let end = ranges.partition_point(|range| range.from <= value);
             let start = if is_disjoint { end.saturating_sub(1) } else { 0 };

@@ -152,6 +152,17 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                 }
                 _ => {}
             }
+            if self.kind == MetricKind::Stats
+                && self.is_whole
+                && let Some(sum) = exact_sum(stored.values)
+                && let (Some(&least), Some(&most)) = (stored.values.iter().min(), stored.values.iter().max())
+            {
+                self.sums[0].add(sum);
+                let (min, max) = &mut self.ranges[0];
+                *min = min.min(self.source.decode(least));
+                *max = max.max(self.source.decode(most));
+                return Ok(());
+            }
             self.source.decode_all(stored.values, &mut self.doubles);
             let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
             for &value in &self.doubles {

@@ -21,6 +21,13 @@ const UNKNOWN: u32 = u32::MAX;
 /// A term that may have no bucket.
 const REFUSED: u32 = u32::MAX - 1;
 
+/// Documents by ordinal of one segment.
+#[derive(Debug)]
+struct Held<'s> {
+    segment: &'s Segment,
+    counts: Vec<u32>,
+}
+
 #[derive(Debug)]
 pub struct KeywordTerms<'s> {
     request: &'s Terms,
@@ -40,6 +47,8 @@ pub struct KeywordTerms<'s> {
     ordinal_counts: Vec<u32>,
     /// Every document of this segment counts, and `ordinal_counts` is not kept.
     is_whole: bool,
+    /// The first segment that was counted by ordinal alone: its terms are named when there is a second, or only those that are shown.
+    held: Option<Held<'s>>,
     subs: Subs<'s>,
     emitted: Emitted,
     starts: Vec<u32>,
@@ -73,6 +82,7 @@ impl<'s> KeywordTerms<'s> {
             table: BucketTable::default(),
             ordinal_counts: Vec::new(),
             is_whole: false,
+            held: None,
             subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
@@ -129,19 +139,62 @@ impl<'s> KeywordTerms<'s> {
         }
         let Some(segment) = self.segment.filter(|_| self.source.is_mapped()) else { return Ok(()) };
         let Some(terms) = segment.terms(&self.request.values.field)? else { return Ok(()) };
-        let mut cursor = terms.cursor();
-        while cursor.advance()? {
-            let count = if is_whole { cursor.info()?.doc_freq } else { counts[cursor.ord() as usize] };
-            if count > 0 {
-                let term = cursor.term();
-                if self.filter.allows_term(term) {
-                    let number = self.pool.number(term, self.budget)?;
-                    let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
-                    self.table.counts[bucket as usize] += u64::from(count);
+        let mut counts = counts;
+        if is_whole {
+            self.budget.spend(terms.len() * 4)?;
+            counts.clear();
+            counts.reserve(terms.len() as usize);
+            let mut cursor = terms.cursor();
+            while cursor.advance()? {
+                counts.push(cursor.info()?.doc_freq);
+            }
+        }
+        counts.truncate(terms.len() as usize);
+        let next = Held { segment, counts };
+        match self.held.take() {
+            None if self.table.len() == 0 => self.held = Some(next),
+            first => {
+                for held in first.into_iter().chain([next]) {
+                    self.name(&held)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Gives every counted term its bucket.
+    fn name(&mut self, held: &Held<'s>) -> Result<()> {
+        let Some(terms) = held.segment.terms(&self.request.values.field)? else { return Ok(()) };
+        let mut cursor = terms.cursor();
+        while cursor.advance()? {
+            let count = held.counts[cursor.ord() as usize];
+            if count > 0 && self.filter.allows_term(cursor.term()) {
+                let number = self.pool.number(cursor.term(), self.budget)?;
+                let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
+                self.table.counts[bucket as usize] += u64::from(count);
+            }
+        }
+        Ok(())
+    }
+
+    /// The answer when one segment was counted and nothing else: chosen by ordinal, and only what is shown is named.
+    fn finish_held(&mut self, held: &Held<'s>) -> Result<Partial> {
+        let candidates = (0u32..)
+            .zip(&held.counts)
+            .filter(|(_, count)| **count > 0)
+            .map(|(ordinal, &count)| Candidate { bucket: ordinal, doc_count: u64::from(count) })
+            .collect();
+        let selected = select(candidates, self.request, &self.subs, |left, right| left.cmp(&right));
+        let mut keys = Vec::with_capacity(selected.kept.len());
+        for kept in &selected.kept {
+            if let Some(terms) = held.segment.terms(&self.request.values.field)? {
+                terms.term(u64::from(kept.bucket), &mut self.term)?;
+            }
+            keys.push((kept.bucket, TermKey::Term(self.term.as_slice().into())));
+        }
+        let mut next = keys.into_iter();
+        let key = |_| next.next().map_or(TermKey::Long(0), |(_, key)| key);
+        Ok(terms_partial(selected, key, &mut std::iter::empty()))
     }
 
     fn add_counted(&mut self, term: &[u8], count: u64) -> Result<()> {
@@ -262,6 +315,13 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        if let Some(held) = self.held.take() {
+            let is_alone = parents == [0] && self.table.len() == 0;
+            if is_alone && self.filter.allows_all() && self.request.min_doc_count > 0 {
+                return Ok(vec![self.finish_held(&held)?]);
+            }
+            self.name(&held)?;
+        }
         self.add_terms_without_documents(parents)?;
         let (table, pool) = (&self.table, &self.pool);
         let term = |bucket: u32| pool.term(table.key(bucket) as u32);

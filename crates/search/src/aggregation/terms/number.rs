@@ -92,6 +92,22 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let values = self.reader.load(entries.docs)?;
         let has_subs = !self.subs.is_empty();
+        if !has_subs
+            && values.positions.is_none()
+            && entries.is_single_bucket()
+            && self.filter.allows_all()
+            && let Some((first, tally)) = self.table.tally(self.budget)?
+        {
+            let mut beyond = 0;
+            for &value in values.values {
+                match tally.get_mut(value.wrapping_sub(first) as usize) {
+                    Some(count) => *count += 1,
+                    None => beyond += 1,
+                }
+            }
+            debug_assert_eq!(beyond, 0, "the range was that of all segments");
+            return Ok(());
+        }
         self.emitted.clear();
         let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
         let filter = (!self.filter.allows_all()).then_some(self.filter);
@@ -128,6 +144,7 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        self.table.settle(self.budget)?;
         self.add_values_without_documents(parents)?;
         let table = &self.table;
         let selected: Vec<Selected> = table
@@ -154,7 +171,7 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
 /// The answer for one parent; `subs` yields the results of the kept buckets in order.
 pub(super) fn terms_partial(
     selected: Selected,
-    key: impl Fn(u32) -> TermKey,
+    mut key: impl FnMut(u32) -> TermKey,
     subs: &mut impl Iterator<Item = Vec<Partial>>,
 ) -> Partial {
     let bucket = |kept: Candidate| TermBucket {
