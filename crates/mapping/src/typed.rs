@@ -290,7 +290,11 @@ fn integer<'a>(width: IntegerWidth, field: &Field, scalar: Scalar<'_>) -> Result
         other => other.text(),
     };
     let Some(found) = integer_from_text(text) else {
-        return Err(cause(format!("For input string: \"{text}\"")));
+        // Elasticsearch reads `long` as a decimal, the narrower types through a double.
+        return Err(match width {
+            IntegerWidth::Long => cause(format!("For input string: \"{text}\"")),
+            _ => Box::new(RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))),
+        });
     };
     if found.has_fraction && !field.coerce {
         return Err(cause(format!("{text} cannot be converted to {} without data loss", java_class(width))));

@@ -332,6 +332,8 @@ fn reduce(
         TrackTotalHits::UpTo(_) => Some(TotalHits { value: counted, is_lower_bound }),
     };
     let max_score = match request.is_by_score() {
+        // No shard at all: Elasticsearch's empty response, whose score is a plain 0.
+        _ if found.is_empty() => Some(0.0),
         true if request.size() > 0 => found
             .iter()
             .filter_map(|(_, hits)| hits.hits.first())
