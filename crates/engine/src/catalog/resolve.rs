@@ -34,7 +34,18 @@ impl Catalog {
         options: IndicesOptions,
     ) -> Result<Vec<Arc<IndexMetadata>>> {
         let names = self.resolve_names(expression, options)?;
-        Ok(names.iter().filter_map(|name| self.indices.get(name).cloned()).collect())
+        let mut found: Vec<Arc<IndexMetadata>> =
+            names.iter().filter_map(|name| self.indices.get(name).cloned()).collect();
+        if options.forbid_closed_indices {
+            // Reached by a wildcard that expands to closed ones.
+            match found.iter().find(|index| !index.open) {
+                Some(closed) if !options.ignore_unavailable => {
+                    return Err(index_closed(&closed.name, &closed.uuid));
+                }
+                _ => found.retain(|index| index.open),
+            }
+        }
+        Ok(found)
     }
 
     fn resolve_names(&self, expression: &str, options: IndicesOptions) -> Result<BTreeSet<Arc<str>>> {
@@ -342,6 +353,8 @@ mod tests {
         check("*", all, Ok(".dot,closed,hid,logs-1,logs-2,one"));
         let closed = IndicesOptions::METADATA.apply(None, None, Some("closed")).expect("valid");
         check("*", closed, Ok("closed"));
+        let both = search.apply(None, None, Some("open,closed")).expect("valid");
+        check("*", both, Err("closed"));
         check(
             "logs",
             IndicesOptions::DELETE,

@@ -51,7 +51,17 @@ impl Node {
         let changing = self.changing.lock();
         let before = self.catalog.load_full();
         let mut next = (*before).clone();
-        let mut doomed: Vec<Arc<str>> = Vec::new();
+        let mut doomed: Vec<Arc<IndexMetadata>> = Vec::new();
+        // Indices go first, whatever the order: an alias may take the name of one that is removed with it.
+        for action in &actions {
+            if let AliasAction::RemoveIndex { indices } = action {
+                for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {
+                    self.check_delete_block(&metadata)?;
+                    next = next.without_index(&metadata.name);
+                    doomed.push(metadata);
+                }
+            }
+        }
         for action in actions {
             match action {
                 AliasAction::Add { indices, aliases, alias } => {
@@ -79,17 +89,12 @@ impl Node {
                         return Err(aliases_missing(&aliases));
                     }
                 }
-                AliasAction::RemoveIndex { indices } => {
-                    for metadata in next.resolve(&indices.join(","), IndicesOptions::DELETE)? {
-                        self.check_delete_block(&metadata)?;
-                        next = next.without_index(&metadata.name);
-                        doomed.push(metadata.name.clone());
-                    }
-                }
+                AliasAction::RemoveIndex { .. } => {}
             }
         }
         let next = next.derive();
         check_write_indices(&next)?;
+        let gone = self.delete_locked(&doomed)?;
         for index in next.indices.values() {
             let is_same = before.indices.get(&index.name).is_some_and(|old| Arc::ptr_eq(old, index));
             if !is_same {
@@ -97,10 +102,7 @@ impl Node {
             }
         }
         drop(changing);
-        for name in doomed {
-            // The names were resolved above; they are concrete.
-            self.delete_index(&name, IndicesOptions::DELETE)?;
-        }
+        self.bury(&doomed, gone);
         Ok(())
     }
 

@@ -28,7 +28,7 @@ impl Node {
         }
         let found = shard.get(request.id, request.realtime)?;
         if let (Some(found), Some(version)) = (&found, request.version) {
-            check_version(shard, request.id, found.version, version, request.version_type)?;
+            check_version(shard, request.id, found.version, version)?;
         }
         Ok(GetResponse {
             index: metadata.name.clone(),
@@ -49,15 +49,11 @@ impl Node {
     }
 }
 
-fn check_version(shard: &Arc<Shard>, id: &str, current: u64, wanted: u64, kind: VersionType) -> Result<()> {
-    // Source: `VersionType#isVersionConflictForReads`.
-    match kind {
-        VersionType::Internal | VersionType::External if current != wanted => Err(shard.conflict(
-            id,
-            format!("current version [{current}] is different than the one provided [{wanted}]"),
-        )),
-        VersionType::ExternalGte if current < wanted => Err(shard
-            .conflict(id, format!("current version [{current}] is lower than the one provided [{wanted}]"))),
-        _ => Ok(()),
+/// Reads take every version type alike (`VersionType#isVersionConflictForReads`).
+fn check_version(shard: &Arc<Shard>, id: &str, current: u64, wanted: u64) -> Result<()> {
+    if current == wanted {
+        return Ok(());
     }
+    Err(shard
+        .conflict(id, format!("current version [{current}] is different than the one provided [{wanted}]")))
 }

@@ -190,9 +190,17 @@ impl Node {
         for metadata in &doomed {
             self.check_delete_block(metadata)?;
         }
+        let gone = self.delete_locked(&doomed)?;
+        drop(changing);
+        self.bury(&doomed, gone);
+        Ok(())
+    }
+
+    /// Takes indices out of the catalog. Called with `changing` held; what it answers is to be given to [`Node::bury`] afterwards.
+    pub(super) fn delete_locked(&self, doomed: &[Arc<IndexMetadata>]) -> Result<Vec<Arc<LiveIndex>>> {
         let mut gone = Vec::new();
-        let mut next = (*catalog).clone();
-        for metadata in &doomed {
+        let mut next = (*self.catalog.load_full()).clone();
+        for metadata in doomed {
             // The metadata goes first, durably: from then on the index does not exist, whatever becomes of the folder.
             let directory =
                 self.environment.folder(&index_folder(&metadata.uuid)).map_err(|e| store_error(&e))?;
@@ -202,14 +210,17 @@ impl Node {
             self.catalog.store(Arc::new(next.clone()));
             self.publish_live(|live| gone.extend(live.remove(&metadata.uuid)));
         }
-        drop(changing);
+        Ok(gone)
+    }
+
+    /// Ends what still runs on deleted indices and removes their folders.
+    pub(super) fn bury(&self, doomed: &[Arc<IndexMetadata>], gone: Vec<Arc<LiveIndex>>) {
         gone.iter().for_each(|index| index.close());
-        for metadata in &doomed {
+        for metadata in doomed {
             if let Err(error) = self.environment.disk.remove_folder(&index_folder(&metadata.uuid)) {
                 tracing::warn!(index = %metadata.name, %error, "folder of a deleted index is left until the next start");
             }
         }
-        Ok(())
     }
 
     /// `GET /{index}`, `_mapping`, `_settings`, `_alias`: in name order.

@@ -155,22 +155,25 @@ impl Node {
         if sum.as_object().is_some_and(Map::is_empty) {
             sum = empty_sections(request, self.now_millis());
         }
-        if level == StatsLevel::Shards {
-            let shards: Map<String, Value> = body["indices"]
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(name, index)| {
-                    let list: Vec<Value> = index["shards"]
-                        .as_object()
-                        .into_iter()
-                        .flatten()
-                        .map(|(number, copies)| json!({number.as_str(): copies[0]}))
-                        .collect();
-                    (name.clone(), Value::Array(list))
-                })
-                .collect();
-            sum["shards"] = Value::Object(shards);
+        let indices = body["indices"].as_object().into_iter().flatten();
+        match level {
+            StatsLevel::Cluster => {}
+            StatsLevel::Indices => {
+                let of_indices: Map<String, Value> =
+                    indices.map(|(name, index)| (name.clone(), index["total"].clone())).collect();
+                sum["indices"] = Value::Object(of_indices);
+            }
+            StatsLevel::Shards => {
+                let of_shards: Map<String, Value> = indices
+                    .map(|(name, index)| {
+                        let shards = index["shards"].as_object().into_iter().flatten();
+                        let list =
+                            shards.map(|(number, copies)| json!({number.as_str(): copies[0]})).collect();
+                        (name.clone(), Value::Array(list))
+                    })
+                    .collect();
+                sum["shards"] = Value::Object(of_shards);
+            }
         }
         Ok(sum)
     }

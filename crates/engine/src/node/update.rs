@@ -65,7 +65,7 @@ impl UpdateBody {
                 "script" | "scripted_upsert" => {
                     return Err(RequestError::unsupported(format_args!("[{key}] in an update")));
                 }
-                other => return Err(broken(format!("unknown field [{other}]"))),
+                other => return Err(broken(unknown_field(other))),
             }
         }
         if parsed.doc.is_none() {
@@ -80,6 +80,30 @@ impl UpdateBody {
             ));
         }
         Ok(parsed)
+    }
+}
+
+/// Elasticsearch's words, with its guess at what was meant.
+fn unknown_field(name: &str) -> String {
+    const KNOWN: [&str; 9] = [
+        "script",
+        "scripted_upsert",
+        "upsert",
+        "doc",
+        "doc_as_upsert",
+        "detect_noop",
+        "_source",
+        "if_seq_no",
+        "if_primary_term",
+    ];
+    let nearest = KNOWN
+        .into_iter()
+        .map(|known| (crate::settings::similarity(name, known), known))
+        .filter(|(score, _)| *score > 0.5)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match nearest {
+        Some((_, known)) => format!("unknown field [{name}] did you mean [{known}]?"),
+        None => format!("unknown field [{name}]"),
     }
 }
 

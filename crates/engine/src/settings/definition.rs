@@ -160,7 +160,7 @@ pub fn unknown_setting(kind: &str, table: &'static [Definition], key: &str) -> R
 }
 
 /// 1 - edit distance / longer length (Lucene's `LevenshteinDistance`).
-fn similarity(a: &str, b: &str) -> f64 {
+pub(crate) fn similarity(a: &str, b: &str) -> f64 {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() > 256 {
         return 0.0;
