@@ -25,6 +25,10 @@ pub enum FieldType {
     Boolean,
     Date { format: Arc<DateFormat> },
     Ip,
+    /// Number column of [`crate::geo::GeoPoint::encode`]; no index, as no geo query is here yet.
+    GeoPoint,
+    /// Base64 in JSON; its bytes are in the column alone, and nothing searches them.
+    Binary,
 }
 
 /// What a field's values become in a segment.
@@ -80,9 +84,14 @@ impl Field {
     pub fn representation(&self) -> Representation {
         match self.kind {
             FieldType::Text => Representation::Text,
-            FieldType::Keyword | FieldType::Ip => Representation::Terms,
+            FieldType::Keyword | FieldType::Ip | FieldType::Binary => Representation::Terms,
             _ => Representation::Number,
         }
+    }
+
+    /// Whether a segment writes postings or points.
+    pub fn has_index(&self) -> bool {
+        self.index && self.kind != FieldType::GeoPoint
     }
 }
 
@@ -116,6 +125,8 @@ impl FieldType {
             FieldType::Boolean => "boolean",
             FieldType::Date { .. } => "date",
             FieldType::Ip => "ip",
+            FieldType::GeoPoint => "geo_point",
+            FieldType::Binary => "binary",
         }
     }
 }

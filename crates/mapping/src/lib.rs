@@ -11,6 +11,7 @@ mod definition;
 pub mod document;
 mod error;
 mod field;
+pub mod geo;
 pub mod ip;
 mod mapping;
 pub mod number;

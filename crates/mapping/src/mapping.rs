@@ -283,6 +283,8 @@ fn build(
             FieldType::Date { format: Arc::new(DateFormat::parse_list(format.as_str().unwrap_or_default())?) }
         }
         "ip" => FieldType::Ip,
+        "geo_point" => FieldType::GeoPoint,
+        "binary" => FieldType::Binary,
         other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
     };
     let is_text = kind == FieldType::Text;

@@ -4,11 +4,14 @@
 
 use std::ops::Bound;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Number, Value};
 
 use crate::RequestError;
 use crate::date::{DateFormat, Zone};
 use crate::field::{Field, FieldType, Representation};
+use crate::geo::GeoPoint;
 use crate::ip;
 use crate::number::{
     double_from_text, f64_from_sortable, integer_from_text, round_to_half, sortable_from_f64,
@@ -105,6 +108,15 @@ impl Field {
         let text = text_of(value)?;
         Ok(match Shape::of(&self.kind) {
             Shape::Text | Shape::Keyword => Selection::Term(text.as_bytes().to_vec()),
+            Shape::GeoPoint => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Geometry fields do not support exact searching, use dedicated geometry queries instead: [{}]",
+                    self.path
+                )));
+            }
+            Shape::Binary => {
+                return Err(RequestError::illegal_argument("Binary fields do not support searching"));
+            }
             Shape::Ip => match ip::parse_cidr(&text) {
                 Some((first, last)) if first == last => Selection::Term(first.to_vec()),
                 Some((first, last)) => Selection::Terms {
@@ -149,6 +161,11 @@ impl Field {
                 Ok(Selection::Terms { lower: term_end(lower)?, upper: term_end(upper)? })
             }
             Shape::Ip => self.ip_range(lower, upper),
+            Shape::GeoPoint | Shape::Binary => Err(RequestError::illegal_argument(format!(
+                "Field [{}] of type [{}] does not support range queries",
+                self.path,
+                self.kind.name()
+            ))),
             shape => {
                 let lower =
                     lower.map(|end| self.lower(shape, end, context)).transpose()?.unwrap_or(i128::MIN);
@@ -324,6 +341,7 @@ impl Field {
         match &self.kind {
             FieldType::Date { format } => format.format_millis(stored).into(),
             FieldType::Boolean => (stored != 0).into(),
+            FieldType::GeoPoint => GeoPoint::decode(stored).to_geojson(),
             _ => self.decode_number(stored),
         }
     }
@@ -332,6 +350,7 @@ impl Field {
     pub fn decode_term(&self, term: &[u8]) -> String {
         match (&self.kind, <&ip::IpBytes>::try_from(term)) {
             (FieldType::Ip, Ok(bytes)) => ip::format(bytes),
+            (FieldType::Binary, _) => BASE64.encode(term),
             _ => String::from_utf8_lossy(term).into_owned(),
         }
     }

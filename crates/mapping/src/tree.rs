@@ -265,7 +265,7 @@ impl Tree {
 impl Leaf {
     fn new(field: Arc<Field>) -> Leaf {
         let has_norms = field.norms && matches!(field.kind, FieldType::Text | FieldType::Keyword);
-        let is_named = field.index && !field.doc_values && !has_norms;
+        let is_named = (field.index || field.store) && !field.doc_values && !has_norms;
         Leaf {
             shape: Shape::of(&field.kind),
             is_fed: field.index || field.doc_values,

@@ -79,6 +79,8 @@ pub(crate) enum Shape {
     Boolean,
     Date,
     Ip,
+    GeoPoint,
+    Binary,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -131,6 +133,8 @@ impl Shape {
             FieldType::Boolean => Shape::Boolean,
             FieldType::Date { .. } => Shape::Date,
             FieldType::Ip => Shape::Ip,
+            FieldType::GeoPoint => Shape::GeoPoint,
+            FieldType::Binary => Shape::Binary,
         }
     }
 }
@@ -197,6 +201,8 @@ pub(crate) fn typed<'a>(
             let value = double(field, scalar, "half_float", f64::INFINITY)?;
             finite(value, value.map(|value| round_to_half(value as f32) as f64), "half_float").map(number)
         }
+        // The walker reads these as a whole.
+        Shape::GeoPoint | Shape::Binary => Ok(Typed::Nothing),
         Shape::Scaled(factor) => match double(field, scalar, "scaled_float", f64::MAX)? {
             Some(value) => Ok(Typed::Number(scaled(value, factor))),
             None => Ok(Typed::Nothing),

@@ -79,6 +79,8 @@ pub(crate) fn type_name(kind: &FieldType) -> &'static str {
         FieldType::Boolean => "boolean",
         FieldType::Date { .. } => "date",
         FieldType::Ip => "ip",
+        FieldType::GeoPoint => "geo_point",
+        FieldType::Binary => "binary",
     }
 }
 

@@ -9,7 +9,7 @@ use limber_store::Charge;
 use serde_json::Value;
 
 use crate::aggregation::{self, Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
-use crate::collect::{Hit, KeyKind, SortKey, Tie, TopScores, check_sortable, compare_keys};
+use crate::collect::{Hit, KeyKind, SortKey, Tie, TopScores, check_column, compare_keys};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 use crate::fetch;
@@ -227,7 +227,7 @@ fn search_shard<'a>(
     check_window(snapshot, request, is_scroll)?;
     for wanted in &request.docvalue_fields {
         if let Some(field) = snapshot.mapping.field(&wanted.field) {
-            check_sortable(field, snapshot)?;
+            check_column(field, snapshot)?;
         }
     }
     let needs_keys = is_scroll || request.search_after.is_some();

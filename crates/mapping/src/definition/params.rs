@@ -168,6 +168,22 @@ static BOOLEAN: &[Param] =
 static IP: &[Param] =
     &[INDEX, DOC_VALUES, STORE, IGNORE_MALFORMED, NULL_VALUE, SCRIPT, ON_SCRIPT_ERROR, META, DIMENSION];
 
+static GEO_POINT: &[Param] = &[
+    INDEX,
+    DOC_VALUES,
+    STORE,
+    IGNORE_MALFORMED,
+    param("ignore_z_value", Check::OnlyDefault, Update::Always, "true"),
+    param("null_value", Check::OnlyDefault, Update::Never, "null"),
+    SCRIPT,
+    ON_SCRIPT_ERROR,
+    META,
+    DIMENSION,
+    METRIC,
+];
+
+static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Never, "false"), META];
+
 /// Every leaf type there is.
 pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "text", params: TEXT },
@@ -183,6 +199,8 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "boolean", params: BOOLEAN },
     Kind { name: "date", params: DATE },
     Kind { name: "ip", params: IP },
+    Kind { name: "geo_point", params: GEO_POINT },
+    Kind { name: "binary", params: BINARY },
 ];
 
 /// Types of Elasticsearch that are not here yet: refused by name, unlike a type nobody knows.
@@ -190,7 +208,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "aggregate_metric_double",
     "alias",
     "annotated_text",
-    "binary",
     "completion",
     "constant_keyword",
     "counted_keyword",
@@ -200,7 +217,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "double_range",
     "flattened",
     "float_range",
-    "geo_point",
     "geo_shape",
     "histogram",
     "icu_collation_keyword",

@@ -417,6 +417,12 @@ fn leaf(
             }
         }
     }
+    if matches!(kind.name, "geo_point" | "binary") && !(leaf.fields.is_empty() && leaf.copy_to.is_empty()) {
+        return Err(RequestError::unsupported(format!(
+            "[fields] and [copy_to] on field [{path}] of type [{}]",
+            kind.name
+        )));
+    }
     if kind.name == "scaled_float" && !leaf.params.contains_key("scaling_factor") {
         return Err(RequestError::illegal_argument(format!(
             "Field [{path}] misses required parameter [scaling_factor]"

@@ -10,6 +10,7 @@ mod scan;
 mod scratch;
 mod stranger;
 mod walk;
+mod whole;
 
 pub use infer::infer;
 pub use scratch::Scratch;

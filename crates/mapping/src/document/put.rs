@@ -105,6 +105,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         scalar: Scalar<'_>,
         at: usize,
     ) -> Result<(), Stop> {
+        if matches!(node.shape, Shape::GeoPoint | Shape::Binary) {
+            return self.put_whole(node, leaf, scalar, at);
+        }
         let field = &*node.field;
         let mut buffer = [0; 16];
         match typed(node.shape, field, scalar, &mut buffer) {
@@ -201,7 +204,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     #[cold]
     #[inline(never)]
-    fn note_ignored(&mut self, leaf: u32) {
+    pub(super) fn note_ignored(&mut self, leaf: u32) {
         let tree = self.tree;
         if std::mem::replace(&mut self.scratch.ignored[leaf as usize], self.scratch.document)
             != self.scratch.document
@@ -212,7 +215,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     #[inline(never)]
-    fn note_name(&mut self, leaf: u32) {
+    pub(super) fn note_name(&mut self, leaf: u32) {
         let tree = self.tree;
         if std::mem::replace(&mut self.scratch.named[leaf as usize], self.scratch.document)
             != self.scratch.document

@@ -11,7 +11,7 @@ use crate::RequestError;
 use crate::field::FieldSink;
 use crate::mapping::Mapping;
 use crate::tree::{Copy, Leaf, Target, Tree};
-use crate::typed::Scalar;
+use crate::typed::{Scalar, Shape};
 
 /// What became of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -342,6 +342,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     #[inline(never)]
     fn array(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+        if self.tree.leaves[leaf as usize].shape == Shape::GeoPoint {
+            return self.points(leaf, at, depth);
+        }
         let json_depth = self.mapping.settings().limits.json_depth;
         let mut levels = 1;
         let mut at = skip_space(self.bytes, at + 1);
@@ -454,6 +457,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 self.null(node, leaf, at)?;
                 Ok(end)
             }
+            Some(b'{') if node.shape == Shape::GeoPoint => self.points(leaf, at, 1),
             Some(b'{') => {
                 let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
                 let kind = node.field.kind.name();

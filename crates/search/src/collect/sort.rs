@@ -128,7 +128,7 @@ impl BoundSort {
             None => unmapped_kind(sort, shard)?,
         };
         bound.kind = match &kind {
-            FieldType::Keyword | FieldType::Ip | FieldType::Text => KeyKind::Term,
+            FieldType::Keyword | FieldType::Ip | FieldType::Text | FieldType::Binary => KeyKind::Term,
             FieldType::Double => KeyKind::Double,
             FieldType::ScaledFloat { scaling_factor } => {
                 bound.transform = Transform::Scaled(*scaling_factor);
@@ -325,8 +325,22 @@ fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
     })
 }
 
-/// Refuses fields without a column, in Elasticsearch's words.
+/// Refuses fields without a column and those whose column has no order of its own.
 pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()> {
+    check_column(field, shard)?;
+    match field.kind {
+        FieldType::GeoPoint | FieldType::Binary => Err(RequestError::unsupported(format!(
+            "a sort or aggregation on field [{}] of type [{}]",
+            field.path,
+            type_name(&field.kind)
+        ))
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses fields without a column, in Elasticsearch's words.
+pub(crate) fn check_column(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     let path = &field.path;
     if field.representation() == Representation::Text {
         return Err(RequestError::illegal_argument(format!(

@@ -1,12 +1,13 @@
 //! `docvalue_fields` (values from the columns) and `fields` (values from the source, as the mapping reads them).
 
 use limber_mapping::date::DateFormat;
+use limber_mapping::geo::{GeoPoint, parse_points};
 use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text};
 use limber_mapping::{Field, FieldType, Representation, RequestError, reserved};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
-use crate::collect::check_sortable;
+use crate::collect::check_column;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
@@ -29,7 +30,7 @@ pub(super) fn collect(
             {
                 continue;
             }
-            check_sortable(field, shard)?;
+            check_column(field, shard)?;
             let values = column_values(segment, field, doc, wanted)?;
             if !values.is_empty() {
                 found.insert(field.path.to_string(), values.into());
@@ -98,6 +99,14 @@ fn source_values(
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
     let format = date_format(field, wanted)?;
+    if field.kind == FieldType::GeoPoint {
+        let mut raw = Vec::new();
+        gather_whole(source, &field.path, &mut raw);
+        let points = raw.into_iter().flat_map(|value| {
+            parse_points(value, &field.path, field.ignore_malformed).unwrap_or_default()
+        });
+        return Ok(points.map(GeoPoint::to_geojson).collect());
+    }
     let mut raw = Vec::new();
     gather(source, &field.path, &mut raw);
     if raw.is_empty()
@@ -107,6 +116,25 @@ fn source_values(
         gather(source, parent, &mut raw);
     }
     Ok(raw.into_iter().filter_map(|value| shown(field, value, format.as_ref())).collect())
+}
+
+/// All values at a dotted path, lists and objects whole.
+fn gather_whole<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| gather_whole(item, path, out)),
+        Value::Object(members) => {
+            for (name, inner) in members {
+                if name == path {
+                    out.push(inner);
+                } else if let Some(rest) =
+                    path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'))
+                {
+                    gather_whole(inner, rest, out);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// All scalars at a dotted path, through arrays and through members whose names hold dots.
@@ -140,7 +168,7 @@ fn leaves<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
 fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
     let text = json::scalar_text(value)?;
     match &field.kind {
-        FieldType::Text | FieldType::Keyword => Some(text.into()),
+        FieldType::Text | FieldType::Keyword | FieldType::Binary => Some(text.into()),
         FieldType::Ip => {
             limber_mapping::ip::parse(text.as_bytes()).map(|bytes| limber_mapping::ip::format(&bytes).into())
         }

@@ -89,7 +89,7 @@ impl FieldInfo {
         FieldInfo {
             path: field.path.clone(),
             representation,
-            index: field.index,
+            index: field.has_index(),
             column: field.doc_values && !text,
             norms: field.norms && field.index && representation != Representation::Number,
             frequencies: field.frequencies && field.index && representation != Representation::Number,
