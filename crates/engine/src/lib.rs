@@ -5,6 +5,7 @@
 //! **Invariant**: knows no HTTP. Clock, randomness and disk come in as arguments, so that tests replay.
 
 pub mod api;
+mod api_health;
 pub mod catalog;
 mod check;
 pub mod environment;
@@ -18,6 +19,7 @@ mod tasks;
 pub mod translog;
 
 pub use api::*;
+pub use api_health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
 pub use check::{DataFolderReport, check_data_folder};
 pub use environment::format_utc_millis;
 pub use node::{Node, NodeConfig};

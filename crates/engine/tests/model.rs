@@ -182,7 +182,7 @@ fn check(node: &Node, model: &Model, thoroughly: bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_node_equals_a_map(steps in steps(), shards in 1u32..3) {

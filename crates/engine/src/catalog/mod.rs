@@ -4,6 +4,7 @@
 
 mod alias;
 mod alias_actions;
+mod composable;
 mod merge_json;
 mod metadata;
 pub mod names;

@@ -14,6 +14,9 @@ const COMPILED_BYTES_MAX: usize = 32 << 20;
 /// Characters of one pattern, grok references expanded.
 const PATTERN_CHARS_MAX: usize = 100_000;
 
+/// Start and end of a match's groups, the whole match first; `None`: the group took no part.
+pub type Groups = Vec<Option<(usize, usize)>>;
+
 #[derive(Debug)]
 pub enum Pattern {
     Linear(Box<regex::Regex>),
@@ -62,11 +65,7 @@ impl Pattern {
     }
 
     /// The first match's groups as ranges, or `None`.
-    pub fn captures(
-        &self,
-        text: &str,
-        from: usize,
-    ) -> Result<Option<Vec<Option<(usize, usize)>>>, RequestError> {
+    pub fn captures(&self, text: &str, from: usize) -> Result<Option<Groups>, RequestError> {
         match self {
             Pattern::Linear(regex) => {
                 let mut locations = regex.capture_locations();

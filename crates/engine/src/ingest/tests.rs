@@ -337,6 +337,21 @@ fn grok_fields() {
     );
 }
 
+/// Lines of many kinds under both libraries, with the fields that Elasticsearch 8.19 finds in them (null: it does not match).
+#[test]
+fn grok_library_as_recorded() {
+    let recorded: Value = serde_json::from_str(include_str!("grok/recorded.json")).expect("recorded answers");
+    let mut wrong = Vec::new();
+    for case in recorded.as_array().expect("cases") {
+        let processors = json!([{ "grok": { "field": "in", "patterns": [case["pattern"]], "ecs_compatibility": case["ecs"] } }]);
+        let made = run(&json!({ "processors": processors }), &json!({ "in": case["line"] }).to_string());
+        if made.as_ref().ok() != (!case["fields"].is_null()).then_some(&case["fields"]) {
+            wrong.push(format!("{} {} on {}\n  got      {made:?}\n  expected {}", case["pattern"], case["ecs"], case["line"], case["fields"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn failures() {
     check(r#"[{"fail":{"message":"bad {{a}}"}}]"#, r#"{"a":1}"#, "!bad 1");

@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 
 use super::Node;
 use crate::api::*;
+use crate::api_health::*;
 use crate::catalog::IndexMetadata;
 
 /// Between two looks of a waiting call.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Node;
 use super::live::LiveIndex;
 use crate::api::*;
+use crate::api_health::*;
 use crate::catalog::IndexMetadata;
 use crate::shard::{Counters, Shard, ShardStats};
 use crate::stats_request::{StatsLevel, StatsRequest};

@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::Node;
-use super::bulk::outcome_of;
+use super::bulk_step::outcome_of;
 use crate::api::*;
 use crate::shard::{Condition, Found, Shard, ShardOperation, ShardOperationKind};
 use crate::translog::LogPosition;

@@ -19,6 +19,7 @@ mod segments;
 mod stats;
 mod versions;
 mod write;
+mod writer;
 
 pub(crate) use self::core::{Host, IndexCore, Shard, ShardServices};
 pub(crate) use commit::Commit;

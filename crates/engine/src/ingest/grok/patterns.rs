@@ -18,8 +18,8 @@ pub enum Ecs {
 /// Name to expression.
 pub type Library = HashMap<String, String>;
 
-const FILES: [&str; 3] =
-    [include_str!("basic.patterns"), include_str!("servers.patterns"), include_str!("applications.patterns")];
+const FILES: [&str; 4] =
+    [include_str!("basic.patterns"), include_str!("servers.patterns"), include_str!("applications.patterns"), include_str!("monitoring.patterns")];
 
 /// Beginnings of names that Elasticsearch's library holds and this one does not yet.
 pub const PATTERNS_NOT_YET: &[&str] = &[
@@ -31,7 +31,6 @@ pub const PATTERNS_NOT_YET: &[&str] = &[
     "ELB_V1",
     "EXIM",
     "IPTABLES",
-    "NAGIOS",
     "NETSCREEN",
     "RT_FLOW",
     "S3_",

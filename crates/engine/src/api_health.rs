@@ -1,0 +1,162 @@
+//! What a health call asks and answers.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Value, json};
+
+use crate::api::{IndicesOptions, Result};
+
+#[derive(Debug, Clone)]
+pub struct HealthRequest {
+    /// Empty or `_all`: every index.
+    pub index: Option<String>,
+    pub options: IndicesOptions,
+    pub wait_for_status: Option<HealthStatus>,
+    /// `">=1"`, `"ge(1)"`, `"1"`, ...
+    pub wait_for_nodes: Option<String>,
+    /// `"all"` or a number.
+    pub wait_for_active_shards: Option<String>,
+    pub wait_for_no_relocating_shards: bool,
+    pub wait_for_no_initializing_shards: bool,
+    pub wait_for_events: Option<String>,
+    pub timeout_ms: u64,
+}
+
+impl Default for HealthRequest {
+    fn default() -> Self {
+        HealthRequest {
+            index: None,
+            options: IndicesOptions::LENIENT,
+            wait_for_status: None,
+            wait_for_nodes: None,
+            wait_for_active_shards: None,
+            wait_for_no_relocating_shards: false,
+            wait_for_no_initializing_shards: false,
+            wait_for_events: None,
+            timeout_ms: 30_000,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HealthStatus {
+    Green,
+    Yellow,
+    Red,
+}
+
+impl HealthStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HealthStatus::Green => "green",
+            HealthStatus::Yellow => "yellow",
+            HealthStatus::Red => "red",
+        }
+    }
+
+    pub fn parse(text: &str) -> Result<HealthStatus> {
+        match text.to_ascii_lowercase().as_str() {
+            "green" => Ok(HealthStatus::Green),
+            "yellow" => Ok(HealthStatus::Yellow),
+            "red" => Ok(HealthStatus::Red),
+            other => Err(RequestError::illegal_argument(format!("unknown cluster health status [{other}]"))),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct HealthResponse {
+    pub cluster_name: String,
+    pub status: HealthStatus,
+    /// The answer's HTTP status is 408 then.
+    pub timed_out: bool,
+    pub number_of_nodes: u32,
+    pub active_primary_shards: u32,
+    pub active_shards: u32,
+    pub unassigned_shards: u32,
+    pub number_of_pending_tasks: u32,
+    pub indices: Vec<IndexHealth>,
+}
+
+#[derive(Debug, Clone)]
+pub struct IndexHealth {
+    pub name: Arc<str>,
+    pub uuid: Arc<str>,
+    pub open: bool,
+    pub status: HealthStatus,
+    pub number_of_shards: u32,
+    pub number_of_replicas: u32,
+    pub shards: Vec<ShardHealth>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct ShardHealth {
+    pub shard: u32,
+    pub status: HealthStatus,
+    pub primary_active: bool,
+    pub unassigned_shards: u32,
+}
+
+impl HealthResponse {
+    /// `level`: `cluster`, `indices` or `shards`.
+    pub fn to_json(&self, level: &str) -> Value {
+        let active = self.active_shards as f64;
+        let all = active + self.unassigned_shards as f64;
+        let percent = if all == 0.0 { 100.0 } else { active / all * 100.0 };
+        let mut answer = json!({
+            "cluster_name": self.cluster_name,
+            "status": self.status.as_str(),
+            "timed_out": self.timed_out,
+            "number_of_nodes": self.number_of_nodes,
+            "number_of_data_nodes": self.number_of_nodes,
+            "active_primary_shards": self.active_primary_shards,
+            "active_shards": self.active_shards,
+            "relocating_shards": 0,
+            "initializing_shards": 0,
+            "unassigned_shards": self.unassigned_shards,
+            "delayed_unassigned_shards": 0,
+            "number_of_pending_tasks": self.number_of_pending_tasks,
+            "number_of_in_flight_fetch": 0,
+            "task_max_waiting_in_queue_millis": 0,
+            "active_shards_percent_as_number": percent,
+        });
+        if level != "cluster" {
+            let indices = self.indices.iter().map(|index| (index.name.to_string(), index.to_json(level)));
+            answer["indices"] = Value::Object(indices.collect());
+        }
+        answer
+    }
+}
+
+impl IndexHealth {
+    fn to_json(&self, level: &str) -> Value {
+        let active = self.shards.iter().filter(|shard| shard.primary_active).count();
+        let unassigned: u32 = self.shards.iter().map(|shard| shard.unassigned_shards).sum();
+        let mut answer = json!({
+            "status": self.status.as_str(),
+            "number_of_shards": self.number_of_shards,
+            "number_of_replicas": self.number_of_replicas,
+            "active_primary_shards": active,
+            "active_shards": active,
+            "relocating_shards": 0,
+            "initializing_shards": 0,
+            "unassigned_shards": unassigned,
+        });
+        if level == "shards" {
+            let shards = self.shards.iter().map(|shard| {
+                let body = json!({
+                    "status": shard.status.as_str(),
+                    "primary_active": shard.primary_active,
+                    "active_shards": u32::from(shard.primary_active),
+                    "relocating_shards": 0,
+                    "initializing_shards": 0,
+                    "unassigned_shards": shard.unassigned_shards,
+                });
+                (shard.shard.to_string(), body)
+            });
+            answer["shards"] = Value::Object(shards.collect());
+        }
+        answer
+    }
+}

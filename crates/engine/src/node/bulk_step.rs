@@ -1,0 +1,191 @@
+//! One operation of a bulk on its way: where it goes, what it is called, and what can be said of it beforehand.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+
+use super::live::LiveIndex;
+use crate::api::*;
+use crate::catalog::IndexMetadata;
+use crate::ingest::ChangedMetadata;
+use crate::shard::{Condition, Shard, Written};
+use crate::translog::LogPosition;
+
+/// Longest `_id` in bytes.
+pub(super) const ID_BYTES_MAX: usize = 512;
+
+/// Where the writes of one name go.
+pub(super) struct Target {
+    pub(super) name: Box<str>,
+    pub(super) require_alias: bool,
+    pub(super) outcome: Result<Destination>,
+}
+
+#[derive(Clone)]
+pub(super) struct Destination {
+    pub(super) metadata: Arc<IndexMetadata>,
+    pub(super) live: Arc<LiveIndex>,
+    pub(super) alias_routing: Option<String>,
+}
+
+/// One operation on its way.
+pub(super) struct Step<'r> {
+    pub(super) operation: &'r BulkOperation<'r>,
+    /// Where the document came out of pipelines: its range in the bulk's arena.
+    pub(super) ingested: Option<std::ops::Range<usize>>,
+    pub(super) changed: Option<Box<ChangedMetadata>>,
+    /// Number of a generated id.
+    pub(super) generated: Option<usize>,
+    pub(super) target: usize,
+    pub(super) outcome: Option<Result<WriteOutcome>>,
+}
+
+impl<'r> Step<'r> {
+    pub(super) fn index(&self) -> &str {
+        match self.changed.as_ref().and_then(|changed| changed.index.as_deref()) {
+            Some(index) => index,
+            None => &self.operation.index,
+        }
+    }
+
+    pub(super) fn routing(&self) -> Option<&str> {
+        match &self.changed {
+            Some(changed) => changed.routing.as_deref(),
+            None => self.operation.routing.as_deref(),
+        }
+    }
+
+    pub(super) fn given_id(&self) -> Option<&str> {
+        match &self.changed {
+            Some(changed) => changed.id.as_deref(),
+            None => self.operation.id.as_deref(),
+        }
+    }
+}
+
+/// Steps of one shard, in the order of the request.
+pub(super) struct Group {
+    pub(super) target: usize,
+    pub(super) shard: Arc<Shard>,
+    pub(super) steps: Vec<usize>,
+    pub(super) written: Option<LogPosition>,
+}
+
+pub(super) fn id_of<'a>(step: &'a Step<'_>, ids: &'a [[u8; 20]]) -> &'a str {
+    match step.generated {
+        Some(number) => std::str::from_utf8(&ids[number]).expect("base64 is ASCII"),
+        None => step.given_id().unwrap_or(""),
+    }
+}
+
+pub(super) fn routing_of<'a>(step: &'a Step<'_>, destination: &'a Destination) -> Option<&'a str> {
+    step.routing().or(destination.alias_routing.as_deref())
+}
+
+pub(super) fn invalid(why: impl std::fmt::Display) -> RequestError {
+    RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: 1: {why};"))
+}
+
+/// What can be said of one operation without looking at the shard.
+pub(super) fn check(step: &Step<'_>, destination: &Destination) -> Result<()> {
+    let operation = step.operation;
+    match step.given_id() {
+        Some("") => {
+            return Err(RequestError::illegal_argument("if _id is specified it must not be empty"));
+        }
+        Some(id) if id.len() > ID_BYTES_MAX => {
+            let message = format!(
+                "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
+                id.len()
+            );
+            return Err(RequestError::illegal_argument(message));
+        }
+        None if step.generated.is_none() => {
+            return Err(invalid("id is missing"));
+        }
+        _ => {}
+    }
+    if operation.if_seq_no.is_some() != operation.if_primary_term.is_some() {
+        return Err(invalid(match operation.if_seq_no {
+            Some(_) => "ifSeqNo is set, but primary term is [0]",
+            None => "ifSeqNo is unassigned, but primary term is set",
+        }));
+    }
+    match operation.version_type {
+        VersionType::Internal if operation.version.is_some() => {
+            return Err(invalid(
+                "internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and \
+                 `if_primary_term` instead",
+            ));
+        }
+        VersionType::Internal => {}
+        _ if operation.if_seq_no.is_some() => {
+            return Err(invalid("compare and write operations can not use versioning"));
+        }
+        _ if operation.version.is_none() => {
+            return Err(invalid("version must be set for version type [external]"));
+        }
+        _ if operation.kind == OperationKind::Create => {
+            return Err(invalid("create operations only support internal versioning. use index instead"));
+        }
+        _ => {}
+    }
+    if operation.kind == OperationKind::Create && operation.if_seq_no.is_some() {
+        return Err(invalid("create operations do not support compare and set. use index instead"));
+    }
+    if routing_of(step, destination).is_none() && destination.live.core.mapping.load().routing_required() {
+        let (index, id) = (&destination.metadata.name, step.given_id().unwrap_or("null"));
+        return Err(RequestError::new(
+            400,
+            "routing_missing_exception",
+            format!("routing is required for [{index}]/[{id}]"),
+        )
+        .with("index_uuid", &*destination.metadata.uuid)
+        .with("index", &**index));
+    }
+    Ok(())
+}
+
+pub(super) fn condition_of(step: &Step<'_>) -> Condition {
+    let operation = step.operation;
+    let (seq_no, term) = match &step.changed {
+        Some(changed) => (changed.if_seq_no.map(|n| n as u64), changed.if_primary_term.map(|n| n as u64)),
+        None => (operation.if_seq_no, operation.if_primary_term),
+    };
+    let version = match &step.changed {
+        Some(changed) => changed.version.map(|version| version as u64),
+        None => operation.version,
+    };
+    match (seq_no, term, operation.version_type, version) {
+        (Some(seq_no), Some(primary_term), ..) => Condition::SeqNo { seq_no, primary_term },
+        (_, _, VersionType::External, Some(version)) => Condition::External(version),
+        (_, _, VersionType::ExternalGte, Some(version)) => Condition::ExternalGte(version),
+        _ => Condition::None,
+    }
+}
+
+pub(super) fn outcome_of(written: Written) -> WriteOutcome {
+    WriteOutcome {
+        result: written.result,
+        version: written.version,
+        seq_no: written.seq_no,
+        primary_term: written.primary_term,
+        shards_total: 0,
+        shards_successful: 0,
+        forced_refresh: false,
+        source: None,
+    }
+}
+
+pub(super) fn into_item(step: Step<'_>, targets: &[Target], ids: &[[u8; 20]]) -> BulkItem {
+    let id: Box<str> = id_of(&step, ids).into();
+    let index: Arc<str> = match targets.get(step.target).map(|target| &target.outcome) {
+        Some(Ok(destination)) => destination.metadata.name.clone(),
+        _ => Cow::Borrowed(step.index()).into(),
+    };
+    let outcome = step.outcome.unwrap_or_else(|| {
+        Err(RequestError::new(500, "illegal_state_exception", "the operation was not carried out"))
+    });
+    BulkItem { kind: step.operation.kind, index, id, outcome }
+}

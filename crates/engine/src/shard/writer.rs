@@ -1,0 +1,314 @@
+//! One operation into a buffer: version check, parse, version map, record.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use limber_mapping::document::{self, Parsed};
+use limber_mapping::{Mapping, RequestError};
+use limber_segment::{DocId, DocumentMeta};
+
+use super::core::{Core, Shard, Slot};
+use super::error::segment_error;
+use super::segments::{SegmentEntry, SegmentList, locate, number_of};
+use super::versions::{BatchPlace, BufferPlace, RecordPlace, VersionEntry};
+use super::write::{Condition, Replayed, ShardOperation, ShardOperationKind, Written};
+use crate::api::{Result, WriteResult};
+use crate::translog::{Operation, OperationType, RecordBatch};
+
+/// A document may ask for mapping updates this often (others may change the mapping at the same time).
+const MAPPING_UPDATES_MAX: usize = 8;
+
+/// What is there under an id.
+struct Existing {
+    seq_no: u64,
+    primary_term: u64,
+    version: u64,
+    place: Place,
+}
+
+enum Place {
+    Deleted,
+    Buffer(BufferPlace),
+    Segment(Arc<SegmentEntry>, DocId),
+}
+
+/// Why an operation was not carried out.
+enum Refused {
+    /// The document needs a mapping update first.
+    NeedsMapping,
+    Request(RequestError),
+}
+
+impl From<RequestError> for Refused {
+    fn from(error: RequestError) -> Self {
+        Refused::Request(error)
+    }
+}
+
+/// What one call of [`Shard::write`] works with.
+pub(super) struct Writer<'s> {
+    pub(super) shard: &'s Shard,
+    pub(super) core: &'s Core,
+    pub(super) segments: Arc<SegmentList>,
+    pub(super) mapping: Arc<Mapping>,
+    pub(super) slot: Slot,
+    pub(super) batch: RecordBatch,
+    pub(super) place: Arc<BatchPlace>,
+    pub(super) now_millis: u64,
+}
+
+impl Writer<'_> {
+    pub(super) fn carry_out(&mut self, operation: &ShardOperation<'_>) -> Result<Written> {
+        for _ in 0..MAPPING_UPDATES_MAX {
+            match self.attempt(operation) {
+                Ok(written) => return Ok(written),
+                Err(Refused::Request(error)) => return Err(error),
+                Err(Refused::NeedsMapping) => self.update_mapping(operation)?,
+            }
+        }
+        Err(RequestError::new(500, "mapper_exception", "the document's mapping update did not take effect"))
+    }
+
+    fn update_mapping(&mut self, operation: &ShardOperation<'_>) -> Result<()> {
+        let inferred = document::infer(&self.mapping, operation.source)?;
+        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        let host = self.shard.services.host.upgrade().ok_or_else(gone)?;
+        host.update_mapping(&self.shard.index, &inferred)?;
+        self.mapping = self.shard.index.mapping.load_full();
+        Ok(())
+    }
+
+    fn attempt(&mut self, operation: &ShardOperation<'_>) -> std::result::Result<Written, Refused> {
+        if operation.is_generated && !self.core.versions.append_needs_entry() {
+            let numbers =
+                Replayed { seq_no: self.take_seq_no(), primary_term: self.core.primary_term, version: 1 };
+            self.add_document(operation, numbers)?;
+            self.record(operation, OperationType::Index, numbers);
+            return Ok(written(WriteResult::Created, numbers));
+        }
+        let core = self.core;
+        let id = operation.id.as_bytes();
+        let mut stripe = core.versions.stripe(id);
+        let existing = match stripe.get(id) {
+            Some(entry) => Some(Existing {
+                seq_no: entry.seq_no,
+                primary_term: entry.primary_term,
+                version: entry.version,
+                place: entry.place.map_or(Place::Deleted, Place::Buffer),
+            }),
+            None if operation.is_generated => None,
+            None => self.in_segments(id, operation.condition)?,
+        };
+        let version = match self.check(operation, existing.as_ref())? {
+            Verdict::Write { version } => version,
+            Verdict::Skip(written) => return Ok(written),
+        };
+        let numbers = match operation.condition {
+            Condition::Replay(replayed) => replayed,
+            _ => Replayed { seq_no: self.take_seq_no(), primary_term: core.primary_term, version },
+        };
+        let is_live = existing.as_ref().is_some_and(|existing| !matches!(existing.place, Place::Deleted));
+        let is_delete = operation.kind == ShardOperationKind::Delete;
+        let (result, place) = if is_delete {
+            (if is_live { WriteResult::Deleted } else { WriteResult::NotFound }, None)
+        } else {
+            let doc = self.add_document(operation, numbers)?;
+            let result = if is_live { WriteResult::Updated } else { WriteResult::Created };
+            (result, Some(BufferPlace { buffer: self.slot.number, doc }))
+        };
+        if let Some(existing) = existing {
+            self.delete_existing(existing.place);
+        }
+        let kind = if is_delete { OperationType::Delete } else { OperationType::Index };
+        let record = self.record(operation, kind, numbers);
+        let entry = VersionEntry {
+            seq_no: numbers.seq_no,
+            primary_term: numbers.primary_term,
+            version: numbers.version,
+            place,
+            record,
+            deleted_millis: if is_delete { self.now_millis } else { 0 },
+        };
+        stripe.put(id, entry, core.versions.bytes());
+        Ok(written(result, numbers))
+    }
+
+    fn take_seq_no(&self) -> u64 {
+        self.core.next_seq_no.fetch_add(1, Ordering::AcqRel)
+    }
+
+    /// The live document in the segments; its numbers are read as far as the condition and the answer need them.
+    fn in_segments(&self, id: &[u8], condition: Condition) -> Result<Option<Existing>> {
+        let read = || -> limber_segment::Result<Option<Existing>> {
+            let Some((entry, doc)) = locate(&self.segments, id)? else { return Ok(None) };
+            let needs_seq_no = matches!(condition, Condition::SeqNo { .. } | Condition::Replay(_));
+            let number = |column, needed: bool| match needed {
+                true => number_of(&entry.segment, column, doc),
+                false => Ok(0),
+            };
+            Ok(Some(Existing {
+                seq_no: number("_seq_no", needs_seq_no)?,
+                primary_term: number("_primary_term", needs_seq_no)?,
+                version: number("_version", true)?,
+                place: Place::Segment(entry.clone(), doc),
+            }))
+        };
+        read().map_err(|error| segment_error(&error))
+    }
+
+    fn check(&self, operation: &ShardOperation<'_>, existing: Option<&Existing>) -> Result<Verdict> {
+        let live = existing.filter(|existing| !matches!(existing.place, Place::Deleted));
+        let conflict = |why: String| Err(self.shard.conflict(operation.id, why));
+        // A tombstone's version counts on, so that a document that was deleted and comes back does not start at 1.
+        let next = existing.map_or(1, |existing| existing.version + 1);
+        match operation.condition {
+            Condition::Replay(replayed) => {
+                return Ok(match existing {
+                    Some(existing) if existing.seq_no >= replayed.seq_no => {
+                        Verdict::Skip(written(WriteResult::Noop, replayed))
+                    }
+                    _ => Verdict::Write { version: replayed.version },
+                });
+            }
+            Condition::SeqNo { seq_no, primary_term } => match live {
+                None => {
+                    return conflict(format!(
+                        "required seqNo [{seq_no}], primary term [{primary_term}]. but no document was found"
+                    ));
+                }
+                Some(live) if live.seq_no != seq_no || live.primary_term != primary_term => {
+                    return conflict(format!(
+                        "required seqNo [{seq_no}], primary term [{primary_term}]. current document has seqNo [{}] and primary term [{}]",
+                        live.seq_no, live.primary_term
+                    ));
+                }
+                Some(_) => {}
+            },
+            Condition::External(version) => {
+                if let Some(current) =
+                    existing.map(|existing| existing.version).filter(|current| *current >= version)
+                {
+                    return conflict(format!(
+                        "current version [{current}] is higher or equal to the one provided [{version}]"
+                    ));
+                }
+                return self.check_create(operation, live).map(|()| Verdict::Write { version });
+            }
+            Condition::ExternalGte(version) => {
+                if let Some(current) =
+                    existing.map(|existing| existing.version).filter(|current| *current > version)
+                {
+                    return conflict(format!(
+                        "current version [{current}] is higher than the one provided [{version}]"
+                    ));
+                }
+                return self.check_create(operation, live).map(|()| Verdict::Write { version });
+            }
+            Condition::None => {}
+        }
+        self.check_create(operation, live)?;
+        Ok(Verdict::Write { version: next })
+    }
+
+    fn check_create(&self, operation: &ShardOperation<'_>, live: Option<&Existing>) -> Result<()> {
+        match live {
+            Some(live) if operation.kind == ShardOperationKind::Create => Err(self.shard.conflict(
+                operation.id,
+                format!("document already exists (current version [{}])", live.version),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Parses the document into the buffer.
+    fn add_document(
+        &mut self,
+        operation: &ShardOperation<'_>,
+        numbers: Replayed,
+    ) -> std::result::Result<DocId, Refused> {
+        let Slot { buffer, scratch, .. } = &mut self.slot;
+        let meta = DocumentMeta {
+            id: operation.id.as_bytes(),
+            routing: operation.routing,
+            seq_no: numbers.seq_no,
+            primary_term: numbers.primary_term,
+            version: numbers.version,
+        };
+        let doc = buffer.begin(&meta, operation.source);
+        scratch.for_document(operation.id);
+        let refused = match document::parse(&self.mapping, operation.source, scratch, buffer) {
+            Ok(Parsed::Done) => match buffer.commit() {
+                Ok(()) => return Ok(doc),
+                Err(error) => Refused::Request(segment_error(&error)),
+            },
+            Ok(Parsed::NeedsMapping) => {
+                buffer.rollback();
+                Refused::NeedsMapping
+            }
+            Err(error) => {
+                buffer.rollback();
+                Refused::Request(error)
+            }
+        };
+        if !matches!(operation.condition, Condition::Replay(_)) {
+            self.give_back(numbers.seq_no);
+        }
+        Err(refused)
+    }
+
+    /// A sequence number that is not used: given back when it is still the newest, else recorded as used for nothing.
+    fn give_back(&mut self, seq_no: u64) {
+        let next = &self.core.next_seq_no;
+        if next.compare_exchange(seq_no + 1, seq_no, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            self.batch.push(&Operation {
+                kind: OperationType::NoOp,
+                seq_no,
+                primary_term: self.core.primary_term,
+                version: 0,
+                id: b"",
+                routing: None,
+                source: b"",
+            });
+        }
+    }
+
+    fn delete_existing(&mut self, place: Place) {
+        match place {
+            Place::Deleted => {}
+            Place::Buffer(place) if place.buffer == self.slot.number => self.slot.buffer.delete(place.doc),
+            Place::Buffer(place) => self.core.delete_in_buffer(place.buffer, place.doc),
+            Place::Segment(entry, doc) => entry.delete(doc),
+        }
+    }
+
+    /// Adds the operation's record to the batch; `None` at recovery, where it is in the log already.
+    fn record(
+        &mut self,
+        operation: &ShardOperation<'_>,
+        kind: OperationType,
+        numbers: Replayed,
+    ) -> Option<RecordPlace> {
+        if matches!(operation.condition, Condition::Replay(_)) {
+            return None;
+        }
+        let (offset, len) = self.batch.push(&Operation {
+            kind,
+            seq_no: numbers.seq_no,
+            primary_term: numbers.primary_term,
+            version: numbers.version,
+            id: operation.id.as_bytes(),
+            routing: operation.routing,
+            source: operation.source,
+        });
+        Some(RecordPlace { batch: self.place.clone(), offset, len })
+    }
+}
+
+enum Verdict {
+    Write { version: u64 },
+    Skip(Written),
+}
+
+fn written(result: WriteResult, numbers: Replayed) -> Written {
+    Written { result, version: numbers.version, seq_no: numbers.seq_no, primary_term: numbers.primary_term }
+}
