@@ -346,7 +346,10 @@ fn grok_library_as_recorded() {
         let processors = json!([{ "grok": { "field": "in", "patterns": [case["pattern"]], "ecs_compatibility": case["ecs"] } }]);
         let made = run(&json!({ "processors": processors }), &json!({ "in": case["line"] }).to_string());
         if made.as_ref().ok() != (!case["fields"].is_null()).then_some(&case["fields"]) {
-            wrong.push(format!("{} {} on {}\n  got      {made:?}\n  expected {}", case["pattern"], case["ecs"], case["line"], case["fields"]));
+            wrong.push(format!(
+                "{} {} on {}\n  got      {made:?}\n  expected {}",
+                case["pattern"], case["ecs"], case["line"], case["fields"]
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));

@@ -210,6 +210,8 @@ impl Shard {
                 if recovered.operations > 0 {
                     core.is_dirty.store(true, Ordering::Release);
                     core.is_uncommitted.store(true, Ordering::Release);
+                    // The scheduler commits soon, so that the next start need not replay this again.
+                    core.last_flush_millis.store(0, Ordering::Relaxed);
                     tracing::info!(
                         index = %self.index.name,
                         shard = self.number,

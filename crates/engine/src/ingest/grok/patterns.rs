@@ -18,8 +18,12 @@ pub enum Ecs {
 /// Name to expression.
 pub type Library = HashMap<String, String>;
 
-const FILES: [&str; 4] =
-    [include_str!("basic.patterns"), include_str!("servers.patterns"), include_str!("applications.patterns"), include_str!("monitoring.patterns")];
+const FILES: [&str; 4] = [
+    include_str!("basic.patterns"),
+    include_str!("servers.patterns"),
+    include_str!("applications.patterns"),
+    include_str!("monitoring.patterns"),
+];
 
 /// Beginnings of names that Elasticsearch's library holds and this one does not yet.
 pub const PATTERNS_NOT_YET: &[&str] = &[
@@ -28,7 +32,6 @@ pub const PATTERNS_NOT_YET: &[&str] = &[
     "BRO_",
     "CISCO",
     "CLOUDFRONT_",
-    "ELB_V1",
     "EXIM",
     "IPTABLES",
     "NETSCREEN",
