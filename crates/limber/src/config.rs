@@ -62,7 +62,8 @@ impl Config {
         let data_path = take("path.data");
         let host = take("http.host").or_else(|| take("network.host")).unwrap_or_else(|| "127.0.0.1".into());
         let port = take("http.port").unwrap_or_else(|| "9200".into());
-        let memory_limit = overrides.memory_limit.clone().or_else(|| take("memory.limit"));
+        let configured_limit = take("memory.limit");
+        let memory_limit = overrides.memory_limit.clone().or(configured_limit);
         let cluster_name = take("cluster.name").unwrap_or_else(|| "limber".into());
         let node_name = take("node.name").unwrap_or_else(host_name);
         let compat_version = take("compat.version").unwrap_or_else(|| DEFAULT_COMPAT_VERSION.into());

@@ -134,6 +134,7 @@ mod tests {
         check("nothing", json!({}));
         check("a\\.b", json!({"a.b": 1}));
         check("-hits", json!({"took": 3, "a.b": 1}));
-        check("hits.*,-**.hits", json!({"hits": {"total": 2}}));
+        check("hits.*,-hits.hits", json!({"hits": {"total": 2}}));
+        check("took,-**.hits", json!({"took": 3}));
     }
 }
