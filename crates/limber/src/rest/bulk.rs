@@ -63,13 +63,13 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         wants_source: filter.as_ref().is_some_and(|filter| filter.fetch),
     };
     super::document::check_wait_for_active_shards(request)?;
-    let operations = parse_operations(&request.body, &defaults)?;
+    let (operations, filters) = parse_operations(&request.body, &defaults)?;
     let response = app.node.bulk(BulkRequest {
         operations,
         pipeline: request.param("pipeline"),
         refresh: refresh_policy(request)?,
     })?;
-    Ok(Response::raw(200, render(&response, filter.as_ref())))
+    Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)))
 }
 
 /// Request-level values for operations that name none.
@@ -80,8 +80,15 @@ struct Defaults<'a> {
     wants_source: bool,
 }
 
+/// What single updates want to see of their source, by position, ascending.
+type Filters = Vec<(usize, SourceFilter)>;
+
 /// Splits `body` into operations. Line numbers in errors start at 1, as Elasticsearch's.
-fn parse_operations<'a>(body: &'a [u8], defaults: &Defaults<'a>) -> Result<Vec<BulkOperation<'a>>> {
+fn parse_operations<'a>(
+    body: &'a [u8],
+    defaults: &Defaults<'a>,
+) -> Result<(Vec<BulkOperation<'a>>, Filters)> {
+    let mut filters = Filters::new();
     if body.last() != Some(&b'\n') {
         return Err(RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]"));
     }
@@ -99,8 +106,14 @@ fn parse_operations<'a>(body: &'a [u8], defaults: &Defaults<'a>) -> Result<Vec<B
             continue;
         }
         let mut operation = match operations.last() {
-            Some(previous) if line == previous_line => BulkOperation { source: &[], ..previous.clone() },
-            _ => parse_action(line, line_number, defaults)?,
+            Some(previous) if line == previous_line && previous.kind != OperationKind::Update => {
+                BulkOperation { source: &[], ..previous.clone() }
+            }
+            _ => {
+                let (operation, filter) = parse_action(line, line_number, defaults)?;
+                filters.extend(filter.map(|filter| (operations.len(), filter)));
+                operation
+            }
         };
         previous_line = line;
         if operation.kind != OperationKind::Delete {
@@ -108,6 +121,14 @@ fn parse_operations<'a>(body: &'a [u8], defaults: &Defaults<'a>) -> Result<Vec<B
             operation.source = lines.next().ok_or_else(|| {
                 RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]")
             })?;
+        }
+        if operation.kind == OperationKind::Update
+            && !defaults.wants_source
+            && filters.last().is_none_or(|(number, _)| *number != operations.len())
+            && let Some(filter) = source_member(operation.source)?
+        {
+            operation.wants_source = filter.fetch;
+            filters.push((operations.len(), filter));
         }
         operations.push(operation);
     }
@@ -118,14 +139,29 @@ fn parse_operations<'a>(body: &'a [u8], defaults: &Defaults<'a>) -> Result<Vec<B
             "Validation Failed: 1: no requests added;",
         ));
     }
-    Ok(operations)
+    Ok((operations, filters))
+}
+
+/// `_source` in the body of an update.
+pub fn source_member(body: &[u8]) -> Result<Option<SourceFilter>> {
+    #[derive(Deserialize)]
+    struct Member {
+        #[serde(rename = "_source")]
+        source: Option<serde_json::Value>,
+    }
+    if memchr::memmem::find(body, b"\"_source\"").is_none() {
+        return Ok(None);
+    }
+    // A body that is no object is refused where it is carried out.
+    let member = serde_json::from_slice::<Member>(body).ok().and_then(|member| member.source);
+    member.map(|value| SourceFilter::parse(&value)).transpose()
 }
 
 fn parse_action<'a>(
     line: &'a [u8],
     line_number: usize,
     defaults: &Defaults<'a>,
-) -> Result<BulkOperation<'a>> {
+) -> Result<(BulkOperation<'a>, Option<SourceFilter>)> {
     let action: Action<'a> = serde_json::from_slice(line).map_err(|error| {
         let text = error.to_string();
         // The visitor's own messages carry a leading marker; serde_json adds its position behind them.
@@ -179,8 +215,9 @@ fn parse_action<'a>(
     operation.pipeline = action.metadata.pipeline;
     operation.require_alias = action.metadata.require_alias.unwrap_or(defaults.require_alias);
     operation.retry_on_conflict = action.metadata.retry_on_conflict;
-    operation.wants_source = action.metadata.wants_source.unwrap_or(defaults.wants_source);
-    Ok(operation)
+    let filter = action.metadata.source.map(|value| SourceFilter::parse(&value)).transpose()?;
+    operation.wants_source = filter.as_ref().map_or(defaults.wants_source, |filter| filter.fetch);
+    Ok((operation, filter))
 }
 
 struct Action<'a> {
@@ -201,7 +238,7 @@ struct Metadata<'a> {
     op_type: Option<Cow<'a, str>>,
     require_alias: Option<bool>,
     retry_on_conflict: u32,
-    wants_source: Option<bool>,
+    source: Option<serde_json::Value>,
 }
 
 /// Marks messages that are Elasticsearch's wording already.
@@ -282,10 +319,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                             metadata.retry_on_conflict = number(&mut map)?.min(u64::from(u32::MAX)) as u32;
                         }
                         "_source" => {
-                            metadata.wants_source = Some(match map.next_value::<serde_json::Value>()? {
-                                serde_json::Value::Bool(wanted) => wanted,
-                                _ => true,
-                            });
+                            metadata.source = Some(map.next_value()?);
                         }
                         other => {
                             return Err(serde::de::Error::custom(format!(
@@ -353,7 +387,8 @@ fn number<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<u64, M::Er
 }
 
 /// `took` and `errors` stand before `items`: clients stop reading there.
-fn render(response: &BulkResponse, filter: Option<&SourceFilter>) -> Vec<u8> {
+fn render(response: &BulkResponse, filter: Option<&SourceFilter>, filters: &Filters) -> Vec<u8> {
+    let mut own = filters.iter().peekable();
     let mut out = Vec::with_capacity(64 + response.items.len() * 200);
     let _ = write!(out, "{{\"errors\":{},\"took\":{}", response.errors, response.took_ms);
     if let Some(ingest_took) = response.ingest_took_ms {
@@ -364,7 +399,8 @@ fn render(response: &BulkResponse, filter: Option<&SourceFilter>) -> Vec<u8> {
         if number > 0 {
             out.push(b',');
         }
-        render_item(&mut out, item, filter);
+        let own = own.next_if(|(of, _)| *of == number).map(|(_, filter)| filter);
+        render_item(&mut out, item, own.or(filter));
     }
     out.extend_from_slice(b"]}");
     out
@@ -466,7 +502,7 @@ mod tests {
     fn parse(body: &str) -> Result<Vec<BulkOperation<'_>>> {
         let defaults =
             Defaults { index: Some("d"), routing: None, require_alias: false, wants_source: false };
-        parse_operations(body.as_bytes(), &defaults)
+        parse_operations(body.as_bytes(), &defaults).map(|(operations, _)| operations)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use limber_engine::{BulkOperation, GetRequest, GetResponse, OperationKind, Resul
 use limber_mapping::RequestError;
 use serde_json::json;
 
-use super::bulk::{push_json_string, push_outcome, push_update_get};
+use super::bulk::{push_json_string, push_outcome, push_update_get, source_member};
 use super::options::{refresh_policy, version_type};
 use super::source_filter;
 use super::{App, Route};
@@ -172,10 +172,9 @@ fn update(app: &App, request: &Request) -> Result<Response> {
         rewritten.map_or(Cow::Borrowed(body), |value| Cow::Owned(crate::http::json::to_bytes(&value, false)));
     let mut operation = operation(request, OperationKind::Update, &body)?;
     operation.retry_on_conflict = request.number("retry_on_conflict")?.unwrap_or(0);
-    let from_body = serde_json::from_slice::<SourceMember>(&body).ok().and_then(|member| member.source);
-    let filter = match (filter, from_body) {
-        (None, Some(body)) => Some(SourceFilter::parse(&body)?),
-        (filter, _) => filter,
+    let filter = match filter {
+        Some(filter) => Some(filter),
+        None => source_member(&body)?,
     };
     operation.wants_source = filter.as_ref().is_some_and(|filter| filter.fetch);
     let response = app.node.write(operation, refresh_policy(request)?, None)?;
@@ -187,12 +186,6 @@ fn update(app: &App, request: &Request) -> Result<Response> {
     }
     out.push(b'}');
     Ok(Response::raw(response.outcome.status(), out))
-}
-
-#[derive(serde::Deserialize)]
-struct SourceMember {
-    #[serde(rename = "_source")]
-    source: Option<serde_json::Value>,
 }
 
 fn start(index: &str, id: &str) -> Vec<u8> {

@@ -175,9 +175,9 @@ fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilte
         match name.as_str() {
             "_index" => item.index = text()?,
             "_id" => item.id = text()?,
-            "routing" | "_routing" => item.routing = Some(text()?),
-            "version" | "_version" => item.version = value.as_u64(),
-            "version_type" | "_version_type" => item.version_type = VersionType::parse(&text()?)?,
+            "routing" => item.routing = Some(text()?),
+            "version" => item.version = value.as_u64(),
+            "version_type" => item.version_type = VersionType::parse(&text()?)?,
             "_source" => {
                 item.filter = Some(SourceFilter::parse(value)?);
             }

@@ -56,7 +56,6 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
         return Err(RequestError::illegal_argument("maxConcurrentSearchRequests must be positive"));
     }
     let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
-    let typed_keys = request.flag_or("typed_keys", false)?;
     let lines: Vec<&[u8]> = request.body.split(|byte| *byte == b'\n').collect();
     let pairs: Vec<&[&[u8]]> = lines[..lines.len() - 1].chunks(2).collect();
     if pairs.len() > SEARCHES_MAX {
@@ -71,31 +70,26 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
                 "The msearch request must have a body line for every header line",
             ));
         };
-        parsed.push((Header::parse(header, request)?, *body));
+        let header = Header::parse(header, request)?;
+        let body = header.search(body, request);
+        if let (true, Ok(search)) = (total_as_int, &body) {
+            check_total_as_int(search)?;
+        }
+        parsed.push((header, body));
     }
     let started = std::time::Instant::now();
     let mut out = Vec::from(&b"{\"took\":"[..]);
     let mut responses = Vec::new();
     for (header, body) in &parsed {
         let one = || -> Result<Vec<u8>> {
-            let mut url: Vec<(String, String)> = Vec::new();
-            if let Some(search_type) = header.search_type.as_deref().or(request.param("search_type")) {
-                url.push(("search_type".into(), search_type.to_owned()));
-            }
-            let search = SearchRequest::parse(&parse_json(body)?, &UrlParameters(url))?;
-            if total_as_int {
-                check_total_as_int(&search)?;
-            }
-            if typed_keys && search.aggregations.is_some() {
-                return Err(RequestError::unsupported("parameter [typed_keys]"));
-            }
+            let search = body.as_ref().map_err(Clone::clone)?;
             let (found, _) = app
                 .node
                 .search(
                     &header.index,
                     header.options,
                     header.routing.as_deref().or(request.param("routing")),
-                    &search,
+                    search,
                     None,
                     request.cancelled.clone(),
                 )
@@ -126,6 +120,16 @@ struct Header {
 }
 
 impl Header {
+    /// The search of the body line under this header.
+    fn search(&self, body: &[u8], request: &Request) -> Result<SearchRequest> {
+        let mut url: Vec<(String, String)> = Vec::new();
+        let search_type = self.search_type.as_deref().or(request.param("search_type"));
+        for (name, value) in [("search_type", search_type), ("typed_keys", request.param("typed_keys"))] {
+            url.extend(value.map(|value| (name.to_owned(), value.to_owned())));
+        }
+        SearchRequest::parse(&parse_json(body)?, &UrlParameters(url))
+    }
+
     fn parse(line: &[u8], request: &Request) -> Result<Header> {
         let mut header = Header {
             index: request.param("index").unwrap_or("_all").to_owned(),

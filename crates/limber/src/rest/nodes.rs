@@ -221,8 +221,10 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         metrics.iter().filter(|m| *m != "_all" && !STATS_METRICS.contains(&m.as_str())).collect();
     if let Some(first) = unknown.first() {
         let path = request.uri.split('?').next().unwrap_or("");
+        let meant = super::router::closest(first, STATS_METRICS);
+        let hint = meant.map_or(String::new(), |meant| format!(" -> did you mean [{meant}]?"));
         return Err(RequestError::illegal_argument(format!(
-            "request [{path}] contains unrecognized metric: [{first}]"
+            "request [{path}] contains unrecognized metric: [{first}]{hint}"
         )));
     }
     if metrics.iter().any(|m| m == "_all") && metrics.len() > 1 {
@@ -357,7 +359,7 @@ fn jvm_section(app: &App) -> Value {
         },
         "threads": {"count": process.thread_count, "peak_count": process.thread_count},
         "gc": {"collectors": {}},
-        "buffer_pools": {},
+        "buffer_pools": {"direct": {"count": 0, "used_in_bytes": 0, "total_capacity_in_bytes": 0}},
         "classes": {"current_loaded_count": 0, "total_loaded_count": 0, "total_unloaded_count": 0},
     })
 }

@@ -30,6 +30,9 @@ pub struct Route {
 const COMMON_PARAMETERS: [&str; 7] =
     ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];
 
+/// The one parameter of routes that read none and mind none.
+pub const ANY_PARAMETER: &str = "*";
+
 /// A matched route with the values of its placeholders.
 pub struct Resolved {
     pub route: &'static Route,
@@ -155,6 +158,9 @@ fn check_parameters(
     query: &[(String, String)],
     uri: &str,
 ) -> Result<(), RequestError> {
+    if route.parameters == [ANY_PARAMETER] {
+        return Ok(());
+    }
     let known = |name: &str| {
         COMMON_PARAMETERS.contains(&name) || route.parameters.contains(&name) || names.contains(&name)
     };
@@ -178,7 +184,7 @@ fn check_parameters(
 }
 
 /// The parameter that differs from `name` by at most two edits.
-fn closest(name: &str, parameters: &[&'static str]) -> Option<&'static str> {
+pub fn closest(name: &str, parameters: &[&'static str]) -> Option<&'static str> {
     if name.len() > 64 {
         return None;
     }

@@ -112,9 +112,7 @@ pub fn render(app: &App, response: &SearchResponse, scroll_id: Option<&str>, tot
 /// Hints for execution that cannot change an answer (batch sizes, concurrency, the choice among copies that do not exist here) are
 /// checked for their form and then have nothing to do.
 pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Result<bool> {
-    if request.flag_or("typed_keys", false)? && parsed.aggregations.is_some() {
-        return Err(RequestError::unsupported("parameter [typed_keys]"));
-    }
+    request.flag("typed_keys")?;
     for name in [
         "analyze_wildcard",
         "lenient",
@@ -124,11 +122,23 @@ pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Res
     ] {
         request.flag(name)?;
     }
-    for (name, least) in
-        [("batched_reduce_size", 2), ("max_concurrent_shard_requests", 1), ("pre_filter_shard_size", 1)]
-    {
+    for (name, shown, least) in [
+        ("batched_reduce_size", "batchedReduceSize", 2),
+        ("max_concurrent_shard_requests", "maxConcurrentShardRequests", 1),
+        ("pre_filter_shard_size", "preFilterShardSize", 1),
+    ] {
         if request.number::<i64>(name)?.is_some_and(|value| value < least) {
-            return Err(RequestError::illegal_argument(format!("{name} must be >= {least}")));
+            return Err(RequestError::illegal_argument(format!("{shown} must be >= {least}")));
+        }
+    }
+    if request.param("scroll").is_some() {
+        parsed.validate_scroll()?;
+        if request.flag_or("request_cache", false)? {
+            return Err(RequestError::new(
+                400,
+                "action_request_validation_exception",
+                "Validation Failed: 1: [request_cache] cannot be used in a scroll context;",
+            ));
         }
     }
     let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;

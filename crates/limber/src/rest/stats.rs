@@ -59,6 +59,7 @@ pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsReque
         )));
     }
     let level = match request.param("level") {
+        None if metric == "index_metric" => StatsLevel::Cluster,
         None | Some("indices") => StatsLevel::Indices,
         Some("cluster" | "node") => StatsLevel::Cluster,
         Some("shards") => StatsLevel::Shards,

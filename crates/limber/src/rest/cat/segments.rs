@@ -53,7 +53,7 @@ pub fn segments(app: &App, request: &Request) -> Result<Response> {
                         Cell::Count(read(&segment, "num_docs")),
                         Cell::Count(read(&segment, "deleted_docs")),
                         Cell::Bytes(read(&segment, "size_in_bytes")),
-                        Cell::Bytes(read(&segment, "memory_in_bytes")),
+                        Cell::Count(read(&segment, "memory_in_bytes")),
                         Cell::from(flag("committed")),
                         Cell::from(flag("search")),
                         Cell::from(segment["version"].as_str().unwrap_or("").to_owned()),
