@@ -26,7 +26,7 @@ pub enum Kind {
     Cardinality(Cardinality),
     Terms(Terms),
     Histogram(Histogram),
-    DateHistogram(DateHistogram),
+    DateHistogram(Box<DateHistogram>),
     Range(Ranges),
     Filter(Query),
     Filters(Filters),

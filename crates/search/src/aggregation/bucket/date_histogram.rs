@@ -90,7 +90,7 @@ impl DateHistogram {
         let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::key_ascending);
         let values = ValuesOptions::parse_with_zone(options)?;
         let name = options.name.clone();
-        Ok(Kind::DateHistogram(DateHistogram {
+        Ok(Kind::DateHistogram(Box::new(DateHistogram {
             name,
             values,
             interval,
@@ -100,7 +100,7 @@ impl DateHistogram {
             hard_bounds,
             keyed,
             order,
-        }))
+        })))
     }
 
     /// Resolves interval, zone and bounds.

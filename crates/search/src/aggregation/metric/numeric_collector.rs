@@ -95,14 +95,14 @@ impl<'s> MetricCollector<'s> {
 
     fn state(&self, bucket: u32) -> MetricState {
         let bucket = bucket as usize;
-        let mut state = MetricState::default();
-        state.count = self.counts.get(bucket).copied().unwrap_or(0);
-        state.sum = self.sums.get(bucket).map_or(0.0, |sum| sum.value);
-        state.sum_of_squares = self.squares.get(bucket).map_or(0.0, |sum| sum.value);
-        if let Some(&(min, max)) = self.ranges.get(bucket) {
-            (state.min, state.max) = (min, max);
+        let (min, max) = self.ranges.get(bucket).copied().unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
+        MetricState {
+            count: self.counts.get(bucket).copied().unwrap_or(0),
+            sum: self.sums.get(bucket).map_or(0.0, |sum| sum.value),
+            min,
+            max,
+            sum_of_squares: self.squares.get(bucket).map_or(0.0, |sum| sum.value),
         }
-        state
     }
 }
 

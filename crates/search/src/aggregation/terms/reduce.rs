@@ -89,11 +89,14 @@ fn compare(
     compare_by(order, aggregation, buckets, || left.key.compare(&right.key))
 }
 
-/// Compares two buckets, each (documents, results below), in the order asked for; ties fall to ascending keys.
+/// A bucket's documents and the results below it.
+pub type Compared<'b> = (u64, &'b Vec<Partial>);
+
+/// Compares two buckets in the order asked for; ties fall to ascending keys.
 pub fn compare_by(
     order: &BucketOrder,
     aggregation: &Aggregation,
-    (left, right): ((u64, &Vec<Partial>), (u64, &Vec<Partial>)),
+    (left, right): (Compared<'_>, Compared<'_>),
     compare_keys: impl Fn() -> Ordering,
 ) -> Ordering {
     for key in &order.keys {
