@@ -7,7 +7,7 @@ use super::bucket::{
 use super::budget::Budget;
 use super::collector::{Collector, Subs};
 use super::format::Format;
-use super::metric::{CardinalityCollector, MetricCollector, MetricKind};
+use super::metric::{CardinalityCollector, MetricCollector, MetricKind, PercentilesCollector};
 use super::options::ValuesOptions;
 use super::source::{Accepts, Source};
 use super::terms::{KeywordTerms, NumberTerms, TermFilter};
@@ -92,6 +92,7 @@ fn values_of(kind: &Kind) -> Option<(&ValuesOptions, Accepts)> {
         Kind::Metric(metric) if metric.kind == MetricKind::ValueCount => (&metric.values, Accepts::Anything),
         Kind::Metric(metric) => (&metric.values, Accepts::Numbers),
         Kind::Cardinality(cardinality) => (&cardinality.values, Accepts::Anything),
+        Kind::Percentiles(percentiles) => (&percentiles.values, Accepts::Numbers),
         Kind::Terms(terms) => (&terms.values, Accepts::Anything),
         Kind::Histogram(histogram) => (&histogram.values, Accepts::Numbers),
         Kind::DateHistogram(histogram) => (&histogram.values, Accepts::Numbers),
@@ -117,6 +118,9 @@ fn collector<'s>(
         (Kind::Metric(metric), Some(source)) => Box::new(MetricCollector::new(metric, source, budget)?),
         (Kind::Cardinality(cardinality), Some(source)) => {
             Box::new(CardinalityCollector::new(cardinality, source, budget)?)
+        }
+        (Kind::Percentiles(percentiles), Some(source)) => {
+            Box::new(PercentilesCollector::new(percentiles, source, budget)?)
         }
         (Kind::Terms(terms), Some(source)) if source.is_numeric() => {
             Box::new(NumberTerms::new(terms, &bound.filter, source, subs, shard, budget)?)

@@ -100,12 +100,8 @@ impl BucketOrder {
 
     /// Checks that every path begins with one of `subs`; on a shard, histograms refuse others in words of their own.
     pub fn check_on_shard(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
-        let unknown = self.paths().find(|path| !subs.iter().any(|sub| Some(&sub.name) == path.names.first()));
-        let Some(OrderPath { text, names, .. }) = unknown else { return Ok(()) };
-        let name = names.first().map_or("", String::as_str);
-        let reason = format!(
-            "The provided aggregation [{name}] either does not exist, or is a pipeline aggregation and cannot be used to sort the buckets."
-        );
+        let wrong = self.paths().find_map(|path| Some((path, path.wrong_on_shard(subs)?)));
+        let Some((OrderPath { text, .. }, reason)) = wrong else { return Ok(()) };
         let cause = RequestError::illegal_argument(reason.clone());
         Err(RequestError::new(
             400,
@@ -126,7 +122,7 @@ impl OrderPath {
         let mut names: Vec<String> = text.split('>').map(|name| name.trim().to_owned()).collect();
         let mut value = None;
         if let Some(last) = names.last_mut() {
-            if let Some((name, key)) = last.split_once('.') {
+            if let Some((name, key)) = last.rsplit_once('.') {
                 (value, *last) = (Some(key.to_owned()), name.to_owned());
             } else if let Some((name, key)) = last.strip_suffix(']').and_then(|inside| inside.split_once('['))
             {
@@ -134,6 +130,23 @@ impl OrderPath {
             }
         }
         OrderPath { text: text.to_owned(), names, value }
+    }
+
+    /// What a histogram's shard says about the path's first step.
+    fn wrong_on_shard(&self, subs: &[Aggregation]) -> Option<String> {
+        let name = self.names.first().map_or("", String::as_str);
+        let Some(found) = subs.iter().find(|sub| sub.name == name) else {
+            return Some(format!(
+                "The provided aggregation [{name}] either does not exist, or is a pipeline aggregation and cannot be used to sort the \
+                 buckets."
+            ));
+        };
+        match (&found.kind, &self.value) {
+            (Kind::Percentiles(percentiles), Some(value)) if !percentiles.has_point(value) => {
+                Some(format!("Unknown metric name [{value}] on multi-value metrics aggregation [{name}]"))
+            }
+            _ => None,
+        }
     }
 
     fn check(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
@@ -167,6 +180,9 @@ impl OrderPath {
                     };
                 }
                 Kind::Cardinality(_) if is_last => return Ok(()),
+                Kind::Percentiles(percentiles) if is_last => {
+                    return percentiles.order_value_name(self.value.as_deref()).or_else(invalid);
+                }
                 _ => return invalid(format!("Can't sort a [{}] aggregation [{name}]", found.type_name)),
             }
         }

@@ -1,6 +1,6 @@
 //! What one shard found, and what is left after all shards are put together.
 
-use super::metric::{MetricState, Sketch};
+use super::metric::{Distribution, MetricState, Sketch};
 
 /// The key of a terms bucket.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +68,7 @@ pub struct Bucket {
 pub enum Partial {
     Metric(MetricState),
     Cardinality(Box<Sketch>),
+    Distribution(Box<Distribution>),
     Terms(TermsPartial),
     /// Histogram and date histogram, by ascending key until the last reduce.
     Histogram(Vec<KeyedBucket>),

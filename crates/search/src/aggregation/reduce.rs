@@ -129,6 +129,13 @@ impl Reducer<'_> {
                 }
                 Ok(Partial::Cardinality(merged))
             }
+            Kind::Percentiles(percentiles) => {
+                let shards = parts.into_iter().filter_map(|part| match part {
+                    Partial::Distribution(distribution) => Some(*distribution),
+                    _ => None,
+                });
+                Ok(Partial::Distribution(Box::new(percentiles.reduce(shards))))
+            }
             Kind::Terms(terms) => {
                 let shards: Vec<TermsPartial> = parts
                     .into_iter()

@@ -40,6 +40,9 @@ fn level(
 }
 
 fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> &'static str {
+    if let Kind::Percentiles(percentiles) = &aggregation.kind {
+        return percentiles.typed_name();
+    }
     let Partial::Terms(terms) = partial else { return aggregation.type_name };
     match terms.buckets.first().map(|bucket| &bucket.key) {
         Some(TermKey::Long(_)) => "lterms",
@@ -64,6 +67,9 @@ impl Renderer<'_> {
             }
             (Partial::Cardinality(sketch), _) => {
                 out.insert("value".into(), sketch.cardinality().into());
+            }
+            (Partial::Distribution(distribution), Kind::Percentiles(request)) => {
+                out.extend(request.to_json(distribution, &self.shape.format))
             }
             (Partial::Terms(terms), Kind::Terms(request)) => self.terms(terms, request, out),
             (Partial::Histogram(buckets), Kind::Histogram(request)) => {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::AGGREGATIONS;
 use super::bucket::{DateHistogram, Filters, Histogram, Ranges};
-use super::metric::{Cardinality, Metric};
+use super::metric::{Cardinality, Metric, Percentiles};
 use super::options::{Options, ValuesOptions};
 use super::terms::Terms;
 use crate::json;
@@ -24,6 +24,7 @@ const COUNT_MAX: usize = 5_000;
 pub enum Kind {
     Metric(Metric),
     Cardinality(Cardinality),
+    Percentiles(Percentiles),
     Terms(Terms),
     Histogram(Histogram),
     DateHistogram(Box<DateHistogram>),
@@ -144,7 +145,7 @@ fn parse_one(
     let Some((type_name, kind)) = found else {
         return Err(RequestError::parsing(format!("Missing definition for aggregation [{name}]")));
     };
-    if !subs.is_empty() && matches!(kind, Kind::Metric(_) | Kind::Cardinality(_)) {
+    if !subs.is_empty() && matches!(kind, Kind::Metric(_) | Kind::Cardinality(_) | Kind::Percentiles(_)) {
         return Err(RequestError::illegal_argument(format!(
             "Aggregator [{name}] of type [{type_name}] cannot accept sub-aggregations"
         )));

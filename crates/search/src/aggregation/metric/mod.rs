@@ -1,11 +1,15 @@
 //! Metrics: one value, or a few, for the documents of a bucket.
 
 mod cardinality;
+mod digest;
+mod hdr;
 mod hyperloglog;
 mod numeric;
 mod numeric_collector;
+mod percentiles;
 
 pub use cardinality::{Cardinality, CardinalityCollector};
 pub use hyperloglog::Sketch;
 pub use numeric::{Metric, MetricKind, MetricState};
 pub use numeric_collector::MetricCollector;
+pub use percentiles::{Distribution, Percentiles, PercentilesCollector};

@@ -131,6 +131,9 @@ fn value_at(path: &OrderPath, aggregation: &Aggregation, subs: &[Partial]) -> f6
             (Kind::Metric(metric), Some(Partial::Metric(state))) => {
                 return state.order_value(metric.kind, path.value.as_deref(), metric.sigma);
             }
+            (Kind::Percentiles(percentiles), Some(Partial::Distribution(distribution))) => {
+                return percentiles.order_value(distribution, path.value.as_deref());
+            }
             (_, Some(Partial::Cardinality(sketch))) => return sketch.cardinality() as f64,
             _ => return f64::NAN,
         }

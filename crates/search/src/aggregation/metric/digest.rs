@@ -1,0 +1,362 @@
+//! A t-digest: "what is the value below which this share of all values lies?", in bounded memory.
+//!
+//! As in Elasticsearch 8.9 and later (`HybridDigest`), few values are kept as they are, so that answers are exact; more are merged into
+//! centroids, small ones at both ends and larger ones in the middle. The scale is k2 of Dunning and Ertl, "Computing extremely accurate
+//! quantiles using t-digests": a centroid around the share q holds about `q (1 - q)` of the values.
+
+/// Values that are kept exactly, per unit of compression. Elasticsearch: `HybridDigest`.
+const EXACT_PER_COMPRESSION: usize = 20;
+
+/// Less than this leaves too few centroids to say anything. Elasticsearch: `MergingDigest`.
+const COMPRESSION_MIN: f64 = 10.0;
+
+/// Incoming values wait in a buffer of this many times the number of centroids before they are merged.
+const BUFFER_PER_CENTROID: usize = 5;
+
+/// While values come in, centroids are this much finer than asked for; the square root of the buffer's spare room.
+const WORKING_FINENESS: f64 = 2.0;
+
+/// Several values as one: their mean and their number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Centroid {
+    mean: f64,
+    weight: f64,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    /// All values, in the order they came; sorted on demand.
+    Exact(Vec<f64>),
+    Merged(Merged),
+}
+
+/// Values as centroids, and those that are still to be merged into them.
+#[derive(Debug, Clone, Default)]
+struct Merged {
+    /// Ascending by mean; the first and the last hold one value each.
+    centroids: Vec<Centroid>,
+    waiting: Vec<Centroid>,
+    merge_count: u32,
+}
+
+/// The distribution of the values added so far.
+#[derive(Debug, Clone)]
+pub struct Digest {
+    /// How many centroids are kept, about.
+    compression: f64,
+    exact_max: usize,
+    count: u64,
+    /// Sorted, and nothing waits.
+    is_settled: bool,
+    state: State,
+}
+
+impl Digest {
+    /// `exactness` multiplies the number of values that are kept as they are.
+    pub fn new(compression: f64, exactness: usize) -> Digest {
+        let exact_max = (compression.round().max(0.0) as usize).saturating_mul(EXACT_PER_COMPRESSION);
+        Digest {
+            compression: compression.max(COMPRESSION_MIN),
+            exact_max: exact_max.saturating_mul(exactness),
+            count: 0,
+            is_settled: true,
+            state: State::Exact(Vec::new()),
+        }
+    }
+
+    /// Bytes that the digest holds.
+    pub fn bytes(&self) -> u64 {
+        let centroid = size_of::<Centroid>();
+        (match &self.state {
+            State::Exact(values) => values.capacity() * size_of::<f64>(),
+            State::Merged(merged) => (merged.centroids.capacity() + merged.waiting.capacity()) * centroid,
+        }) as u64
+    }
+
+    pub fn add(&mut self, value: f64) {
+        self.add_weighted(value, 1);
+    }
+
+    fn add_weighted(&mut self, value: f64, weight: u64) {
+        self.is_settled = false;
+        let weight_len = usize::try_from(weight).unwrap_or(usize::MAX);
+        if let State::Exact(values) = &mut self.state {
+            if values.len().saturating_add(weight_len) < self.exact_max {
+                values.extend(std::iter::repeat_n(value, weight_len));
+                self.count += weight;
+                return;
+            }
+            let kept = std::mem::take(values);
+            self.merge_from_now_on(kept);
+        }
+        self.count += weight;
+        if let State::Merged(merged) = &mut self.state {
+            merged.add(Centroid { mean: value, weight: weight as f64 }, self.compression);
+        }
+    }
+
+    fn merge_from_now_on(&mut self, kept: Vec<f64>) {
+        let mut merged = Merged::default();
+        kept.into_iter().for_each(|mean| merged.add(Centroid { mean, weight: 1.0 }, self.compression));
+        self.state = State::Merged(merged);
+    }
+
+    /// Adds everything that `other` holds.
+    pub fn merge(&mut self, mut other: Digest) {
+        if self.count == 0 {
+            *self = other;
+            return;
+        }
+        other.settle(other.compression);
+        match other.state {
+            State::Exact(values) => values.into_iter().for_each(|value| self.add(value)),
+            State::Merged(merged) => {
+                if let State::Exact(values) = &mut self.state {
+                    let kept = std::mem::take(values);
+                    self.merge_from_now_on(kept);
+                }
+                merged.centroids.iter().for_each(|part| self.add_weighted(part.mean, part.weight as u64));
+            }
+        }
+    }
+
+    /// Sorts values, merges what waits. To be called before [`Self::quantile`] and [`Self::share_below`]; costs nothing the
+    /// second time.
+    pub fn prepare(&mut self) {
+        self.settle(self.compression * WORKING_FINENESS);
+    }
+
+    fn settle(&mut self, compression: f64) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
+        }
+        match &mut self.state {
+            State::Exact(values) => values.sort_unstable_by(f64::total_cmp),
+            State::Merged(merged) => merged.settle(compression),
+        }
+    }
+
+    /// The value at the share `q` (0 to 1) of all values; NaN without any.
+    pub fn quantile(&self, q: f64) -> f64 {
+        match &self.state {
+            State::Exact(values) => exact_quantile(values, q),
+            State::Merged(merged) => merged.quantile(q, self.count as f64),
+        }
+    }
+
+    /// The share of values below `value`, of equal ones half; NaN without any value.
+    pub fn share_below(&self, value: f64) -> f64 {
+        match &self.state {
+            State::Exact(values) => exact_share(values, value),
+            State::Merged(merged) => merged.share_below(value, self.count as f64),
+        }
+    }
+}
+
+/// Linear between the two nearest ranks.
+fn exact_quantile(sorted: &[f64], q: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let rank = (q * last as f64).clamp(0.0, last as f64);
+    let low = sorted[rank.floor() as usize];
+    let high = sorted[(rank.floor() as usize + 1).min(last)];
+    low + (rank - rank.floor()) * (high - low)
+}
+
+/// The smallest value counts as half a value below everything; source: Elasticsearch's `Dist.cdf`.
+fn exact_share(sorted: &[f64], value: f64) -> f64 {
+    let Some(&first) = sorted.first() else { return f64::NAN };
+    if value < first {
+        return 0.0;
+    }
+    let count = sorted.len() as f64;
+    let rest = &sorted[1..];
+    let below = rest.partition_point(|&other| other < value);
+    let not_above = rest.partition_point(|&other| other <= value);
+    let equal = (not_above - below) as f64;
+    if not_above == rest.len() {
+        return (count - 0.5 * equal) / count;
+    }
+    let between = match equal > 0.0 {
+        true => 0.5 * equal,
+        false => (value - sorted[below]) / (rest[below] - sorted[below]),
+    };
+    (0.5 + below as f64 + between) / count
+}
+
+impl Merged {
+    fn add(&mut self, part: Centroid, compression: f64) {
+        // Room for the centroids that are there, which are merged along.
+        let buffer_max = BUFFER_PER_CENTROID * (compression as usize + 10);
+        if self.waiting.len() + self.centroids.len() + 1 >= buffer_max {
+            self.settle(compression * WORKING_FINENESS);
+        }
+        self.waiting.push(part);
+    }
+
+    /// Merges what waits into the centroids, in alternating direction so that no end is favoured.
+    fn settle(&mut self, compression: f64) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let mut incoming = std::mem::take(&mut self.waiting);
+        incoming.append(&mut self.centroids);
+        incoming.sort_by(|left, right| left.mean.total_cmp(&right.mean));
+        let backwards = self.merge_count % 2 == 1;
+        self.merge_count += 1;
+        if backwards {
+            incoming.reverse();
+        }
+        let total: f64 = incoming.iter().map(|part| part.weight).sum();
+        let normalizer = compression / (4.0 * (total / compression).ln() + 24.0);
+        let share = |weight: f64| {
+            let q = weight / total;
+            q * (1.0 - q) / normalizer
+        };
+        let last = incoming.len() - 1;
+        let mut done = 0.0;
+        for (place, &part) in incoming.iter().enumerate() {
+            // The ends stay alone: extremes are known exactly.
+            let is_end = place <= 1 || place == last;
+            let grown = self.centroids.last_mut().filter(|own| {
+                let weight = own.weight + part.weight;
+                !is_end && weight <= total * share(done).min(share(done + weight))
+            });
+            match grown {
+                Some(own) => {
+                    own.weight += part.weight;
+                    own.mean += (part.mean - own.mean) * part.weight / own.weight;
+                }
+                None => {
+                    done += self.centroids.last().map_or(0.0, |own| own.weight);
+                    self.centroids.push(part);
+                }
+            }
+        }
+        if backwards {
+            self.centroids.reverse();
+        }
+        incoming.clear();
+        self.waiting = incoming;
+    }
+
+    /// Source: Elasticsearch's `MergingDigest.quantile`: linear between the middles of neighbouring centroids.
+    fn quantile(&self, q: f64, total: f64) -> f64 {
+        let [first, .., last] = self.centroids.as_slice() else {
+            return self.centroids.first().map_or(f64::NAN, |only| only.mean);
+        };
+        let rank = q * (total - 1.0);
+        if rank <= 1.0 && first.weight == 1.0 {
+            return first.mean + rank.max(0.0) * (self.centroids[1].mean - first.mean);
+        }
+        let mut middle = if first.weight == 1.0 { 0.0 } else { first.weight / 2.0 };
+        for pair in self.centroids.windows(2) {
+            let distance = f64::midpoint(pair[0].weight, pair[1].weight);
+            if middle + distance > rank {
+                let right = ((rank - middle) / distance).clamp(0.0, 1.0);
+                return pair[0].mean * (1.0 - right) + pair[1].mean * right;
+            }
+            middle += distance;
+        }
+        last.mean
+    }
+
+    /// Source: Elasticsearch's `MergingDigest.cdf`.
+    fn share_below(&self, value: f64, total: f64) -> f64 {
+        let [first, .., last] = self.centroids.as_slice() else {
+            return match self.centroids.first() {
+                None => f64::NAN,
+                Some(only) if value < only.mean => 0.0,
+                Some(only) if value > only.mean => 1.0,
+                Some(_) => 0.5,
+            };
+        };
+        if value < first.mean {
+            return 0.0;
+        }
+        if value > last.mean {
+            return 1.0;
+        }
+        let from = self.centroids.partition_point(|own| own.mean < value);
+        let to = self.centroids.partition_point(|own| own.mean <= value);
+        let weight = |centroids: &[Centroid]| centroids.iter().map(|own| own.weight).sum::<f64>();
+        let below = weight(&self.centroids[..from]);
+        if to > from {
+            return (below + weight(&self.centroids[from..to]) / 2.0) / total;
+        }
+        let (left, right) = (self.centroids[from - 1], self.centroids[from]);
+        // A single value lies where it is and is not spread out between its neighbours.
+        if left.weight == 1.0 && right.weight == 1.0 {
+            return below / total;
+        }
+        let left_half = if left.weight == 1.0 { 0.0 } else { left.weight / 2.0 };
+        let right_half = if right.weight == 1.0 { 0.0 } else { right.weight / 2.0 };
+        let way = (value - left.mean) / (right.mean - left.mean);
+        (below - left_half + (left_half + right_half) * way) / total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn digest(values: &[f64]) -> Digest {
+        let mut digest = Digest::new(100.0, 1);
+        values.iter().for_each(|&value| digest.add(value));
+        digest.prepare();
+        digest
+    }
+
+    #[test]
+    fn few_values_are_exact() {
+        let values = [3.0, 1.0, 2.0, 10.0];
+        for (q, expected) in [(0.0, 1.0), (0.5, 2.5), (1.0, 10.0), (0.25, 1.75)] {
+            assert_eq!(digest(&values).quantile(q), expected, "{q}");
+        }
+        for (value, expected) in [(0.0, 0.0), (1.0, 0.125), (2.0, 0.25), (6.5, 0.75), (10.0, 0.875)] {
+            assert_eq!(digest(&values).share_below(value), expected, "{value}");
+        }
+        assert!(digest(&[]).quantile(0.5).is_nan() && digest(&[]).share_below(0.5).is_nan());
+    }
+
+    /// How far the answer may be from the true rank, as a share of all values: the widest centroid around it, and a little.
+    fn tolerance(q: f64) -> f64 {
+        0.002 + 0.3 * q * (1.0 - q) * 0.2
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Many values, in any order and on any number of shards: ranks are off by less than a centroid.
+        #[test]
+        fn many_values_are_close(seed in any::<u64>(), count in 100usize..20_000, shards in 1usize..4, spread in 1u32..8) {
+            let mut state = seed | 1;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 40) as f64 / f64::from(1 << 24)
+            };
+            let mut values: Vec<f64> = (0..count).map(|_| next().powi(spread as i32) * 1e4).collect();
+            let mut all = Digest::new(100.0, 1);
+            for part in values.chunks(count.div_ceil(shards)) {
+                let mut shard = Digest::new(100.0, 1);
+                part.iter().for_each(|&value| shard.add(value));
+                all.merge(shard);
+            }
+            all.prepare();
+            values.sort_unstable_by(f64::total_cmp);
+            prop_assert_eq!(all.count, count as u64);
+            for q in [0.0, 0.01, 0.25, 0.5, 0.9, 0.99, 1.0] {
+                let found = all.quantile(q);
+                let low = values.partition_point(|&value| value < found) as f64 / count as f64;
+                let high = values.partition_point(|&value| value <= found) as f64 / count as f64;
+                let near = tolerance(q) + 1.0 / count as f64;
+                prop_assert!(low - near <= q && q <= high + near, "{} is at {}..{}", q, low, high);
+                let value = values[((count - 1) as f64 * q) as usize];
+                let share = all.share_below(value);
+                prop_assert!((share - q).abs() <= near + 1.0 / count as f64, "{} has the share {} not {}", value, share, q);
+            }
+            prop_assert!(all.bytes() < 64 << 10);
+        }
+    }
+}

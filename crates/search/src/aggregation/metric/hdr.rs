@@ -1,0 +1,140 @@
+//! A histogram of values by their leading digits: "how many values look like this one when only so many digits are read?"
+//!
+//! Source: HdrHistogram's `DoubleHistogram`, which Elasticsearch uses for the option `hdr`. A slot is a value whose lower bits are cut off;
+//! HdrHistogram shows a slot by its highest value, which is one step of the finest slot (that of the smallest value) below the next slot.
+
+use std::collections::BTreeMap;
+
+/// Most digits that can be asked for.
+pub const DIGITS_MAX: i32 = 5;
+
+/// Bytes of one slot in the tree, about.
+const SLOT_BYTES: u64 = 24;
+
+#[derive(Debug, Clone)]
+pub struct Histogram {
+    /// Bits of the mantissa that are read.
+    bits: u32,
+    zeros: u64,
+    count: u64,
+    /// Number of values by slot: the upper bits of the double, which sort as positive doubles do.
+    slots: BTreeMap<u64, u64>,
+}
+
+impl Histogram {
+    /// `digits`: 0 to [`DIGITS_MAX`]; values apart by more than 1 in 10^digits are told apart.
+    pub fn new(digits: i32) -> Histogram {
+        let told_apart = 2 * 10u64.pow(digits.clamp(0, DIGITS_MAX) as u32);
+        let bits = told_apart.next_power_of_two().ilog2() - 1;
+        Histogram { bits, zeros: 0, count: 0, slots: BTreeMap::new() }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.slots.len() as u64 * SLOT_BYTES
+    }
+
+    fn slot(&self, value: f64) -> u64 {
+        value.to_bits() >> (52 - self.bits)
+    }
+
+    fn lowest(&self, slot: u64) -> f64 {
+        f64::from_bits(slot << (52 - self.bits))
+    }
+
+    /// False: `value` is negative and was not added.
+    #[must_use]
+    pub fn add(&mut self, value: f64) -> bool {
+        if value < 0.0 || value.is_nan() {
+            return false;
+        }
+        self.count += 1;
+        match value == 0.0 {
+            true => self.zeros += 1,
+            false => *self.slots.entry(self.slot(value)).or_default() += 1,
+        }
+        true
+    }
+
+    /// Adds everything that `other`, of the same digits, holds.
+    pub fn merge(&mut self, other: &Histogram) {
+        self.zeros += other.zeros;
+        self.count += other.count;
+        other.slots.iter().for_each(|(&slot, count)| *self.slots.entry(slot).or_default() += count);
+    }
+
+    /// The value below which (itself included) `percent` of all values lie; NaN without any value.
+    pub fn percentile(&self, percent: f64) -> f64 {
+        if self.count == 0 {
+            return f64::NAN;
+        }
+        let wanted = ((percent / 100.0 * self.count as f64 + 0.5) as u64).max(1);
+        let mut seen = self.zeros;
+        if seen >= wanted {
+            return 0.0;
+        }
+        for (&slot, count) in &self.slots {
+            seen += count;
+            if seen >= wanted {
+                return if percent == 0.0 { self.lowest(slot) } else { self.highest(slot) };
+            }
+        }
+        self.slots.keys().next_back().map_or(0.0, |&slot| self.highest(slot))
+    }
+
+    /// The last value of a slot on the grid of the finest slot.
+    fn highest(&self, slot: u64) -> f64 {
+        let Some(&least) = self.slots.keys().next() else { return 0.0 };
+        let octave = |slot: u64| self.lowest(slot >> self.bits << self.bits);
+        let step = octave(least) / f64::from(1u32 << self.bits);
+        self.lowest(slot + 1) - step
+    }
+
+    /// The percentage of values not above `value` or in its slot; NaN without any value.
+    pub fn percent_up_to(&self, value: f64) -> f64 {
+        if self.count == 0 {
+            return f64::NAN;
+        }
+        let mut seen = if value < 0.0 { 0 } else { self.zeros };
+        if value > 0.0 {
+            seen += self.slots.range(..=self.slot(value)).map(|(_, count)| count).sum::<u64>();
+        }
+        100.0 * seen as f64 / self.count as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn slots_of_two_digits() {
+        let mut histogram = Histogram::new(2);
+        assert!([0.0, 1.0, 19.0, 500.0, 1000.0].into_iter().all(|value| histogram.add(value)));
+        assert!(!histogram.add(-1.0));
+        for (percent, expected) in [(0.0, 0.0), (40.0, 1.0), (60.0, 19.1171875), (100.0, 1003.9921875)] {
+            assert_eq!(histogram.percentile(percent), expected, "{percent}");
+        }
+        for (value, expected) in [(-1.0, 0.0), (0.0, 20.0), (20.0, 60.0), (501.0, 80.0), (1e9, 100.0)] {
+            assert_eq!(histogram.percent_up_to(value), expected, "{value}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn off_by_less_than_the_digits(mut values in prop::collection::vec(0.001f64..1e6, 1..300), digits in 1i32..6) {
+            let mut histogram = Histogram::new(digits);
+            values.iter().for_each(|&value| assert!(histogram.add(value)));
+            values.sort_unstable_by(f64::total_cmp);
+            let near = 10f64.powi(-digits);
+            for percent in [1.0, 50.0, 90.0, 100.0] {
+                let rank = ((percent / 100.0 * values.len() as f64 + 0.5) as usize).max(1) - 1;
+                let found = histogram.percentile(percent);
+                prop_assert!((found - values[rank]).abs() <= values[rank] * near, "{} {}", found, values[rank]);
+            }
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! `percentiles` and `percentile_ranks`: "which value has this share of all values below it?", and the other way round.
+//!
+//! Source: Elasticsearch's `PercentilesAggregationBuilder`, `PercentileRanksAggregationBuilder`, `PercentilesConfig`.
+
+use std::cell::RefCell;
+
+use limber_mapping::RequestError;
+use limber_mapping::number::java_double;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::entries::{Entries, Values};
+use super::super::format::{Format, double};
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::source::{NumberReader, Source};
+use super::super::tree::Kind;
+use super::digest::Digest;
+use super::hdr::{DIGITS_MAX, Histogram};
+use crate::error::Result;
+use crate::json;
+
+const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
+
+/// Elasticsearch's default `tdigest.compression` and `hdr.number_of_significant_value_digits`.
+const COMPRESSION: f64 = 100.0;
+const DIGITS: i32 = 3;
+
+/// How many times as many values `high_accuracy` keeps as they are. Elasticsearch changes to another, slower digest instead.
+const HIGH_ACCURACY: usize = 10;
+
+/// How the distribution is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Method {
+    Digest { compression: f64, exactness: usize },
+    Hdr { digits: i32 },
+}
+
+/// What is asked of the distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// Values at percents.
+    Values,
+    /// Percents up to values.
+    Ranks,
+}
+
+#[derive(Debug, Clone)]
+pub struct Percentiles {
+    pub values: ValuesOptions,
+    asked: Asked,
+    /// Percents or values, ascending.
+    points: Vec<f64>,
+    keyed: bool,
+    method: Method,
+}
+
+impl Percentiles {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let percents = numbers(options, "percents")?;
+        let method = method(options)?;
+        let points = match percents {
+            None => PERCENTS.to_vec(),
+            Some(percents) if percents.is_empty() => {
+                return Err(unbuilt(options, "[percents] must not be empty"));
+            }
+            Some(percents) => percents,
+        };
+        if let Some(wrong) = points.iter().find(|point| !(0.0..=100.0).contains(*point)) {
+            return Err(unbuilt(
+                options,
+                &format!("percent must be in [0,100], got [{}]", java_double(*wrong)),
+            ));
+        }
+        if let Some(pair) = points.windows(2).find(|pair| pair[0] == pair[1]) {
+            let reason = format!("percent [{}] has been specified twice", java_double(pair[0]));
+            return Err(unbuilt(options, &reason));
+        }
+        Percentiles::finish(options, Asked::Values, points, method)
+    }
+
+    pub fn parse_ranks(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let values = numbers(options, "values")?;
+        let method = method(options)?;
+        match values {
+            None => Err(unbuilt(options, "[values] must not be null")),
+            Some(values) if values.is_empty() => Err(unbuilt(options, "[values] must not be an empty array")),
+            Some(values) => Percentiles::finish(options, Asked::Ranks, values, method),
+        }
+    }
+
+    fn finish(
+        options: &mut Options,
+        asked: Asked,
+        points: Vec<f64>,
+        method: Method,
+    ) -> std::result::Result<Kind, RequestError> {
+        let keyed = options.boolean("keyed")?.unwrap_or(true);
+        let values = ValuesOptions::parse(options)?;
+        Ok(Kind::Percentiles(Percentiles { values, asked, points, keyed, method }))
+    }
+
+    /// `tdigest_percentiles` and siblings.
+    pub fn typed_name(&self) -> &'static str {
+        match (self.method, self.asked) {
+            (Method::Digest { .. }, Asked::Values) => "tdigest_percentiles",
+            (Method::Digest { .. }, Asked::Ranks) => "tdigest_percentile_ranks",
+            (Method::Hdr { .. }, Asked::Values) => "hdr_percentiles",
+            (Method::Hdr { .. }, Asked::Ranks) => "hdr_percentile_ranks",
+        }
+    }
+
+    /// Whether buckets can be ordered by the number of this name. The error is Elasticsearch's reason.
+    pub fn order_value_name(&self, name: Option<&str>) -> std::result::Result<(), String> {
+        let Some(name) = name else {
+            return Err("Missing value key in [null] which refers to a multi-value metric aggregation".into());
+        };
+        name.parse::<f64>().map(drop).map_err(|_| format!("For input string: \"{name}\""))
+    }
+
+    /// Whether `name` is one of the points asked for.
+    pub fn has_point(&self, name: &str) -> bool {
+        name.parse::<f64>().is_ok_and(|point| self.points.contains(&point))
+    }
+
+    pub fn empty(&self) -> Distribution {
+        match self.method {
+            Method::Digest { compression, exactness } => {
+                Distribution::Digest(Digest::new(compression, exactness))
+            }
+            Method::Hdr { digits } => Distribution::Hdr(Histogram::new(digits)),
+        }
+    }
+
+    /// Puts the shards' distributions together.
+    pub fn reduce(&self, parts: impl Iterator<Item = Distribution>) -> Distribution {
+        let mut all = self.empty();
+        for part in parts {
+            match (&mut all, part) {
+                (Distribution::Digest(own), Distribution::Digest(other)) => own.merge(other),
+                (Distribution::Hdr(own), Distribution::Hdr(other)) => own.merge(&other),
+                _ => unreachable!("all shards keep the distribution by the request's method"),
+            }
+        }
+        all.prepare();
+        all
+    }
+
+    /// What buckets are ordered by: the answer for the point of this name.
+    pub fn order_value(&self, distribution: &Distribution, name: Option<&str>) -> f64 {
+        let point = name.and_then(|name| name.parse().ok());
+        point.map_or(f64::NAN, |point| self.answer(distribution, point))
+    }
+
+    fn answer(&self, distribution: &Distribution, point: f64) -> f64 {
+        match (distribution, self.asked) {
+            (Distribution::Digest(digest), Asked::Values) => digest.quantile((point / 100.0).clamp(0.0, 1.0)),
+            (Distribution::Digest(digest), Asked::Ranks) => digest.share_below(point) * 100.0,
+            (Distribution::Hdr(histogram), Asked::Values) => histogram.percentile(point),
+            (Distribution::Hdr(histogram), Asked::Ranks) => histogram.percent_up_to(point),
+        }
+    }
+
+    /// The body of the answer.
+    pub fn to_json(&self, distribution: &Distribution, format: &Format) -> Map<String, Value> {
+        let answers = self.points.iter().map(|&point| (point, self.answer(distribution, point)));
+        let shown = |answer: f64| if answer.is_nan() { Value::Null } else { double(answer) };
+        let text =
+            |answer: f64| (!format.is_raw() && !answer.is_nan()).then(|| Value::from(format.text(answer)));
+        let values = if self.keyed {
+            let mut values = Map::new();
+            for (point, answer) in answers {
+                let key = java_double(point);
+                let text = text(answer).map(|text| (format!("{key}_as_string"), text));
+                values.insert(key, shown(answer));
+                values.extend(text);
+            }
+            Value::Object(values)
+        } else {
+            let one = |(point, answer): (f64, f64)| {
+                let head = [("key".to_owned(), double(point)), ("value".to_owned(), shown(answer))];
+                let text = text(answer).map(|text| ("value_as_string".to_owned(), text));
+                Value::Object(head.into_iter().chain(text).collect())
+            };
+            answers.map(one).collect()
+        };
+        Map::from_iter([("values".to_owned(), values)])
+    }
+}
+
+/// A number or a list of numbers, sorted.
+fn numbers(options: &mut Options, option: &str) -> std::result::Result<Option<Vec<f64>>, RequestError> {
+    let list = match options.take(option) {
+        None => return Ok(None),
+        Some(Value::Array(list)) => list,
+        Some(one) => vec![one],
+    };
+    let mut numbers = Vec::with_capacity(list.len());
+    for value in &list {
+        let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+        let number = number.filter(|number| number.is_finite());
+        numbers.push(number.ok_or_else(|| {
+            options.failed(option, json::number_format(json::scalar_text(value).unwrap_or_default()))
+        })?);
+    }
+    numbers.sort_unstable_by(f64::total_cmp);
+    Ok(Some(numbers))
+}
+
+fn method(options: &mut Options) -> std::result::Result<Method, RequestError> {
+    let name = options.name.clone();
+    let below = |kind, map| Options::new(kind, &name, map);
+    let digest = options.object("tdigest")?.map(|map| below("tdigest", map));
+    let hdr = options.object("hdr")?.map(|map| below("hdr", map));
+    match (digest, hdr) {
+        (Some(_), Some(_)) => {
+            let cause = RequestError::illegal_argument("Only one percentiles method should be declared.");
+            Err(not_built(options).caused_by(cause))
+        }
+        (None, None) => Ok(Method::Digest { compression: COMPRESSION, exactness: 1 }),
+        (Some(mut own), None) => digest_method(&mut own).map_err(|cause| options.failed("tdigest", cause)),
+        (None, Some(mut own)) => hdr_method(&mut own).map_err(|cause| options.failed("hdr", cause)),
+    }
+}
+
+fn digest_method(own: &mut Options) -> std::result::Result<Method, RequestError> {
+    let compression = own.double("compression")?.unwrap_or(COMPRESSION);
+    if compression < 0.0 {
+        let shown = java_double(compression);
+        let reason = format!("[compression] must be greater than or equal to 0. Found [{shown}]");
+        return Err(own.refused("compression", reason));
+    }
+    let exactness = match own.text("execution_hint")?.as_deref() {
+        None | Some("default") => 1,
+        Some("high_accuracy") => HIGH_ACCURACY,
+        Some(hint) => {
+            let reason =
+                format!("Invalid execution_hint [{hint}], valid values are [default, high_accuracy]");
+            return Err(own.refused("execution_hint", reason));
+        }
+    };
+    own.finish()?;
+    Ok(Method::Digest { compression, exactness })
+}
+
+fn hdr_method(own: &mut Options) -> std::result::Result<Method, RequestError> {
+    let digits = own.int("number_of_significant_value_digits")?.unwrap_or(DIGITS);
+    if !(0..=DIGITS_MAX).contains(&digits) {
+        let reason = format!("[numberOfSignificantValueDigits] must be between 0 and {DIGITS_MAX}");
+        return Err(own.refused("number_of_significant_value_digits", reason));
+    }
+    own.finish()?;
+    Ok(Method::Hdr { digits })
+}
+
+fn not_built(options: &Options) -> RequestError {
+    let reason = format!("Failed to build [{}] after last required field arrived", options.kind);
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
+fn unbuilt(options: &Options, reason: &str) -> RequestError {
+    let cause = RequestError::illegal_argument(format!("{reason}: [{}]", options.name));
+    not_built(options).caused_by(cause)
+}
+
+/// What is kept of the values of one bucket.
+#[derive(Debug, Clone)]
+pub enum Distribution {
+    Digest(Digest),
+    Hdr(Histogram),
+}
+
+impl Distribution {
+    fn prepare(&mut self) {
+        if let Distribution::Digest(digest) = self {
+            digest.prepare();
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Distribution::Digest(digest) => digest.bytes(),
+            Distribution::Hdr(histogram) => histogram.bytes(),
+        }
+    }
+
+    /// False: the value cannot be kept.
+    #[inline]
+    fn add(&mut self, value: f64) -> bool {
+        match self {
+            Distribution::Digest(digest) => {
+                digest.add(value);
+                true
+            }
+            Distribution::Hdr(histogram) => histogram.add(value),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct PercentilesCollector<'s> {
+    request: &'s Percentiles,
+    source: &'s Source,
+    reader: NumberReader<'s>,
+    /// By bucket; made at the first value.
+    distributions: RefCell<Vec<Option<Box<Distribution>>>>,
+    doubles: Vec<f64>,
+    starts: Vec<u32>,
+    /// What has been charged for by bucket, and the buckets that got values in this batch.
+    charged_bytes: Vec<u64>,
+    touched: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> PercentilesCollector<'s> {
+    pub fn new(
+        request: &'s Percentiles,
+        source: &'s Source,
+        budget: &'s Budget,
+    ) -> Result<PercentilesCollector<'s>> {
+        Ok(PercentilesCollector {
+            request,
+            source,
+            reader: NumberReader::new(source, &request.values.field)?,
+            distributions: RefCell::default(),
+            doubles: Vec::new(),
+            starts: Vec::new(),
+            charged_bytes: Vec::new(),
+            touched: Vec::new(),
+            budget,
+        })
+    }
+
+    fn grow(&mut self, bucket_count: usize) -> Result<()> {
+        let distributions = self.distributions.get_mut();
+        if bucket_count > distributions.len() {
+            self.budget.spend((bucket_count - distributions.len()) as u64 * 16)?;
+            distributions.resize_with(bucket_count, || None);
+            self.charged_bytes.resize(bucket_count, 0);
+        }
+        Ok(())
+    }
+
+    /// Charges for what this batch made grow: at most its 4,096 documents' values went uncharged meanwhile.
+    fn charge(&mut self) -> Result<()> {
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        for &bucket in &self.touched {
+            let Some(own) = &self.distributions.get_mut()[bucket as usize] else { continue };
+            let (bytes, charged) =
+                (own.bytes() + size_of::<Distribution>() as u64, &mut self.charged_bytes[bucket as usize]);
+            if bytes > *charged {
+                self.budget.spend(bytes - *charged)?;
+                *charged = bytes;
+            }
+        }
+        self.touched.clear();
+        Ok(())
+    }
+}
+
+impl<'s> Collector<'s> for PercentilesCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.grow(entries.bucket_count)?;
+        let stored = self.reader.load(entries.docs)?;
+        self.source.decode_all(stored.values, &mut self.doubles);
+        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
+        let (distributions, touched, request) =
+            (self.distributions.get_mut(), &mut self.touched, self.request);
+        let mut refused = None;
+        values.join(entries, &mut self.starts, |_, bucket, value| {
+            if touched.last() != Some(&bucket) {
+                touched.push(bucket);
+            }
+            let own = distributions[bucket as usize].get_or_insert_with(|| Box::new(request.empty()));
+            if !own.add(value) {
+                refused = Some(value);
+            }
+        });
+        if let Some(value) = refused {
+            return Err(negative(value).into());
+        }
+        self.charge()
+    }
+
+    fn order_value(&self, _path: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        let mut distributions = self.distributions.borrow_mut();
+        let Some(Some(own)) = distributions.get_mut(bucket as usize) else { return f64::NAN };
+        own.prepare();
+        self.request.order_value(own, value)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let distributions = self.distributions.get_mut();
+        let mut take = |bucket: u32| distributions.get_mut(bucket as usize).and_then(Option::take);
+        let empty = || Box::new(self.request.empty());
+        Ok(buckets.iter().map(|&bucket| Partial::Distribution(take(bucket).unwrap_or_else(empty))).collect())
+    }
+}
+
+/// What HdrHistogram throws, short of the range it covered.
+fn negative(value: f64) -> RequestError {
+    RequestError::new(
+        500,
+        "array_index_out_of_bounds_exception",
+        format!(
+            "The value {} is out of bounds for histogram: negative values cannot be recorded",
+            java_double(value)
+        ),
+    )
+}
