@@ -34,12 +34,7 @@ impl Shard {
         let core = self.core()?;
         let clock = &*self.services.environment.clock;
         let start = clock.monotonic_nanos();
-        // A shard that failed answers with what is published: its memory is ahead of the disk.
-        let found = if realtime && !core.is_failed() {
-            self.get_newest(&core, id)
-        } else {
-            self.get_published(&core, id)
-        };
+        let found = if realtime { self.get_newest(&core, id) } else { self.get_published(&core, id) };
         let nanos = clock.monotonic_nanos().saturating_sub(start);
         match &found {
             Ok(Some(_)) => self.counters.get_exists.add(1, nanos),
@@ -48,6 +43,8 @@ impl Shard {
         found
     }
 
+    /// Of a shard that failed too, as long as its records can be read: what was acknowledged stays readable on a full disk. An id whose
+    /// last write never reached the log answers with the shard's failure, as its memory is ahead of the disk.
     fn get_newest(&self, core: &Arc<Core>, id: &str) -> Result<Option<Found>> {
         loop {
             match self.newest(core, id.as_bytes())? {
