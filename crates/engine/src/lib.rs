@@ -22,6 +22,6 @@ pub use api::*;
 pub use api_health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
 pub use check::{DataFolderReport, check_data_folder};
 pub use environment::format_utc_millis;
-pub use node::{Node, NodeConfig};
+pub use node::{DescribedQuery, Node, NodeConfig, SearchTarget};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};

@@ -183,9 +183,8 @@ fn from_text(text: &str) -> Result<GeoPoint, RequestError> {
         return from_geohash(text);
     }
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let number = |text: &str, what: &str| {
-        text.parse::<f64>().map_err(|_| refused(format!("{what} must be a number")))
-    };
+    let number =
+        |text: &str, what: &str| text.parse::<f64>().map_err(|_| refused(format!("{what} must be a number")));
     match parts[..] {
         [latitude, longitude] | [latitude, longitude, _] => Ok(GeoPoint {
             latitude: number(latitude, "latitude")?,
@@ -200,7 +199,8 @@ fn from_text(text: &str) -> Result<GeoPoint, RequestError> {
 
 /// The lower left corner of a geohash's cell, as Elasticsearch indexes it.
 fn from_geohash(text: &str) -> Result<GeoPoint, RequestError> {
-    let refuse = |reason: String| Err(refused(reason.clone()).caused_by(RequestError::illegal_argument(reason)));
+    let refuse =
+        |reason: String| Err(refused(reason.clone()).caused_by(RequestError::illegal_argument(reason)));
     if text.is_empty() {
         return refuse("empty geohash".to_owned());
     }
@@ -213,7 +213,11 @@ fn from_geohash(text: &str) -> Result<GeoPoint, RequestError> {
         for bit in (0..5).rev() {
             let range = if is_longitude { &mut longitude } else { &mut latitude };
             let middle = (range.0 + range.1) / 2.0;
-            if digit >> bit & 1 == 1 { range.0 = middle } else { range.1 = middle }
+            if digit >> bit & 1 == 1 {
+                range.0 = middle
+            } else {
+                range.1 = middle
+            }
             is_longitude = !is_longitude;
         }
     }

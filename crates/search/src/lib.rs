@@ -27,6 +27,6 @@ mod shard;
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
 pub use error::{Error, Result, ShardFailure, root_cause};
 pub use execute::{Cursor, count, execute, execute_page};
-pub use fetch::filter_source;
+pub use fetch::{describe, filter_source, stored_values};
 pub use request::{CountRequest, SearchRequest, UrlParameters};
 pub use response::{CountResponse, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};

@@ -24,3 +24,4 @@ mod update;
 mod upkeep;
 
 pub use open::{Node, NodeConfig};
+pub use search::{DescribedQuery, SearchTarget};

@@ -28,6 +28,27 @@ struct Pinned {
     filter: Option<Value>,
 }
 
+/// What a search would run on in one index. See [`Node::search_targets`].
+#[derive(Debug)]
+pub struct SearchTarget {
+    pub index: Arc<str>,
+    pub uuid: Arc<str>,
+    /// Shards that the routing leaves.
+    pub shards: Vec<u32>,
+    /// Aliases by which the index is reached.
+    pub aliases: Vec<String>,
+    /// What they let through; `None`: everything.
+    pub filter: Option<Value>,
+}
+
+/// A query on one index. See [`Node::describe_query`].
+#[derive(Debug)]
+pub struct DescribedQuery {
+    pub index: String,
+    pub uuid: String,
+    pub outcome: Result<String>,
+}
+
 impl Node {
     /// Runs a search. `routing` narrows it to the shards of these values (comma list). With `scroll_keep_alive_ms` the answer
     /// is the first page of a scroll, and the second result its id.
@@ -61,6 +82,54 @@ impl Node {
         let (mut response, scroll_id) = outcome?;
         add_failures(&mut response, pinned.failures)?;
         Ok((response, scroll_id))
+    }
+
+    /// Which shards a search of `expression` asks, in the order of their indices.
+    pub fn search_targets(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        routing: Option<&str>,
+    ) -> Result<Vec<SearchTarget>> {
+        let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
+        let mut targets = Vec::new();
+        for metadata in &self.catalog.load().resolve(expression, options)? {
+            let alias_routing = search_routing(expression, metadata);
+            let settings = self.live(metadata)?.core.settings.load_full();
+            let is_reached =
+                |alias: &str| parts.iter().any(|part| crate::catalog::names::wildcard_matches(part, alias));
+            targets.push(SearchTarget {
+                index: metadata.name.clone(),
+                uuid: metadata.uuid.clone(),
+                shards: shards_of_routing(&settings, routing.or(alias_routing.as_deref())),
+                aliases: metadata.aliases.keys().filter(|alias| is_reached(alias)).cloned().collect(),
+                filter: alias_filter(expression, std::slice::from_ref(metadata))?,
+            });
+        }
+        Ok(targets)
+    }
+
+    /// How a query reads on one shard of each index, as Lucene prints it, or why it cannot be bound there.
+    pub fn describe_query(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        query: Option<&limber_search::query::Query>,
+    ) -> Result<Vec<DescribedQuery>> {
+        let pinned = self.pin(expression, options, None)?;
+        let now = self.now_millis() as i64;
+        let mut described: Vec<DescribedQuery> = Vec::new();
+        for snapshot in &pinned.snapshots {
+            if described.last().is_none_or(|last| last.index != snapshot.index.name) {
+                described.push(DescribedQuery {
+                    index: snapshot.index.name.clone(),
+                    uuid: snapshot.index.uuid.clone(),
+                    outcome: limber_search::describe(query, snapshot, now)
+                        .map_err(|error| error.to_request_error()),
+                });
+            }
+        }
+        Ok(described)
     }
 
     /// Counts matching documents.
@@ -206,19 +275,7 @@ impl Node {
             let alias_routing = search_routing(expression, metadata);
             let wanted = routing.or(alias_routing.as_deref());
             let settings = live.core.settings.load();
-            let numbers: Vec<u32> = match wanted {
-                None => (0..settings.number_of_shards).collect(),
-                Some(list) => {
-                    let mut numbers: Vec<u32> = list
-                        .split(',')
-                        .flat_map(|value| routing::shards_of_routing(&settings, value))
-                        .collect();
-                    numbers.sort_unstable();
-                    numbers.dedup();
-                    numbers
-                }
-            };
-            for number in numbers {
+            for number in shards_of_routing(&settings, wanted) {
                 let shard = live.shard(number)?;
                 match shard.snapshot() {
                     Ok(snapshot) => {
@@ -244,6 +301,16 @@ impl Node {
         }
         Ok(request)
     }
+}
+
+/// The shards of these routing values (comma list); of none, all.
+fn shards_of_routing(settings: &crate::settings::IndexSettings, routing: Option<&str>) -> Vec<u32> {
+    let Some(list) = routing else { return (0..settings.number_of_shards).collect() };
+    let mut numbers: Vec<u32> =
+        list.split(',').flat_map(|value| routing::shards_of_routing(settings, value)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }
 
 /// The query within what an alias lets through.

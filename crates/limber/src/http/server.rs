@@ -117,7 +117,7 @@ async fn answer(
             "HTTP header is larger than 16384 bytes.",
         ))
     } else {
-        handle(request, opaque_id.clone(), app, config).await
+        handle(request, app, config).await
     };
     let media = media::of_answer(query_flags.format.as_deref(), accept.as_deref());
     let (response, media) = match (outcome, media) {
@@ -160,7 +160,6 @@ impl QueryFlags {
 
 async fn handle(
     request: hyper::Request<Incoming>,
-    opaque_id: Option<String>,
     app: &Arc<App>,
     config: &HttpConfig,
 ) -> Result<Response, RequestError> {

@@ -205,9 +205,6 @@ fn written(response: &WriteResponse) -> Response {
 }
 
 fn get_request(request: &Request) -> Result<GetRequest<'_>> {
-    if request.param("stored_fields").is_some_and(|fields| fields != "_none_") {
-        return Err(RequestError::unsupported("parameter [stored_fields]"));
-    }
     Ok(GetRequest {
         routing: request.param("routing"),
         realtime: request.flag_or("realtime", true)?,
@@ -222,13 +219,47 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let filter = source_filter::from_request(request);
     let response = app.node.get(&get_request(request)?)?;
     let status = if response.found.is_some() { 200 } else { 404 };
+    let names = request.param("stored_fields").map(|_| request.list("stored_fields"));
+    let stored = StoredFields::of(app, &response, names.as_deref())?;
     let mut out = Vec::with_capacity(256);
-    push_get(&mut out, &response, filter.as_ref());
+    push_get(&mut out, &response, filter.as_ref(), stored.as_ref());
     Ok(Response::raw(status, out))
 }
 
+/// What `stored_fields` asks for of one document.
+pub struct StoredFields {
+    fields: serde_json::Map<String, serde_json::Value>,
+    /// `_source` is among the names.
+    with_source: bool,
+}
+
+impl StoredFields {
+    /// `None` when `stored_fields` is not given. Metadata fields are shown anyway, whatever the names.
+    pub fn of(app: &App, response: &GetResponse, names: Option<&[String]>) -> Result<Option<StoredFields>> {
+        let Some(names) = names else { return Ok(None) };
+        let mut stored = StoredFields {
+            fields: serde_json::Map::new(),
+            with_source: names.iter().any(|name| name == "_source"),
+        };
+        if let Some(found) = &response.found
+            && names.iter().any(|name| !name.starts_with('_'))
+        {
+            let mapping = app.node.mapping(&response.index)?;
+            let source = crate::http::request::parse_json(&found.source)?;
+            stored.fields = limber_search::stored_values(&mapping, &source, names)
+                .map_err(|error| error.to_request_error())?;
+        }
+        Ok(Some(stored))
+    }
+}
+
 /// One answer of get and mget.
-pub fn push_get(out: &mut Vec<u8>, response: &GetResponse, filter: Option<&SourceFilter>) {
+pub fn push_get(
+    out: &mut Vec<u8>,
+    response: &GetResponse,
+    filter: Option<&SourceFilter>,
+    stored: Option<&StoredFields>,
+) {
     out.extend_from_slice(&start(&response.index, &response.id));
     match &response.found {
         None => out.extend_from_slice(b",\"found\":false"),
@@ -243,12 +274,21 @@ pub fn push_get(out: &mut Vec<u8>, response: &GetResponse, filter: Option<&Sourc
                 push_json_string(out, routing);
             }
             out.extend_from_slice(b",\"found\":true");
-            if source_filter::wants_source(filter) {
+            let wants_source = match (filter, stored) {
+                (None, Some(stored)) => stored.with_source,
+                (filter, _) => source_filter::wants_source(filter),
+            };
+            if wants_source {
                 out.extend_from_slice(b",\"_source\":");
                 match source_filter::apply(filter, &found.source) {
                     Some(filtered) => out.extend_from_slice(&filtered),
                     None => out.extend_from_slice(&found.source),
                 }
+            }
+            if let Some(stored) = stored.filter(|stored| !stored.fields.is_empty()) {
+                out.extend_from_slice(b",\"fields\":");
+                let fields = serde_json::Value::Object(stored.fields.clone());
+                out.extend_from_slice(&crate::http::json::to_bytes(&fields, false));
             }
         }
     }

@@ -4,7 +4,7 @@ use limber_engine::{GetRequest, Result, VersionType};
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use super::document::{error_item, push_get};
+use super::document::{StoredFields, error_item, push_get};
 use super::source_filter;
 use super::{App, Route};
 use crate::http::pools::PoolName;
@@ -50,12 +50,10 @@ struct Item {
     version: Option<u64>,
     version_type: VersionType,
     filter: Option<SourceFilter>,
+    stored_fields: Option<Vec<String>>,
 }
 
 fn mget(app: &App, request: &Request) -> Result<Response> {
-    if request.param("stored_fields").is_some_and(|fields| fields != "_none_") {
-        return Err(RequestError::unsupported("parameter [stored_fields]"));
-    }
     let items = parse(request)?;
     let (realtime, refresh) = (request.flag_or("realtime", true)?, request.flag_or("refresh", false)?);
     let mut out = Vec::with_capacity(64 + items.len() * 256);
@@ -72,8 +70,13 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
             version_type: item.version_type,
             ..GetRequest::new(&item.index, &item.id)
         });
+        let outcome = match outcome {
+            Ok(response) => StoredFields::of(app, &response, item.stored_fields.as_deref())
+                .map(|stored| push_get(&mut out, &response, item.filter.as_ref(), stored.as_ref())),
+            Err(error) => Err(error),
+        };
         match outcome {
-            Ok(response) => push_get(&mut out, &response, item.filter.as_ref()),
+            Ok(()) => {}
             Err(error) => {
                 let body = error_item(&item.index, &item.id, &error);
                 out.extend_from_slice(&crate::http::json::to_bytes(&body, false));
@@ -113,6 +116,7 @@ fn parse(request: &Request) -> Result<Vec<Item>> {
                         version: None,
                         version_type: VersionType::Internal,
                         filter: default_filter.clone(),
+                        stored_fields: default_stored_fields(request),
                     });
                 }
             }
@@ -144,6 +148,11 @@ fn parse(request: &Request) -> Result<Vec<Item>> {
     Ok(items)
 }
 
+/// `stored_fields` of the URL, for documents that name none.
+fn default_stored_fields(request: &Request) -> Option<Vec<String>> {
+    request.param("stored_fields").map(|_| request.list("stored_fields"))
+}
+
 fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -163,6 +172,7 @@ fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilte
         version: None,
         version_type: VersionType::Internal,
         filter: default_filter.clone(),
+        stored_fields: default_stored_fields(request),
     };
     for (name, value) in object {
         let text = || {
@@ -181,9 +191,18 @@ fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilte
             "_source" => {
                 item.filter = Some(SourceFilter::parse(value)?);
             }
-            "stored_fields" => return Err(RequestError::unsupported("[stored_fields] in [_mget]")),
+            "stored_fields" => {
+                item.stored_fields = Some(match value {
+                    Value::Array(items) => items.iter().filter_map(scalar_text).collect(),
+                    _ => vec![text()?],
+                });
+            }
             other => {
-                return Err(RequestError::illegal_argument(format!("unknown parameter [{other}]")));
+                return Err(RequestError::new(
+                    400,
+                    "parse_exception",
+                    format!("failed to parse multi get request. unknown field [{other}]"),
+                ));
             }
         }
     }

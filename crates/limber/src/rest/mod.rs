@@ -10,6 +10,8 @@ mod cat;
 mod cluster;
 mod count;
 mod document;
+mod explain;
+mod field_caps;
 mod index;
 mod info;
 mod ingest;
@@ -18,6 +20,7 @@ mod mget;
 mod msearch;
 mod nodes;
 mod options;
+mod placement;
 mod router;
 mod scroll;
 mod search;
@@ -27,6 +30,7 @@ mod stats;
 mod tasks;
 mod template;
 mod upkeep;
+mod validate;
 
 pub use app::{App, AppConfig};
 pub use router::{Resolved, Route};
@@ -53,5 +57,9 @@ pub const ROUTES: &[&[Route]] = &[
     tasks::ROUTES,
     ingest::ROUTES,
     analyze::ROUTES,
+    explain::ROUTES,
+    field_caps::ROUTES,
+    validate::ROUTES,
+    placement::ROUTES,
     cat::ROUTES,
 ];

@@ -69,7 +69,7 @@ const STATS_METRICS: &[&str] = &[
 ];
 
 /// Roles of a node that does everything.
-const ROLES: [&str; 4] = ["data", "ingest", "master", "remote_cluster_client"];
+pub const ROLES: [&str; 4] = ["data", "ingest", "master", "remote_cluster_client"];
 
 /// Whether the comma list `filter` selects this node.
 fn selects(app: &App, filter: &str) -> bool {

@@ -53,7 +53,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 return Err(error::wrapped(self.bytes, at, cause).into());
             }
             Err(cause) => {
-                let reason = format!("failed to parse field [{}] of type [{}]", field.path, field.kind.name());
+                let reason =
+                    format!("failed to parse field [{}] of type [{}]", field.path, field.kind.name());
                 return Err(error::document(self.bytes, at, reason).caused_by(cause).into());
             }
         };
@@ -78,7 +79,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 .decode(text)
                 .map_err(|error| refuse(format!("Failed to decode VALUE_STRING as base64: {error}"))),
             _ => Err(refuse(
-                "Current token not VALUE_STRING or VALUE_EMBEDDED_OBJECT, can not access as binary".to_owned(),
+                "Current token not VALUE_STRING or VALUE_EMBEDDED_OBJECT, can not access as binary"
+                    .to_owned(),
             )),
         };
         let bytes = match outcome {

@@ -29,7 +29,7 @@ fn boosted(text: &str, boost: f32) -> String {
 }
 
 /// The query as Lucene prints it.
-fn name(query: &BoundQuery) -> String {
+pub(crate) fn name(query: &BoundQuery) -> String {
     match &query.node {
         Node::Nothing { reason } => format!("MatchNoDocsQuery(\"{reason}\")"),
         Node::Everything { .. } => "*:*".to_owned(),

@@ -3,7 +3,7 @@
 use limber_mapping::date::DateFormat;
 use limber_mapping::geo::{GeoPoint, parse_points};
 use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text};
-use limber_mapping::{Field, FieldType, Representation, RequestError, reserved};
+use limber_mapping::{Field, FieldType, Mapping, Representation, RequestError, reserved};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ pub(super) fn collect(
                 if (field.id.0 as usize) < reserved::COUNT {
                     continue;
                 }
-                let values = source_values(shard, source, field, wanted)?;
+                let values = source_values(&shard.mapping, source, field, wanted)?;
                 if !values.is_empty() {
                     found.insert(field.path.to_string(), values.into());
                 }
@@ -51,6 +51,30 @@ pub(super) fn collect(
         }
     }
     Ok(if found.is_empty() { None } else { Some(Value::Object(found)) })
+}
+
+/// Values of the stored fields (`store: true`) among `names`, read from the source. Names of no field are passed over.
+/// Errors on the name of an object.
+pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map<String, Value>> {
+    let mut found = Map::new();
+    for name in names {
+        match mapping.field(name) {
+            Some(field) if field.store => {
+                let wanted = FieldFormat { field: name.clone(), format: None };
+                let values = source_values(mapping, source, field, &wanted)?;
+                if !values.is_empty() {
+                    found.insert(name.clone(), values.into());
+                }
+            }
+            None if mapping.object(name).is_some() => {
+                return Err(
+                    RequestError::illegal_argument(format!("field [{name}] isn't a leaf field")).into()
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>> {
@@ -93,7 +117,7 @@ fn column_values(segment: &Segment, field: &Field, doc: DocId, wanted: &FieldFor
 }
 
 fn source_values(
-    shard: &ShardSnapshot,
+    mapping: &Mapping,
     source: &Value,
     field: &Field,
     wanted: &FieldFormat,
@@ -102,16 +126,16 @@ fn source_values(
     if field.kind == FieldType::GeoPoint {
         let mut raw = Vec::new();
         gather_whole(source, &field.path, &mut raw);
-        let points = raw.into_iter().flat_map(|value| {
-            parse_points(value, &field.path, field.ignore_malformed).unwrap_or_default()
-        });
+        let points = raw
+            .into_iter()
+            .flat_map(|value| parse_points(value, &field.path, field.ignore_malformed).unwrap_or_default());
         return Ok(points.map(GeoPoint::to_geojson).collect());
     }
     let mut raw = Vec::new();
     gather(source, &field.path, &mut raw);
     if raw.is_empty()
         && let Some((parent, _)) = field.path.rsplit_once('.')
-        && shard.mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
+        && mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
     {
         gather(source, parent, &mut raw);
     }

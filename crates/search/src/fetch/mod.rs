@@ -12,11 +12,21 @@ use crate::collect::{Hit, SortKey};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::matcher;
+use crate::query::Query;
 use crate::request::{SearchRequest, SourceFilter, StoredFields};
 use crate::response::SearchHit;
 use crate::shard::ShardHits;
 
+pub use fields::stored as stored_values;
 pub use source::filter as filter_source;
+
+/// The query as Lucene prints it once bound to a shard (`_validate/query?explain`). Errors where it cannot be bound.
+pub fn describe(query: Option<&Query>, shard: &ShardSnapshot, now_millis: i64) -> Result<String> {
+    match query {
+        Some(query) => Ok(explain::name(&crate::query::bind(query, shard, now_millis)?)),
+        None => Ok("*:*".to_owned()),
+    }
+}
 
 /// Fetches the winners: (index of the shard, hit), in the order in which they are shown.
 pub(crate) fn fetch(

@@ -1,0 +1,214 @@
+//! `_field_caps`: which fields do these indices have, and what can be done with them?
+//!
+//! Source: `TransportFieldCapabilitiesAction`, `FieldCapabilities`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::{Field, FieldType, Mapping, RequestError, reserved, wildcard};
+use serde_json::{Map, Value, json};
+
+use super::options::{indices_options, with_indices_options};
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const PARAMETERS: &[&str] =
+    with_indices_options!["fields", "include_unmapped", "filters", "types", "include_empty_fields"];
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: BOTH,
+        path: "/_field_caps",
+        parameters: PARAMETERS,
+        pool: PoolName::Management,
+        handler: field_caps,
+    },
+    Route {
+        methods: BOTH,
+        path: "/{index}/_field_caps",
+        parameters: PARAMETERS,
+        pool: PoolName::Management,
+        handler: field_caps,
+    },
+];
+
+/// Fields of every index: (name, searchable, aggregatable).
+const METADATA_FIELDS: &[(&str, bool, bool)] = &[
+    ("_field_names", true, false),
+    ("_id", true, false),
+    ("_ignored", true, true),
+    ("_index", true, true),
+    ("_routing", true, false),
+    ("_seq_no", true, true),
+    ("_source", false, false),
+    ("_version", false, true),
+];
+
+/// One field under one type, over the indices that map it so.
+#[derive(Default)]
+struct Capability {
+    is_metadata: bool,
+    indices: Vec<String>,
+    not_searchable: Vec<String>,
+    not_aggregatable: Vec<String>,
+    meta: BTreeMap<String, BTreeSet<String>>,
+}
+
+type Capabilities = BTreeMap<String, BTreeMap<String, Capability>>;
+
+fn field_caps(app: &App, request: &Request) -> Result<Response> {
+    let mut patterns = request.list("fields");
+    for (name, value) in request.json()?.as_ref().and_then(Value::as_object).into_iter().flatten() {
+        match (name.as_str(), value) {
+            ("fields", Value::Array(items)) => {
+                patterns.extend(items.iter().filter_map(Value::as_str).map(str::to_owned));
+            }
+            ("fields", Value::String(one)) => patterns.push(one.clone()),
+            ("index_filter" | "runtime_mappings", _) => {
+                return Err(RequestError::unsupported(format!("[{name}] in [_field_caps]")));
+            }
+            _ => {
+                return Err(RequestError::new(
+                    400,
+                    "x_content_parse_exception",
+                    format!("[field_capabilities_request] unknown field [{name}]"),
+                ));
+            }
+        }
+    }
+    for name in ["filters", "types"] {
+        if request.param(name).is_some_and(|value| !value.is_empty()) {
+            return Err(RequestError::unsupported(format!("parameter [{name}] of [_field_caps]")));
+        }
+    }
+    if !request.flag_or("include_empty_fields", true)? {
+        return Err(RequestError::unsupported("parameter [include_empty_fields=false] of [_field_caps]"));
+    }
+    if patterns.is_empty() {
+        return Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            "Validation Failed: 1: no fields specified;",
+        ));
+    }
+    let options = indices_options(request, IndicesOptions::SEARCH)?;
+    let indices = app.node.resolve(request.param("index").unwrap_or("_all"), options)?;
+    let mut found = Capabilities::new();
+    for index in indices.iter().filter(|index| index.open) {
+        collect(&mut found, &index.name, &*app.node.mapping(&index.name)?, &patterns);
+    }
+    let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
+    if request.flag_or("include_unmapped", false)? {
+        add_unmapped(&mut found, &names);
+    }
+    Ok(Response::ok(json!({"indices": names, "fields": render(&found)})))
+}
+
+fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &[String]) {
+    let wanted = |path: &str| patterns.iter().any(|pattern| wildcard::matches(pattern, path));
+    let mut add = |path: &str, kind: &str, is_metadata: bool, searchable: bool, aggregatable: bool| {
+        let capability = found.entry(path.to_owned()).or_default().entry(kind.to_owned()).or_default();
+        if capability.indices.last().is_some_and(|last| last == index) {
+            return;
+        }
+        capability.is_metadata = is_metadata;
+        capability.indices.push(index.to_owned());
+        if !searchable {
+            capability.not_searchable.push(index.to_owned());
+        }
+        if !aggregatable {
+            capability.not_aggregatable.push(index.to_owned());
+        }
+        let meta = mapping.parameter(path, "meta");
+        for (name, value) in meta.as_ref().and_then(Value::as_object).into_iter().flatten() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            capability.meta.entry(name.clone()).or_default().insert(text);
+        }
+    };
+    for (name, searchable, aggregatable) in METADATA_FIELDS {
+        if wanted(name) {
+            add(name, name, true, *searchable, *aggregatable);
+        }
+    }
+    for field in &mapping.fields()[reserved::COUNT..] {
+        if wanted(&field.path) {
+            let (searchable, aggregatable) = abilities(field, mapping);
+            add(&field.path, field.kind.name(), false, searchable, aggregatable);
+        }
+        // The objects on the way.
+        for (end, _) in field.path.match_indices('.') {
+            let parent = &field.path[..end];
+            if mapping.object(parent).is_some() && wanted(parent) {
+                add(parent, "object", false, false, false);
+            }
+        }
+    }
+}
+
+/// Whether a field can be searched, and aggregated.
+fn abilities(field: &Field, mapping: &Mapping) -> (bool, bool) {
+    match field.kind {
+        FieldType::Text => {
+            let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
+            (field.index, fielddata)
+        }
+        FieldType::Binary => (false, field.doc_values),
+        _ => (field.index || field.doc_values, field.doc_values),
+    }
+}
+
+fn add_unmapped(found: &mut Capabilities, indices: &[&str]) {
+    for kinds in found.values_mut() {
+        let mapped: BTreeSet<&String> = kinds.values().flat_map(|capability| &capability.indices).collect();
+        let missing: Vec<String> = indices
+            .iter()
+            .filter(|index| !mapped.iter().any(|mapped| mapped == *index))
+            .map(|index| (*index).to_owned())
+            .collect();
+        if !missing.is_empty() {
+            let capability = Capability {
+                not_searchable: missing.clone(),
+                not_aggregatable: missing.clone(),
+                indices: missing,
+                ..Capability::default()
+            };
+            kinds.insert("unmapped".to_owned(), capability);
+        }
+    }
+}
+
+fn render(found: &Capabilities) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (path, kinds) in found {
+        let mut shown = Map::new();
+        for (kind, capability) in kinds {
+            let mut entry = json!({
+                "type": kind,
+                "metadata_field": capability.is_metadata,
+                "searchable": capability.not_searchable.is_empty(),
+                "aggregatable": capability.not_aggregatable.is_empty(),
+            });
+            if kinds.len() > 1 {
+                entry["indices"] = json!(capability.indices);
+            }
+            // Named only where the indices disagree.
+            for (name, without) in [
+                ("non_searchable_indices", &capability.not_searchable),
+                ("non_aggregatable_indices", &capability.not_aggregatable),
+            ] {
+                if !without.is_empty() && without.len() < capability.indices.len() {
+                    entry[name] = json!(without);
+                }
+            }
+            if !capability.meta.is_empty() {
+                entry["meta"] = json!(capability.meta);
+            }
+            shown.insert(kind.clone(), entry);
+        }
+        fields.insert(path.clone(), Value::Object(shown));
+    }
+    fields
+}

@@ -1,0 +1,168 @@
+//! `_search_shards` and `_recovery`: where the shards are and how they came up.
+//!
+//! All shards live on this one node, and come up from its own disk.
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::date::DateFormat;
+use serde_json::{Map, Value, json};
+
+use super::options::{indices_options, with_indices_options};
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const fn route(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    handler: super::router::Handler,
+) -> Route {
+    Route { methods, path, parameters, pool: PoolName::Management, handler }
+}
+
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+const SEARCH_SHARDS: &[&str] = with_indices_options!["local", "preference", "routing", "master_timeout"];
+const RECOVERY: &[&str] = with_indices_options!["active_only", "detailed"];
+
+pub const ROUTES: &[Route] = &[
+    route(BOTH, "/_search_shards", SEARCH_SHARDS, search_shards),
+    route(BOTH, "/{index}/_search_shards", SEARCH_SHARDS, search_shards),
+    route(&[Method::Get], "/_recovery", RECOVERY, recovery),
+    route(&[Method::Get], "/{index}/_recovery", RECOVERY, recovery),
+];
+
+fn search_shards(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::SEARCH)?;
+    let expression = request.param("index").unwrap_or("_all");
+    let targets = app.node.search_targets(expression, options, request.param("routing"))?;
+    let config = app.node.config();
+    let attributes: Map<String, Value> =
+        app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+    let node = json!({
+        "name": config.node_name,
+        "ephemeral_id": app.node.node_id(),
+        "transport_address": app.config.http_address,
+        "external_id": config.node_name,
+        "attributes": attributes,
+        "roles": super::nodes::ROLES,
+        "version": app.config.compat_version,
+    });
+    let mut indices = Map::new();
+    let mut shards = Vec::new();
+    for target in &targets {
+        let mut entry = Map::new();
+        if !target.aliases.is_empty() {
+            entry.insert("aliases".into(), json!(target.aliases));
+        }
+        if let Some(filter) = &target.filter {
+            entry.insert("filter".into(), spelled_out(filter));
+        }
+        indices.insert(target.index.to_string(), Value::Object(entry));
+        for number in &target.shards {
+            shards.push(json!([{
+                "state": "STARTED",
+                "primary": true,
+                "node": app.node.node_id(),
+                "relocating_node": null,
+                "shard": number,
+                "index": &*target.index,
+                "allocation_id": {"id": format!("{}-{number}", target.uuid)},
+            }]));
+        }
+    }
+    Ok(Response::ok(json!({"nodes": {app.node.node_id(): node}, "indices": indices, "shards": shards})))
+}
+
+/// An alias filter as Elasticsearch shows a parsed query: `{"term": {"f": {"value": v}}}`. Queries without
+/// a short form stay as they were given.
+fn spelled_out(filter: &Value) -> Value {
+    let Some((name, Value::Object(body))) = filter.as_object().and_then(|object| object.iter().next()) else {
+        return filter.clone();
+    };
+    match (name.as_str(), body.iter().next()) {
+        ("term", Some((field, value))) if body.len() == 1 && !value.is_object() => {
+            json!({"term": {field: {"value": value}}})
+        }
+        ("bool", Some((clause, Value::Array(queries)))) if body.len() == 1 && clause == "should" => {
+            json!({"bool": {"should": queries.iter().map(spelled_out).collect::<Vec<_>>(), "boost": 1.0}})
+        }
+        ("match_all", None) => json!({"match_all": {"boost": 1.0}}),
+        _ => filter.clone(),
+    }
+}
+
+fn recovery(app: &App, request: &Request) -> Result<Response> {
+    let human = request.flag_or("human", false)?;
+    let detailed = request.flag_or("detailed", false)?;
+    let active_only = request.flag_or("active_only", false)?;
+    let options =
+        indices_options(request, IndicesOptions { expand_closed: true, ..IndicesOptions::BROADCAST })?;
+    let mut answer = Map::new();
+    // Shards come up before a request can ask for them, so nothing is ever active.
+    if active_only {
+        return Ok(Response::ok(Value::Object(answer)));
+    }
+    let format = DateFormat::parse_list("strict_date_time")?;
+    for info in app.node.get_index(request.param("index").unwrap_or("_all"), options)? {
+        let setting = |name: &str| info.settings.get(name).and_then(Value::as_str);
+        let created = setting("index.creation_date").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        let shard_count: u32 =
+            setting("index.number_of_shards").and_then(|text| text.parse().ok()).unwrap_or(1);
+        let started = created.max(app.node.started_millis());
+        let kind =
+            if info.open && created >= app.node.started_millis() { "EMPTY_STORE" } else { "EXISTING_STORE" };
+        let shards: Vec<Value> = (0..shard_count)
+            .map(|number| {
+                let mut entry = json!({
+                    "id": number,
+                    "type": kind,
+                    "stage": "DONE",
+                    "primary": true,
+                    "start_time_in_millis": started,
+                    "stop_time_in_millis": started,
+                    "total_time_in_millis": 0,
+                    "source": {},
+                    "target": target(app),
+                    "index": {
+                        "size": {
+                            "total_in_bytes": 0, "reused_in_bytes": 0, "recovered_in_bytes": 0,
+                            "recovered_from_snapshot_in_bytes": 0, "percent": "0.0%",
+                        },
+                        "files": {"total": 0, "reused": 0, "recovered": 0, "percent": "0.0%"},
+                        "total_time_in_millis": 0,
+                        "source_throttle_time_in_millis": 0,
+                        "target_throttle_time_in_millis": 0,
+                    },
+                    "translog": {
+                        "recovered": 0, "total": 0, "percent": "100.0%", "total_on_start": 0,
+                        "total_time_in_millis": 0,
+                    },
+                    "verify_index": {"check_index_time_in_millis": 0, "total_time_in_millis": 0},
+                });
+                if detailed {
+                    entry["index"]["files"]["details"] = json!([]);
+                }
+                if human {
+                    entry["start_time"] = format.format_millis(started as i64).into();
+                    entry["stop_time"] = format.format_millis(started as i64).into();
+                    entry["total_time"] = "0s".into();
+                }
+                entry
+            })
+            .collect();
+        answer.insert(info.name.to_string(), json!({"shards": shards}));
+    }
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+fn target(app: &App) -> Value {
+    let host = app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
+    json!({
+        "id": app.node.node_id(),
+        "host": host,
+        "transport_address": app.config.http_address,
+        "ip": host,
+        "name": app.node.config().node_name,
+    })
+}
