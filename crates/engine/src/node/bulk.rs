@@ -91,6 +91,7 @@ impl Node {
         let mut runner: Option<Runner<'_>> = None;
         // The pipelines of the last name that was looked up: a bulk mostly writes to one index.
         let mut last: Option<(&str, IndexPipelines)> = None;
+        let mut ran_on_updates = false;
         for step in steps.iter_mut() {
             let operation = step.operation;
             if matches!(operation.kind, OperationKind::Delete) {
@@ -110,19 +111,56 @@ impl Node {
                 continue;
             }
             if operation.kind == OperationKind::Update {
-                // Elasticsearch runs them over the upsert document.
-                if asked.is_some() {
-                    let error = RequestError::unsupported("[pipeline] on an update");
-                    step.outcome = Some(Err(error));
-                }
+                ran_on_updates |= self.ingest_upsert(step, &pipelines, &timestamp, &ids, arena);
                 continue;
             }
             let runner = runner.get_or_insert_with(|| runner_over(&pipelines, &timestamp));
             self.ingest_one(step, runner, &ids, arena);
         }
-        let ran = runner.is_some();
+        let ran = runner.is_some() || ran_on_updates;
         drop(runner);
         ran.then(|| clock.monotonic_nanos().saturating_sub(start_nanos) / 1_000_000)
+    }
+
+    /// The document that an update may create goes through the pipelines, whether it will be created or not; whether there is one.
+    ///
+    /// Source: `IngestService#getIndexWriteRequest`.
+    fn ingest_upsert(
+        &self,
+        step: &mut Step<'_>,
+        pipelines: &Pipelines,
+        timestamp: &str,
+        ids: &[&str],
+        arena: &mut Vec<u8>,
+    ) -> bool {
+        let operation = step.operation;
+        let Some((mut body, member)) = super::update::upserted_member(operation.source) else { return false };
+        let document = body[member].to_string();
+        let metadata = Metadata {
+            index: &operation.index,
+            id: operation.id.as_deref(),
+            routing: operation.routing.as_deref(),
+            op_type: Some("index"),
+            ..Metadata::default()
+        };
+        let mut changed = Vec::new();
+        match runner_over(pipelines, timestamp).run(ids, metadata, document.as_bytes(), &mut changed) {
+            Outcome::Changed(_) => match serde_json::from_slice(&changed) {
+                Ok(document) => {
+                    body[member] = document;
+                    let before = arena.len();
+                    arena.extend_from_slice(body.to_string().as_bytes());
+                    step.ingested = Some(before..arena.len());
+                }
+                Err(error) => {
+                    let error = RequestError::new(500, "illegal_state_exception", error.to_string());
+                    step.outcome = Some(Err(error));
+                }
+            },
+            Outcome::Dropped => step.outcome = Some(Ok(dropped())),
+            Outcome::Failed(error) => step.outcome = Some(Err(*error)),
+        }
+        true
     }
 
     fn ingest_one<'p, 'r: 'p>(
@@ -154,16 +192,7 @@ impl Node {
                 step.changed = changed;
             }
             Outcome::Dropped => {
-                step.outcome = Some(Ok(WriteOutcome {
-                    result: WriteResult::Noop,
-                    version: 0,
-                    seq_no: 0,
-                    primary_term: 0,
-                    shards_total: 0,
-                    shards_successful: 0,
-                    forced_refresh: false,
-                    source: None,
-                }));
+                step.outcome = Some(Ok(dropped()));
             }
             Outcome::Failed(error) => step.outcome = Some(Err(*error)),
         }
@@ -330,7 +359,11 @@ impl Node {
             {
                 let step = &steps[only];
                 let routing = routing_of(step, destination);
-                let outcome = self.update(&group.shard, step.operation, id_of(step, ids), routing);
+                let body = match &step.ingested {
+                    Some(range) => &arena[range.clone()],
+                    None => step.operation.source,
+                };
+                let outcome = self.update(&group.shard, step.operation, body, id_of(step, ids), routing);
                 let (outcome, position) = match outcome {
                     Ok((outcome, position)) => (Ok(outcome), position),
                     Err(error) => (Err(error), None),
@@ -418,6 +451,20 @@ impl Node {
 struct IndexPipelines {
     default: Option<String>,
     last: Option<String>,
+}
+
+/// What a document answers that a pipeline dropped.
+fn dropped() -> WriteOutcome {
+    WriteOutcome {
+        result: WriteResult::Noop,
+        version: 0,
+        seq_no: 0,
+        primary_term: 0,
+        shards_total: 0,
+        shards_successful: 0,
+        forced_refresh: false,
+        source: None,
+    }
 }
 
 fn runner_over<'p>(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {

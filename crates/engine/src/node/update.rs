@@ -107,6 +107,15 @@ fn unknown_field(name: &str) -> String {
     }
 }
 
+/// The body of an update and the name of the member that would become a new document; `None` when there is none (a malformed body is
+/// refused by the update itself).
+pub(super) fn upserted_member(body: &[u8]) -> Option<(Value, &'static str)> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let as_upsert = body.get("doc_as_upsert").and_then(Value::as_bool).unwrap_or(false);
+    let member = if as_upsert { "doc" } else { "upsert" };
+    body.get(member)?.is_object().then_some((body, member))
+}
+
 /// What an update comes to.
 enum Plan {
     Index { source: Vec<u8>, condition: Condition },
@@ -119,10 +128,11 @@ impl Node {
         &self,
         shard: &Shard,
         operation: &BulkOperation<'_>,
+        body: &[u8],
         id: &str,
         routing: Option<&str>,
     ) -> Result<(WriteOutcome, Option<LogPosition>)> {
-        let body = UpdateBody::parse(operation.source)?;
+        let body = UpdateBody::parse(body)?;
         let mut retries_left = operation.retry_on_conflict;
         loop {
             let found = shard.get(id, true)?;
