@@ -110,21 +110,16 @@ async fn answer(
     let query_flags = QueryFlags::of(request.uri().query().unwrap_or(""));
 
     let header_bytes: usize = request.headers().iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
-    let outcome = if header_bytes > HEADER_BYTES_MAX {
-        Err(RequestError::new(
-            400,
-            "too_long_http_header_exception",
-            "HTTP header is larger than 16384 bytes.",
-        ))
-    } else {
-        handle(request, app, config).await
+    // An answer that could not be written in an acceptable form must not have had effects.
+    let (outcome, media) = match media::of_answer(query_flags.format.as_deref(), accept.as_deref()) {
+        Err(error) => (Err(error), MediaType::json()),
+        Ok(media) if header_bytes > HEADER_BYTES_MAX => {
+            let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
+            (Err(RequestError::new(400, "too_long_http_header_exception", reason)), media)
+        }
+        Ok(media) => (handle(request, app, config).await, media),
     };
-    let media = media::of_answer(query_flags.format.as_deref(), accept.as_deref());
-    let (response, media) = match (outcome, media) {
-        (Ok(response), Ok(media)) => (response, media),
-        (Err(error), media) => (Response::from_error(&error), media.unwrap_or_else(|_| MediaType::json())),
-        (Ok(_), Err(error)) => (Response::from_error(&error), MediaType::json()),
-    };
+    let response = outcome.unwrap_or_else(|error| Response::from_error(&error));
     let compress = gzip_accepted
         && match config.compression {
             Compression::Always => true,
