@@ -122,10 +122,8 @@ impl OrderPath {
         let mut names: Vec<String> = text.split('>').map(|name| name.trim().to_owned()).collect();
         let mut value = None;
         if let Some(last) = names.last_mut() {
-            if let Some((name, key)) = last.rsplit_once('.') {
-                (value, *last) = (Some(key.to_owned()), name.to_owned());
-            } else if let Some((name, key)) = last.strip_suffix(']').and_then(|inside| inside.split_once('['))
-            {
+            let bracketed = last.strip_suffix(']').and_then(|inside| inside.split_once('['));
+            if let Some((name, key)) = bracketed.or_else(|| last.rsplit_once('.')) {
                 (value, *last) = (Some(key.to_owned()), name.to_owned());
             }
         }

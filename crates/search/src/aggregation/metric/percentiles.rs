@@ -28,13 +28,13 @@ const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 const COMPRESSION: f64 = 100.0;
 const DIGITS: i32 = 3;
 
-/// How many times as many values `high_accuracy` keeps as they are. Elasticsearch changes to another, slower digest instead.
-const HIGH_ACCURACY: usize = 10;
+/// How many times finer `high_accuracy` is. Elasticsearch changes to another, slower digest instead.
+const HIGH_ACCURACY: f64 = 10.0;
 
 /// How the distribution is kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Method {
-    Digest { compression: f64, exactness: usize },
+    Digest { compression: f64 },
     Hdr { digits: i32 },
 }
 
@@ -127,9 +127,7 @@ impl Percentiles {
 
     pub fn empty(&self) -> Distribution {
         match self.method {
-            Method::Digest { compression, exactness } => {
-                Distribution::Digest(Digest::new(compression, exactness))
-            }
+            Method::Digest { compression } => Distribution::Digest(Digest::new(compression)),
             Method::Hdr { digits } => Distribution::Hdr(Histogram::new(digits)),
         }
     }
@@ -219,7 +217,7 @@ fn method(options: &mut Options) -> std::result::Result<Method, RequestError> {
             let cause = RequestError::illegal_argument("Only one percentiles method should be declared.");
             Err(not_built(options).caused_by(cause))
         }
-        (None, None) => Ok(Method::Digest { compression: COMPRESSION, exactness: 1 }),
+        (None, None) => Ok(Method::Digest { compression: COMPRESSION }),
         (Some(mut own), None) => digest_method(&mut own).map_err(|cause| options.failed("tdigest", cause)),
         (None, Some(mut own)) => hdr_method(&mut own).map_err(|cause| options.failed("hdr", cause)),
     }
@@ -232,8 +230,8 @@ fn digest_method(own: &mut Options) -> std::result::Result<Method, RequestError>
         let reason = format!("[compression] must be greater than or equal to 0. Found [{shown}]");
         return Err(own.refused("compression", reason));
     }
-    let exactness = match own.text("execution_hint")?.as_deref() {
-        None | Some("default") => 1,
+    let finer = match own.text("execution_hint")?.as_deref() {
+        None | Some("default") => 1.0,
         Some("high_accuracy") => HIGH_ACCURACY,
         Some(hint) => {
             let reason =
@@ -242,7 +240,7 @@ fn digest_method(own: &mut Options) -> std::result::Result<Method, RequestError>
         }
     };
     own.finish()?;
-    Ok(Method::Digest { compression, exactness })
+    Ok(Method::Digest { compression: compression * finer })
 }
 
 fn hdr_method(own: &mut Options) -> std::result::Result<Method, RequestError> {
