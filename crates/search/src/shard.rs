@@ -58,7 +58,9 @@ pub(crate) fn search<'a>(
 ) -> Result<ShardHits> {
     let request = wanted.request;
     let match_all = Query::match_all();
-    let query = query::bind(request.query.as_ref().unwrap_or(&match_all), shard, context.now_millis)?;
+    let mut query = request.query.clone().unwrap_or(match_all);
+    query.boost *= request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
+    let query = query::bind(&query, shard, context.now_millis)?;
     let post_filter = match &request.post_filter {
         Some(filter) => Some(query::bind(filter, shard, context.now_millis)?),
         None => None,

@@ -340,7 +340,7 @@ impl Segment {
 
     /// Which documents have the field: from its column, otherwise from norms, points or terms (computed once and kept).
     pub fn presence(&self, path: &str) -> Result<Option<Presence<'_>>> {
-        let Some(number) = self.number(path) else { return Ok(None) };
+        let Some(number) = self.number(path) else { return self.named(path) };
         if let Some(column) = self.numbers(path)? {
             return Ok(Some(column.presence()));
         }
@@ -349,11 +349,31 @@ impl Segment {
         }
         let state = &self.fields[number as usize].presence;
         if state.get().is_none() {
-            let Some(words) = self.compute_presence(number)? else { return Ok(None) };
+            let Some(words) = self.compute_presence(number)? else { return self.named(path) };
             let count = words.iter().map(|word| word.count_ones()).sum();
             let _ = state.set((words.into(), count));
         }
         Ok(state.get().map(|(words, count)| Presence::Bits(words.clone(), *count)))
+    }
+
+    /// Documents that name the field in `_field_names`: those of a field with neither column, norms nor terms.
+    fn named(&self, path: &str) -> Result<Option<Presence<'_>>> {
+        let Some(number) = self.number("_field_names") else { return Ok(None) };
+        let Some(inverted) = self.inverted(number)? else { return Ok(None) };
+        let Some(info) = inverted.terms.get(path.as_bytes())? else { return Ok(None) };
+        let mut words = vec![0u64; self.doc_count().div_ceil(64) as usize];
+        let mut postings = inverted.postings.postings(&info, Want::Docs)?;
+        while postings.doc() != NO_MORE_DOCS {
+            for doc in postings.block_docs() {
+                let word = words.get_mut(*doc as usize / 64);
+                *word.ok_or_else(|| Error::corrupt("postings", 0, "documents of the segment"))? |=
+                    1 << (doc % 64);
+            }
+            postings.next_block();
+        }
+        postings.status()?;
+        let count = words.iter().map(|word| word.count_ones()).sum();
+        Ok(Some(Presence::Bits(words.into(), count)))
     }
 
     fn compute_presence(&self, number: u32) -> Result<Option<Vec<u64>>> {

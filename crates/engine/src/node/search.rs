@@ -69,7 +69,7 @@ impl Node {
             cancelled.clone(),
         );
         let pinned = self.pin(expression, options, routing)?;
-        let request = &self.prepared(request, &pinned)?;
+        let request = &self.prepared(request, &pinned, options)?;
         let context = self.search_context(cancelled);
         let meters = Meters::start(self, &pinned.shards);
         let outcome = match scroll_keep_alive_ms {
@@ -294,10 +294,20 @@ impl Node {
         Ok(pinned)
     }
 
-    fn prepared(&self, request: &SearchRequest, pinned: &Pinned) -> Result<SearchRequest> {
+    fn prepared(
+        &self,
+        request: &SearchRequest,
+        pinned: &Pinned,
+        options: IndicesOptions,
+    ) -> Result<SearchRequest> {
         let mut request = request.clone();
         if let Some(filter) = &pinned.filter {
             request.query = Some(filtered(request.query, filter)?);
+        }
+        for (expression, boost) in std::mem::take(&mut request.indices_boost) {
+            for index in self.catalog.load().resolve(&expression, options)? {
+                request.index_boosts.entry(index.uuid.to_string()).or_insert(boost);
+            }
         }
         Ok(request)
     }

@@ -1,6 +1,6 @@
 //! Bounded thread pools: where handlers run, and when a request is turned away instead.
 //!
-//! Names and queue sizes are Elasticsearch's (`write`, `search`, `get`, `management`). A full queue answers
+//! Names and queue sizes are Elasticsearch's (`write`, `search`, `get`, `management`, ...). A full queue answers
 //! `es_rejected_execution_exception` (429). A panic in a job ends that job only.
 
 use std::collections::VecDeque;
@@ -134,8 +134,13 @@ pub enum PoolName {
     Search,
     /// Gets: one thread a core, queue 1,000.
     Get,
-    /// Everything that inspects or administers, refresh and merges included: they may wait long, so up to 8 threads.
+    /// Everything that inspects or administers, refresh included: up to 8 threads.
     Management,
+    /// Creates, opens, closes and deletes indices: opening one may replay a translog.
+    Generic,
+    Flush,
+    /// One at a time: a merge of everything takes the disk to itself.
+    ForceMerge,
 }
 
 pub struct Pools {
@@ -143,6 +148,9 @@ pub struct Pools {
     pub search: Pool,
     pub get: Pool,
     pub management: Pool,
+    pub generic: Pool,
+    pub flush: Pool,
+    pub force_merge: Pool,
 }
 
 impl Pools {
@@ -153,6 +161,9 @@ impl Pools {
             search: Pool::start("search", cores * 3 / 2 + 1, 1_000)?,
             get: Pool::start("get", cores, 1_000)?,
             management: Pool::start("management", (cores + 3).min(8), 10_000)?,
+            generic: Pool::start("generic", 4, 10_000)?,
+            flush: Pool::start("flush", cores.div_ceil(2).clamp(1, 5), 10_000)?,
+            force_merge: Pool::start("force_merge", 1, 10_000)?,
         })
     }
 
@@ -162,11 +173,16 @@ impl Pools {
             PoolName::Search => &self.search,
             PoolName::Get => &self.get,
             PoolName::Management => &self.management,
+            PoolName::Generic => &self.generic,
+            PoolName::Flush => &self.flush,
+            PoolName::ForceMerge => &self.force_merge,
         }
     }
 
-    pub fn stats(&self) -> [PoolStats; 4] {
-        [self.get.stats(), self.management.stats(), self.search.stats(), self.write.stats()]
+    /// By name.
+    pub fn stats(&self) -> [PoolStats; 7] {
+        let Pools { write, search, get, management, generic, flush, force_merge } = self;
+        [flush, force_merge, generic, get, management, search, write].map(Pool::stats)
     }
 }
 

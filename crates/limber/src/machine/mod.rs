@@ -101,3 +101,19 @@ pub fn os_release() -> (String, String) {
         fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
     )
 }
+
+/// The mount point that holds `path`, with its device as Java prints it (`/ (/dev/sda1)`), and the file system's type.
+pub fn mount_of(path: &std::path::Path) -> (String, String) {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    mounts
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split(' ');
+            Some((words.next()?, words.next()?, words.next()?))
+        })
+        .filter(|(_, point, _)| path.starts_with(point))
+        .max_by_key(|(_, point, _)| point.len())
+        .map(|(device, point, kind)| (format!("{point} ({device})"), kind.to_owned()))
+        .unwrap_or_default()
+}

@@ -82,8 +82,8 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         }
         let tokenizer =
             custom.get("tokenizer").map_or(Ok("keyword".into()), |value| string("tokenizer", value))?;
-        let filters = custom.get("filter").map_or(Ok(Vec::new()), texts_of)?;
-        Arc::new(Analyzers::ad_hoc(&Value::Null, &tokenizer, &filters)?)
+        let (declared, filters) = filters_of(custom.get("filter"))?;
+        Arc::new(Analyzers::ad_hoc(&json!({"filter": declared}), &tokenizer, &filters)?)
     } else {
         let built_in = Analyzers::built_in();
         let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
@@ -145,6 +145,27 @@ fn string(name: &str, value: &Value) -> Result<String> {
             format!("[analyze_request] {name} doesn't support values of this type"),
         )
     })
+}
+
+/// Filters by name; those defined in the request get names of their own.
+fn filters_of(value: Option<&Value>) -> Result<(serde_json::Map<String, Value>, Vec<String>)> {
+    let mut declared = serde_json::Map::new();
+    let mut names = Vec::new();
+    let items = match value {
+        None => &[][..],
+        Some(Value::Array(items)) => items,
+        Some(one) => std::slice::from_ref(one),
+    };
+    for item in items {
+        if item.is_object() {
+            let name = format!("_anonymous_{}", names.len());
+            declared.insert(name.clone(), item.clone());
+            names.push(name);
+        } else {
+            names.push(string("filter", item)?);
+        }
+    }
+    Ok((declared, names))
 }
 
 fn texts_of(value: &Value) -> Result<Vec<String>> {

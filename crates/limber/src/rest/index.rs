@@ -22,15 +22,25 @@ const fn route(
     Route { methods, path, parameters, pool: PoolName::Management, handler }
 }
 
+/// A route that may take long: it opens or closes shards.
+const fn slow(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    handler: super::router::Handler,
+) -> Route {
+    Route { methods, path, parameters, pool: PoolName::Generic, handler }
+}
+
 pub const ROUTES: &[Route] = &[
-    route(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
-    route(&[Method::Delete], "/{index}", CHANGE, delete),
+    slow(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
+    slow(&[Method::Delete], "/{index}", CHANGE, delete),
     route(&[Method::Get], "/{index}", GET, get),
     route(&[Method::Head], "/{index}", GET, exists),
-    route(&[Method::Post], "/{index}/_open", CHANGE, open),
-    route(&[Method::Post], "/_open", CHANGE, open),
-    route(&[Method::Post], "/{index}/_close", CHANGE, close),
-    route(&[Method::Post], "/_close", CHANGE, close),
+    slow(&[Method::Post], "/{index}/_open", CHANGE, open),
+    slow(&[Method::Post], "/_open", CHANGE, open),
+    slow(&[Method::Post], "/{index}/_close", CHANGE, close),
+    slow(&[Method::Post], "/_close", CHANGE, close),
     route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
     route(&[Method::Get], "/_resolve/index/{name}", with_indices_options![], resolve),
 ];

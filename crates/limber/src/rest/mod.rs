@@ -2,6 +2,7 @@
 //!
 //! Question answered: "which engine call is this request, and how does Elasticsearch word the answer?"
 
+mod absent;
 mod alias;
 mod analyze;
 mod app;
@@ -62,4 +63,5 @@ pub const ROUTES: &[&[Route]] = &[
     validate::ROUTES,
     placement::ROUTES,
     cat::ROUTES,
+    absent::ROUTES,
 ];

@@ -51,8 +51,19 @@ pub const ROUTES: &[Route] = &[
     get("/_nodes/{node}/stats/{metric}/{index_metric}", STATS, stats),
 ];
 
-const INFO_METRICS: &[&str] =
-    &["settings", "os", "process", "jvm", "thread_pool", "transport", "http", "plugins", "ingest", "indices"];
+const INFO_METRICS: &[&str] = &[
+    "settings",
+    "os",
+    "process",
+    "jvm",
+    "thread_pool",
+    "transport",
+    "http",
+    "plugins",
+    "ingest",
+    "aggregations",
+    "indices",
+];
 const STATS_METRICS: &[&str] = &[
     "indices",
     "os",
@@ -212,7 +223,23 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     let processors: Vec<Value> =
         limber_engine::ingest::processor_names().iter().map(|name| json!({"type": name})).collect();
     section("ingest", json!({"processors": processors}));
+    let aggregations: Map<String, Value> = limber_search::aggregation::names()
+        .map(|name| (name.to_owned(), json!({"types": aggregated_types(name)})))
+        .collect();
+    section("aggregations", Value::Object(aggregations));
     Ok(envelope(app, Some(node)))
+}
+
+/// The kinds of values an aggregation takes, in the words of Elasticsearch's registry.
+fn aggregated_types(name: &str) -> &'static [&'static str] {
+    match name {
+        "filter" | "filters" => &["other"],
+        "cardinality" | "missing" | "terms" | "value_count" => {
+            &["boolean", "date", "ip", "keyword", "numeric"]
+        }
+        "date_histogram" | "date_range" => &["boolean", "date", "numeric"],
+        _ => &["boolean", "date", "numeric"],
+    }
 }
 
 fn stats(app: &App, request: &Request) -> Result<Response> {
@@ -268,7 +295,15 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         node["thread_pool"] = thread_pool_section(app);
     }
     if wants("fs") {
-        node["fs"] = app.node.fs_stats();
+        let mut fs = app.node.fs_stats();
+        if let Some(data) = fs["data"].as_array_mut() {
+            for entry in data {
+                let (mount, kind) = machine::mount_of(&config.data_path);
+                entry["mount"] = mount.into();
+                entry["type"] = kind.into();
+            }
+        }
+        node["fs"] = fs;
     }
     if wants("transport") {
         node["transport"] = json!({"server_open": 0, "total_outbound_connections": 0, "rx_count": 0, "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0});

@@ -96,8 +96,10 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
     let human = request.flag_or("human", false)?;
     let detailed = request.flag_or("detailed", false)?;
     let active_only = request.flag_or("active_only", false)?;
-    let options =
-        indices_options(request, IndicesOptions { expand_closed: true, ..IndicesOptions::BROADCAST })?;
+    let options = indices_options(
+        request,
+        IndicesOptions { expand_closed: true, forbid_closed_indices: false, ..IndicesOptions::BROADCAST },
+    )?;
     let mut answer = Map::new();
     // Shards come up before a request can ask for them, so nothing is ever active.
     if active_only {

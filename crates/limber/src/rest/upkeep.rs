@@ -25,15 +25,19 @@ const fn route(
     Route { methods, path, parameters, pool: PoolName::Management, handler }
 }
 
+const fn on(pool: PoolName, route: Route) -> Route {
+    Route { pool, ..route }
+}
+
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
 pub const ROUTES: &[Route] = &[
     route(BOTH, "/_refresh", REFRESH, refresh),
     route(BOTH, "/{index}/_refresh", REFRESH, refresh),
-    route(BOTH, "/_flush", FLUSH, flush),
-    route(BOTH, "/{index}/_flush", FLUSH, flush),
-    route(&[Method::Post], "/_forcemerge", MERGE, force_merge),
-    route(&[Method::Post], "/{index}/_forcemerge", MERGE, force_merge),
+    on(PoolName::Flush, route(BOTH, "/_flush", FLUSH, flush)),
+    on(PoolName::Flush, route(BOTH, "/{index}/_flush", FLUSH, flush)),
+    on(PoolName::ForceMerge, route(&[Method::Post], "/_forcemerge", MERGE, force_merge)),
+    on(PoolName::ForceMerge, route(&[Method::Post], "/{index}/_forcemerge", MERGE, force_merge)),
     route(&[Method::Post], "/_cache/clear", CLEAR, clear_cache),
     route(&[Method::Post], "/{index}/_cache/clear", CLEAR, clear_cache),
 ];

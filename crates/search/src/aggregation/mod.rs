@@ -60,6 +60,11 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("value_count", metric::Metric::value_count),
 ];
 
+/// Names of the aggregations there are, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    AGGREGATIONS.iter().map(|(name, _)| *name)
+}
+
 /// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
 const KNOWN_ELSEWHERE: &[&str] = &[
     "adjacency_matrix",

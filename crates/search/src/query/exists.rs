@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs};
+use super::bound::{BoundQuery, Docs, Node};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
 use crate::json;
@@ -30,6 +30,16 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 
 impl QueryNode for Exists {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        match self.field.as_str() {
+            // Every document has them.
+            "_index" | "_id" | "_seq_no" | "_primary_term" | "_version" => {
+                return Ok(Node::Everything { boost }.into());
+            }
+            "_source" => {
+                return Err(binder.query_shard("The _source field is not searchable").into());
+            }
+            _ => {}
+        }
         let paths = binder.paths_with_values(&self.field);
         let text = |path: &str| format!("ConstantScore(FieldExistsQuery [field={path}])");
         Ok(match paths.as_slice() {

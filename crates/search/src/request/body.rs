@@ -1,5 +1,7 @@
 //! The body of `_search` and `_count`: one table of keys, each refused or understood.
 
+use std::collections::HashMap;
+
 use limber_mapping::RequestError;
 use serde_json::Value;
 
@@ -93,6 +95,10 @@ pub struct SearchRequest {
     pub aggregations: Option<Aggregations>,
     /// `typed_keys`: aggregations are named with their type.
     pub typed_keys: bool,
+    /// `indices_boost`: an index expression and its factor; the first that names an index counts.
+    pub indices_boost: Vec<(String, f32)>,
+    /// `indices_boost` by the index's uuid, resolved by whoever knows the indices.
+    pub index_boosts: HashMap<String, f32>,
 }
 
 impl Default for SearchRequest {
@@ -118,6 +124,8 @@ impl Default for SearchRequest {
             terminate_after: 0,
             aggregations: None,
             typed_keys: false,
+            indices_boost: Vec::new(),
+            index_boosts: HashMap::new(),
         }
     }
 }
@@ -215,9 +223,10 @@ impl SearchRequest {
             "terminate_after" if is_scalar => self.terminate_after = terminate_after(json::int(value)?)?,
             // Names a statistics group; the groups' counters are not reported yet, the hits do not depend on it.
             "stats" | "profile" if value == &Value::Bool(false) || value == &Value::Array(Vec::new()) => {}
-            "highlight" | "suggest" | "rescore" | "collapse" | "indices_boost" | "script_fields"
-            | "runtime_mappings" | "slice" | "pit" | "ext" | "knn" | "rank" | "retriever" | "profile"
-            | "stats" | "sub_searches" => {
+            "indices_boost" => self.indices_boost = indices_boost(value)?,
+            "highlight" | "suggest" | "rescore" | "collapse" | "script_fields" | "runtime_mappings"
+            | "slice" | "pit" | "ext" | "knn" | "rank" | "retriever" | "profile" | "stats"
+            | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
@@ -307,6 +316,31 @@ impl CountRequest {
         }
         Ok(request)
     }
+}
+
+/// `[{"index": 2.0}, ..]`, or the old form of one object.
+fn indices_boost(value: &Value) -> Result<Vec<(String, f32)>, RequestError> {
+    let malformed = |found: &Value| {
+        RequestError::parsing(format!(
+            "Expected [START_OBJECT] in [indices_boost] but found [{}]",
+            json::token(found)
+        ))
+    };
+    let objects: Vec<&Value> = match value {
+        Value::Array(items) => items.iter().collect(),
+        other => vec![other],
+    };
+    let mut boosts = Vec::new();
+    for object in objects {
+        let members = object.as_object().ok_or_else(|| malformed(object))?;
+        if value.is_array() && members.len() != 1 {
+            return Err(malformed(object));
+        }
+        for (index, boost) in members {
+            boosts.push((index.clone(), json::float(boost)?));
+        }
+    }
+    Ok(boosts)
 }
 
 pub(super) fn from(value: i32) -> Result<u32, RequestError> {

@@ -1,0 +1,82 @@
+//! Endpoints that Elasticsearch has and Limber lacks: refused by name, so that nobody looks for a typing error.
+
+use limber_engine::Result;
+use limber_mapping::RequestError;
+
+use super::router::ANY_PARAMETER;
+use super::{App, Route};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const EVERY: &[Method] = &[Method::Get, Method::Head, Method::Post, Method::Put, Method::Delete];
+
+const fn absent(path: &'static str) -> Route {
+    Route { methods: EVERY, path, parameters: &[ANY_PARAMETER], pool: PoolName::Management, handler: refuse }
+}
+
+pub const ROUTES: &[Route] = &[
+    absent("/_async_search"),
+    absent("/_async_search/{id}"),
+    absent("/{index}/_async_search"),
+    absent("/_cat/ml/{what}"),
+    absent("/_cat/repositories"),
+    absent("/_cat/snapshots"),
+    absent("/_cat/snapshots/{repository}"),
+    absent("/_cluster/allocation/explain"),
+    absent("/_cluster/reroute"),
+    absent("/_data_stream"),
+    absent("/_data_stream/{name}"),
+    absent("/_delete_by_query/{task}/_rethrottle"),
+    absent("/{index}/_delete_by_query"),
+    absent("/{index}/_clone/{target}"),
+    absent("/{index}/_shrink/{target}"),
+    absent("/{index}/_split/{target}"),
+    absent("/{index}/_disk_usage"),
+    absent("/{index}/_field_usage_stats"),
+    absent("/{index}/_eql/search"),
+    absent("/_ilm/policy"),
+    absent("/_ilm/policy/{policy}"),
+    absent("/{index}/_knn_search"),
+    absent("/_knn_search"),
+    absent("/_msearch/template"),
+    absent("/{index}/_msearch/template"),
+    absent("/_mtermvectors"),
+    absent("/{index}/_mtermvectors"),
+    absent("/{index}/_termvectors"),
+    absent("/{index}/_termvectors/{id}"),
+    absent("/_nodes/hot_threads"),
+    absent("/_nodes/{node}/hot_threads"),
+    absent("/_nodes/usage"),
+    absent("/_pit"),
+    absent("/{index}/_pit"),
+    absent("/_query"),
+    absent("/_rank_eval"),
+    absent("/{index}/_rank_eval"),
+    absent("/_reindex"),
+    absent("/_render/template"),
+    absent("/_render/template/{id}"),
+    absent("/{index}/_rollover"),
+    absent("/{index}/_rollover/{new_index}"),
+    absent("/_script_context"),
+    absent("/_script_language"),
+    absent("/_scripts/{id}"),
+    absent("/_scripts/{id}/{context}"),
+    absent("/_scripts/painless/_execute"),
+    absent("/_search/template"),
+    absent("/{index}/_search/template"),
+    absent("/_snapshot"),
+    absent("/_snapshot/{repository}"),
+    absent("/_snapshot/{repository}/{snapshot}"),
+    absent("/_snapshot/{repository}/{snapshot}/{action}"),
+    absent("/_snapshot/{repository}/{snapshot}/{action}/{target}"),
+    absent("/_sql"),
+    absent("/{index}/_terms_enum"),
+    absent("/_update_by_query/{task}/_rethrottle"),
+    absent("/{index}/_update_by_query"),
+];
+
+fn refuse(_: &App, request: &Request) -> Result<Response> {
+    let path = request.uri.split('?').next().unwrap_or("");
+    Err(RequestError::unsupported(format!("the API [{path}]")))
+}
