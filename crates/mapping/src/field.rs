@@ -21,9 +21,13 @@ pub enum FieldType {
     Double,
     Float,
     HalfFloat,
-    ScaledFloat { scaling_factor: f64 },
+    ScaledFloat {
+        scaling_factor: f64,
+    },
     Boolean,
-    Date { format: Arc<DateFormat> },
+    Date {
+        format: Arc<DateFormat>,
+    },
     Ip,
     /// Number column of [`crate::geo::GeoPoint::encode`]; no index, as no geo query is here yet.
     GeoPoint,

@@ -299,7 +299,11 @@ fn integer<'a>(width: IntegerWidth, field: &Field, scalar: Scalar<'_>) -> Result
         // Elasticsearch reads `long` as a decimal, the narrower types through a double.
         return Err(match width {
             IntegerWidth::Long => cause(format!("For input string: \"{text}\"")),
-            _ => Box::new(RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))),
+            _ => Box::new(RequestError::new(
+                400,
+                "number_format_exception",
+                format!("For input string: \"{text}\""),
+            )),
         });
     };
     if found.has_fraction && !field.coerce {

@@ -131,8 +131,11 @@ impl FsDirectory {
 impl Directory for FsDirectory {
     fn create(&self, name: &str) -> Result<Box<dyn FileWriter>> {
         let path = self.file(name);
-        let file =
-            OpenOptions::new().write(true).create_new(true).open(&path).map_err(|e| Error::io("create", &path, e))?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(|e| Error::io("create", &path, e))?;
         Ok(Box::new(FsWriter::new(file, path, 0)))
     }
 

@@ -65,7 +65,12 @@ impl Pool {
             Err(used) => {
                 self.tripped_count.fetch_add(1, Ordering::Relaxed);
                 let wanted_bytes = used.saturating_add(bytes);
-                Err(Error::LimitExceeded { pool: self.name, label: label.to_owned(), wanted_bytes, limit_bytes })
+                Err(Error::LimitExceeded {
+                    pool: self.name,
+                    label: label.to_owned(),
+                    wanted_bytes,
+                    limit_bytes,
+                })
             }
         }
     }

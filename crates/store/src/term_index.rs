@@ -53,7 +53,12 @@ pub struct TermIndexStats {
 /// Where term-index pages live.
 pub trait TermIndexCache: Send + Sync {
     /// The page of `key`; `load` reads and verifies its bytes when it is not there.
-    fn page(&self, key: PageKey, slot: &PageSlot, load: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<PageRef>;
+    fn page(
+        &self,
+        key: PageKey,
+        slot: &PageSlot,
+        load: &mut dyn FnMut() -> Result<Vec<u8>>,
+    ) -> Result<PageRef>;
     /// Whether segments load all pages when they open.
     fn loads_at_open(&self) -> bool;
     /// The segment closed: its pages can go.
@@ -70,7 +75,12 @@ pub struct ResidentTermIndex {
 }
 
 impl TermIndexCache for ResidentTermIndex {
-    fn page(&self, _key: PageKey, slot: &PageSlot, load: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<PageRef> {
+    fn page(
+        &self,
+        _key: PageKey,
+        slot: &PageSlot,
+        load: &mut dyn FnMut() -> Result<Vec<u8>>,
+    ) -> Result<PageRef> {
         if let Some(page) = slot.0.get() {
             return Ok(PageRef(page.clone()));
         }

@@ -39,13 +39,15 @@ impl Method {
     }
 }
 
+/// Decoded query parameters in the order of the URL.
+pub type Parameters = Vec<(String, String)>;
+
 /// One request, fully read.
 #[derive(Debug)]
 pub struct Request {
     /// Path and query exactly as sent, for messages.
     pub uri: String,
-    /// Decoded query parameters in order.
-    pub query: Vec<(String, String)>,
+    pub query: Parameters,
     /// Values of the matched route's placeholders, by name.
     pub path_values: Vec<(&'static str, String)>,
     pub body: Bytes,
@@ -55,7 +57,7 @@ pub struct Request {
 
 impl Request {
     /// Splits and decodes `path_and_query`. Errors on broken percent encoding.
-    pub fn parse_uri(path_and_query: &str) -> Result<(Vec<String>, Vec<(String, String)>), RequestError> {
+    pub fn parse_uri(path_and_query: &str) -> Result<(Vec<String>, Parameters), RequestError> {
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
         let decode = |text: &str| -> Result<String, RequestError> {
             percent_decode_str(text)

@@ -349,7 +349,7 @@ pub fn now_millis() -> u64 {
 fn os_section() -> Value {
     let os = machine::os();
     let used = os.memory_total_bytes.saturating_sub(os.memory_available_bytes);
-    let percent = |part: u64, whole: u64| if whole == 0 { 0 } else { part * 100 / whole };
+    let percent = |part: u64, whole: u64| (part * 100).checked_div(whole).unwrap_or(0);
     json!({
         "timestamp": now_millis(),
         "cpu": {

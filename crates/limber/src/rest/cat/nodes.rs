@@ -49,7 +49,7 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
     let (os, process) = (machine::os(), machine::process());
     let ledger = app.node.ledger();
     let used: u64 = ledger.pools().iter().map(|pool| pool.used_bytes()).sum();
-    let percent = |part: u64, whole: u64| if whole == 0 { 0 } else { part * 100 / whole };
+    let percent = |part: u64, whole: u64| (part * 100).checked_div(whole).unwrap_or(0);
     let fs = app.node.fs_stats();
     let disk = |name: &str| fs["total"][name].as_u64().unwrap_or(0);
     let (disk_total, disk_available) = (disk("total_in_bytes"), disk("available_in_bytes"));
