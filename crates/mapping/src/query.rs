@@ -3,6 +3,7 @@
 //! Source: `termQuery` and `rangeQuery` of Elasticsearch's field types.
 
 use std::ops::Bound;
+use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -51,6 +52,19 @@ pub struct DateContext<'a> {
 impl DateContext<'_> {
     pub fn at(now_millis: i64) -> DateContext<'static> {
         DateContext { now_millis, zone: &Zone::Utc, format: None }
+    }
+}
+
+impl<'a> DateContext<'a> {
+    /// Numbers are milliseconds whatever the field's format says, and so is the other end of their range; the query's own format wins.
+    /// Source: Elasticsearch's `DateFieldType.rangeQuery`.
+    fn for_numbers(&self, has_number: bool) -> DateContext<'a> {
+        static EPOCH_MILLIS: LazyLock<DateFormat> =
+            LazyLock::new(|| DateFormat::parse_list("epoch_millis").expect("a format of the table"));
+        match self.format {
+            None if has_number => DateContext { format: Some(&EPOCH_MILLIS), ..*self },
+            _ => *self,
+        }
     }
 }
 
@@ -141,6 +155,7 @@ impl Field {
             }
             Shape::Scaled(factor) => Selection::Number(scaled(self.double(&text)?, factor)),
             Shape::Date => {
+                let context = &context.for_numbers(value.is_number());
                 let (lower, upper) = (self.date(&text, false, context)?, self.date(&text, true, context)?);
                 numbers(lower as i128, upper as i128)
             }
@@ -167,6 +182,8 @@ impl Field {
                 self.kind.name()
             ))),
             shape => {
+                let has_number = [lower, upper].iter().flatten().any(|end| end.value.is_number());
+                let context = &context.for_numbers(shape == Shape::Date && has_number);
                 let lower =
                     lower.map(|end| self.lower(shape, end, context)).transpose()?.unwrap_or(i128::MIN);
                 let upper =
@@ -178,7 +195,7 @@ impl Field {
                 if lower > high as i128 || upper < low as i128 {
                     return Ok(Selection::Nothing);
                 }
-                Ok(numbers(lower, upper))
+                Ok(numbers(lower.max(low.into()), upper.min(high.into())))
             }
         }
     }

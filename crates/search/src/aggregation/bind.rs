@@ -70,7 +70,7 @@ fn bind(aggregation: &Aggregation, shard: &ShardSnapshot, now_millis: i64) -> Re
         (Kind::Terms(terms), Some(source)) => {
             bound.filter = TermFilter::bind(&terms.include, &terms.exclude, source, &terms.name)?;
         }
-        (Kind::Histogram(histogram), _) => histogram.order.check_on_shard(&aggregation.subs)?,
+        (Kind::Histogram(histogram), _) => histogram.check_on_shard(&aggregation.subs)?,
         (Kind::DateHistogram(histogram), Some(source)) => {
             histogram.order.check_on_shard(&aggregation.subs)?;
             bound.shape.date = Some(histogram.shape(source)?);

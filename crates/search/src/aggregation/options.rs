@@ -18,11 +18,13 @@ pub struct Options {
     /// The name the user gave it.
     pub name: String,
     map: Map<String, Value>,
+    /// `field` is not there: said after unknown options are.
+    has_no_field: bool,
 }
 
 impl Options {
     pub fn new(kind: &'static str, name: &str, map: Map<String, Value>) -> Options {
-        Options { kind, name: name.to_owned(), map }
+        Options { kind, name: name.to_owned(), map, has_no_field: false }
     }
 
     /// `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
@@ -59,7 +61,8 @@ impl Options {
     pub fn text(&mut self, option: &str) -> Result<Option<String>> {
         match self.take(option) {
             None => Ok(None),
-            Some(value) => json::scalar_text(&value).map(Some).ok_or_else(|| self.wrong_type(option, &value)),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(value) => Err(self.wrong_type(option, &value)),
         }
     }
 
@@ -105,6 +108,9 @@ impl Options {
     /// Refuses what no one took.
     pub fn finish(&self) -> Result<()> {
         match self.map.keys().next() {
+            None if self.has_no_field => Err(RequestError::illegal_argument(
+                "Required one of fields [field, script], but none were specified.",
+            )),
             None => Ok(()),
             Some(option) => Err(unknown_field(self.kind, option)),
         }
@@ -138,9 +144,9 @@ impl ValuesOptions {
                 options.kind
             )));
         }
-        let field = options.text("field")?.ok_or_else(|| {
-            RequestError::illegal_argument("Required one of fields [field, script], but none were specified.")
-        })?;
+        let field = options.text("field")?;
+        options.has_no_field = field.is_none();
+        let field = field.unwrap_or_default();
         let missing = options.take("missing");
         if let Some(value @ (Value::Array(_) | Value::Object(_))) = &missing {
             return Err(options.wrong_type("missing", value));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
-use super::super::tree::Kind;
+use super::super::tree::{Aggregation, Kind};
 use super::bounds::Bounds;
 use crate::json;
 
@@ -35,6 +35,14 @@ pub(super) fn min_doc_count(options: &mut Options) -> Result<u64, RequestError> 
 }
 
 impl Histogram {
+    /// A left out interval is found on the shard.
+    pub fn check_on_shard(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
+        if self.interval == 0.0 {
+            return Err(RequestError::illegal_argument("interval must be positive, got: 0.0"));
+        }
+        self.order.check_on_shard(subs)
+    }
+
     pub fn parse(options: &mut Options) -> Result<Kind, RequestError> {
         let interval = options.double("interval")?;
         if let Some(interval) = interval
@@ -61,11 +69,9 @@ impl Histogram {
         let keyed = options.boolean("keyed")?.unwrap_or(false);
         let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::key_ascending);
         let values = ValuesOptions::parse(options)?;
-        let interval =
-            interval.ok_or_else(|| RequestError::illegal_argument("interval must be positive, got: 0.0"))?;
         Ok(Kind::Histogram(Histogram {
             values,
-            interval,
+            interval: interval.unwrap_or(0.0),
             offset,
             min_doc_count,
             extended_bounds,

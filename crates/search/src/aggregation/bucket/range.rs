@@ -38,6 +38,9 @@ pub struct ShownRange {
     pub key: Option<String>,
     pub from: f64,
     pub to: f64,
+    /// What values are compared with: the ends as the field would hold them.
+    pub stored_from: f64,
+    pub stored_to: f64,
 }
 
 impl Ranges {
@@ -82,7 +85,8 @@ impl Ranges {
         for range in &self.ranges {
             let from = end(&range.from, source)?.unwrap_or(f64::NEG_INFINITY);
             let to = end(&range.to, source)?.unwrap_or(f64::INFINITY);
-            shown.push(ShownRange { key: range.key.clone(), from, to });
+            let (stored_from, stored_to) = (stored(from, source), stored(to, source));
+            shown.push(ShownRange { key: range.key.clone(), from, to, stored_from, stored_to });
         }
         shown.sort_by(|left, right| left.from.total_cmp(&right.from).then(left.to.total_cmp(&right.to)));
         Ok(shown)
@@ -126,7 +130,11 @@ fn end(value: &Option<Value>, source: &Source) -> Result<Option<f64>> {
         ))
         .into());
     }
-    // A float field's values were rounded; so must be what they are compared with.
+    Ok(Some(number))
+}
+
+/// A float field's values were rounded; so must be what they are compared with.
+fn stored(end: f64, source: &Source) -> f64 {
     let is_float = source.field.as_ref().is_some_and(|field| matches!(field.kind, FieldType::Float));
-    Ok(Some(if is_float { f64::from(number as f32) } else { number }))
+    if is_float { f64::from(end as f32) } else { end }
 }

@@ -42,7 +42,7 @@ impl<'s> RangeCollector<'s> {
             reader: NumberReader::new(source, &request.values.field)?,
             counts: Vec::new(),
             counted: vec![0; ranges.len()],
-            is_disjoint: ranges.windows(2).all(|pair| pair[0].to <= pair[1].from),
+            is_disjoint: ranges.windows(2).all(|pair| pair[0].stored_to <= pair[1].stored_from),
             subs,
             emitted: Emitted::default(),
             doubles: Vec::new(),
@@ -81,18 +81,18 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
             && ranges.len() <= 16
         {
             for &value in values.values {
-                let end = ranges.iter().map(|range| usize::from(range.from <= value)).sum::<usize>();
-                if end > 0 && value < ranges[end - 1].to {
+                let end = ranges.iter().map(|range| usize::from(range.stored_from <= value)).sum::<usize>();
+                if end > 0 && value < ranges[end - 1].stored_to {
                     counts[end - 1] += 1;
                 }
             }
             return Ok(());
         }
         values.join(entries, &mut self.starts, |entry, parent, value| {
-            let end = ranges.partition_point(|range| range.from <= value);
+            let end = ranges.partition_point(|range| range.stored_from <= value);
             let start = if is_disjoint { end.saturating_sub(1) } else { 0 };
             for range in start..end {
-                if value < ranges[range].to && counted[range] != entry + 1 {
+                if value < ranges[range].stored_to && counted[range] != entry + 1 {
                     counted[range] = entry + 1;
                     let bucket = parent as usize * width + range;
                     counts[bucket] += 1;

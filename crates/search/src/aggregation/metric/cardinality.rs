@@ -6,7 +6,7 @@ use limber_segment::{Segment, SegmentView};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::entries::Entries;
-use super::super::options::{Options, ValuesOptions};
+use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, OrdinalReader, Source};
 use super::super::tree::Kind;
@@ -36,6 +36,9 @@ impl Cardinality {
         options.text("execution_hint")?;
         if options.has("rehash") {
             return Err(RequestError::unsupported("[rehash] in the aggregation [cardinality]"));
+        }
+        if options.has("format") {
+            return Err(unknown_field(options.kind, "format"));
         }
         Ok(Kind::Cardinality(Cardinality {
             values: ValuesOptions::parse(options)?,

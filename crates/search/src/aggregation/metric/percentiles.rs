@@ -85,6 +85,8 @@ impl Percentiles {
         let values = numbers(options, "values")?;
         let method = method(options)?;
         match values {
+            // A missing field is said first.
+            None if !options.has("field") => Percentiles::finish(options, Asked::Ranks, Vec::new(), method),
             None => Err(unbuilt(options, "[values] must not be null")),
             Some(values) if values.is_empty() => Err(unbuilt(options, "[values] must not be an empty array")),
             Some(values) => Percentiles::finish(options, Asked::Ranks, values, method),
