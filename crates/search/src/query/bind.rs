@@ -98,8 +98,26 @@ impl<'a> Binder<'a> {
             {
                 self.scored_term(&field, &term, boost)
             }
+            Selection::Number(number) if field.index && matches!(field.kind, FieldType::Boolean) => {
+                let boost = self.boolean_score(&field, number, boost)?;
+                Ok(convert::constant(&field, Selection::Number(number), boost))
+            }
             other => Ok(convert::constant(&field, other, boost)),
         }
+    }
+
+    /// What BM25 gives to a boolean, which Lucene holds as a term without frequencies and norms; here it is a number.
+    fn boolean_score(&self, field: &Field, number: i64, boost: f32) -> Result<f32, Error> {
+        let (mut statistics, mut doc_freq) = (FieldStatistics::default(), 0);
+        for view in &self.shard.segments {
+            if let Some(points) = view.segment.points(&field.path)? {
+                statistics.doc_count += u64::from(points.doc_count_with_value());
+                statistics.sum_total_term_freq += points.value_count();
+                doc_freq += points.count(number..=number)?;
+            }
+        }
+        let scorer = Bm25::new(boost, vec![(Box::default(), doc_freq)], Arc::new(NormCache::new(statistics)));
+        Ok(scorer.score(1.0, 1))
     }
 
     /// A term of a text or keyword field, scored by BM25.
