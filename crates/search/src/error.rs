@@ -135,6 +135,8 @@ fn is_foreign(kind: &str) -> bool {
 /// The innermost cause that Elasticsearch would name (`ElasticsearchException#guessRootCauses`).
 pub fn root_cause(error: &RequestError) -> &RequestError {
     match &error.caused_by {
+        // Lucene's own exception, by its text.
+        Some(cause) if cause.reason.starts_with("Cannot parse ") => error,
         Some(cause) if error.kind == "x_content_parse_exception" => match cause.kind {
             "illegal_argument_exception" | "number_format_exception" => error,
             _ => root_cause(cause),

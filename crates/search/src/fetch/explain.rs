@@ -6,7 +6,7 @@ use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
 use crate::matcher;
-use crate::query::{BoolNode, BoundQuery, Node, PhraseNode, TermNode};
+use crate::query::{BoolNode, BoundQuery, DisMaxNode, Node, PhraseNode, TermNode};
 use crate::score::{Bm25, Explanation};
 
 /// Explains a document that matches `query`.
@@ -21,6 +21,7 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::Term(node) => term(node, segment, doc)?,
         Node::Phrase(node) => phrase(node, query, segment, doc)?,
         Node::Bool(node) => boolean(node, query, segment, doc)?,
+        Node::DisMax(node) => best(node, query, segment, doc)?,
     })
 }
 
@@ -48,6 +49,14 @@ pub(crate) fn name(query: &BoundQuery) -> String {
                 .collect();
             let slop = if node.slop == 0 { String::new() } else { format!("~{}", node.slop) };
             format!("{}:\"{}\"{slop}", node.field.path, words.join(" "))
+        }
+        Node::DisMax(node) => {
+            let clauses: Vec<String> = node.queries.iter().map(name).collect();
+            let tie = match node.tie_breaker {
+                0.0 => String::new(),
+                tie => format!("~{}", java_float(tie)),
+            };
+            format!("({}){tie}", clauses.join(" | "))
         }
         Node::Bool(node) => {
             let mut clauses = Vec::new();
@@ -99,6 +108,22 @@ fn phrase(node: &PhraseNode, query: &BoundQuery, segment: &Segment, doc: DocId) 
     let freq = matcher::phrase_freq_in(node, segment, doc)?;
     let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
     Ok(weight(&name(query), &node.scorer, freq, norm(segment, &node.field.path, doc)?, doc))
+}
+
+fn best(node: &DisMaxNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let mut details = Vec::new();
+    for clause in &node.queries {
+        if matcher::matches_doc(clause, segment, doc)? {
+            details.push(explain(clause, segment, doc)?);
+        }
+    }
+    let mut score = [0.0];
+    matcher::scorer(query, segment, true)?.score(&[doc], &mut score)?;
+    let text = match node.tie_breaker {
+        0.0 => "max of:".to_owned(),
+        tie => format!("max plus {} times others of:", java_float(tie)),
+    };
+    Ok(Explanation::of(score[0] as f32, text, details))
 }
 
 fn boolean(node: &BoolNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {

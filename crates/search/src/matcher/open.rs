@@ -13,7 +13,7 @@ use super::column::{ColumnDocs, Wanted};
 use super::phrase::{PhraseCursor, PhraseDocs, Slot};
 use super::points::NumberDocs;
 use super::postings::TermDocs;
-use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, PhraseScorer, TermScorer};
+use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, PhraseScorer, TermScorer};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use crate::error::Result;
 use crate::query::{BoundQuery, Docs, Node, PhraseNode};
@@ -32,6 +32,10 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
         Node::Docs { docs, .. } => set(docs, segment)?,
         Node::Constant { inner, .. } => matcher(inner, segment)?,
         Node::Phrase(node) => phrase(node, segment)?,
+        Node::DisMax(node) => {
+            let parts = node.queries.iter().map(|query| matcher(query, segment)).collect::<Result<_>>()?;
+            Box::new(Union { parts })
+        }
         Node::Bool(node) => {
             let open = |queries: &'a [BoundQuery]| {
                 queries.iter().map(|query| matcher(query, segment)).collect::<Result<Vec<_>>>()
@@ -71,6 +75,11 @@ pub(crate) fn scorer<'a>(
                 Ok(Box::new(PhraseScorer { cursor, norms: norms(segment, &node.field)?, bm25: &node.scorer }))
             }
         },
+        Node::DisMax(node) => {
+            let parts =
+                node.queries.iter().map(|query| scorer(query, segment, false)).collect::<Result<_>>()?;
+            Ok(Box::new(DisMaxScorer { parts, tie_breaker: node.tie_breaker, scores: Vec::new() }))
+        }
         Node::Bool(node) => {
             // A document that matches one optional clause of several need not match the others.
             let all_optional = node.min_should_match == node.should.len();

@@ -211,3 +211,48 @@ impl Scorer for BoolScorer<'_> {
         Ok((sum as f32).next_up())
     }
 }
+
+/// The best score of several, plus a share of the others (Lucene's `DisjunctionMaxScorer`).
+pub(super) struct DisMaxScorer<'a> {
+    pub parts: Vec<BoxedScorer<'a>>,
+    pub tie_breaker: f32,
+    /// By document: the best score so far, and the sum of the others.
+    pub scores: Vec<(f32, f64)>,
+}
+
+impl Scorer for DisMaxScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        self.scores.clear();
+        self.scores.resize(docs.len(), (0.0, 0.0));
+        let mut own = vec![0.0; docs.len()];
+        for part in &mut self.parts {
+            own.fill(0.0);
+            part.score(docs, &mut own)?;
+            for ((best, others), score) in self.scores.iter_mut().zip(&own) {
+                let score = *score as f32;
+                if score >= *best {
+                    *others += f64::from(*best);
+                    *best = score;
+                } else {
+                    *others += f64::from(score);
+                }
+            }
+        }
+        for (sum, (best, others)) in sums.iter_mut().zip(&self.scores) {
+            *sum += f64::from((f64::from(*best) + others * f64::from(self.tie_breaker)) as f32);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
+        let (mut best, mut sum) = (0.0f32, 0.0f64);
+        for part in &mut self.parts {
+            let score = part.max_score(start, end)?;
+            best = best.max(score);
+            sum += f64::from(score);
+        }
+        let most = f64::from(best) + (sum - f64::from(best)) * f64::from(self.tie_breaker.max(0.0));
+        // Rounded up, so that no rounding below can exceed it.
+        Ok((most as f32).next_up())
+    }
+}

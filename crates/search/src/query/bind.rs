@@ -1,6 +1,6 @@
 //! From a query tree to a bound one: "what does this query mean on this shard?"
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::bound::{BoundQuery, Docs, Node, PhraseNode, TermNode};
 use super::convert;
-use super::parse::Query;
+use super::parse::{Query, QueryLimits, too_many_nested_clauses};
 use crate::context::{ShardSettings, ShardSnapshot};
 use crate::error::Error;
 use crate::json;
@@ -19,7 +19,7 @@ use crate::score::{Bm25, FieldStatistics, NormCache};
 
 /// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.
 pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundQuery, Error> {
-    let binder = Binder { shard, now_millis, norms: RefCell::default() };
+    let binder = Binder { shard, now_millis, norms: RefCell::default(), terms: Cell::new(0) };
     binder.query(query, 1.0).map_err(|error| match error {
         Error::Request(error) => Error::Request(binder.failed_to_create(error)),
         other => other,
@@ -32,6 +32,8 @@ pub struct Binder<'a> {
     shard: &'a ShardSnapshot,
     now_millis: i64,
     norms: RefCell<HashMap<Arc<str>, Arc<NormCache>>>,
+    /// Scored terms so far: many texts of few terms are as much work as one of many.
+    terms: Cell<u32>,
 }
 
 impl<'a> Binder<'a> {
@@ -77,6 +79,38 @@ impl<'a> Binder<'a> {
             .filter(|field| field.path.starts_with(&under))
             .map(|field| field.path.clone())
             .collect()
+    }
+
+    /// Fields by name or pattern, each with its boost. A pattern stands for the searchable fields it fits, a name for
+    /// itself, mapped or not.
+    pub(crate) fn expand_fields(&self, wanted: &[(String, f32)]) -> Result<Vec<(Arc<str>, f32)>, Error> {
+        /// `indices.query.bool.max_clause_count` in a small node of Elasticsearch.
+        const FIELDS_MAX: usize = 1024;
+        let mut found: Vec<(Arc<str>, f32)> = Vec::new();
+        for (name, boost) in wanted {
+            if !name.contains('*') {
+                found.push((Arc::from(name.as_str()), *boost));
+                continue;
+            }
+            let fields = self.shard.mapping.matching(name);
+            let searchable = fields.filter(|field| {
+                field.id.0 as usize >= limber_mapping::reserved::COUNT && (field.index || field.doc_values)
+            });
+            found.extend(searchable.map(|field| (field.path.clone(), *boost)));
+        }
+        if found.len() > FIELDS_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "field expansion matches too many fields, limit: {FIELDS_MAX}, got: {}",
+                found.len()
+            ))
+            .into());
+        }
+        Ok(found)
+    }
+
+    /// The field, if mapped.
+    pub(crate) fn field(&self, path: &str) -> Option<&Arc<Field>> {
+        self.shard.mapping.field(path)
     }
 
     /// Elasticsearch's `term` on any field type.
@@ -127,6 +161,7 @@ impl<'a> Binder<'a> {
         term: &[u8],
         boost: f32,
     ) -> Result<BoundQuery, Error> {
+        self.count_terms(1)?;
         if !field.index {
             let text = format!("{}:{}", field.path, String::from_utf8_lossy(term));
             return Ok(BoundQuery::constant(
@@ -140,6 +175,16 @@ impl<'a> Binder<'a> {
         Ok(Node::Term(TermNode { field: field.clone(), term: term.into(), scorer }).into())
     }
 
+    /// Errors with `too_many_nested_clauses` as Lucene's `IndexSearcher#rewrite` does.
+    fn count_terms(&self, count: usize) -> Result<(), Error> {
+        let clauses_max = QueryLimits::default().clauses_max;
+        self.terms.set(self.terms.get().saturating_add(count as u32));
+        if self.terms.get() > clauses_max {
+            return Err(too_many_nested_clauses(clauses_max).into());
+        }
+        Ok(())
+    }
+
     pub(crate) fn phrase(
         &self,
         field: &Arc<Field>,
@@ -148,6 +193,7 @@ impl<'a> Binder<'a> {
         boost: f32,
     ) -> Result<PhraseNode, Error> {
         let mut terms: Vec<(Box<[u8]>, u64)> = Vec::new();
+        self.count_terms(slots.len())?;
         let is_plain = slots.iter().all(|(_, alternatives)| alternatives.len() == 1);
         for term in slots.iter().flat_map(|(_, alternatives)| alternatives) {
             let doc_freq = self.doc_freq(field, term)?;

@@ -43,6 +43,7 @@ pub(crate) enum Node {
     },
     Phrase(PhraseNode),
     Bool(BoolNode),
+    DisMax(DisMaxNode),
 }
 
 #[derive(Debug)]
@@ -59,6 +60,13 @@ pub(crate) struct PhraseNode {
     pub slots: Vec<(u32, Vec<Box<[u8]>>)>,
     pub slop: u32,
     pub scorer: Bm25,
+}
+
+/// Two clauses or more.
+#[derive(Debug)]
+pub(crate) struct DisMaxNode {
+    pub queries: Vec<BoundQuery>,
+    pub tie_breaker: f32,
 }
 
 #[derive(Debug, Default)]
@@ -157,6 +165,7 @@ impl BoundQuery {
             Node::Docs { docs: Docs::AnyOf(parts), .. } => parts.len() as u64,
             Node::Docs { .. } => 1,
             Node::Constant { inner, .. } => inner.bit_set_count(),
+            Node::DisMax(node) => 2 * sum(&node.queries),
             // Optional clauses are opened once more where their scores are asked for.
             Node::Bool(node) => {
                 sum(&node.must) + 2 * sum(&node.should) + sum(&node.filter) + sum(&node.must_not)
@@ -171,6 +180,7 @@ impl BoundQuery {
         }
         match &self.node {
             Node::Constant { inner, .. } => inner.named(out),
+            Node::DisMax(node) => node.queries.iter().for_each(|clause| clause.named(out)),
             Node::Bool(node) => {
                 // `must_not` clauses never match a hit.
                 for clause in node.must.iter().chain(&node.should).chain(&node.filter) {

@@ -8,12 +8,17 @@ mod table;
 
 mod bool_query;
 mod constant_score;
+mod dis_max;
 mod exists;
 mod ids;
+mod lenient;
 mod match_all;
 mod match_phrase;
 mod match_text;
+mod multi_match;
 mod prefix;
+mod query_string;
+mod query_string_syntax;
 mod range;
 mod term;
 mod terms;
@@ -28,7 +33,8 @@ mod minimum_should_match;
 
 pub use bind::{Binder, bind};
 pub use bound::BoundQuery;
-pub(crate) use bound::{BoolNode, Docs, Node, PhraseNode, TermNode};
+pub(crate) use bound::{BoolNode, DisMaxNode, Docs, Node, PhraseNode, TermNode};
 pub use matching::MatchingDocs;
 pub use parse::{Query, QueryLimits, QueryNode, parse_query};
+pub use query_string::from_url;
 pub use within::within;

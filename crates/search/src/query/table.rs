@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::parse::{Parser, Query};
 use super::{
-    bool_query, constant_score, exists, ids, match_all, match_phrase, match_text, prefix, range, term, terms,
-    wildcard,
+    bool_query, constant_score, dis_max, exists, ids, match_all, match_phrase, match_text, multi_match,
+    prefix, query_string, range, term, terms, wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -15,6 +15,7 @@ pub(super) type Parse = fn(&Map<String, Value>, &mut Parser<'_>) -> Result<Query
 pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("bool", bool_query::parse),
     ("constant_score", constant_score::parse),
+    ("dis_max", dis_max::parse),
     ("exists", exists::parse),
     ("ids", ids::parse),
     ("match", match_text::parse),
@@ -23,7 +24,9 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("match_none", match_all::parse_none),
     ("match_phrase", match_phrase::parse),
     ("match_phrase_prefix", match_phrase::parse_prefix),
+    ("multi_match", multi_match::parse),
     ("prefix", prefix::parse),
+    ("query_string", query_string::parse),
     ("range", range::parse),
     ("term", term::parse),
     ("terms", terms::parse),
@@ -34,7 +37,6 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 pub(super) const UNSUPPORTED: &[&str] = &[
     "boosting",
     "combined_fields",
-    "dis_max",
     "distance_feature",
     "function_score",
     "fuzzy",
@@ -48,12 +50,10 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "intervals",
     "knn",
     "more_like_this",
-    "multi_match",
     "nested",
     "parent_id",
     "percolate",
     "pinned",
-    "query_string",
     "rank_feature",
     "regexp",
     "rule",

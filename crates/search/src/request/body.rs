@@ -306,7 +306,7 @@ impl CountRequest {
         }
         for (name, value) in &url.0 {
             match name.as_str() {
-                "q" => return Err(RequestError::unsupported("[q] (query_string query)")),
+                "q" => request.query = crate::query::from_url(|name| url.get(name))?,
                 "terminate_after" => {
                     request.terminate_after = terminate_after(json::int(&Value::String(value.clone()))?)?
                 }

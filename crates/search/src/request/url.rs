@@ -28,7 +28,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
     let mut filter: Option<SourceFilter> = None;
     for (name, value) in &url.0 {
         match name.as_str() {
-            "q" => return Err(RequestError::unsupported("[q] (query_string query)")),
+            "q" => request.query = crate::query::from_url(|name| url.get(name))?,
             "from" => request.from = Some(super::body::from(int(name, value)?)?),
             "size" => request.size = Some(super::body::size(int(name, value)?)?),
             "explain" => request.explain = flag(value)?,

@@ -1,0 +1,127 @@
+//! `multi_match`: one text under several fields.
+//!
+//! Source: `MultiMatchQueryBuilder`, `MultiMatchQueryParser`. `best_fields` takes the best field's score, `most_fields` the sum.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::bind::Binder;
+use super::bound::BoundQuery;
+use super::dis_max::DisMax;
+use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
+use crate::error::Error;
+use crate::json;
+
+#[derive(Debug)]
+struct MultiMatch {
+    /// Name or pattern, and boost. Empty: every field.
+    fields: Vec<(String, f32)>,
+    /// The query on one field and its options without the field.
+    query: &'static str,
+    options: Map<String, Value>,
+    tie_breaker: f32,
+    lenient: Option<bool>,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let mut kind = "best_fields".to_owned();
+    let (mut tie_breaker, mut lenient) = (None, None);
+    let (mut fields, mut options) = (Vec::new(), Map::new());
+    for (key, value) in members {
+        match key.as_str() {
+            "query"
+            | "operator"
+            | "minimum_should_match"
+            | "analyzer"
+            | "zero_terms_query"
+            | "slop"
+            | "max_expansions" => {
+                options.insert(key.clone(), value.clone());
+            }
+            "auto_generate_synonyms_phrase_query" => {
+                json::boolean(value)?;
+            }
+            "type" => kind = json::scalar_text(value).unwrap_or_default(),
+            "tie_breaker" => tie_breaker = Some(json::float(value)?),
+            "lenient" => lenient = Some(json::boolean(value)?),
+            "fields" => fields = parse_fields("multi_match", value)?,
+            "fuzziness" | "prefix_length" | "fuzzy_rewrite" | "fuzzy_transpositions" | "cutoff_frequency" => {
+                return Err(RequestError::unsupported(format_args!("[{key}] in [multi_match]")));
+            }
+            key if common.take(key, value)? => {}
+            key => {
+                return Err(RequestError::parsing(format!("[multi_match] query does not support [{key}]")));
+            }
+        }
+    }
+    if options.get("query").is_none_or(Value::is_null) {
+        return Err(RequestError::parsing("No text specified for multi_match query"));
+    }
+    let (query, tie) = match kind.as_str() {
+        "best_fields" => ("match", 0.0),
+        "most_fields" => ("match", 1.0),
+        "phrase" => ("match_phrase", 0.0),
+        "phrase_prefix" => ("match_phrase_prefix", 0.0),
+        "bool_prefix" => ("match_bool_prefix", 1.0),
+        "cross_fields" => return Err(RequestError::unsupported("[type: cross_fields] in [multi_match]")),
+        other => {
+            return Err(RequestError::parsing(format!(
+                "failed to parse [multi_match] query type [{other}]. unknown type."
+            )));
+        }
+    };
+    if query.starts_with("match_phrase") {
+        // Words next to each other leave these nothing to say.
+        options.shift_remove("operator");
+        options.shift_remove("minimum_should_match");
+    }
+    let node = MultiMatch { fields, query, options, tie_breaker: tie_breaker.unwrap_or(tie), lenient };
+    // A wrong option is found now, not at the shard.
+    node.on_field("_", 1.0)?;
+    Ok(common.query(node))
+}
+
+/// `["title^2", "body"]`, or one of them.
+pub(super) fn parse_fields(query: &str, value: &Value) -> Result<Vec<(String, f32)>, RequestError> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    items
+        .iter()
+        .map(|item| {
+            let text = item.as_str().ok_or_else(|| {
+                RequestError::parsing(format!("[{query}] query does not support [fields] of this type"))
+            })?;
+            Ok(match text.rsplit_once('^') {
+                Some((field, boost)) => {
+                    let boost = boost.parse().map_err(|_| json::number_format(boost))?;
+                    (field.to_owned(), boost)
+                }
+                None => (text.to_owned(), 1.0),
+            })
+        })
+        .collect()
+}
+
+impl MultiMatch {
+    fn on_field(&self, field: &str, boost: f32) -> Result<Query, RequestError> {
+        let query = parse_query(&json!({self.query: {field: self.options}}), &QueryLimits::default())?;
+        Ok(Query { boost, ..query })
+    }
+}
+
+impl QueryNode for MultiMatch {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let every = [("*".to_owned(), 1.0)];
+        let fields = if self.fields.is_empty() { &every } else { self.fields.as_slice() };
+        let lenient = self.lenient.unwrap_or(fields.iter().any(|(field, _)| field == "*"));
+        let mut queries = Vec::new();
+        for (path, weight) in binder.expand_fields(fields)? {
+            let query = self.on_field(&path, weight)?;
+            queries.push(if lenient { super::lenient::lenient(query) } else { query });
+        }
+        DisMax { queries, tie_breaker: self.tie_breaker }.bind(boost, binder)
+    }
+}

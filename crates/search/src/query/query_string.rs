@@ -1,0 +1,292 @@
+//! `query_string`: Lucene's query language (`title:(quick OR brown) -status:[400 TO 499]`) over one field or all.
+//!
+//! The text is read by [`super::query_string_syntax`] when the request is parsed, and becomes queries on fields when it is
+//! bound. Source: `QueryStringQueryBuilder`, `QueryStringQueryParser`.
+
+use std::sync::Arc;
+
+use limber_mapping::{FieldType, RequestError};
+use serde_json::{Map, Value, json};
+
+use super::bind::Binder;
+use super::bool_query::Bool;
+use super::bound::BoundQuery;
+use super::dis_max::DisMax;
+use super::lenient::lenient;
+use super::multi_match::parse_fields;
+use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
+use super::query_string_syntax::{Clause, Leaf, Occur, Tree, read, unescape};
+use crate::error::Error;
+use crate::json;
+
+#[derive(Debug)]
+struct QueryString {
+    text: String,
+    /// What could not be read is told by the shard, as Elasticsearch does.
+    tree: Result<Tree, String>,
+    /// Empty: the default field.
+    fields: Vec<(String, f32)>,
+    is_and: bool,
+    options: Options,
+    minimum_should_match: Option<String>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Options {
+    is_and: bool,
+    analyzer: Option<String>,
+    lenient: Option<bool>,
+    phrase_slop: u32,
+    tie_breaker: f32,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (mut text, mut default_field) = (None, None);
+    let mut fields = Vec::new();
+    let mut options = Options::default();
+    let mut minimum_should_match = None;
+    for (key, value) in members {
+        match key.as_str() {
+            "query" => text = json::scalar_text(value),
+            "default_field" => default_field = json::scalar_text(value),
+            "fields" => fields = parse_fields("query_string", value)?,
+            "default_operator" => {
+                let operator = json::scalar_text(value).unwrap_or_default();
+                options.is_and = match operator.to_lowercase().as_str() {
+                    "and" => true,
+                    "or" => false,
+                    _ => {
+                        return Err(RequestError::illegal_argument(format!(
+                            "No enum constant org.elasticsearch.index.query.Operator.{}",
+                            operator.to_uppercase()
+                        )));
+                    }
+                }
+            }
+            "analyzer" => options.analyzer = json::scalar_text(value),
+            "lenient" => options.lenient = Some(json::boolean(value)?),
+            "phrase_slop" => options.phrase_slop = json::int(value)?.max(0) as u32,
+            "tie_breaker" => options.tie_breaker = json::float(value)?,
+            "minimum_should_match" => minimum_should_match = json::scalar_text(value),
+            "type" if value == "best_fields" => {}
+            // Wildcards are always analysed as far as case goes; positions are always there.
+            "analyze_wildcard"
+            | "enable_position_increments"
+            | "allow_leading_wildcard"
+            | "auto_generate_synonyms_phrase_query"
+                if json::boolean(value).is_ok() =>
+            {
+                if key == "allow_leading_wildcard" && value == &Value::Bool(false) {
+                    return Err(RequestError::unsupported("[allow_leading_wildcard: false]"));
+                }
+            }
+            "type"
+            | "fuzziness"
+            | "fuzzy_prefix_length"
+            | "fuzzy_max_expansions"
+            | "fuzzy_rewrite"
+            | "fuzzy_transpositions"
+            | "rewrite"
+            | "quote_analyzer"
+            | "quote_field_suffix"
+            | "time_zone"
+            | "max_determinized_states"
+            | "escape" => {
+                return Err(RequestError::unsupported(format_args!("[{key}] in [query_string]")));
+            }
+            key if common.take(key, value)? => {}
+            key => {
+                return Err(RequestError::parsing(format!("[query_string] query does not support [{key}]")));
+            }
+        }
+    }
+    let text = text.ok_or_else(|| RequestError::parsing("[query_string] must be provided with a [query]"))?;
+    if let Some(field) = default_field {
+        if !fields.is_empty() {
+            return Err(RequestError::new(
+                400,
+                "action_request_validation_exception",
+                "Validation Failed: 1: cannot use [fields] parameter in conjunction with [default_field];",
+            ));
+        }
+        fields.push((field, 1.0));
+    }
+    let tree = read(&text);
+    if let Ok(tree) = &tree
+        && let Some(what) = tree.absent()
+    {
+        return Err(RequestError::unsupported(format_args!("{what} in [query_string]")));
+    }
+    let is_and = options.is_and;
+    Ok(common.query(QueryString { text, tree, fields, is_and, options, minimum_should_match }))
+}
+
+/// The query that a URL's `q`, `df`, `analyzer`, `default_operator` and `lenient` stand for; `None` without `q`.
+pub fn from_url<'u>(parameter: impl Fn(&str) -> Option<&'u str>) -> Result<Option<Query>, RequestError> {
+    let Some(text) = parameter("q") else { return Ok(None) };
+    let mut body = Map::new();
+    body.insert("query".into(), text.into());
+    for (name, key) in [
+        ("df", "default_field"),
+        ("analyzer", "analyzer"),
+        ("analyze_wildcard", "analyze_wildcard"),
+        ("default_operator", "default_operator"),
+        ("lenient", "lenient"),
+    ] {
+        if let Some(value) = parameter(name) {
+            let value = if value.is_empty() { "true" } else { value };
+            body.insert(key.into(), value.into());
+        }
+    }
+    parse_query(&json!({"query_string": body}), &QueryLimits::default()).map(Some)
+}
+
+impl QueryNode for QueryString {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let tree = match &self.tree {
+            Ok(tree) => tree,
+            Err(why) => {
+                let reason = format!("Failed to parse query [{}]", self.text);
+                let cause = RequestError::new(400, "parse_exception", why.clone());
+                return Err(binder.query_shard(reason).caused_by(cause).into());
+            }
+        };
+        let every = vec![("*".to_owned(), 1.0)];
+        let fields = if self.fields.is_empty() { &every } else { &self.fields };
+        let is_lenient = self.options.lenient.unwrap_or(fields.iter().any(|(field, _)| field == "*"));
+        let translation = Translation { binder, options: &self.options, is_lenient };
+        if tree.clauses.is_empty() {
+            return Ok(BoundQuery::nothing("Matching no documents because no terms present"));
+        }
+        let query = translation.tree(tree, fields, self.is_and, self.minimum_should_match.as_deref())?;
+        binder.query(&query, boost)
+    }
+}
+
+/// From what was read to queries on the fields of one shard.
+struct Translation<'a> {
+    binder: &'a Binder<'a>,
+    options: &'a Options,
+    is_lenient: bool,
+}
+
+impl Translation<'_> {
+    fn tree(
+        &self,
+        tree: &Tree,
+        fields: &[(String, f32)],
+        is_and: bool,
+        at_least: Option<&str>,
+    ) -> Result<Query, Error> {
+        if let [(before, only)] = tree.clauses.as_slice()
+            && !before.is_prohibited()
+        {
+            return self.clause(only, fields, is_and, at_least);
+        }
+        let mut node = Bool { adjust_pure_negative: true, ..Bool::default() };
+        let occurs = tree.occurs(is_and);
+        for (clause, occur) in tree.clauses.iter().zip(&occurs) {
+            let query = self.clause(&clause.1, fields, is_and, None)?;
+            match occur {
+                Occur::Must => node.must.push(query),
+                Occur::Should => node.should.push(query),
+                Occur::MustNot => node.must_not.push(query),
+            }
+        }
+        node.minimum_should_match = at_least.map(str::to_owned);
+        Ok(Query::new(node))
+    }
+
+    /// `at_least`: how many words must match, told to a clause that stands alone.
+    fn clause(
+        &self,
+        clause: &Clause,
+        fields: &[(String, f32)],
+        is_and: bool,
+        at_least: Option<&str>,
+    ) -> Result<Query, Error> {
+        Ok(match clause {
+            Clause::Everything => Query::match_all(),
+            Clause::Leaf { field: None, leaf: Leaf::Pattern(text) }
+                if text == "*" && fields.iter().all(|(field, _)| field == "*") =>
+            {
+                Query::match_all()
+            }
+            Clause::Boosted(inner, boost) => {
+                let query = self.clause(inner, fields, is_and, at_least)?;
+                Query { boost: query.boost * boost, ..query }
+            }
+            Clause::Group { field: Some(field), tree } => {
+                self.tree(tree, &[(field.clone(), 1.0)], is_and, at_least)?
+            }
+            Clause::Group { field: None, tree } => self.tree(tree, fields, is_and, at_least)?,
+            Clause::Leaf { field: Some(field), leaf } if field == "_exists_" => {
+                self.query("exists", json!({"field": unescape(leaf.text())}))?
+            }
+            Clause::Leaf { field, leaf } => {
+                let named = field.as_ref().map(|field| vec![(field.clone(), 1.0)]);
+                let fields = self.binder.expand_fields(named.as_deref().unwrap_or(fields))?;
+                let at_least = at_least.filter(|_| fields.len() == 1);
+                let mut queries = Vec::with_capacity(fields.len());
+                for (path, boost) in fields {
+                    let query = self.leaf(&path, leaf, at_least)?;
+                    let query = Query { boost, ..query };
+                    queries.push(if self.is_lenient { lenient(query) } else { query });
+                }
+                Query::new(DisMax { queries, tie_breaker: self.options.tie_breaker })
+            }
+        })
+    }
+
+    fn leaf(&self, path: &Arc<str>, leaf: &Leaf, at_least: Option<&str>) -> Result<Query, Error> {
+        match leaf {
+            Leaf::Word(text) => {
+                let operator = if self.options.is_and { "and" } else { "or" };
+                let mut body = json!({"query": unescape(text), "operator": operator});
+                self.with_analyzer(&mut body);
+                if let Some(at_least) = at_least {
+                    body["minimum_should_match"] = at_least.into();
+                }
+                self.query("match", json!({&**path: body}))
+            }
+            Leaf::Phrase { text, slop } => {
+                let slop = slop.unwrap_or(self.options.phrase_slop);
+                let mut body = json!({"query": unescape(text), "slop": slop});
+                self.with_analyzer(&mut body);
+                self.query("match_phrase", json!({&**path: body}))
+            }
+            Leaf::Pattern(text) if text == "*" => self.query("exists", json!({"field": &**path})),
+            Leaf::Pattern(text) => {
+                // As far as an analyzer without words goes: its case.
+                let is_text = self.binder.field(path).is_some_and(|field| field.kind == FieldType::Text);
+                let pattern = if is_text { text.to_lowercase() } else { text.clone() };
+                self.query("wildcard", json!({&**path: {"value": pattern}}))
+            }
+            Leaf::Range { lower, upper } => {
+                let mut body = Map::new();
+                for (end, inclusive, exclusive) in [(lower, "gte", "gt"), (upper, "lte", "lt")] {
+                    if let Some((text, is_included)) = end {
+                        let key = if *is_included { inclusive } else { exclusive };
+                        body.insert(key.into(), unescape(text).into());
+                    }
+                }
+                self.query("range", json!({&**path: body}))
+            }
+            Leaf::Fuzzy(_) => Err(RequestError::unsupported("a fuzzy term in [query_string]").into()),
+            Leaf::Expression(_) => {
+                Err(RequestError::unsupported("a regular expression in [query_string]").into())
+            }
+        }
+    }
+
+    fn with_analyzer(&self, body: &mut Value) {
+        if let Some(analyzer) = &self.options.analyzer {
+            body["analyzer"] = analyzer.as_str().into();
+        }
+    }
+
+    fn query(&self, name: &str, body: Value) -> Result<Query, Error> {
+        Ok(parse_query(&json!({name: body}), &QueryLimits::default())?)
+    }
+}
