@@ -197,10 +197,7 @@ impl Mapping {
         if mapping.total_fields() > settings.limits.total_fields
             && previous.is_none_or(|previous| mapping.total_fields() > previous.total_fields())
         {
-            return Err(RequestError::illegal_argument(format!(
-                "Limit of total fields [{}] has been exceeded",
-                settings.limits.total_fields
-            )));
+            return Err(definition::total_fields_exceeded(settings.limits.total_fields));
         }
         Ok(mapping)
     }

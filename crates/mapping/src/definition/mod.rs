@@ -12,7 +12,7 @@ mod templates;
 mod tree;
 
 pub(crate) use merge::merge;
-pub(crate) use parse::{depth_exceeded, java_text, parse};
+pub(crate) use parse::{depth_exceeded, java_text, parse, total_fields_exceeded};
 pub(crate) use render::render;
 pub(crate) use templates::Template;
 pub use tree::Dynamic;

@@ -195,6 +195,10 @@ fn properties(
     Ok(nodes)
 }
 
+pub(crate) fn total_fields_exceeded(limit: usize) -> RequestError {
+    RequestError::illegal_argument(format!("Limit of total fields [{limit}] has been exceeded"))
+}
+
 pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestError {
     RequestError::illegal_argument(format!(
         "Limit of mapping depth [{}] has been exceeded due to object field [{path}]",

@@ -64,6 +64,7 @@ impl Inference<'_> {
         if level > self.mapping.settings().limits.object_levels() {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));
         }
+        let total_fields = self.mapping.settings().limits.total_fields;
         let mut at = skip_space(self.bytes, at + 1);
         if self.bytes.get(at) == Some(&b'}') {
             return Ok(at + 1);
@@ -75,6 +76,10 @@ impl Inference<'_> {
             let mut key = String::new();
             tokens::unescape(&self.text[at + 1..key_end], &mut key);
             at = skip_space(self.bytes, self.member(place, path, &key, value, level)?);
+            // A document of very many keys is refused before they are all made into a mapping.
+            if self.found.len() > total_fields {
+                return Err(definition::total_fields_exceeded(total_fields));
+            }
             match self.bytes.get(at) {
                 Some(b',') => at = skip_space(self.bytes, at + 1),
                 Some(b'}') => return Ok(at + 1),
@@ -135,6 +140,9 @@ impl Inference<'_> {
             }
             path = full;
             level += 1;
+            if level > self.mapping.settings().limits.object_levels() {
+                return Err(definition::depth_exceeded(&path, self.mapping.settings()));
+            }
         }
         self.skip(at)
     }
