@@ -1,0 +1,116 @@
+//! What the fuzz targets do with any bytes: nothing of it may panic, hang or take memory out of proportion.
+
+mod segment_reader;
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use limber_codec::checksum::crc32;
+use limber_engine::translog::{self, FileTranslog, Operation, OperationType, RecordBatch, Translog};
+use limber_mapping::document::{self, Parsed, Scratch};
+use limber_mapping::testing::RecordingSink;
+use limber_mapping::{Mapping, MappingSettings};
+use limber_search::{SearchRequest, UrlParameters};
+use limber_store::{Directory, Error, FsDirectory};
+use serde_json::json;
+
+pub use segment_reader::segment_reader;
+
+static MAPPING: LazyLock<Mapping> = LazyLock::new(|| {
+    let body = json!({"properties": {
+        "t": {"type": "text", "fields": {"k": {"type": "keyword", "ignore_above": 5}}}, "l": {"type": "long"},
+        "d": {"type": "date"}, "f": {"type": "double"}, "s": {"type": "scaled_float", "scaling_factor": 100},
+        "b": {"type": "boolean"}, "i": {"type": "ip", "ignore_malformed": true},
+        "o": {"properties": {"x": {"type": "integer", "null_value": 7}, "y": {"type": "keyword", "copy_to": "t"}}}}});
+    Mapping::parse(&body, &MappingSettings::default()).expect("the mapping is valid")
+});
+
+/// Any bytes as a document: the walker accepts only what serde_json accepts as an object.
+pub fn json_walker(source: &[u8]) {
+    let mut sink = RecordingSink::default();
+    if let Ok(Parsed::Done) = document::parse(&MAPPING, source, &mut Scratch::new(), &mut sink) {
+        let value: serde_json::Value = serde_json::from_slice(source).expect("the walker accepts valid JSON only");
+        assert!(value.is_object());
+    }
+    let _ = document::infer(&MAPPING, source);
+}
+
+/// Any JSON as a search body: parsed or refused with a 4xx.
+pub fn query_parser(body: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<serde_json::Value>(body) else { return };
+    if let Err(error) = SearchRequest::parse(&value, &UrlParameters::default()) {
+        assert!((400..500).contains(&error.status), "{error}");
+    }
+}
+
+const TRANSLOG: &str = "translog-1.log";
+/// Bytes of the header, and of the length and checksum before every record.
+const HEADER_BYTES: usize = 56;
+const PREFIX_BYTES: usize = 8;
+
+fn directory(folder: &Path) -> Arc<dyn Directory> {
+    Arc::new(FsDirectory::open(folder).expect("the folder opens"))
+}
+
+/// A log of three batches.
+static LOG: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let log = FileTranslog::create(directory(folder.path()), 1, 1, [0; 16], 0).expect("the log is created");
+    for batch_number in 0..3u64 {
+        let mut batch = RecordBatch::default();
+        for (number, kind) in [OperationType::Index, OperationType::Delete, OperationType::NoOp].into_iter().enumerate() {
+            let operation = Operation {
+                kind,
+                seq_no: batch_number * 3 + number as u64,
+                primary_term: 1,
+                version: 1,
+                id: b"document",
+                routing: (number == 0).then_some("r"),
+                source: if number == 0 { br#"{"a": 1}"# } else { b"" },
+            };
+            batch.push(&operation);
+        }
+        let appended = log.append(&batch).expect("the batch is appended");
+        log.sync(appended.end).expect("the batch is durable");
+    }
+    std::fs::read(folder.path().join(TRANSLOG)).expect("the log is read")
+});
+
+/// The newest translog file is any bytes (first byte even) or a sound log with changed bytes, with its checksums made right
+/// again (first byte a multiple of four plus one) or not: replayed up to a torn tail or refused as corrupt.
+pub fn translog(bytes: &[u8]) {
+    let Some((&form, bytes)) = bytes.split_first() else { return };
+    let file = if form % 2 == 0 { bytes.to_vec() } else { changed_log(bytes, form % 4 == 1) };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join(TRANSLOG), file).expect("the file is written");
+    let mut replayed = 0u64;
+    let outcome = translog::recover::<Error>(&directory(folder.path()), 1, &[0; 16], |_| {
+        replayed += 1;
+        Ok(())
+    });
+    if let Ok(recovered) = outcome {
+        assert_eq!(recovered.operations, replayed);
+    }
+    let _ = Operation::parse(bytes);
+}
+
+fn changed_log(changes: &[u8], with_right_checksums: bool) -> Vec<u8> {
+    let mut file = LOG.clone();
+    for change in changes.chunks_exact(3) {
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % file.len();
+        file[at] ^= change[2];
+    }
+    if with_right_checksums {
+        let crc = crc32(&file[..HEADER_BYTES - 4]);
+        file[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&crc.to_le_bytes());
+        let mut at = HEADER_BYTES;
+        while let Some(prefix) = file.get(at..at + PREFIX_BYTES) {
+            let payload = at + PREFIX_BYTES;
+            let next = payload + u32::from_le_bytes([prefix[0], prefix[1], prefix[2], prefix[3]]) as usize;
+            let Some(crc) = file.get(payload..next).map(crc32) else { break };
+            file[at + 4..payload].copy_from_slice(&crc.to_le_bytes());
+            at = next;
+        }
+    }
+    file
+}
