@@ -131,6 +131,7 @@ pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, Requ
     match format {
         Format::Json | Format::NdJson => Ok(None),
         Format::Yaml => {
+            check_flow_depth(body)?;
             let value: Value = serde_yaml_ng::from_slice(body).map_err(|e| broken("yaml", e.to_string()))?;
             Ok(Some(json::to_bytes(&value, false)))
         }
@@ -139,6 +140,39 @@ pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, Requ
             Ok(Some(json::to_bytes(&value, false)))
         }
     }
+}
+
+/// What the tree of a body takes at most while it grows: its values, and the vector that holds them when it doubles.
+///
+/// A body of `[0,0,0,...]` takes seventy times its size; bodies that are walked, not made a tree of, do not ask.
+pub fn tree_bytes(format: Format, body: &[u8]) -> u64 {
+    const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
+    let values = match format {
+        Format::Json | Format::NdJson => {
+            body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count()
+        }
+        Format::Yaml | Format::Cbor => body.len(),
+    };
+    values as u64 * BYTES_A_VALUE
+}
+
+/// The YAML scanner's work grows with the square of open `[` and `{`, whatever its parser then says: refuse many unread.
+fn check_flow_depth(yaml: &[u8]) -> Result<(), RequestError> {
+    const FLOW_DEPTH_MAX: u32 = 1000;
+    let mut depth = 0u32;
+    for byte in yaml {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > FLOW_DEPTH_MAX {
+            return Err(RequestError::parsing(format!(
+                "failed to parse yaml body: nested deeper than [{FLOW_DEPTH_MAX}] levels"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// `value` in the answer's format.
@@ -162,6 +196,13 @@ pub fn render(value: &Value, format: Format, pretty: bool) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn open_flow_collections_are_bounded_and_trees_are_weighed() {
+        assert!(body_to_json(Format::Yaml, "[".repeat(100_000).as_bytes()).is_err());
+        assert_eq!(body_to_json(Format::Yaml, b"a: [1, {b: 2}]"), Ok(Some(br#"{"a":[1,{"b":2}]}"#.to_vec())));
+        assert_eq!(tree_bytes(Format::Json, br#"{"a": [1, 2]}"#), 3 * 2 * size_of::<Value>() as u64);
+    }
 
     #[test]
     fn vendored_types_are_echoed() {

@@ -20,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 
 use super::media::{self, Format, MediaType};
+use super::pools::PoolName;
 use super::request::{Method, Request};
 use super::response::{Body, Response};
 use crate::rest::{App, Resolved};
@@ -185,20 +186,27 @@ async fn handle(
     let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
     let (body, charge) = read_body(request.into_body(), length_hint, app, config, gzip).await?;
     let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
-    let body = match media::body_to_json(body_format, &body)? {
-        Some(json) => Bytes::from(json),
-        None => body,
-    };
 
     let cancelled = Arc::new(AtomicBool::new(false));
-    let request = Request { uri, query, path_values, body, cancelled: cancelled.clone() };
+    let mut request = Request { uri, query, path_values, body, cancelled: cancelled.clone() };
     // Dropped with this future when the client hangs up.
     let mut on_hang_up = CancelOnDrop { cancelled, armed: true };
     let (sender, receiver) = oneshot::channel();
     let job_app = app.clone();
     let job = Box::new(move || {
-        let _charge = charge;
-        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (route.handler)(&job_app, &request)));
+        let mut charge = charge;
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            if let Some(charge) = &mut charge
+                && (route.pool != PoolName::Write || !matches!(body_format, Format::Json | Format::NdJson))
+            {
+                let tree_bytes = media::tree_bytes(body_format, &request.body);
+                charge.grow(tree_bytes, "<json_tree>").map_err(|error| circuit_breaking(&error))?;
+            }
+            if let Some(json) = media::body_to_json(body_format, &request.body)? {
+                request.body = Bytes::from(json);
+            }
+            (route.handler)(&job_app, &request)
+        }));
         let outcome = outcome.unwrap_or_else(|panic| {
             let what = panic
                 .downcast_ref::<String>()
