@@ -1,5 +1,7 @@
 //! The order of buckets: "which bucket comes first?" Source: Elasticsearch's `InternalOrder`, `BucketOrder`, `AggregationPath`.
 
+use std::collections::HashSet;
+
 use limber_mapping::RequestError;
 use serde_json::Value;
 
@@ -68,11 +70,15 @@ impl BucketOrder {
     /// Reads the option `order`: an object or a list of objects of one member each.
     pub fn parse(options: &mut Options) -> Result<Option<BucketOrder>, RequestError> {
         let Some(value) = options.take("order") else { return Ok(None) };
+        if !matches!(value, Value::Array(_) | Value::Object(_)) {
+            return Err(options.wrong_type("order", &value));
+        }
         let parts: Vec<&Value> = match &value {
             Value::Array(parts) => parts.iter().collect(),
             other => vec![other],
         };
         let mut keys = Vec::new();
+        let mut seen = HashSet::new();
         for part in parts {
             let object = part.as_object().filter(|object| object.len() == 1);
             let Some((by, direction)) = object.and_then(|object| object.iter().next()) else {
@@ -88,6 +94,10 @@ impl BucketOrder {
                     return Err(options.failed("order", RequestError::parsing(reason)));
                 }
             };
+            // What is equal by a key is so by the same key again.
+            if !seen.insert(by.as_str()) {
+                continue;
+            }
             let by = match by.as_str() {
                 "_count" => OrderBy::Count,
                 "_key" => OrderBy::Key,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::{BoolNode, BoundQuery, Node};
 use super::minimum_should_match;
-use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
+use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, single_field};
 use super::prefix;
 use crate::error::Error;
 use crate::json;
@@ -151,6 +151,16 @@ pub(super) fn analyse(
             analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)))
         }
         None => terms.push((text.as_bytes().into(), 0)),
+    }
+    // Work and memory of every such query grow with the count; Lucene's `BooleanQuery` refuses at the same one.
+    let clauses_max = QueryLimits::default().clauses_max;
+    if terms.len() > clauses_max as usize {
+        return Err(RequestError::new(
+            400,
+            "too_many_clauses",
+            format!("maxClauseCount is set to {clauses_max}"),
+        )
+        .into());
     }
     Ok(terms)
 }

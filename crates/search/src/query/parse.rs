@@ -108,17 +108,18 @@ impl Parser<'_> {
     fn count_clause(&mut self) -> Result<(), RequestError> {
         self.clauses += 1;
         if self.clauses > self.limits.clauses_max {
-            return Err(RequestError::new(
-                400,
-                "too_many_nested_clauses",
-                format!(
-                    "Query contains too many nested clauses; maxClauseCount is set to {}",
-                    self.limits.clauses_max
-                ),
-            ));
+            return Err(too_many_nested_clauses(self.limits.clauses_max));
         }
         Ok(())
     }
+}
+
+pub(super) fn too_many_nested_clauses(clauses_max: u32) -> RequestError {
+    RequestError::new(
+        400,
+        "too_many_nested_clauses",
+        format!("Query contains too many nested clauses; maxClauseCount is set to {clauses_max}"),
+    )
 }
 
 fn unknown_query(name: &str) -> RequestError {
