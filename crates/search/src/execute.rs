@@ -138,7 +138,8 @@ fn run(
     // A scroll by score alone shows no sort values.
     let shows_sort = !(request.is_by_score() && request.search_after.is_none());
     response.hits = fetch::fetch(shards, &found, &winners, request, shows_sort, context)?;
-    if let Some(list) = aggregations {
+    // No shard, no aggregations in the answer: a pattern that fits no index.
+    if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
         let reduced = aggregation::reduce(list, aggregates, context.max_buckets)?;
         response.aggregations = Some(reduced.to_json(list, request.typed_keys));
     }

@@ -51,6 +51,10 @@ pub fn number_format(text: impl std::fmt::Display) -> RequestError {
 pub fn boolean(value: &Value) -> Result<bool, RequestError> {
     let text = match value {
         Value::Bool(flag) => return Ok(*flag),
+        Value::Array(_) | Value::Object(_) => {
+            let reason = format!("Current token ({}) not of boolean type", token(value));
+            return Err(RequestError::new(400, "x_content_parse_exception", reason));
+        }
         other => scalar_text(other).unwrap_or_default(),
     };
     match text.as_str() {

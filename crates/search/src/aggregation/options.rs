@@ -48,18 +48,27 @@ impl Options {
         std::mem::take(&mut self.map)
     }
 
+    /// The raw option; JSON `null` is refused.
+    fn take_typed(&mut self, option: &str) -> Result<Option<Value>> {
+        match self.map.shift_remove(option) {
+            Some(Value::Null) => Err(self.wrong_type(option, &Value::Null)),
+            value => Ok(value),
+        }
+    }
+
     pub fn has(&self, option: &str) -> bool {
         self.map.contains_key(option)
     }
 
-    fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
+    /// `x_content_parse_exception` "[terms] order doesn't support values of type: VALUE_BOOLEAN".
+    pub fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
         let reason =
             format!("[{}] {option} doesn't support values of type: {}", self.kind, json::token(value));
         RequestError::new(400, "x_content_parse_exception", reason)
     }
 
     pub fn text(&mut self, option: &str) -> Result<Option<String>> {
-        match self.take(option) {
+        match self.take_typed(option)? {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(value) => Err(self.wrong_type(option, &value)),
@@ -67,21 +76,21 @@ impl Options {
     }
 
     pub fn boolean(&mut self, option: &str) -> Result<Option<bool>> {
-        match self.take(option) {
+        match self.take_typed(option)? {
             None => Ok(None),
             Some(value) => json::boolean(&value).map(Some).map_err(|cause| self.failed(option, cause)),
         }
     }
 
     pub fn int(&mut self, option: &str) -> Result<Option<i32>> {
-        match self.take(option) {
+        match self.take_typed(option)? {
             None => Ok(None),
             Some(value) => json::int(&value).map(Some).map_err(|cause| self.failed(option, cause)),
         }
     }
 
     pub fn long(&mut self, option: &str) -> Result<Option<i64>> {
-        let Some(value) = self.take(option) else { return Ok(None) };
+        let Some(value) = self.take_typed(option)? else { return Ok(None) };
         let number = value.as_i64().or_else(|| value.as_f64().map(|double| double as i64));
         let number = number.or_else(|| value.as_str().and_then(|text| text.parse().ok()));
         let wrong =
@@ -90,7 +99,7 @@ impl Options {
     }
 
     pub fn double(&mut self, option: &str) -> Result<Option<f64>> {
-        let Some(value) = self.take(option) else { return Ok(None) };
+        let Some(value) = self.take_typed(option)? else { return Ok(None) };
         let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
         let wrong =
             || self.failed(option, json::number_format(json::scalar_text(&value).unwrap_or_default()));

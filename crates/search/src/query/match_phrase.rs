@@ -43,7 +43,11 @@ fn parse_as(
     members: &Map<String, Value>,
 ) -> Result<Query, RequestError> {
     let mut common = Common::default();
-    let (field, body) = single_field(query, members, &mut common)?.ok_or_else(no_text)?;
+    let requires = |what: &str| RequestError::illegal_argument(format!("[{query}] requires {what}"));
+    let (field, body) = single_field(query, members, &mut common)?.ok_or_else(|| requires("fieldName"))?;
+    if body.is_null() {
+        return Err(requires("query value"));
+    }
     let mut node = MatchPhrase {
         query,
         field: field.to_owned(),

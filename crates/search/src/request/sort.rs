@@ -92,9 +92,13 @@ impl Sort {
         match value {
             Value::Array(items) => {
                 for item in items {
+                    if matches!(item, Value::Number(_) | Value::Bool(_)) {
+                        return Err(malformed_sort());
+                    }
                     Sort::parse_item(item, &mut sorts)?;
                 }
             }
+            Value::Null => return Err(RequestError::parsing("Unknown key for a VALUE_NULL in [sort].")),
             other => Sort::parse_item(other, &mut sorts)?,
         }
         Ok(sorts)
@@ -109,9 +113,7 @@ impl Sort {
                 Ok(())
             }
             other => {
-                let field = json::scalar_text(other).ok_or_else(|| {
-                    RequestError::illegal_argument("malformed sort format, within the sort array, an object, or an actual string are allowed")
-                })?;
+                let field = json::scalar_text(other).ok_or_else(malformed_sort)?;
                 sorts.push(Sort::by(field));
                 Ok(())
             }
@@ -179,6 +181,11 @@ impl Sort {
 
 fn field_sort(what: String) -> RequestError {
     RequestError::new(400, "x_content_parse_exception", format!("[field_sort] {what}"))
+}
+
+fn malformed_sort() -> RequestError {
+    let reason = "malformed sort format, within the sort array, an object, or an actual string are allowed";
+    RequestError::illegal_argument(reason)
 }
 
 fn parse_order(text: &str) -> Result<Order, RequestError> {

@@ -109,6 +109,12 @@ fn parse_range(options: &Options, range: Value) -> std::result::Result<Range, Re
     };
     let mut take = |name: &str| object.shift_remove(name).filter(|value| !value.is_null());
     let (key, from, to) = (take("key"), take("from"), take("to"));
+    for (name, end) in [("from", &from), ("to", &to)] {
+        if let Some(end @ (Value::Array(_) | Value::Object(_) | Value::Bool(_))) = end {
+            let reason = format!("[range] {name} doesn't support values of type: {}", json::token(end));
+            return Err(options.failed("ranges", RequestError::new(400, "x_content_parse_exception", reason)));
+        }
+    }
     if let Some(other) = object.keys().next() {
         return Err(options.failed("ranges", unknown_field("range", other)));
     }
