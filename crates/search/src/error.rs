@@ -84,7 +84,11 @@ impl Error {
                 }
                 causes
             }
-            other => vec![shown(&other.to_request_error())],
+            other => {
+                let error = other.to_request_error();
+                // The last reduce failed, not a shard.
+                if error.kind == "search_phase_execution_exception" { Vec::new() } else { vec![shown(&error)] }
+            }
         }
     }
 
