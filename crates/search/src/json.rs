@@ -77,7 +77,7 @@ pub fn int(value: &Value) -> Result<i32, RequestError> {
             Ok(whole) => whole,
             Err(_) => text.parse::<f64>().map_err(|_| number_format(text))? as i64,
         },
-        other => return Err(number_format(other)),
+        other => return Err(not_numeric(other)),
     };
     i32::try_from(wide).map_err(|_| {
         RequestError::illegal_argument(format!(
@@ -86,12 +86,22 @@ pub fn int(value: &Value) -> Result<i32, RequestError> {
     })
 }
 
+fn not_numeric(value: &Value) -> RequestError {
+    let token = match value {
+        Value::Bool(true) => "VALUE_TRUE",
+        Value::Bool(false) => "VALUE_FALSE",
+        other => token(other),
+    };
+    let reason = format!("Current token ({token}) not numeric, can not use numeric value accessors");
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
 /// A float such as a boost.
 pub fn float(value: &Value) -> Result<f32, RequestError> {
     match value {
         Value::Number(number) => Ok(number.as_f64().unwrap_or(f64::NAN) as f32),
         Value::String(text) => text.trim().parse::<f32>().map_err(|_| number_format(text)),
-        other => Err(number_format(other)),
+        other => Err(not_numeric(other)),
     }
 }
 

@@ -169,9 +169,8 @@ impl ValuesOptions {
         values.time_zone = match options.take("time_zone") {
             None => None,
             Some(Value::Number(hours)) => Some(format!("{:+03}:00", hours.as_i64().unwrap_or(0))),
-            Some(value) => {
-                Some(json::scalar_text(&value).ok_or_else(|| options.wrong_type("time_zone", &value))?)
-            }
+            Some(Value::String(zone)) => Some(zone),
+            Some(value) => return Err(options.wrong_type("time_zone", &value)),
         };
         if let Some(zone) = &values.time_zone {
             limber_mapping::date::Zone::parse(zone).map_err(|error| {

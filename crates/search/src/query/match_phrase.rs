@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::{BoundQuery, Node};
-use super::match_text::{AnalysedTerm, analyse, no_terms, no_text, zero_terms};
+use super::match_text::{AnalysedTerm, analyse, no_terms, zero_terms};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
 use super::prefix;
 use crate::error::Error;
@@ -86,7 +86,7 @@ fn parse_as(
         scalar => node.text = scalar.clone(),
     }
     match json::scalar_text(&node.text) {
-        None => Err(no_text()),
+        None => Err(requires("query value")),
         Some(_) => Ok(common.query(node)),
     }
 }
