@@ -20,7 +20,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_async_search/{id}"),
     absent("/{index}/_async_search"),
     absent("/_cat/ml/{what}"),
-    absent("/_cat/repositories"),
     absent("/_cat/snapshots"),
     absent("/_cat/snapshots/{repository}"),
     absent("/_cluster/allocation/explain"),

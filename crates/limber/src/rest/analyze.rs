@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
-use limber_mapping::analysis::{AnalyzedToken, Analyzers};
-use serde_json::{Value, json};
+use limber_mapping::analysis::{AnalyzedToken, Analyzer, Analyzers};
+use serde_json::{Map, Value, json};
 
 use super::{App, Route};
 use crate::http::pools::PoolName;
@@ -37,7 +37,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     };
     let mut texts = Vec::new();
     let (mut analyzer, mut field) = (None, None);
-    let mut custom = serde_json::Map::new();
+    let mut custom = Map::new();
     let (mut explain, mut normalizer) = (false, false);
     for (name, value) in object {
         match name.as_str() {
@@ -80,8 +80,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         {
             return Err(RequestError::unsupported("[char_filter] in [_analyze]"));
         }
-        let tokenizer =
-            custom.get("tokenizer").map_or(Ok("keyword".into()), |value| string("tokenizer", value))?;
+        let tokenizer = tokenizer_of(&custom)?;
         let (declared, filters) = filters_of(custom.get("filter"))?;
         Arc::new(Analyzers::ad_hoc(&json!({"filter": declared}), &tokenizer, &filters)?)
     } else {
@@ -100,9 +99,50 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             (None, None) => analyzers.default_index(),
         }
     };
+    if !explain {
+        return Ok(Response::ok(json!({"tokens": tokens_of(&analyzer, &texts)?})));
+    }
+    if !custom.is_empty() {
+        return Ok(Response::ok(json!({"detail": stages(&custom, &texts)?})));
+    }
+    let tokens = tokens_of(&analyzer, &texts)?;
+    Ok(Response::ok(json!({"detail": {
+        "custom_analyzer": false, "analyzer": {"name": analyzer.name, "tokens": tokens}}})))
+}
+
+/// The tokens after the tokenizer and after each filter.
+fn stages(custom: &Map<String, Value>, texts: &[String]) -> Result<Value> {
+    let tokenizer = tokenizer_of(custom)?;
+    let (declared, filters) = filters_of(custom.get("filter"))?;
+    let after = |count: usize| -> Result<Vec<Value>> {
+        let analyzer = Analyzers::ad_hoc(&json!({"filter": declared}), &tokenizer, &filters[..count])?;
+        tokens_of(&analyzer, texts)
+    };
+    let mut shown = Vec::with_capacity(filters.len());
+    for (number, name) in filters.iter().enumerate() {
+        let name = match declared.get(name).and_then(|body| body["type"].as_str()) {
+            Some(kind) => format!("__anonymous__{kind}"),
+            None => name.clone(),
+        };
+        shown.push(json!({"name": name, "tokens": after(number + 1)?}));
+    }
+    Ok(json!({
+        "custom_analyzer": true,
+        "charfilters": [],
+        "tokenizer": {"name": tokenizer, "tokens": after(0)?},
+        "tokenfilters": shown,
+    }))
+}
+
+fn tokenizer_of(custom: &Map<String, Value>) -> Result<String> {
+    custom.get("tokenizer").map_or(Ok("keyword".into()), |value| string("tokenizer", value))
+}
+
+/// The tokens of all texts, one behind the other, as the answer shows them.
+fn tokens_of(analyzer: &Analyzer, texts: &[String]) -> Result<Vec<Value>> {
     let mut tokens: Vec<AnalyzedToken> = Vec::new();
     let (mut position, mut offset) = (0, 0);
-    for text in &texts {
+    for text in texts {
         let found = analyzer.analyze(text);
         let last = found.last().map_or(0, |token| token.position + 1);
         tokens.extend(found.into_iter().map(|token| AnalyzedToken {
@@ -123,18 +163,11 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         position += last + POSITION_GAP;
         offset += text.encode_utf16().count() as u32 + 1;
     }
-    let tokens: Vec<Value> = tokens
-        .iter()
-        .map(|token| {
-            json!({"token": token.token, "start_offset": token.start_offset, "end_offset": token.end_offset,
-                "type": token.kind, "position": token.position})
-        })
-        .collect();
-    if explain {
-        return Ok(Response::ok(json!({"detail": {
-            "custom_analyzer": false, "analyzer": {"name": analyzer.name, "tokens": tokens}}})));
-    }
-    Ok(Response::ok(json!({"tokens": tokens})))
+    let shown = tokens.iter().map(|token| {
+        json!({"token": token.token, "start_offset": token.start_offset, "end_offset": token.end_offset,
+            "type": token.kind, "position": token.position})
+    });
+    Ok(shown.collect())
 }
 
 fn string(name: &str, value: &Value) -> Result<String> {
@@ -148,8 +181,8 @@ fn string(name: &str, value: &Value) -> Result<String> {
 }
 
 /// Filters by name; those defined in the request get names of their own.
-fn filters_of(value: Option<&Value>) -> Result<(serde_json::Map<String, Value>, Vec<String>)> {
-    let mut declared = serde_json::Map::new();
+fn filters_of(value: Option<&Value>) -> Result<(Map<String, Value>, Vec<String>)> {
+    let mut declared = Map::new();
     let mut names = Vec::new();
     let items = match value {
         None => &[][..],

@@ -53,19 +53,26 @@ pub(super) fn collect(
     Ok(if found.is_empty() { None } else { Some(Value::Object(found)) })
 }
 
-/// Values of the stored fields (`store: true`) among `names`, read from the source. Names of no field are passed over.
+/// Values of the stored fields (`store: true`) that `names` and patterns select, read from the source. Names of no field are
+/// passed over.
 /// Errors on the name of an object.
 pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map<String, Value>> {
     let mut found = Map::new();
+    let mut show = |field: &Field| -> Result<()> {
+        let wanted = FieldFormat { field: field.path.to_string(), format: None };
+        let values = source_values(mapping, source, field, &wanted)?;
+        if !values.is_empty() {
+            found.insert(wanted.field, values.into());
+        }
+        Ok(())
+    };
     for name in names {
+        if name.contains('*') {
+            mapping.matching(name).filter(|field| field.store).try_for_each(|field| show(field))?;
+            continue;
+        }
         match mapping.field(name) {
-            Some(field) if field.store => {
-                let wanted = FieldFormat { field: name.clone(), format: None };
-                let values = source_values(mapping, source, field, &wanted)?;
-                if !values.is_empty() {
-                    found.insert(name.clone(), values.into());
-                }
-            }
+            Some(field) if field.store => show(field)?,
             None if mapping.object(name).is_some() => {
                 return Err(
                     RequestError::illegal_argument(format!("field [{name}] isn't a leaf field")).into()

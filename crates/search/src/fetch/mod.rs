@@ -6,7 +6,7 @@ mod source;
 
 use limber_mapping::RequestError;
 use limber_segment::{Segment, StoredReader};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::collect::{Hit, SortKey};
 use crate::context::{SearchContext, ShardSnapshot};
@@ -69,6 +69,9 @@ impl Plan {
     fn of(request: &SearchRequest) -> Plan {
         let source = match (&request.source, &request.stored_fields) {
             (Some(filter), _) => filter.clone(),
+            (None, Some(StoredFields::Names(names))) if names.iter().any(|name| name == "_source") => {
+                SourceFilter::default()
+            }
             (None, Some(_)) => SourceFilter::none(),
             (None, None) => SourceFilter::default(),
         };
@@ -88,7 +91,12 @@ fn one(
     let segment = &*shard.segments[hit.segment as usize].segment;
     let mut fetched =
         SearchHit { index: shard.index.name.clone(), shard: shard.shard, ..SearchHit::default() };
-    let needs_source = plan.source.fetch || !request.fields.is_empty();
+    let stored_names = match &request.stored_fields {
+        Some(StoredFields::Names(names)) => names.as_slice(),
+        _ => &[],
+    };
+    let needs_values = !request.fields.is_empty() || stored_names.iter().any(|name| !name.starts_with('_'));
+    let needs_source = plan.source.fetch || needs_values;
     let mut parsed: Option<Value> = None;
     let parse = |source: &[u8]| -> Result<Value> {
         Ok(serde_json::from_slice(source).map_err(|error| {
@@ -110,7 +118,7 @@ fn one(
             fetched.source = Some(source::filter(&value, &plan.source).to_string().into_bytes());
             parsed = Some(value);
         }
-        if !request.fields.is_empty() && parsed.is_none() {
+        if needs_values && parsed.is_none() {
             parsed = Some(parse(document.source)?);
         }
     } else if plan.id {
@@ -135,6 +143,15 @@ fn one(
     }
     fetched.ignored = ignored(segment, hit.doc)?;
     fetched.fields = fields::collect(shard, segment, hit.doc, request, parsed.as_ref())?;
+    if let Some(source) = &parsed
+        && !stored_names.is_empty()
+    {
+        let stored = fields::stored(&shard.mapping, source, stored_names)?;
+        if !stored.is_empty() {
+            let fields = fetched.fields.get_or_insert_with(|| Value::Object(Map::new()));
+            fields.as_object_mut().into_iter().for_each(|fields| fields.extend(stored.clone()));
+        }
+    }
     let is_scored =
         request.is_by_score() || request.track_scores || request.sort.iter().any(|sort| sort.is_score());
     if is_scored {

@@ -36,7 +36,7 @@ impl TrackTotalHits {
     }
 }
 
-/// `stored_fields`. Values always come from `_source` here, so only its effects on metadata are kept.
+/// `stored_fields`. The values of fields mapped with `store: true` are read from `_source`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StoredFields {
     /// `_none_`: neither `_id` nor `_source`.

@@ -7,6 +7,7 @@ mod health;
 mod help;
 mod indices;
 mod nodes;
+mod repositories;
 mod rows;
 mod segments;
 mod shards;
@@ -57,6 +58,7 @@ pub const ROUTES: &[Route] = &[
         indices::indices,
     ),
     get("/_cat/nodes", with_table_parameters!["full_id", "include_unloaded_segments"], nodes::nodes),
+    get("/_cat/repositories", with_table_parameters![], repositories::repositories),
     get("/_cat/segments", with_table_parameters![], segments::segments),
     get("/_cat/segments/{index}", with_table_parameters![], segments::segments),
     get("/_cat/shards", with_table_parameters![], shards::shards),
