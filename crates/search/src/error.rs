@@ -87,7 +87,11 @@ impl Error {
             other => {
                 let error = other.to_request_error();
                 // The last reduce failed, not a shard.
-                if error.kind == "search_phase_execution_exception" { Vec::new() } else { vec![shown(&error)] }
+                if error.kind == "search_phase_execution_exception" {
+                    Vec::new()
+                } else {
+                    vec![shown(&error)]
+                }
             }
         }
     }
