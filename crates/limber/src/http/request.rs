@@ -60,6 +60,7 @@ impl Request {
     pub fn parse_uri(path_and_query: &str) -> Result<(Vec<String>, Parameters), RequestError> {
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
         let decode = |text: &str| -> Result<String, RequestError> {
+            check_escapes(text)?;
             percent_decode_str(text)
                 .decode_utf8()
                 .map(|decoded| decoded.into_owned())
@@ -154,6 +155,19 @@ impl Request {
     }
 }
 
+/// Refuses `%` without two hexadecimal digits, as Elasticsearch's `RestUtils#decodeComponent` does.
+fn check_escapes(text: &str) -> Result<(), RequestError> {
+    for (at, _) in text.match_indices('%') {
+        let reason = match text.as_bytes().get(at + 1..at + 3) {
+            None => "unterminated escape sequence at end of string",
+            Some(digits) if !digits.iter().all(u8::is_ascii_hexdigit) => "invalid hex byte in",
+            Some(_) => continue,
+        };
+        return Err(RequestError::illegal_argument(format!("{reason}: {text}")));
+    }
+    Ok(())
+}
+
 /// Parses JSON with serde_json's depth limit (128); errors in Elasticsearch's type.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
     serde_json::from_slice(bytes).map_err(|error| {
@@ -203,7 +217,9 @@ mod tests {
         let expected =
             [("q", "x y"), ("pretty", ""), ("z", "1 2")].map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(query, expected);
-        assert!(Request::parse_uri("/%ff").is_err());
+        for broken in ["/%ff", "/%", "/a%2", "/%zz", "/a?b=%g0"] {
+            assert!(Request::parse_uri(broken).is_err(), "{broken}");
+        }
     }
 
     #[test]

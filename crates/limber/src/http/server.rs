@@ -31,6 +31,8 @@ const HEADER_BYTES_MAX: usize = 16 << 10;
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// A client that sends no body byte for this long is cut off.
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// What a `Content-Length` is believed unseen.
+const CLAIM_BYTES_MAX: usize = 1 << 20;
 /// Answers smaller than this are never compressed: one packet anyway.
 const COMPRESS_BYTES_MIN: usize = 1 << 10;
 
@@ -184,7 +186,7 @@ async fn handle(
         }
     };
     let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
-    let (body, charge) = read_body(request.into_body(), length_hint, app, config, gzip).await?;
+    let (body, charge) = read_body(request.into_body(), length_hint, app, config).await?;
     let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
 
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -192,10 +194,13 @@ async fn handle(
     // Dropped with this future when the client hangs up.
     let mut on_hang_up = CancelOnDrop { cancelled, armed: true };
     let (sender, receiver) = oneshot::channel();
-    let job_app = app.clone();
+    let (job_app, max_content_bytes) = (app.clone(), config.max_content_bytes);
     let job = Box::new(move || {
         let mut charge = charge;
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            if gzip && !request.body.is_empty() {
+                request.body = decompress(&request.body, max_content_bytes, &mut charge)?;
+            }
             if let Some(charge) = &mut charge
                 && (route.pool != PoolName::Write || !matches!(body_format, Format::Json | Format::NdJson))
             {
@@ -254,26 +259,17 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Reads a whole body within `max_content_bytes`, charged to the in-flight pool before it is held. gzip is undone with
-/// the same limit on what comes out.
+/// Reads a whole body within `max_content_bytes`, charged to the in-flight pool before it is held.
 async fn read_body(
     mut body: Incoming,
     length_hint: Option<usize>,
     app: &App,
     config: &HttpConfig,
-    gzip: bool,
 ) -> Result<(Bytes, Option<limber_store::Charge>), RequestError> {
     let max_bytes = config.max_content_bytes;
-    let too_large = || {
-        RequestError::new(
-            413,
-            "content_too_long_exception",
-            format!("entity content is too long for the configured buffer limit [{max_bytes}]"),
-        )
-    };
     let expected = length_hint.unwrap_or(0);
     if expected > max_bytes {
-        return Err(too_large());
+        return Err(too_large(max_bytes));
     }
     let pool = &app.node.ledger().in_flight;
     let charge_more = |charge: &mut Option<limber_store::Charge>, bytes: usize| -> Result<(), RequestError> {
@@ -283,12 +279,13 @@ async fn read_body(
         };
         outcome.map_err(|error| circuit_breaking(&error))
     };
+    // A claim alone holds little: what is promised and never sent must not keep others out.
     let mut charge = None;
-    if expected > 0 {
-        charge_more(&mut charge, expected)?;
+    let mut charged_bytes = expected.min(CLAIM_BYTES_MAX);
+    if charged_bytes > 0 {
+        charge_more(&mut charge, charged_bytes)?;
     }
-    let mut charged_bytes = expected;
-    let mut whole = BytesMut::with_capacity(expected);
+    let mut whole = BytesMut::with_capacity(charged_bytes);
     loop {
         let frame = tokio::time::timeout(BODY_IDLE_TIMEOUT, body.frame()).await.map_err(|_| {
             RequestError::new(
@@ -307,35 +304,52 @@ async fn read_body(
         })?;
         let Ok(data) = frame.into_data() else { continue };
         if whole.len() + data.len() > max_bytes {
-            return Err(too_large());
+            return Err(too_large(max_bytes));
         }
-        if whole.len() + data.len() > charged_bytes {
-            let more = whole.len() + data.len() - charged_bytes;
-            charge_more(&mut charge, more)?;
-            charged_bytes += more;
+        let needed = whole.len() + data.len();
+        if needed > charged_bytes {
+            let room = needed.max((charged_bytes * 2).min(expected));
+            charge_more(&mut charge, room - charged_bytes)?;
+            charged_bytes = room;
+            whole.reserve(room - whole.len());
         }
         whole.extend_from_slice(&data);
     }
-    if !gzip || whole.is_empty() {
-        return Ok((whole.freeze(), charge));
-    }
+    Ok((whole.freeze(), charge))
+}
+
+/// Undoes gzip within `max_bytes`, charged before it is held. Runs on a pool: a small body may be a lot of work.
+fn decompress(
+    packed: &[u8],
+    max_bytes: usize,
+    charge: &mut Option<limber_store::Charge>,
+) -> Result<Bytes, RequestError> {
     let mut plain = Vec::new();
-    let mut decoder = flate2::read::MultiGzDecoder::new(&whole[..]);
+    let mut decoder = flate2::read::MultiGzDecoder::new(packed);
     let mut chunk = vec![0; 64 << 10];
     loop {
         let count = decoder.read(&mut chunk).map_err(|e| {
             RequestError::new(400, "zip_exception", format!("failed to decompress the body: {e}"))
         })?;
         if count == 0 {
-            break;
+            return Ok(Bytes::from(plain));
         }
         if plain.len() + count > max_bytes {
-            return Err(too_large());
+            return Err(too_large(max_bytes));
         }
-        charge_more(&mut charge, count)?;
+        if let Some(charge) = charge {
+            charge.grow(count as u64, "<http_request>").map_err(|error| circuit_breaking(&error))?;
+        }
         plain.extend_from_slice(&chunk[..count]);
     }
-    Ok((Bytes::from(plain), charge))
+}
+
+fn too_large(max_bytes: usize) -> RequestError {
+    RequestError::new(
+        413,
+        "content_too_long_exception",
+        format!("entity content is too long for the configured buffer limit [{max_bytes}]"),
+    )
 }
 
 /// A refused charge in Elasticsearch's words.
