@@ -49,7 +49,12 @@ impl Catalog {
     }
 
     fn resolve_names(&self, expression: &str, options: IndicesOptions) -> Result<BTreeSet<Arc<str>>> {
-        let expression = expression.trim();
+        let trimmed = expression.trim();
+        // Only nothing at all means everything: a name of blanks is a name, and there is no such index.
+        if trimmed.is_empty() && !expression.is_empty() {
+            return Err(index_not_found(expression));
+        }
+        let expression = trimmed;
         let mut selected = BTreeSet::new();
         if expression.is_empty() || expression == "_all" || expression == "*" {
             self.add_matching("*", options, &mut selected);

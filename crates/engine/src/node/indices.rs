@@ -176,8 +176,10 @@ impl Node {
 
     pub fn delete_index(&self, expression: &str, options: IndicesOptions) -> Result<()> {
         let changing = self.changing.lock();
-        let is_broad =
-            expression.split(',').any(|part| has_wildcard(part) || part == "_all" || part.is_empty());
+        let is_broad = expression
+            .split(',')
+            .map(str::trim)
+            .any(|part| has_wildcard(part) || part == "_all" || part.is_empty());
         if is_broad && self.settings.load().boolean("action.destructive_requires_name") {
             return Err(RequestError::illegal_argument(
                 "Wildcard expressions or all indices are not allowed",
