@@ -28,7 +28,7 @@ static SEGMENT: LazyLock<(SegmentMeta, Vec<(String, Vec<u8>)>)> = LazyLock::new(
         let meta = DocumentMeta { id: id.as_bytes(), routing: None, seq_no: n, primary_term: 1, version: 1 };
         buffer.begin(&meta, source.as_bytes());
         document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer).expect("the document is valid");
-        buffer.commit();
+        buffer.commit().expect("the document is kept");
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let directory = FsDirectory::open(folder.path()).expect("the folder opens");
