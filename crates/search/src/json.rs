@@ -96,6 +96,16 @@ fn not_numeric(value: &Value) -> RequestError {
     RequestError::new(400, "x_content_parse_exception", reason)
 }
 
+/// An option's value that must be a string, number or boolean: `[match] unknown token [START_ARRAY] after [boost]`.
+pub fn check_scalar(query: &str, option: &str, value: &Value) -> Result<(), RequestError> {
+    match value {
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            Err(RequestError::parsing(format!("[{query}] unknown token [{}] after [{option}]", token(value))))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A float such as a boost.
 pub fn float(value: &Value) -> Result<f32, RequestError> {
     match value {

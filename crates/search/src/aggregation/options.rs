@@ -49,7 +49,7 @@ impl Options {
     }
 
     /// The raw option; JSON `null` is refused.
-    fn take_typed(&mut self, option: &str) -> Result<Option<Value>> {
+    pub fn take_typed(&mut self, option: &str) -> Result<Option<Value>> {
         match self.map.shift_remove(option) {
             Some(Value::Null) => Err(self.wrong_type(option, &Value::Null)),
             value => Ok(value),

@@ -60,6 +60,7 @@ fn parse_as(
     match body {
         Value::Object(options) => {
             for (key, value) in options {
+                json::check_scalar(query, key, value)?;
                 match key.as_str() {
                     "query" => node.text = value.clone(),
                     "slop" => {

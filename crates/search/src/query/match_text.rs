@@ -66,6 +66,7 @@ fn parse_as(
     match body {
         Value::Object(options) => {
             for (key, value) in options {
+                json::check_scalar("match", key, value)?;
                 match key.as_str() {
                     "query" => node.text = value.clone(),
                     "operator" => node.operator = operator(value)?,

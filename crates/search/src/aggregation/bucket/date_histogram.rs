@@ -69,7 +69,7 @@ impl DateHistogram {
             (None, Some(text)) => Some(fixed_interval(options, text)?),
             (None, None) => None,
         };
-        let offset_millis = match options.take("offset") {
+        let offset_millis = match options.take_typed("offset")? {
             None => 0,
             Some(Value::Number(number)) => number.as_i64().unwrap_or(0),
             Some(value) => {

@@ -180,9 +180,11 @@ fn share_below(count: usize, at: impl Fn(usize) -> Centroid, total: f64, value: 
     let mut below = 0.0;
     for place in 0..count {
         let own = at(place);
-        let right = (at((place + 1).min(last)).mean - own.mean) / 2.0;
+        let half = |from: usize, to: usize| (at(to).mean - at(from).mean) / 2.0;
+        // The first and the last reach as far to the outside as to the inside.
+        let right = if place == last { half(place - 1, place) } else { half(place, place + 1) };
         if value < own.mean + right {
-            let left = if place == 0 { right } else { (own.mean - at(place - 1).mean) / 2.0 };
+            let left = if place == 0 { right } else { half(place - 1, place) };
             return (below + own.weight * (value - own.mean + left) / (left + right)) / total;
         }
         below += own.weight;
@@ -288,7 +290,7 @@ mod tests {
             assert_eq!(digest(&values).quantile(q), expected, "{q}");
         }
         for (value, expected) in
-            [(0.0, 0.0), (1.0, 0.125), (2.0, 0.375), (2.25, 0.4375), (6.5, 0.75), (10.0, 0.875)]
+            [(0.0, 0.0), (1.0, 0.125), (2.0, 0.375), (2.25, 0.4375), (6.5, 0.75), (8.25, 0.8125), (10.0, 0.875)]
         {
             assert_eq!(digest(&values).share_below(value), expected, "{value}");
         }
