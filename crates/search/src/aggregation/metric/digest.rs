@@ -289,9 +289,15 @@ mod tests {
         for (q, expected) in [(0.0, 1.0), (0.5, 2.5), (1.0, 10.0), (0.25, 1.75)] {
             assert_eq!(digest(&values).quantile(q), expected, "{q}");
         }
-        for (value, expected) in
-            [(0.0, 0.0), (1.0, 0.125), (2.0, 0.375), (2.25, 0.4375), (6.5, 0.75), (8.25, 0.8125), (10.0, 0.875)]
-        {
+        for (value, expected) in [
+            (0.0, 0.0),
+            (1.0, 0.125),
+            (2.0, 0.375),
+            (2.25, 0.4375),
+            (6.5, 0.75),
+            (8.25, 0.8125),
+            (10.0, 0.875),
+        ] {
             assert_eq!(digest(&values).share_below(value), expected, "{value}");
         }
         assert!(digest(&[]).quantile(0.5).is_nan() && digest(&[]).share_below(0.5).is_nan());
