@@ -62,6 +62,11 @@ fn descend<'a>(patterns: &[&'a Names], name: &str) -> (Vec<&'a Names>, bool) {
             }
         }
     }
+    // `**` leaves a pattern where it was and moves it on: without this, equal rests would multiply with every level.
+    if below.len() > 1 {
+        below.sort_unstable_by_key(|names| (names.as_ptr() as usize, names.len()));
+        below.dedup_by_key(|names| (names.as_ptr() as usize, names.len()));
+    }
     (below, ends)
 }
 

@@ -27,12 +27,16 @@ use crate::rest::{App, Resolved};
 
 /// Largest accepted header section, as Elasticsearch's `http.max_header_size` (16 KiB).
 const HEADER_BYTES_MAX: usize = 16 << 10;
+/// Longest accepted request line, as Elasticsearch's `http.max_initial_line_length` (4 KiB).
+const LINE_BYTES_MAX: usize = 4 << 10;
 /// A client must finish its headers within this time; slow ones do not hold a socket forever.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// A client that sends no body byte for this long is cut off.
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What a `Content-Length` is believed unseen.
 const CLAIM_BYTES_MAX: usize = 1 << 20;
+/// Largest body that is read without being charged.
+const UNCHARGED_BYTES_MAX: usize = 1 << 20;
 /// Answers smaller than this are never compressed: one packet anyway.
 const COMPRESS_BYTES_MIN: usize = 1 << 10;
 
@@ -110,7 +114,8 @@ async fn answer(
     let opaque_id = header("x-opaque-id");
     let gzip_accepted = header("accept-encoding").is_some_and(|v| v.contains("gzip"));
     let head_only = request.method() == hyper::Method::HEAD;
-    let query_flags = QueryFlags::of(request.uri().query().unwrap_or(""));
+    let query = request.uri().query().filter(|query| query.len() <= LINE_BYTES_MAX);
+    let query_flags = QueryFlags::of(query.unwrap_or(""));
 
     let header_bytes: usize = request.headers().iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
     // An answer that could not be written in an acceptable form must not have had effects.
@@ -186,7 +191,9 @@ async fn handle(
         }
     };
     let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
-    let (body, charge) = read_body(request.into_body(), length_hint, app, config).await?;
+    // The breakers' own settings must pass whatever the breakers say, or nobody could put a wrong one right.
+    let is_charged = route.path != "/_cluster/settings";
+    let (body, charge) = read_body(request.into_body(), length_hint, app, config, is_charged).await?;
     let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
 
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -194,7 +201,8 @@ async fn handle(
     // Dropped with this future when the client hangs up.
     let mut on_hang_up = CancelOnDrop { cancelled, armed: true };
     let (sender, receiver) = oneshot::channel();
-    let (job_app, max_content_bytes) = (app.clone(), config.max_content_bytes);
+    let job_app = app.clone();
+    let max_content_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
     let job = Box::new(move || {
         let mut charge = charge;
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
@@ -265,8 +273,9 @@ async fn read_body(
     length_hint: Option<usize>,
     app: &App,
     config: &HttpConfig,
+    is_charged: bool,
 ) -> Result<(Bytes, Option<limber_store::Charge>), RequestError> {
-    let max_bytes = config.max_content_bytes;
+    let max_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
     let expected = length_hint.unwrap_or(0);
     if expected > max_bytes {
         return Err(too_large(max_bytes));
@@ -274,6 +283,7 @@ async fn read_body(
     let pool = &app.node.ledger().in_flight;
     let charge_more = |charge: &mut Option<limber_store::Charge>, bytes: usize| -> Result<(), RequestError> {
         let outcome = match charge {
+            _ if !is_charged => Ok(()),
             Some(charge) => charge.grow(bytes as u64, "<http_request>"),
             None => pool.charge(bytes as u64, "<http_request>").map(|fresh| *charge = Some(fresh)),
         };
