@@ -10,6 +10,12 @@ use super::node::{Kind, NONE, Node, NodeId, Span, flag};
 /// Largest source plus everything made while it is processed.
 const TEXT_BYTES_MAX: usize = 1 << 30;
 
+/// What a pipeline may add to a document, beside twice its own size: a few processors that double a field make it any size.
+pub(super) const GROWTH_BYTES_MAX: usize = 64 << 20;
+
+/// Values of one document, everything made on the way included: 28 bytes each.
+pub(super) const NODE_COUNT_MAX: usize = 4 << 20;
+
 /// Depth below which a document is still written; parsing allows 1,000, edits may add.
 const WRITE_DEPTH_MAX: usize = 1200;
 
@@ -42,6 +48,8 @@ pub struct IngestDocument<'a> {
     pub(super) nodes: Vec<Node>,
     arena: String,
     stack: Vec<Open>,
+    /// The last call of [`Self::append_child`], container and child: long lists are not walked for every element.
+    appended: (NodeId, NodeId),
     given: Metadata<'a>,
     /// The instant of `_ingest.timestamp`, as text without quotes.
     timestamp: &'a str,
@@ -87,6 +95,7 @@ impl<'a> IngestDocument<'a> {
             nodes: std::mem::take(&mut buffers.nodes),
             arena: std::mem::take(&mut buffers.arena),
             stack: std::mem::take(&mut buffers.stack),
+            appended: (NONE, NONE),
             given,
             timestamp,
             ingest: NONE,
@@ -197,10 +206,18 @@ impl<'a> IngestDocument<'a> {
     }
 
     fn check_room(&self, more_bytes: usize) -> Result<(), RequestError> {
-        if self.source.len() + self.arena.len() + more_bytes > TEXT_BYTES_MAX {
-            return Err(RequestError::illegal_argument("the document grew too large in an ingest pipeline"));
+        let made_bytes = self.arena.len() + more_bytes;
+        if self.source.len() + made_bytes > TEXT_BYTES_MAX || made_bytes > self.made_bytes_max() {
+            return Err(too_large());
+        }
+        if self.nodes.len() > NODE_COUNT_MAX {
+            return Err(too_large());
         }
         Ok(())
+    }
+
+    fn made_bytes_max(&self) -> usize {
+        GROWTH_BYTES_MAX + 2 * self.source.len()
     }
 
     pub fn add(&mut self, node: Node) -> NodeId {
@@ -220,11 +237,16 @@ impl<'a> IngestDocument<'a> {
         bytes: usize,
         fill: impl FnOnce(&mut String) -> bool,
     ) -> Result<Node, RequestError> {
-        self.check_room(bytes.saturating_mul(6))?;
+        self.check_room(bytes)?;
         let start = self.arena_start();
         self.arena.push('"');
         let escaped = fill(&mut self.arena);
         self.arena.push('"');
+        // What was filled in may be longer than what it was made of.
+        if let Err(error) = self.check_room(0) {
+            self.arena.truncate(start as usize - self.source.len());
+            return Err(error);
+        }
         let text = Span { start, len: self.arena_start() - start };
         let flags = if escaped { flag::TEXT_ESCAPED } else { 0 };
         Ok(Node { flags, ..Node::leaf(Kind::String, text) })
@@ -267,6 +289,7 @@ impl<'a> IngestDocument<'a> {
     /// A deep copy of a value, without key or place.
     pub fn copy(&mut self, id: NodeId, depth: usize) -> Result<Node, RequestError> {
         check_depth(depth)?;
+        self.check_room(0)?;
         let mut node = *self.node(id);
         let mut child = node.first;
         let mut last = NONE;
@@ -297,6 +320,7 @@ impl<'a> IngestDocument<'a> {
 
     /// Puts `value` in the place of `id`; the key stays.
     pub fn replace(&mut self, id: NodeId, value: Node) {
+        self.appended = (NONE, NONE);
         let old = &mut self.nodes[id as usize];
         let flags = (old.flags & flag::KEY_ESCAPED) | (value.flags & !flag::KEY_ESCAPED);
         *old = Node {
@@ -313,8 +337,8 @@ impl<'a> IngestDocument<'a> {
     pub fn append_child(&mut self, parent: NodeId, key: &str, value: Node) -> Result<NodeId, RequestError> {
         let mut value = Node { key: Span::default(), next: NONE, ..value };
         value.flags &= !flag::KEY_ESCAPED;
+        self.check_room(key.len())?;
         if self.node(parent).kind == Kind::Object {
-            self.check_room(key.len() * 6)?;
             let start = self.arena_start();
             if json::push_escaped(&mut self.arena, key) {
                 value.flags |= flag::KEY_ESCAPED;
@@ -326,17 +350,22 @@ impl<'a> IngestDocument<'a> {
         if last == NONE {
             self.nodes[parent as usize].first = child;
         } else {
+            if self.appended.0 == parent {
+                last = self.appended.1;
+            }
             while self.node(last).next != NONE {
                 last = self.node(last).next;
             }
             self.nodes[last as usize].next = child;
         }
+        self.appended = (parent, child);
         self.mark_edited(parent);
         Ok(child)
     }
 
     /// Takes `child` out of `parent`; `before` as given by [`Self::member`] or [`Self::element`].
     pub fn unlink(&mut self, parent: NodeId, child: NodeId, before: NodeId) {
+        self.appended = (NONE, NONE);
         let next = self.node(child).next;
         if before == NONE {
             self.nodes[parent as usize].first = next;
@@ -419,11 +448,22 @@ impl<'a> IngestDocument<'a> {
 
     /// Appends the JSON text of a value, copying whatever was not edited.
     pub fn write(&self, id: NodeId, out: &mut Vec<u8>) -> Result<(), RequestError> {
-        self.write_below(id, out, 0)
+        let end_max = out.len() + self.source.len() + self.made_bytes_max();
+        self.write_below(id, out, 0, end_max)
     }
 
-    fn write_below(&self, id: NodeId, out: &mut Vec<u8>, depth: usize) -> Result<(), RequestError> {
+    fn write_below(
+        &self,
+        id: NodeId,
+        out: &mut Vec<u8>,
+        depth: usize,
+        end_max: usize,
+    ) -> Result<(), RequestError> {
         let node = self.node(id);
+        // Copies share their text until they are written.
+        if out.len() > end_max {
+            return Err(too_large());
+        }
         if !node.is(flag::EDITED) {
             out.extend_from_slice(self.text(node.text).as_bytes());
             return Ok(());
@@ -442,7 +482,7 @@ impl<'a> IngestDocument<'a> {
                 out.extend_from_slice(self.text(member.key).as_bytes());
                 out.extend_from_slice(b"\":");
             }
-            self.write_below(child, out, depth + 1)?;
+            self.write_below(child, out, depth + 1, end_max)?;
             child = member.next;
         }
         out.push(close);
@@ -464,6 +504,10 @@ pub(super) fn check_depth(depth: usize) -> Result<(), RequestError> {
         ));
     }
     Ok(())
+}
+
+pub(super) fn too_large() -> RequestError {
+    RequestError::illegal_argument("the document grew too large in an ingest pipeline")
 }
 
 fn syntax_error(source: &[u8], offset: usize, message: &str) -> RequestError {

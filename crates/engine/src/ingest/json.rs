@@ -3,6 +3,7 @@
 //! One pass, iterative, no allocation but the node vector's. Numbers and strings are checked and left where they are; a node only
 //! remembers their place. Grammar: RFC 8259.
 
+use super::document::NODE_COUNT_MAX;
 use super::node::{Kind, NONE, Node, NodeId, Span, flag};
 
 /// Containers open at once; Jackson's `StreamReadConstraints` default, which Elasticsearch uses.
@@ -57,6 +58,9 @@ pub fn parse(
             Some(_) if is_first => {}
             Some(_) => return Err(parser.error("expected a comma or the end of the container")),
             None => return Err(parser.error("Unexpected end of file")),
+        }
+        if parser.nodes.len() >= NODE_COUNT_MAX {
+            return Err(parser.error("too many values for an ingest pipeline"));
         }
         let (key, key_escaped) = if is_object { parser.key()? } else { (Span::default(), false) };
         let child = parser.nodes.len() as NodeId;

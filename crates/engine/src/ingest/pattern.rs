@@ -5,6 +5,8 @@
 
 use limber_mapping::RequestError;
 
+use super::document::{GROWTH_BYTES_MAX, too_large};
+
 /// Steps a backtracking match may take on one text before it is refused.
 const BACKTRACK_COUNT_MAX: usize = 1_000_000;
 
@@ -115,6 +117,9 @@ impl Pattern {
         {
             out.push_str(&text[kept..start]);
             replacement.push(text, &groups, &names, &mut out)?;
+            if out.len() > GROWTH_BYTES_MAX + 2 * text.len() {
+                return Err(too_large());
+            }
             kept = end;
             from = after(text, start, end);
         }

@@ -19,6 +19,9 @@ use super::trace::{Status, Trace};
 /// Pipelines inside of pipelines, at most (Elasticsearch's `ingest.max_pipelines`).
 const PIPELINE_DEPTH_MAX: usize = 100;
 
+/// Processors run for one document: pipelines that call others twice multiply with every level.
+const STEP_RUN_COUNT_MAX: u32 = 100_000;
+
 /// One document in this many is timed.
 const TIMED_DOCUMENT_EVERY: u64 = 32;
 
@@ -86,6 +89,8 @@ pub struct Runner<'p> {
     active: Vec<usize>,
     total: Tally,
     is_timed: bool,
+    /// Processors that may still be run for the present document.
+    steps_left: u32,
     trace: Option<Trace>,
 }
 
@@ -101,6 +106,7 @@ impl<'p> Runner<'p> {
             active: Vec::new(),
             total: Tally::default(),
             is_timed: false,
+            steps_left: STEP_RUN_COUNT_MAX,
             trace: None,
         }
     }
@@ -161,6 +167,7 @@ impl<'p> Runner<'p> {
     }
 
     fn run_all(&mut self, ids: &[&str], document: &mut IngestDocument<'p>) -> Result<Flow, Failure<'p>> {
+        self.steps_left = STEP_RUN_COUNT_MAX;
         for id in ids {
             let Some(counter) = self.counter(id) else {
                 return Err(RequestError::illegal_argument(format!(
@@ -242,6 +249,14 @@ impl<'p> Runner<'p> {
     }
 
     fn run_step(&mut self, step: &'p Step, document: &mut IngestDocument<'p>) -> Result<Flow, Failure<'p>> {
+        // No `ignore_failure` helps: every step after this one fails as well.
+        let Some(steps_left) = self.steps_left.checked_sub(1) else {
+            return Err(RequestError::illegal_argument(format!(
+                "more than [{STEP_RUN_COUNT_MAX}] processors run for one document"
+            ))
+            .into());
+        };
+        self.steps_left = steps_left;
         let start = (self.is_timed && step.counted.is_some()).then(Instant::now);
         let result = match &step.action {
             Action::Process(processor) => processor.execute(document).map_err(Failure::from),

@@ -5,7 +5,7 @@
 
 use limber_mapping::RequestError;
 
-use super::document::IngestDocument;
+use super::document::{GROWTH_BYTES_MAX, IngestDocument, too_large};
 use super::json;
 use super::node::{Kind, Node, NodeId};
 use super::path::FieldPath;
@@ -91,6 +91,9 @@ impl Template {
                 Part::Timestamp if document.ingest_if_made().is_none() => out.push_str(document.timestamp()),
                 Part::Timestamp => push_value(document, &timestamp_path(), Escape::None, &mut out)?,
                 Part::Value(path, escape) => push_value(document, path, *escape, &mut out)?,
+            }
+            if out.len() > GROWTH_BYTES_MAX {
+                return Err(too_large());
             }
         }
         Ok(out)

@@ -60,6 +60,10 @@ pub fn number_text(text: &str) -> String {
 }
 
 fn push_java_text(document: &IngestDocument<'_>, node: &Node, out: &mut String, depth: usize) {
+    // Such a text is refused where it would become part of the document.
+    if out.len() > 2 * super::document::GROWTH_BYTES_MAX {
+        return;
+    }
     match node.kind {
         Kind::Null => out.push_str("null"),
         Kind::False => out.push_str("false"),
