@@ -3,12 +3,13 @@
 //! Source: `UpdateHelper`, `XContentHelper#update`. Scripts are refused by name.
 
 use limber_mapping::RequestError;
+use limber_store::Charge;
 use serde_json::{Map, Value};
 
 use super::Node;
 use super::bulk_step::outcome_of;
 use crate::api::*;
-use crate::shard::{Condition, Found, Shard, ShardOperation, ShardOperationKind};
+use crate::shard::{Condition, Found, Shard, ShardOperation, ShardOperationKind, store_error};
 use crate::translog::LogPosition;
 
 /// Nesting of an update's documents.
@@ -124,6 +125,13 @@ enum Plan {
 }
 
 impl Node {
+    /// Charges what the tree of a JSON text takes at most: a text of `[[],[],...]` takes fifty times its size.
+    fn charge_tree(&self, json: &[u8]) -> Result<Charge> {
+        const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
+        let values = json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64;
+        self.ledger().request.charge(values * BYTES_A_VALUE, "<update>").map_err(|error| store_error(&error))
+    }
+
     pub(super) fn update(
         &self,
         shard: &Shard,
@@ -132,10 +140,13 @@ impl Node {
         id: &str,
         routing: Option<&str>,
     ) -> Result<(WriteOutcome, Option<LogPosition>)> {
+        let _body_charge = self.charge_tree(body)?;
         let body = UpdateBody::parse(body)?;
         let mut retries_left = operation.retry_on_conflict;
         loop {
             let found = shard.get(id, true)?;
+            let stored = found.as_ref().map_or(&[][..], |found| &found.source);
+            let _stored_charge = self.charge_tree(stored)?;
             let plan = plan(shard, operation, id, &body, found.as_ref())?;
             let (kind, source, condition) = match plan {
                 Plan::Noop => {

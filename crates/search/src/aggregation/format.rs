@@ -74,9 +74,7 @@ impl Format {
     pub fn value(&self, value: f64) -> Value {
         match self {
             Format::Boolean => (value != 0.0).into(),
-            Format::Date { .. } if value >= i64::MAX as f64 || value <= i64::MIN as f64 => {
-                Value::Null
-            }
+            Format::Date { .. } if value >= i64::MAX as f64 || value <= i64::MIN as f64 => Value::Null,
             _ => self.text(value).into(),
         }
     }
