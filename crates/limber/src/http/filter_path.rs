@@ -42,6 +42,8 @@ fn split_at_dots(pattern: &str) -> Vec<String> {
             other => names.last_mut().expect("starts with one name").push(other),
         }
     }
+    // `**.**` selects what `**` does.
+    names.dedup_by(|name, before| name == "**" && before == "**");
     names
 }
 

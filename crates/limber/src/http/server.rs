@@ -118,9 +118,15 @@ async fn answer(
     let query_flags = QueryFlags::of(query.unwrap_or(""));
 
     let header_bytes: usize = request.headers().iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
+    let uri_bytes = request.uri().path_and_query().map_or(1, |uri| uri.as_str().len());
+    let line_bytes = request.method().as_str().len() + uri_bytes + " HTTP/1.1 ".len();
     // An answer that could not be written in an acceptable form must not have had effects.
     let (outcome, media) = match media::of_answer(query_flags.format.as_deref(), accept.as_deref()) {
         Err(error) => (Err(error), MediaType::json()),
+        Ok(media) if line_bytes > LINE_BYTES_MAX => {
+            let reason = format!("An HTTP line is larger than {LINE_BYTES_MAX} bytes.");
+            (Err(RequestError::new(400, "too_long_http_line_exception", reason)), media)
+        }
         Ok(media) if header_bytes > HEADER_BYTES_MAX => {
             let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
             (Err(RequestError::new(400, "too_long_http_header_exception", reason)), media)

@@ -1,0 +1,73 @@
+//! Buckets without end.
+
+use serde_json::{Value, json};
+
+use super::{Victim, list, nested};
+
+#[test]
+fn buckets() {
+    let mut victim = Victim::with_documents(1_000);
+    victim.ok("PUT", "/i/_doc/max", json!({"n": i64::MAX}).to_string());
+    victim.ok("PUT", "/i/_doc/min?refresh=true", json!({"n": i64::MIN}).to_string());
+    let of = |aggregation: Value| json!({"size": 0, "aggs": {"a": aggregation}}).to_string();
+    for refused in [
+        json!({"date_histogram": {"field": "d", "fixed_interval": "1ms"}}),
+        json!({"date_histogram": {"field": "d", "fixed_interval": "0ms"}}),
+        json!({"date_histogram": {"field": "d", "fixed_interval": "-1ms"}}),
+        json!({"date_histogram": {"field": "n", "fixed_interval": "1d"}}),
+        json!({"date_histogram": {"field": "d", "fixed_interval": "1h", "extended_bounds": {"min": i64::MIN, "max": i64::MAX}}}),
+        json!({"date_histogram": {"field": "n", "calendar_interval": "month", "time_zone": "Europe/Berlin"}}),
+        json!({"date_histogram": {"field": "d", "calendar_interval": "day", "time_zone": "+99:99"}}),
+        json!({"histogram": {"field": "n", "interval": 1e-9}}),
+        json!({"histogram": {"field": "n", "interval": 1e-300}}),
+        json!({"histogram": {"field": "n", "interval": 1}}),
+        json!({"histogram": {"field": "n", "interval": 0}}),
+        json!({"histogram": {"field": "n", "interval": -1}}),
+        json!({"histogram": {"field": "n", "interval": 1e17, "extended_bounds": {"min": -1e308, "max": 1e308}}}),
+        json!({"terms": {"field": "k", "size": 2_147_483_648u64}}),
+        json!({"terms": {"field": "k", "size": 0}}),
+        json!({"terms": {"field": "k", "size": -1}}),
+        json!({"terms": {"field": "k", "order": {"b>c>d": "asc"}}}),
+        json!({"terms": {"field": "k", "include": ".{1000}{1000}"}}),
+        json!({"cardinality": {"field": "k", "precision_threshold": -1}}),
+        json!({"percentiles": {"field": "n", "percents": [-1, 101]}}),
+        json!({"date_histogram": {"field": "d", "fixed_interval": "200d"}, "aggs": {"b": {"date_histogram": {"field": "d", "fixed_interval": "1h"}}}}),
+        json!({"terms": {"field": "k", "size": 1_000}, "aggs": {"b": {"histogram": {"field": "n", "interval": 1, "extended_bounds": {"min": 0, "max": 60_000}}}}}),
+    ] {
+        victim.bad("POST", "/i/_search", of(refused));
+    }
+    for answered in [
+        json!({"terms": {"field": "k", "size": i32::MAX}}),
+        json!({"terms": {"field": "k", "shard_size": i32::MAX}}),
+        json!({"histogram": {"field": "n", "interval": 1e18}}),
+        json!({"date_histogram": {"field": "d", "fixed_interval": "99999999999999d"}}),
+        json!({"cardinality": {"field": "k", "precision_threshold": i32::MAX}}),
+        json!({"percentiles": {"field": "n", "tdigest": {"compression": 2_000_000_000}}}),
+        json!({"terms": {"field": "k", "order": vec![json!({"_count": "asc"}); 20_000]}}),
+    ] {
+        let status = victim.send("POST", "/i/_search", of(answered.clone())).status;
+        let shown: String = answered.to_string().chars().take(80).collect();
+        assert!(matches!(status, 200 | 400 | 503), "{shown}: {status}");
+    }
+}
+
+#[test]
+fn trees() {
+    let mut victim = Victim::with_documents(1);
+    for depth in [100, 1_000, 100_000] {
+        victim.bad(
+            "POST",
+            "/i/_search",
+            format!(
+                "{{\"size\":0,{}}}",
+                nested("\"aggs\":{\"a\":{\"terms\":{\"field\":\"k\"},", "\"meta\":{}", "}}", depth)
+            ),
+        );
+    }
+    victim.bad(
+        "POST",
+        "/i/_search",
+        format!("{{\"aggs\":{{{}}}}}", list(50_000, |n| format!("\"a{n}\":{{\"max\":{{\"field\":\"n\"}}}}"))),
+    );
+    victim.bad("POST", "/i/_search", r#"{"aggs":{"a[b>":{"max":{"field":"n"}}}}"#);
+}

@@ -1,0 +1,80 @@
+//! Bodies: compressed, of other formats, of garbage lines, of very many values.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::{Victim, check_refusal};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
+}
+
+#[test]
+fn compressed() {
+    let mut victim = Victim::start();
+    let mut check = |body: &[u8], encoding: &str, status: u16| {
+        let answer = victim.send_with("POST", "/_search", &[("content-encoding", encoding)], body);
+        check_refusal(&answer, &[status], encoding);
+    };
+    check(&gzip(&vec![b' '; 101 << 20]), "gzip", 413);
+    let whole = gzip(b"{\"query\":{\"match_all\":{}}}");
+    check(&whole[..whole.len() - 9], "gzip", 400);
+    check(&gzip(&whole), "gzip", 400);
+    check(b"not gzip", "gzip", 400);
+    check(b"{}", "br", 415);
+    check(&whole, "gzip, gzip", 415);
+}
+
+#[test]
+fn trees_of_very_many_values_are_refused_before_they_grow() {
+    let mut victim = Victim::with_documents(1);
+    let values = format!("{{\"a\":[{}1]}}", "[],".repeat(8_000_000));
+    assert_eq!(victim.refused(&[429], "POST", "/i/_search", &values), "circuit_breaking_exception");
+    let doc = format!("{{\"doc\":{values}}}");
+    assert_eq!(victim.refused(&[429], "POST", "/i/_update/0", &doc), "circuit_breaking_exception");
+    victim.ok("GET", "/i/_search", "");
+}
+
+#[test]
+fn other_formats() {
+    let mut victim = Victim::start();
+    let mut check = |content_type: &str, body: &[u8]| {
+        let answer = victim.send_with("POST", "/_search", &[("content-type", content_type)], body);
+        check_refusal(&answer, &[400], content_type);
+    };
+    for opened in ["[", "{", "- ", "? "] {
+        check("application/yaml", opened.repeat(20_000).as_bytes());
+    }
+    let laughs: Vec<String> =
+        (1..9).map(|n| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(","))).collect();
+    check("application/yaml", format!("a0: &a0 [x]\n{}", laughs.concat()).as_bytes());
+    check("application/cbor", &[0x81; 100_000]);
+    check("application/cbor", b"\x9b\x7f\xff\xff\xff\xff\xff\xff\xff");
+    check("application/cbor", b"\x5b\x7f\xff\xff\xff\xff\xff\xff\xff");
+    for content_type in ["text/plain", "application/x-www-form-urlencoded", "x", "application/json;;;a"] {
+        let answer = victim.send_with("POST", "/_search", &[("content-type", content_type)], "{}");
+        check_refusal(&answer, &[406, 415], content_type);
+    }
+}
+
+#[test]
+fn lines() {
+    let mut victim = Victim::start();
+    for line in ["x\n", "\n", "{}\n", "{\"index\":1}\n", "{\"index\":{\"a\":{}}}\n", "[]\n", "\u{0}\n"] {
+        victim.bad("POST", "/i/_bulk", line.repeat(100_000));
+    }
+    victim.bad(
+        "POST",
+        "/i/_bulk",
+        format!("{{\"index\":{}}}\n{{}}\n", super::nested("{\"a\":", "1", "}", 100_000)),
+    );
+    victim.bad("POST", "/i/_bulk", "{\"index\":{}}\n{}");
+    let answer = victim.ok("POST", "/i/_bulk", "{\"index\":{}}\nx\n".repeat(2_000));
+    assert_eq!(answer["errors"], true);
+    victim.bad("POST", "/_msearch", "{}\n{}\n".repeat(50_000));
+    victim.bad("POST", "/_msearch", "x\n".repeat(100_000));
+}

@@ -1,0 +1,120 @@
+//! Raw bytes on sockets: lengths that lie, headers without end, connections that do nothing.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use super::Victim;
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout can be set");
+    stream
+}
+
+/// Sends `bytes`, reads until the server closes or is silent; the answer's text.
+fn exchange(address: SocketAddr, bytes: &[u8], half_close: bool) -> String {
+    let mut stream = connect(address);
+    // The server may refuse and close before everything is sent.
+    let _ = stream.write_all(bytes);
+    if half_close {
+        let _ = stream.shutdown(Shutdown::Write);
+    }
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn post(headers: &str, body: &str) -> Vec<u8> {
+    format!("POST /_search HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\n{headers}\r\n{body}").into_bytes()
+}
+
+fn get(line: &str, headers: &str) -> Vec<u8> {
+    format!("{line} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{headers}\r\n").into_bytes()
+}
+
+#[test]
+fn lengths_headers_and_methods() {
+    let mut victim = Victim::start();
+    let address = victim.server.address;
+    let mut check = |name: &str, bytes: &[u8], statuses: &[&str]| {
+        let answer = exchange(address, bytes, false);
+        let status = answer.get(9..12).unwrap_or("");
+        assert!(
+            statuses.contains(&status),
+            "{name}: {statuses:?} expected, not {:?}",
+            answer.chars().take(300).collect::<String>()
+        );
+        victim.check_health(name);
+    };
+    for length in ["-5", "abc", "99999999999999999999999", "2\r\ncontent-length: 3"] {
+        check(length, &post(&format!("content-length: {length}\r\n"), "{}"), &["400"]);
+    }
+    check("10 GB promised", &post("content-length: 9999999999\r\n", "{}"), &["413"]);
+    let chunked = "transfer-encoding: chunked\r\n";
+    check("trailers", &post(chunked, "2\r\n{}\r\n0\r\nx-trailer: 1\r\n\r\n"), &["200"]);
+    check("a chunk of zz", &post(chunked, "zz\r\n{}\r\n0\r\n\r\n"), &["400"]);
+    check(
+        "a long chunk extension",
+        &post(chunked, &format!("2;{}\r\n{{}}\r\n0\r\n\r\n", "x".repeat(100_000))),
+        &["400"],
+    );
+    check(
+        "endless trailers",
+        &post(chunked, &format!("2\r\n{{}}\r\n0\r\n{}\r\n", "a: b\r\n".repeat(20_000))),
+        &["200", "400", "431"],
+    );
+    for method in ["OPTIONS", "PATCH", "TRACE", "PROPFIND", "get", "FOO"] {
+        check(method, &get(&format!("{method} /"), ""), &["405", "200"]);
+    }
+    check("HEAD", &get("HEAD /", ""), &["200"]);
+    check("many headers", &get("GET /", &"h: x\r\n".repeat(5_000)), &["400", "431"]);
+    check("a long header", &get("GET /", &format!("x: {}\r\n", "a".repeat(20_000))), &["400"]);
+    check("a huge header", &get("GET /", &format!("x: {}\r\n", "a".repeat(1 << 20))), &["400", "431"]);
+    check("a long line", &get(&format!("GET /{}", "a".repeat(5_000)), ""), &["400"]);
+    check("a huge line", &get(&format!("GET /{}", "a".repeat(1 << 20)), ""), &["400", "414", "431"]);
+    check("many parameters", &get(&format!("GET /_search?{}", "a=b&".repeat(900)), ""), &["400"]);
+    check(
+        "filter_path",
+        &get(&format!("GET /_cluster/state?filter_path={}x", "**.".repeat(1_000)), ""),
+        &["200"],
+    );
+    check("another protocol", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", &["400"]);
+    check("a version", b"GET / HTTP/9.9\r\n\r\n", &["400"]);
+}
+
+#[test]
+fn pipelining_and_half_closed_sockets() {
+    let mut victim = Victim::start();
+    let address = victim.server.address;
+    let many = [b"GET /i/_doc/1 HTTP/1.1\r\nhost: a\r\n\r\n".repeat(200), get("GET /", "")].concat();
+    assert_eq!(exchange(address, &many, false).matches("HTTP/1.1 ").count(), 201);
+    let short = exchange(address, &post("content-length: 20\r\n", "{}"), true);
+    assert!(short.is_empty() || short.starts_with("HTTP/1.1 400"), "{short}");
+    victim.check_health("a short body");
+    victim.ok("GET", "/", "");
+}
+
+#[test]
+fn connections_that_do_nothing() {
+    let mut victim = Victim::start();
+    let address = victim.server.address;
+    let mut held = Vec::new();
+    for number in 0..2_000 {
+        let mut stream = connect(address);
+        let head = b"GET / HTTP/1.1\r\nhost: a\r\nx: y";
+        let _ = stream.write_all(&head[..number % head.len()]);
+        held.push(stream);
+    }
+    victim.ok("GET", "/_cluster/health", "");
+    drop(held);
+    // What is promised and not sent takes no memory from others.
+    let mut promised = Vec::new();
+    for _ in 0..50 {
+        let mut stream = connect(address);
+        stream.write_all(&post("content-length: 100000000\r\n", "{")).expect("the server reads");
+        promised.push(stream);
+    }
+    victim.ok("POST", "/i/_doc?refresh=true", "{\"a\":1}");
+    victim.ok("POST", "/i/_search", "{\"query\":{\"match_all\":{}}}");
+}
