@@ -1,12 +1,13 @@
 //! HTTP: sockets, limits, compression and media types on one side, plain request and response values on the other.
 //!
 //! Reading order: [`server`] accepts and reads, [`pools`] runs the handlers on bounded threads, [`request`] and
-//! [`response`] are what handlers see, [`media`] and [`filter_path`] and [`json`] shape what goes out.
+//! [`response`] are what handlers see, [`render`] with [`media`], [`filter_path`] and [`json`] shapes what goes out.
 
 pub mod filter_path;
 pub mod json;
 pub mod media;
 pub mod pools;
+pub mod render;
 pub mod request;
 pub mod response;
 pub mod server;

@@ -3,7 +3,7 @@
 //! The only asynchronous code of the server. Handlers are plain functions on the bounded [`super::pools`].
 
 use std::convert::Infallible;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -19,10 +19,10 @@ use limber_mapping::RequestError;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 
-use super::media::{self, Format, MediaType};
+use super::media::{self, Format};
 use super::pools::PoolName;
+use super::render::{HttpResponse, Shape};
 use super::request::{Method, Request};
-use super::response::{Body, Response};
 use crate::rest::{App, Resolved};
 
 /// Largest accepted header section, as Elasticsearch's `http.max_header_size` (16 KiB).
@@ -37,8 +37,6 @@ const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 const CLAIM_BYTES_MAX: usize = 1 << 20;
 /// Largest body that is read without being charged.
 const UNCHARGED_BYTES_MAX: usize = 1 << 20;
-/// Answers smaller than this are never compressed: one packet anyway.
-const COMPRESS_BYTES_MIN: usize = 1 << 10;
 
 /// When answers are compressed for clients that accept it (`http.compression`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,8 +99,6 @@ pub async fn serve(listener: TcpListener, app: Arc<App>, config: HttpConfig, sto
     }
 }
 
-type HttpResponse = hyper::Response<Full<Bytes>>;
-
 async fn answer(
     request: hyper::Request<Incoming>,
     peer: SocketAddr,
@@ -114,64 +110,38 @@ async fn answer(
     let opaque_id = header("x-opaque-id");
     let gzip_accepted = header("accept-encoding").is_some_and(|v| v.contains("gzip"));
     let head_only = request.method() == hyper::Method::HEAD;
-    let query = request.uri().query().filter(|query| query.len() <= LINE_BYTES_MAX);
-    let query_flags = QueryFlags::of(query.unwrap_or(""));
-
     let header_bytes: usize = request.headers().iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
     let uri_bytes = request.uri().path_and_query().map_or(1, |uri| uri.as_str().len());
     let line_bytes = request.method().as_str().len() + uri_bytes + " HTTP/1.1 ".len();
-    // An answer that could not be written in an acceptable form must not have had effects.
-    let (outcome, media) = match media::of_answer(query_flags.format.as_deref(), accept.as_deref()) {
-        Err(error) => (Err(error), MediaType::json()),
-        Ok(media) if line_bytes > LINE_BYTES_MAX => {
-            let reason = format!("An HTTP line is larger than {LINE_BYTES_MAX} bytes.");
-            (Err(RequestError::new(400, "too_long_http_line_exception", reason)), media)
-        }
-        Ok(media) if header_bytes > HEADER_BYTES_MAX => {
-            let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
-            (Err(RequestError::new(400, "too_long_http_header_exception", reason)), media)
-        }
-        Ok(media) => (handle(request, app, config).await, media),
-    };
-    let response = outcome.unwrap_or_else(|error| Response::from_error(&error));
     let compress = gzip_accepted
         && match config.compression {
             Compression::Always => true,
             Compression::Never => false,
             Compression::ExceptLoopback => !peer.ip().is_loopback(),
         };
-    Ok(render(response, &media, &query_flags, head_only, compress, opaque_id))
-}
-
-/// Response-shaping query parameters, read before routing so that errors are shaped alike.
-#[derive(Default)]
-struct QueryFlags {
-    pretty: bool,
-    filter_path: Option<String>,
-    format: Option<String>,
-}
-
-impl QueryFlags {
-    fn of(query: &str) -> QueryFlags {
-        let mut flags = QueryFlags::default();
-        let Ok((_, parameters)) = Request::parse_uri(&format!("/?{query}")) else { return flags };
-        for (name, value) in parameters {
-            match name.as_str() {
-                "pretty" => flags.pretty = value != "false",
-                "filter_path" => flags.filter_path = Some(value),
-                "format" => flags.format = Some(value),
-                _ => {}
-            }
-        }
-        flags
-    }
+    let query = request.uri().query().filter(|query| query.len() <= LINE_BYTES_MAX);
+    let mut shape = Shape::of(query.unwrap_or(""), head_only, compress, opaque_id);
+    // An answer that could not be written in an acceptable form must not have had effects.
+    let outcome = if let Err(error) = shape.choose_media(accept.as_deref()) {
+        Err(error)
+    } else if line_bytes > LINE_BYTES_MAX {
+        let reason = format!("An HTTP line is larger than {LINE_BYTES_MAX} bytes.");
+        Err(RequestError::new(400, "too_long_http_line_exception", reason))
+    } else if header_bytes > HEADER_BYTES_MAX {
+        let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
+        Err(RequestError::new(400, "too_long_http_header_exception", reason))
+    } else {
+        handle(request, app, config, shape.clone()).await
+    };
+    Ok(outcome.unwrap_or_else(|error| shape.render_error(&error)))
 }
 
 async fn handle(
     request: hyper::Request<Incoming>,
     app: &Arc<App>,
     config: &HttpConfig,
-) -> Result<Response, RequestError> {
+    shape: Shape,
+) -> Result<HttpResponse, RequestError> {
     let uri = request.uri().path_and_query().map_or("/", |p| p.as_str()).to_owned();
     let Some(method) = Method::parse(request.method().as_str()) else {
         return Err(RequestError::new(
@@ -224,7 +194,8 @@ async fn handle(
             if let Some(json) = media::body_to_json(body_format, &request.body)? {
                 request.body = Bytes::from(json);
             }
-            (route.handler)(&job_app, &request)
+            let response = (route.handler)(&job_app, &request)?;
+            shape.render(response, &job_app.node.ledger().request)
         }));
         let outcome = outcome.unwrap_or_else(|panic| {
             let what = panic
@@ -382,68 +353,4 @@ pub fn circuit_breaking(error: &limber_store::Error) -> RequestError {
 fn strip_pool(error: &limber_store::Error, pool: &str) -> String {
     let text = error.to_string();
     text.strip_prefix(&format!("[{pool}] ")).map_or(text.clone(), str::to_owned)
-}
-
-fn render(
-    response: Response,
-    media: &MediaType,
-    flags: &QueryFlags,
-    head_only: bool,
-    compress: bool,
-    opaque_id: Option<String>,
-) -> HttpResponse {
-    let mut content_type = media.content_type.clone();
-    let shaped = flags.filter_path.is_some() || flags.pretty || media.format != Format::Json;
-    let render_value = |mut value: serde_json::Value| {
-        if let Some(patterns) = &flags.filter_path {
-            value = super::filter_path::apply(value, patterns);
-        }
-        media::render(&value, media.format, flags.pretty)
-    };
-    let body = match response.body {
-        Body::Empty => Vec::new(),
-        Body::Json(value) => render_value(value),
-        Body::RawJson(bytes) if shaped => match serde_json::from_slice(&bytes) {
-            Ok(value) => render_value(value),
-            Err(_) => bytes,
-        },
-        Body::RawJson(bytes) => bytes,
-        Body::Text(text) => {
-            content_type = "text/plain; charset=UTF-8".into();
-            text.into_bytes()
-        }
-    };
-    let mut builder =
-        hyper::Response::builder().status(response.status).header("X-elastic-product", "Elasticsearch");
-    if !body.is_empty() {
-        builder = builder.header("content-type", content_type);
-    }
-    if let Some(opaque_id) = opaque_id {
-        builder = builder.header("X-Opaque-Id", opaque_id);
-    }
-    for (name, value) in response.headers {
-        builder = builder.header(name, value);
-    }
-    let mut bytes = body;
-    if compress && !head_only && bytes.len() >= COMPRESS_BYTES_MIN {
-        let mut encoder =
-            flate2::write::GzEncoder::new(Vec::with_capacity(bytes.len() / 4), flate2::Compression::fast());
-        if encoder.write_all(&bytes).is_ok()
-            && let Ok(packed) = encoder.finish()
-        {
-            bytes = packed;
-            builder = builder.header("content-encoding", "gzip");
-        }
-    }
-    if head_only {
-        builder = builder.header("content-length", bytes.len());
-        bytes = Vec::new();
-    }
-    builder.body(Full::new(Bytes::from(bytes))).unwrap_or_else(|error| {
-        // A header value that HTTP forbids, such as a line break in an opaque id that came percent-encoded.
-        tracing::error!(%error, "an answer could not be built");
-        let mut fallback = hyper::Response::new(Full::new(Bytes::from_static(b"{\"status\":500}")));
-        *fallback.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
-        fallback
-    })
 }

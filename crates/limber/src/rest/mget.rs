@@ -10,6 +10,7 @@ use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::http::server::circuit_breaking;
 use limber_search::request::SourceFilter;
 
 const PARAMETERS: &[&str] = &[
@@ -58,9 +59,16 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
     let (realtime, refresh) = (request.flag_or("realtime", true)?, request.flag_or("refresh", false)?);
     let mut out = Vec::with_capacity(64 + items.len() * 256);
     out.extend_from_slice(b"{\"docs\":[");
+    let mut charge = app.node.ledger().request.charge(0, "<mget>").map_err(|e| circuit_breaking(&e))?;
     for (number, item) in items.iter().enumerate() {
         if number > 0 {
             out.push(b',');
+        }
+        let held_bytes = charge.bytes();
+        if out.len() as u64 > held_bytes {
+            // In steps: a charge for every document would cost more than many of them.
+            let more_bytes = (out.len() as u64 - held_bytes).max(64 << 10);
+            charge.grow(more_bytes, "<mget>").map_err(|error| circuit_breaking(&error))?;
         }
         let outcome = app.node.get(&GetRequest {
             routing: item.routing.as_deref(),
@@ -84,6 +92,8 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
         }
     }
     out.extend_from_slice(b"]}");
+    // What is charged from here on is the whole answer.
+    drop(charge);
     Ok(Response::raw(200, out))
 }
 

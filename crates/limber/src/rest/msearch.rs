@@ -10,6 +10,7 @@ use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_json};
 use crate::http::response::{Response, error_body};
+use crate::http::server::circuit_breaking;
 
 const PARAMETERS: &[&str] = &[
     "ccs_minimize_roundtrips",
@@ -78,10 +79,11 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
         parsed.push((header, body));
     }
     let started = std::time::Instant::now();
-    let mut out = Vec::from(&b"{\"took\":"[..]);
-    let mut responses = Vec::new();
+    let mut out = Vec::new();
+    // All answers are held until the last is there.
+    let mut charge = app.node.ledger().request.charge(0, "<msearch>").map_err(|e| circuit_breaking(&e))?;
     for (header, body) in &parsed {
-        let one = || -> Result<Vec<u8>> {
+        let mut one = || -> Result<Vec<u8>> {
             let search = body.as_ref().map_err(Clone::clone)?;
             let (found, _) = app
                 .node
@@ -94,20 +96,25 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
                     request.cancelled.clone(),
                 )
                 .map_err(|error| refused(&error))?;
-            Ok(render(app, &found, None, total_as_int))
+            let bytes = render(app, &found, None, total_as_int);
+            charge.grow(bytes.len() as u64, "<msearch>").map_err(|error| circuit_breaking(&error))?;
+            Ok(bytes)
         };
+        if !out.is_empty() {
+            out.push(b',');
+        }
         match one() {
-            Ok(mut bytes) => {
-                bytes.pop();
-                bytes.extend_from_slice(b",\"status\":200}");
-                responses.push(bytes);
+            Ok(bytes) => {
+                out.extend_from_slice(&bytes[..bytes.len() - 1]);
+                out.extend_from_slice(b",\"status\":200}");
             }
-            Err(error) => responses.push(crate::http::json::to_bytes(&error_body(&error), false)),
+            Err(error) => out.extend_from_slice(&crate::http::json::to_bytes(&error_body(&error), false)),
         }
     }
-    out.extend_from_slice(started.elapsed().as_millis().to_string().as_bytes());
-    out.extend_from_slice(b",\"responses\":[");
-    out.extend_from_slice(&responses.join(&b','));
+    // What is charged from here on is the whole answer.
+    drop(charge);
+    let head = format!("{{\"took\":{},\"responses\":[", started.elapsed().as_millis());
+    out.splice(..0, head.into_bytes());
     out.extend_from_slice(b"]}");
     Ok(Response::raw(200, out))
 }

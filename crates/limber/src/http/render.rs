@@ -1,0 +1,176 @@
+//! From a handler's answer to bytes: its media type, `pretty`, `filter_path`, compression, and what they take of the memory.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use limber_mapping::RequestError;
+use limber_store::{Charge, Pool};
+use serde_json::Value;
+
+use super::media::{self, Format, MediaType};
+use super::request::Request;
+use super::response::{Body, Response};
+use super::server::circuit_breaking;
+
+pub type HttpResponse = hyper::Response<Full<Bytes>>;
+
+/// Answers smaller than this are never compressed: one packet anyway.
+const COMPRESS_BYTES_MIN: usize = 1 << 10;
+/// Answers smaller than this are not charged.
+const CHARGE_BYTES_MIN: usize = 64 << 10;
+
+/// How the client wants its answer; read before routing, so that errors are shaped alike.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    media: MediaType,
+    pretty: bool,
+    filter_path: Option<String>,
+    format: Option<String>,
+    head_only: bool,
+    compress: bool,
+    opaque_id: Option<String>,
+}
+
+impl Shape {
+    /// From the query string of the request.
+    pub fn of(query: &str, head_only: bool, compress: bool, opaque_id: Option<String>) -> Shape {
+        let mut shape = Shape {
+            media: MediaType::json(),
+            pretty: false,
+            filter_path: None,
+            format: None,
+            head_only,
+            compress,
+            opaque_id,
+        };
+        let Ok((_, parameters)) = Request::parse_uri(&format!("/?{query}")) else { return shape };
+        for (name, value) in parameters {
+            match name.as_str() {
+                "pretty" => shape.pretty = value != "false",
+                "filter_path" => shape.filter_path = Some(value),
+                "format" => shape.format = Some(value),
+                _ => {}
+            }
+        }
+        shape
+    }
+
+    /// Settles the media type by `format=` and the header `Accept`; JSON when this fails.
+    pub fn choose_media(&mut self, accept: Option<&str>) -> Result<(), RequestError> {
+        self.media = media::of_answer(self.format.as_deref(), accept)?;
+        Ok(())
+    }
+
+    /// The answer. Its bytes are charged to `pool` until they are written; `circuit_breaking_exception` when there are too many.
+    pub fn render(&self, response: Response, pool: &Arc<Pool>) -> Result<HttpResponse, RequestError> {
+        let Response { status, body, headers } = response;
+        let (bytes, content_type) = self.bytes(body, Some(pool))?;
+        let charge = match bytes.len() >= CHARGE_BYTES_MIN {
+            true => Some(charged(pool, bytes.len() as u64)?),
+            false => None,
+        };
+        Ok(self.finish(status, headers, bytes, content_type, charge))
+    }
+
+    pub fn render_error(&self, error: &RequestError) -> HttpResponse {
+        let Response { status, body, headers } = Response::from_error(error);
+        let (bytes, content_type) = self.bytes(body, None).unwrap_or_default();
+        self.finish(status, headers, bytes, content_type, None)
+    }
+
+    fn bytes(&self, body: Body, pool: Option<&Arc<Pool>>) -> Result<(Vec<u8>, String), RequestError> {
+        let shaped = self.filter_path.is_some() || self.pretty || self.media.format != Format::Json;
+        let bytes = match body {
+            Body::Empty => Vec::new(),
+            Body::Json(value) => self.value(value),
+            Body::RawJson(bytes) if shaped => {
+                let _tree_charge = match pool {
+                    Some(pool) if bytes.len() >= CHARGE_BYTES_MIN => {
+                        Some(charged(pool, bytes.len() as u64 + media::tree_bytes(Format::Json, &bytes))?)
+                    }
+                    _ => None,
+                };
+                match serde_json::from_slice(&bytes) {
+                    Ok(value) => self.value(value),
+                    Err(_) => bytes,
+                }
+            }
+            Body::RawJson(bytes) => bytes,
+            Body::Text(text) => return Ok((text.into_bytes(), "text/plain; charset=UTF-8".to_owned())),
+        };
+        Ok((bytes, self.media.content_type.clone()))
+    }
+
+    fn value(&self, mut value: Value) -> Vec<u8> {
+        if let Some(patterns) = &self.filter_path {
+            value = super::filter_path::apply(value, patterns);
+        }
+        media::render(&value, self.media.format, self.pretty)
+    }
+
+    fn finish(
+        &self,
+        status: u16,
+        headers: Vec<(&'static str, String)>,
+        mut bytes: Vec<u8>,
+        content_type: String,
+        charge: Option<Charge>,
+    ) -> HttpResponse {
+        let mut builder =
+            hyper::Response::builder().status(status).header("X-elastic-product", "Elasticsearch");
+        if !bytes.is_empty() {
+            builder = builder.header("content-type", content_type);
+        }
+        if let Some(opaque_id) = &self.opaque_id {
+            builder = builder.header("X-Opaque-Id", opaque_id);
+        }
+        for (name, value) in headers {
+            builder = builder.header(name, value);
+        }
+        if self.compress && !self.head_only && bytes.len() >= COMPRESS_BYTES_MIN {
+            let mut encoder = flate2::write::GzEncoder::new(
+                Vec::with_capacity(bytes.len() / 4),
+                flate2::Compression::fast(),
+            );
+            if encoder.write_all(&bytes).is_ok()
+                && let Ok(packed) = encoder.finish()
+            {
+                bytes = packed;
+                builder = builder.header("content-encoding", "gzip");
+            }
+        }
+        if self.head_only {
+            builder = builder.header("content-length", bytes.len());
+            bytes = Vec::new();
+        }
+        let bytes = match charge {
+            Some(charge) => Bytes::from_owner(Charged { bytes, _charge: charge }),
+            None => Bytes::from(bytes),
+        };
+        builder.body(Full::new(bytes)).unwrap_or_else(|error| {
+            // A header value that HTTP forbids, such as a line break in an opaque id that came percent-encoded.
+            tracing::error!(%error, "an answer could not be built");
+            let mut fallback = hyper::Response::new(Full::new(Bytes::from_static(b"{\"status\":500}")));
+            *fallback.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
+            fallback
+        })
+    }
+}
+
+fn charged(pool: &Arc<Pool>, bytes: u64) -> Result<Charge, RequestError> {
+    pool.charge(bytes, "<http_response>").map_err(|error| circuit_breaking(&error))
+}
+
+/// An answer's bytes, charged until the last of them is on its way.
+struct Charged {
+    bytes: Vec<u8>,
+    _charge: Charge,
+}
+
+impl AsRef<[u8]> for Charged {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
