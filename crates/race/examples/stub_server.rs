@@ -1,7 +1,7 @@
 //! A server that does nothing as fast as it can, to measure load generators with.
 //!
-//! It answers every search and bulk with the same few bytes, throws bulk bodies away unread, and says what `limber race` and
-//! `esrally` ask around a race. One thread, one runtime: give it a core of its own.
+//! It answers every search with the same few bytes and every bulk with an item for each two lines, as long as Elasticsearch's,
+//! and says what `limber race` and `esrally` ask around a race. One thread, one runtime: give it a core of its own.
 //!
 //! `cargo run --release -p limber-race --example stub_server -- 127.0.0.1:19200`
 
@@ -14,7 +14,9 @@ const READ_BYTES: usize = 1 << 20;
 
 const INFO: &str = r#"{"name":"stub","cluster_name":"stub","cluster_uuid":"stub","version":{"number":"8.14.3","build_flavor":"default","build_hash":"stub"},"tagline":"You Know, for Search"}"#;
 const SEARCH: &str = r#"{"took":1,"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0},"hits":{"total":{"value":10000,"relation":"gte"},"max_score":1.0,"hits":[{"_index":"logs","_id":"1","_score":1.0,"_source":{"a":1}}]}}"#;
-const BULK: &str = r#"{"errors":false,"took":1,"items":[]}"#;
+const BULK_START: &str = r#"{"errors":false,"took":1,"items":["#;
+const BULK_ITEM: &str = r#"{"index":{"_index":"logs","_id":"AZpXh3sBq0ZfT1xkLm9c","_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":1234567,"_primary_term":1,"status":201}},"#;
+const BULK_END: &str = "]}";
 const HEALTH: &str =
     r#"{"cluster_name":"stub","status":"green","timed_out":false,"number_of_nodes":1,"relocating_shards":0}"#;
 const NODES_STATS: &str = r#"{"cluster_name":"stub","nodes":{"n":{"name":"stub","host":"127.0.0.1","jvm":{"gc":{"collectors":{}},"mem":{"pools":{}}},"ingest":{"total":{"count":0,"time_in_millis":0,"current":0,"failed":0},"pipelines":{}}}}}"#;
@@ -36,39 +38,60 @@ fn main() -> io::Result<()> {
     })
 }
 
-async fn serve(mut stream: TcpStream) {
-    let mut buffer = vec![0; READ_BYTES];
-    let mut filled = 0;
-    let mut answers = Vec::new();
-    loop {
-        answers.clear();
-        // Answer everything that is complete, then throw the rest of a body away as it comes.
-        let mut at = 0;
-        let mut body_left = 0;
-        while let Some(end) = memchr::memmem::find(&buffer[at..filled], b"\r\n\r\n") {
-            let head = &buffer[at..at + end];
-            let length = content_length(head);
-            answer(head, &mut answers);
-            at += end + 4;
-            let here = length.min(filled - at);
-            at += here;
-            body_left = length - here;
-        }
-        buffer.copy_within(at..filled, 0);
-        filled -= at;
-        while body_left > 0 {
-            match stream.read(&mut buffer[..body_left.min(READ_BYTES)]).await {
-                Ok(count) if count > 0 => body_left -= count,
-                _ => return,
+/// A connection's buffer; requests stand in it from the start, without gaps.
+struct Requests {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    filled: usize,
+}
+
+impl Requests {
+    /// Reads more; an error when the client has left.
+    async fn fill(&mut self) -> io::Result<()> {
+        match self.stream.read(&mut self.buffer[self.filled..]).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            count => {
+                self.filled += count;
+                Ok(())
             }
         }
-        if !answers.is_empty() && stream.write_all(&answers).await.is_err() {
-            return;
+    }
+
+    fn drop_first(&mut self, bytes: usize) {
+        self.buffer.copy_within(bytes..self.filled, 0);
+        self.filled -= bytes;
+    }
+
+    /// Takes the body that follows a head in pieces and returns its number of lines.
+    async fn skip_body(&mut self, bytes: usize) -> io::Result<usize> {
+        let (mut left, mut lines) = (bytes, 0);
+        while left > 0 {
+            if self.filled == 0 {
+                self.fill().await?;
+            }
+            let here = left.min(self.filled);
+            lines += memchr::memchr_iter(b'\n', &self.buffer[..here]).count();
+            self.drop_first(here);
+            left -= here;
         }
-        match stream.read(&mut buffer[filled..]).await {
-            Ok(count) if count > 0 => filled += count,
-            _ => return,
-        }
+        Ok(lines)
+    }
+}
+
+async fn serve(stream: TcpStream) -> io::Result<()> {
+    let mut requests = Requests { stream, buffer: vec![0; READ_BYTES], filled: 0 };
+    let mut response = Vec::new();
+    loop {
+        let Some(end) = memchr::memmem::find(&requests.buffer[..requests.filled], b"\r\n\r\n") else {
+            requests.fill().await?;
+            continue;
+        };
+        let head = requests.buffer[..end].to_vec();
+        requests.drop_first(end + 4);
+        let body_lines = requests.skip_body(content_length(&head)).await?;
+        response.clear();
+        answer(&head, body_lines, &mut response);
+        requests.stream.write_all(&response).await?;
     }
 }
 
@@ -79,14 +102,14 @@ fn content_length(head: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-fn answer(head: &[u8], out: &mut Vec<u8>) {
+fn answer(head: &[u8], body_lines: usize, out: &mut Vec<u8>) {
     let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let mut words = line.split(|byte| *byte == b' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
     let body = match path {
         b"/" => INFO,
-        b"/_bulk" => BULK,
+        b"/_bulk" => &bulk(body_lines / 2),
         b"/_cluster/settings" => SETTINGS,
         b"/_nodes/_all" => NODES,
         path if path.ends_with(b"/_search") => SEARCH,
@@ -101,4 +124,9 @@ fn answer(head: &[u8], out: &mut Vec<u8>) {
         b"HTTP/1.1 200 OK\r\nX-elastic-product: Elasticsearch\r\ncontent-type: application/json\r\n",
     );
     out.extend_from_slice(format!("content-length: {}\r\n\r\n{shown}", body.len()).as_bytes());
+}
+
+fn bulk(documents: usize) -> String {
+    let items = BULK_ITEM.repeat(documents);
+    [BULK_START, items.strip_suffix(',').unwrap_or_default(), BULK_END].concat()
 }

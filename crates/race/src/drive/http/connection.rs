@@ -12,6 +12,7 @@ use thiserror::Error;
 use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::TcpStream;
 
+use super::discard;
 use super::request::{Method, Request};
 use super::response::{BODY_BYTES_MAX, BodyLength, ChunkDecoder, Head, Response, parse_head};
 
@@ -19,6 +20,11 @@ use super::response::{BODY_BYTES_MAX, BodyLength, ChunkDecoder, Head, Response, 
 const READ_BYTES_INITIAL: usize = 64 * 1024;
 /// Free room offered to each read of a body whose end is not in sight.
 const READ_BYTES_STEP: usize = 256 * 1024;
+/// Room offered to the first read of an answer that may be cut off: a head of some hundred bytes and [`ENOUGH_BYTES`].
+const FIRST_READ_BYTES: usize = 4 * 1024;
+/// Bytes of the body after which is asked whether they are enough. A gzip stream yields nothing before its code tables, which
+/// take some hundred bytes.
+const ENOUGH_BYTES: usize = 1024;
 
 #[derive(Debug, Error)]
 pub enum HttpError {
@@ -152,14 +158,16 @@ impl Connection {
         }
         let parts = [&request.head[..], &self.head_end[..], body];
         let is_sent = write_parts(stream, &parts, &mut self.read, &mut self.read_bytes).await?;
-        let mut head = self.read_response(request.method == Method::Head).await?;
+        let mut head = self.read_response(request).await?;
         // An answer that came before the request was out: what is left of the request would be taken for the next one.
         head.keep_alive &= is_sent && head.length != BodyLength::UntilClose;
         Ok(head)
     }
 
-    async fn read_response(&mut self, bodiless: bool) -> Result<Head, Attempt> {
-        let head = loop {
+    async fn read_response(&mut self, request: &Request) -> Result<Head, Attempt> {
+        let bodiless = request.method == Method::Head;
+        let first_bytes_max = if request.is_enough.is_some() { FIRST_READ_BYTES } else { usize::MAX };
+        let mut head = loop {
             match parse_head(&self.read[..self.read_bytes], bodiless).map_err(Attempt::Failed)? {
                 // Interim answers such as 100 are followed by the real one.
                 Some(head) if head.status < 200 => {
@@ -167,20 +175,50 @@ impl Connection {
                     self.read_bytes -= head.head_bytes;
                 }
                 Some(head) => break head,
-                None => self.read_more(0).await?,
+                None => self.read_more(0, first_bytes_max).await?,
             }
         };
         match head.length {
             BodyLength::Bytes(length) => {
                 let end = head.head_bytes + length;
-                while self.read_bytes < end {
-                    self.read_more(end - self.read_bytes).await?;
+                if let Some(is_enough) = request.is_enough {
+                    self.read_to(end.min(head.head_bytes + ENOUGH_BYTES), first_bytes_max).await?;
+                    if self.read_bytes < end {
+                        head.length = BodyLength::Bytes(self.read_bytes - head.head_bytes);
+                        let start = self.response(head);
+                        if start.is_success() && is_enough(&start) {
+                            self.discard(end - self.read_bytes).await?;
+                            return Ok(head);
+                        }
+                        head.length = BodyLength::Bytes(length);
+                    }
                 }
+                self.read_to(end, usize::MAX).await?;
             }
             BodyLength::Chunked => self.read_chunks(&head).await?,
             BodyLength::UntilClose => self.read_until_close().await?,
         }
         Ok(head)
+    }
+
+    async fn read_to(&mut self, end: usize, bytes_max: usize) -> Result<(), Attempt> {
+        while self.read_bytes < end {
+            self.read_more(end - self.read_bytes, bytes_max).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits for `bytes` more of an answer and throws them away.
+    async fn discard(&mut self, mut bytes: usize) -> Result<(), Attempt> {
+        while bytes > 0 {
+            let stream = self.stream.as_mut().expect("opened by the caller");
+            match discard::discard(stream, bytes).await {
+                Ok(0) => return Err(self.closed("the server closed the connection".into())),
+                Ok(count) => bytes -= count,
+                Err(error) => return Err(self.closed(error.to_string())),
+            }
+        }
+        Ok(())
     }
 
     async fn read_chunks(&mut self, head: &Head) -> Result<(), Attempt> {
@@ -196,7 +234,7 @@ impl Connection {
             if from == self.read_bytes {
                 (from, self.read_bytes) = (0, 0);
             }
-            self.read_more(READ_BYTES_STEP).await?;
+            self.read_more(READ_BYTES_STEP, usize::MAX).await?;
         }
     }
 
@@ -205,7 +243,7 @@ impl Connection {
             if self.read_bytes > BODY_BYTES_MAX {
                 return Err(Attempt::Failed(HttpError::Protocol("response body exceeds 1 GiB".into())));
             }
-            match self.read_more(READ_BYTES_STEP).await {
+            match self.read_more(READ_BYTES_STEP, usize::MAX).await {
                 Ok(()) => {}
                 Err(Attempt::Failed(HttpError::Connection(_))) => return Ok(()),
                 Err(error) => return Err(error),
@@ -213,14 +251,15 @@ impl Connection {
         }
     }
 
-    /// Waits for bytes and appends them, after making room for `wanted_bytes` (at least one).
-    async fn read_more(&mut self, wanted_bytes: usize) -> Result<(), Attempt> {
+    /// Waits for bytes and appends them (at most `bytes_max`), after making room for `wanted_bytes` (at least one).
+    async fn read_more(&mut self, wanted_bytes: usize, bytes_max: usize) -> Result<(), Attempt> {
         let needed = self.read_bytes + wanted_bytes.max(1);
         if self.read.len() < needed {
             self.read.resize(needed.next_power_of_two(), 0);
         }
         let stream = self.stream.as_mut().expect("opened by the caller");
-        match stream.read(&mut self.read[self.read_bytes..]).await {
+        let end = self.read.len().min(self.read_bytes.saturating_add(bytes_max));
+        match stream.read(&mut self.read[self.read_bytes..end]).await {
             Ok(0) => Err(self.closed("the server closed the connection".into())),
             Ok(count) => {
                 self.read_bytes += count;

@@ -8,6 +8,7 @@
 //! **Invariant**: nothing here allocates per request once a connection's buffers have grown to the largest response.
 
 mod connection;
+mod discard;
 mod request;
 mod response;
 

@@ -6,6 +6,8 @@
 
 use bytes::Bytes;
 
+use super::response::Response;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -43,7 +45,12 @@ pub struct Request {
     pub body: Bytes,
     /// Statuses outside 2xx that count as success (Rally's `ignore`).
     pub ignored_statuses: Vec<u16>,
+    pub is_enough: Option<IsEnough>,
 }
+
+/// Whether the first bytes of a successful answer say all the operation needs. Then the rest is waited for, but not looked
+/// at: the answer ends where it was when asked.
+pub type IsEnough = fn(&Response<'_>) -> bool;
 
 impl Request {
     pub fn builder(method: Method, path: &str) -> RequestBuilder {
@@ -54,6 +61,7 @@ impl Request {
             headers: Vec::new(),
             body: Bytes::new(),
             ignored_statuses: Vec::new(),
+            is_enough: None,
         }
     }
 
@@ -75,6 +83,7 @@ pub struct RequestBuilder {
     headers: Vec<(String, String)>,
     body: Bytes,
     ignored_statuses: Vec<u16>,
+    is_enough: Option<IsEnough>,
 }
 
 impl RequestBuilder {
@@ -105,6 +114,12 @@ impl RequestBuilder {
         self
     }
 
+    /// Answers that are enough by their first bytes may be cut off there.
+    pub fn enough_when(mut self, is_enough: IsEnough) -> Self {
+        self.is_enough = Some(is_enough);
+        self
+    }
+
     pub fn build(self) -> Request {
         let mut head = String::with_capacity(256);
         head.push_str(self.method.as_str());
@@ -122,6 +137,7 @@ impl RequestBuilder {
             head: Bytes::from(head),
             body: self.body,
             ignored_statuses: self.ignored_statuses,
+            is_enough: self.is_enough,
         }
     }
 }

@@ -73,6 +73,22 @@ impl<'a> Response<'a> {
         }
     }
 
+    /// The unpacked start of the body, at most `bytes_max`; what follows may be missing or damaged.
+    pub fn text_start(&self, bytes_max: usize) -> Cow<'a, [u8]> {
+        let mut decoder: Box<dyn Read + 'a> = match self.encoding {
+            Encoding::Identity => return Cow::Borrowed(&self.body[..self.body.len().min(bytes_max)]),
+            Encoding::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(self.body)),
+            Encoding::Deflate => Box::new(flate2::bufread::ZlibDecoder::new(self.body)),
+        };
+        let mut start = vec![0; bytes_max];
+        let mut filled = 0;
+        while let Ok(count @ 1..) = decoder.read(&mut start[filled..]) {
+            filled += count;
+        }
+        start.truncate(filled);
+        Cow::Owned(start)
+    }
+
     /// The body as JSON.
     pub fn json(&self) -> Result<serde_json::Value, HttpError> {
         serde_json::from_slice(&self.text()?)
@@ -311,6 +327,12 @@ mod tests {
         let packed = packer.finish().unwrap();
         let response = Response { status: 200, encoding: Encoding::Gzip, body: &packed };
         assert_eq!(response.json().unwrap()["took"], 3);
+        for length in 0..=packed.len() {
+            let cut = Response { status: 200, encoding: Encoding::Gzip, body: &packed[..length] };
+            let start = cut.text_start(8).into_owned();
+            assert!(b"{\"took\":".starts_with(&start), "{length}");
+            assert!(length < packed.len() || start.len() == 8);
+        }
         let damaged = Response { status: 200, encoding: Encoding::Gzip, body: &packed[..packed.len() - 9] };
         assert!(damaged.text().is_err());
     }

@@ -2,9 +2,14 @@
 //!
 //! The weight of a request is its number of documents, the unit `docs`. Of the answer only `errors` is read, and the items
 //! only when it is true or `detailed-results` asks for it.
+//!
+//! A client's next body is assembled while it waits for an answer, so that between an answer and the next request nothing is
+//! left to do but to send it. A client therefore holds two bodies.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +32,10 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let (ingest_percentage, ingest_documents) = amount(plan, bulk_documents)?;
     let mut builder =
         plan.request(Method::Put, "/_bulk")?.header("content-type", &plan.protocol.content_ndjson);
+    let is_detailed = plan.flag("detailed-results")?.unwrap_or(false);
+    if !is_detailed {
+        builder = builder.enough_when(says_no_errors);
+    }
     for name in ["timeout", "pipeline"] {
         if let Some(value) = plan.text(name)?.filter(|value| !value.is_empty()) {
             builder = builder.query(name, value);
@@ -48,7 +57,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
             conflicts,
         },
         corpora: corpora.into(),
-        is_detailed: plan.flag("detailed-results")?.unwrap_or(false),
+        is_detailed,
         retries_on_429: plan.number("retries_on_429")?.unwrap_or(0.0) as u64,
     }))
 }
@@ -184,6 +193,7 @@ impl Operation for Bulk {
                 timeout: self.timeout,
                 reader: Rc::clone(&reader),
                 body: BulkBody::default(),
+                ahead: Ahead::default(),
                 is_detailed: self.is_detailed,
                 retries_on_429: self.retries_on_429,
             }) as Box<dyn Runner>
@@ -197,13 +207,35 @@ struct BulkRunner {
     timeout: Option<Duration>,
     reader: Rc<RefCell<BulkReader>>,
     body: BulkBody,
+    ahead: Ahead,
     is_detailed: bool,
     retries_on_429: u64,
 }
 
+/// The body of a client's next request.
+#[derive(Default)]
+struct Ahead {
+    body: BulkBody,
+    is_ready: bool,
+    /// The reader's progress before it was taken.
+    progress: Option<f64>,
+}
+
+impl Ahead {
+    fn take_from(&mut self, reader: &RefCell<BulkReader>) {
+        let mut reader = reader.borrow_mut();
+        self.progress = reader.progress();
+        self.is_ready = reader.next(&mut self.body);
+    }
+}
+
 impl Runner for BulkRunner {
     fn prepare(&mut self) -> Result<bool, String> {
-        Ok(self.reader.borrow_mut().next(&mut self.body))
+        if !self.ahead.is_ready {
+            self.ahead.take_from(&self.reader);
+        }
+        std::mem::swap(&mut self.body, &mut self.ahead.body);
+        Ok(std::mem::take(&mut self.ahead.is_ready))
     }
 
     fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a> {
@@ -211,13 +243,14 @@ impl Runner for BulkRunner {
     }
 
     fn progress(&self) -> Option<f64> {
-        self.reader.borrow().progress()
+        if self.ahead.is_ready { self.ahead.progress } else { self.reader.borrow().progress() }
     }
 }
 
 impl BulkRunner {
     async fn send(&mut self, exchange: &mut Exchange) -> Result<Outcome, Failure> {
-        let response = exchange.send_body(&self.request, self.body.bytes(), self.timeout).await?;
+        let answer = exchange.send_body(&self.request, self.body.bytes(), self.timeout);
+        let response = while_waiting(answer, || self.ahead.take_from(&self.reader)).await?;
         let mut result = BulkResult::read(&response, self.is_detailed)?;
         let mut retries_left = self.retries_on_429;
         let mut retried: Option<Vec<u8>> = None;
@@ -242,11 +275,35 @@ impl BulkRunner {
     }
 }
 
+/// Awaits `future`, and does `work` as soon as it has to wait for the first time; not at all if it never has to.
+async fn while_waiting<F: Future>(future: F, work: impl FnOnce()) -> F::Output {
+    let mut future = pin!(future);
+    let mut work = Some(work);
+    poll_fn(|context| {
+        let polled = future.as_mut().poll(context);
+        if let (true, Some(work)) = (polled.is_pending(), work.take()) {
+            work();
+        }
+        polled
+    })
+    .await
+}
+
 /// The two lines of each item in `items`.
 fn pick_items(body: &[u8], items: &[usize]) -> Vec<u8> {
     let lines: Vec<&[u8]> = body.split_inclusive(|byte| *byte == b'\n').collect();
     let pair = |item: &usize| lines.get(item * 2..item * 2 + 2).unwrap_or_default().concat();
     items.iter().flat_map(pair).collect()
+}
+
+/// Unpacked bytes in which servers say whether there were errors: it stands before the items.
+const START_BYTES: usize = 256;
+
+/// Whether the start of a bulk response says that all went well.
+fn says_no_errors(response: &Response<'_>) -> bool {
+    let start = response.text_start(START_BYTES);
+    let [errors] = probe(&start, ["errors"]);
+    errors.and_then(Found::as_bool) == Some(false)
 }
 
 /// What a bulk response says.
@@ -280,9 +337,12 @@ struct BulkShards {
 
 impl BulkResult {
     fn read(response: &Response<'_>, is_detailed: bool) -> Result<BulkResult, Failure> {
+        let mut result = BulkResult { status: response.status, ..BulkResult::default() };
+        if !is_detailed && says_no_errors(response) {
+            return Ok(result);
+        }
         let text = response.text()?;
         let [errors] = probe(&text, ["errors"]);
-        let mut result = BulkResult { status: response.status, ..BulkResult::default() };
         match errors.and_then(Found::as_bool) {
             Some(false) if !is_detailed => return Ok(result),
             None if !is_detailed => {

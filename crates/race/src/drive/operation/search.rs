@@ -1,6 +1,6 @@
 //! `search`: one query, or a scroll if `pages` is given (`runner.py`, `Query`; `track/params.py`, `SearchParamSource`).
 //!
-//! The request is built once. The answer is read in full and, unless `detailed-results` asks for more, not looked into.
+//! The request is built once. The answer is waited for in full and, unless `detailed-results` asks for more, not looked into.
 
 use std::time::Duration;
 
@@ -23,7 +23,10 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         return Err("The property [detailed-results] must be [true] if assertions are defined".into());
     }
     let body = body_with_size(plan)?;
-    let builder = search_request(plan, body.as_ref())?;
+    let mut builder = search_request(plan, body.as_ref())?;
+    if !is_detailed {
+        builder = builder.enough_when(|_| true);
+    }
     Ok(steady(Search { request: builder.build(), timeout: plan.timeout()?, is_detailed, assertions }))
 }
 

@@ -255,3 +255,33 @@ fn loader_and_driver_know_the_same_operations() {
         assert!(operation_type(name).is_some_and(|known| known.supported), "{name}");
     }
 }
+
+/// Answers too large for one read, of which the client looks at the start only where that is enough.
+#[test]
+fn large_answers_are_waited_for_whatever_is_read_of_them() {
+    let item = r#"{"index":{"status":201}},"#.repeat(40_000);
+    let failed = r#"{"index":{"status":400,"error":{"reason":"bad"}}}"#;
+    let answers = [
+        (200, format!(r#"{{"errors":false,"took":1,"items":[{item}{{}}]}}"#)),
+        (200, format!(r#"{{"took":1,"errors":true,"items":[{item}{failed}]}}"#)),
+        (200, format!(r#"{{"took":1,"items":[{item}{{}}],"errors":false}}"#)),
+        (500, format!(r#"{{"errors":false,"reason":"{item}"}}"#)),
+    ];
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let stub = Stub::start(move |_| {
+        let next = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Some(answers[next % answers.len()].clone())
+    });
+    let track = track(80);
+    let schedule = [task("bulk", json!({"bulk-size": 10}), |_| {}), task("search", json!({}), |_| {})];
+    let results = race(&track, &schedule, &config(&stub)).unwrap();
+    // Two rounds of the four answers: the second and the fourth of each are failures.
+    let bulk = &results[0].statistics;
+    assert_eq!((bulk.service_time.count(), bulk.failures()), (8, 4), "{:?}", bulk.error_lines());
+    assert_eq!(results[1].statistics.failures(), 0);
+    let kinds = ["2 x api, HTTP status 500", "2 x bulk, HTTP status 200: HTTP status: 400, message: bad"];
+    for (line, kind) in bulk.error_lines().iter().zip(kinds) {
+        assert!(line.starts_with(kind), "{line}");
+    }
+    assert_eq!(stub.asked().len(), 9);
+}
