@@ -13,6 +13,8 @@ use super::HttpError;
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// Bodies beyond this are refused: no length a server sends is trusted for an allocation beyond it.
 pub const BODY_BYTES_MAX: usize = 1 << 30;
+/// Packed bytes looked at for the start of a body: code tables of at most some 300 bytes, and text.
+const START_PACKED_BYTES: usize = 512;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
@@ -73,12 +75,14 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The unpacked start of the body, at most `bytes_max`; what follows may be missing or damaged.
+    /// The unpacked start of the body, at most `bytes_max`, less where it packs badly; what follows may be missing or damaged.
     pub fn text_start(&self, bytes_max: usize) -> Cow<'a, [u8]> {
+        // A decoder unpacks all it is given, up to its window of 32 KiB.
+        let packed = &self.body[..self.body.len().min(START_PACKED_BYTES)];
         let mut decoder: Box<dyn Read + 'a> = match self.encoding {
             Encoding::Identity => return Cow::Borrowed(&self.body[..self.body.len().min(bytes_max)]),
-            Encoding::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(self.body)),
-            Encoding::Deflate => Box::new(flate2::bufread::ZlibDecoder::new(self.body)),
+            Encoding::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
+            Encoding::Deflate => Box::new(flate2::bufread::ZlibDecoder::new(packed)),
         };
         let mut start = vec![0; bytes_max];
         let mut filled = 0;
