@@ -205,33 +205,65 @@ impl RefreshPolicy {
 #[derive(Debug)]
 pub struct BulkRequest<'a> {
     /// In the body's order.
-    pub operations: Vec<BulkOperation<'a>>,
+    pub operations: &'a [BulkOperation<'a>],
     /// `?pipeline=`: for operations that name none.
     pub pipeline: Option<&'a str>,
     pub refresh: RefreshPolicy,
 }
 
 #[derive(Debug)]
-pub struct BulkResponse {
+pub struct BulkResponse<'a> {
     pub took_ms: u64,
     /// Present when at least one operation went through a pipeline.
     pub ingest_took_ms: Option<u64>,
     pub errors: bool,
+    /// What items call their index: the concrete one (aliases resolved) when known, else the name in the request.
+    pub indices: Vec<Arc<str>>,
     /// In the order of the request.
-    pub items: Vec<BulkItem>,
+    pub items: Vec<BulkItem<'a>>,
 }
 
 #[derive(Debug)]
-pub struct BulkItem {
+pub struct BulkItem<'a> {
     pub kind: OperationKind,
-    /// The concrete index (aliases resolved) when known, else the name in the request.
-    pub index: Arc<str>,
+    /// Place in [`BulkResponse::indices`].
+    pub index: usize,
     /// Empty only when the operation failed before an id was generated: `_id` is then rendered `null`.
-    pub id: Box<str>,
+    pub id: ItemId<'a>,
     pub outcome: Result<WriteOutcome>,
 }
 
-impl BulkItem {
+/// The id of a written document, borrowed from the request or held in place: a bulk of generated ids allocates none of them.
+#[derive(Debug, Clone)]
+pub enum ItemId<'a> {
+    Given(Cow<'a, str>),
+    /// ASCII.
+    Generated([u8; 20]),
+}
+
+impl ItemId<'_> {
+    /// UTF-8.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            ItemId::Given(id) => id.as_bytes(),
+            ItemId::Generated(id) => id,
+        }
+    }
+}
+
+impl std::ops::Deref for ItemId<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            ItemId::Given(id) => id,
+            ItemId::Generated(id) => std::str::from_utf8(id).expect("base64 is ASCII"),
+        }
+    }
+}
+
+impl BulkItem<'_> {
     /// The item's HTTP status.
     pub fn status(&self) -> u16 {
         match &self.outcome {

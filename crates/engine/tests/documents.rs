@@ -124,7 +124,7 @@ fn a_bulk_answers_each_item_in_order() {
         delete("absent", "1"),
     ];
     let response = node
-        .bulk(BulkRequest { operations, pipeline: None, refresh: RefreshPolicy::Immediate })
+        .bulk(BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::Immediate })
         .expect("answers");
     let statuses: Vec<u16> = response.items.iter().map(BulkItem::status).collect();
     assert_eq!(statuses, [201, 201, 400, 200, 200, 404, 400, 409, 400, 404]);
@@ -193,8 +193,11 @@ fn several_writers_and_a_refresher_agree() {
                         let mut operations: Vec<BulkOperation<'_>> =
                             ids.iter().map(|id| index("t", id, source.as_bytes())).collect();
                         operations.push(BulkOperation::new(OperationKind::Index, "t", source.as_bytes()));
-                        let request =
-                            BulkRequest { operations, pipeline: None, refresh: RefreshPolicy::None };
+                        let request = BulkRequest {
+                            operations: &operations,
+                            pipeline: None,
+                            refresh: RefreshPolicy::None,
+                        };
                         assert!(!node.bulk(request).expect("answers").errors);
                     }
                 })

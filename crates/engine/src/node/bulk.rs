@@ -6,32 +6,22 @@ use limber_mapping::RequestError;
 
 use super::Node;
 use super::bulk_step::{
-    Destination, Group, Step, Target, check, condition_of, id_of, into_item, outcome_of, routing_of,
+    Destination, Group, NO_TARGET, Step, Target, check, condition_of, id_of, into_items, outcome_of,
+    routing_of,
 };
 use crate::api::*;
 use crate::catalog::WriteTarget;
 use crate::ingest::{Metadata, Outcome, Pipelines, Runner};
-use crate::shard::{ShardOperation, ShardOperationKind, Timer, routing};
+use crate::shard::{GeneratedIds, ShardOperation, ShardOperationKind, Timer, routing};
 
 impl Node {
     /// Carries out the operations, in the order of each document's shard; never fails as a whole but for a cluster block.
-    pub fn bulk(&self, request: BulkRequest<'_>) -> Result<BulkResponse> {
+    pub fn bulk<'r>(&self, request: BulkRequest<'r>) -> Result<BulkResponse<'r>> {
         let clock = &*self.environment.clock;
         let start_nanos = clock.monotonic_nanos();
         let description = format!("requests[{}]", request.operations.len());
         let _task = self.tasks.register("indices:data/write/bulk", description, false);
-        let mut steps: Vec<Step<'_>> = request
-            .operations
-            .iter()
-            .map(|operation| Step {
-                operation,
-                ingested: None,
-                changed: None,
-                generated: None,
-                target: 0,
-                outcome: None,
-            })
-            .collect();
+        let mut steps: Vec<Step<'r>> = request.operations.iter().map(Step::of).collect();
         let mut arena = Vec::new();
         let ingest_took_ms = self.ingest(&mut steps, request.pipeline, &mut arena);
         let targets = self.find_targets(&mut steps);
@@ -53,14 +43,10 @@ impl Node {
             }
         }
         self.refresh_groups(&groups, &mut steps, request.refresh);
-        let items: Vec<BulkItem> = steps.into_iter().map(|step| into_item(step, &targets, &ids)).collect();
+        let errors = steps.iter().any(|step| !matches!(step.outcome, Some(Ok(_))));
+        let (indices, items) = into_items(steps, targets, &ids);
         let took_ms = clock.monotonic_nanos().saturating_sub(start_nanos) / 1_000_000;
-        Ok(BulkResponse {
-            took_ms,
-            ingest_took_ms,
-            errors: items.iter().any(|item| item.outcome.is_err()),
-            items,
-        })
+        Ok(BulkResponse { took_ms, ingest_took_ms, errors, indices, items })
     }
 
     /// One write of any kind (`_doc`, `_create`, `_update`, `DELETE`). For `Delete` of a missing document `Ok` with status 404.
@@ -70,11 +56,16 @@ impl Node {
         refresh: RefreshPolicy,
         pipeline: Option<&str>,
     ) -> Result<WriteResponse> {
-        let response = self.bulk(BulkRequest { operations: vec![operation], pipeline, refresh })?;
-        let item = response.items.into_iter().next().ok_or_else(|| {
+        let operations = std::slice::from_ref(&operation);
+        let mut response = self.bulk(BulkRequest { operations, pipeline, refresh })?;
+        let item = response.items.pop().ok_or_else(|| {
             RequestError::new(500, "illegal_state_exception", "a bulk of one operation answers one item")
         })?;
-        Ok(WriteResponse { index: item.index, id: item.id, outcome: item.outcome? })
+        Ok(WriteResponse {
+            index: response.indices.swap_remove(item.index),
+            id: (*item.id).into(),
+            outcome: item.outcome?,
+        })
     }
 
     /// Runs pipelines over the documents that have any; answers the time that took.
@@ -230,7 +221,7 @@ impl Node {
                 |target: &Target| &*target.name == step.index() && target.require_alias == require_alias;
             // The last one first: a bulk mostly writes to one index.
             if let Some(at) = targets.iter().rposition(is_same) {
-                step.target = at;
+                step.target = at as u32;
                 continue;
             }
             let name = step.index();
@@ -248,11 +239,11 @@ impl Node {
             match target.outcome {
                 Err(error) if !creates || step.outcome.is_some() => {
                     step.outcome.get_or_insert(Err(error));
-                    step.target = usize::MAX;
+                    step.target = NO_TARGET;
                 }
                 _ => {
+                    step.target = targets.len() as u32;
                     targets.push(target);
-                    step.target = targets.len() - 1;
                 }
             }
         }
@@ -265,7 +256,7 @@ impl Node {
                 WriteTarget::Index { index, alias_routing } => {
                     self.check_write_block(&index, &index.typed.blocks)?;
                     match self.live(&index) {
-                        Ok(live) => return Ok(Destination { metadata: index, live, alias_routing }),
+                        Ok(live) => return Ok(Destination::new(index, live, alias_routing)),
                         // Deleted and created anew between the two look-ups: once more.
                         Err(_) if !self.catalog.load().indices.contains_key(&index.name) => continue,
                         Err(error) => return Err(error),
@@ -278,32 +269,29 @@ impl Node {
         Err(crate::catalog::names::index_not_found(name))
     }
 
-    fn generate_ids(&self, steps: &mut [Step<'_>]) -> Vec<[u8; 20]> {
+    fn generate_ids(&self, steps: &mut [Step<'_>]) -> GeneratedIds {
         let needs_id = |step: &Step<'_>| {
             step.outcome.is_none()
                 && step.given_id().is_none()
                 && matches!(step.operation.kind, OperationKind::Index | OperationKind::Create)
         };
-        let count = steps.iter().filter(|step| needs_id(step)).count();
-        let mut ids = Vec::with_capacity(count);
-        if count > 0 {
-            let mut run = self.flake_ids.reserve(count as u32, self.environment.clock.now_millis());
-            for step in steps.iter_mut().filter(|step| needs_id(step)) {
-                step.generated = Some(ids.len());
-                ids.push(run.next());
-            }
+        let mut count = 0;
+        for step in steps.iter_mut().filter(|step| needs_id(step)) {
+            step.generated = Some(count);
+            count += 1;
         }
-        ids
+        self.flake_ids.generate(count, self.environment.clock.now_millis())
     }
 
     /// Steps to shards; a step that cannot be written gets its error here.
-    fn group(&self, steps: &mut [Step<'_>], targets: &[Target], ids: &[[u8; 20]]) -> Vec<Group> {
+    fn group(&self, steps: &mut [Step<'_>], targets: &[Target], ids: &GeneratedIds) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
+        let step_count = steps.len();
         for (number, step) in steps.iter_mut().enumerate() {
             if step.outcome.is_some() {
                 continue;
             }
-            let destination = match &targets[step.target].outcome {
+            let destination = match &targets[step.target as usize].outcome {
                 Ok(destination) => destination,
                 Err(error) => {
                     step.outcome = Some(Err(error.clone()));
@@ -311,9 +299,8 @@ impl Node {
                 }
             };
             let shard = match check(step, destination).and_then(|()| {
-                let settings = destination.live.core.settings.load();
                 let id = id_of(step, ids);
-                let shard = routing::shard_of(&settings, id, routing_of(step, destination));
+                let shard = routing::shard_of(&destination.settings, id, routing_of(step, destination));
                 destination.live.shard(shard)
             }) {
                 Ok(shard) => shard,
@@ -322,15 +309,22 @@ impl Node {
                     continue;
                 }
             };
-            match groups.iter_mut().rev().find(|group| Arc::ptr_eq(&group.shard, shard)) {
-                Some(group) => group.steps.push(number),
-                None => groups.push(Group {
-                    target: step.target,
-                    shard: shard.clone(),
-                    steps: vec![number],
-                    written: None,
-                }),
-            }
+            let place = match groups.iter().rposition(|group| Arc::ptr_eq(&group.shard, shard)) {
+                Some(place) => place,
+                None => {
+                    groups.push(Group {
+                        target: step.target,
+                        shard: shard.clone(),
+                        // Most bulks write to one shard.
+                        steps: Vec::with_capacity(if groups.is_empty() { step_count } else { 0 }),
+                        source_bytes: 0,
+                        written: None,
+                    });
+                    groups.len() - 1
+                }
+            };
+            groups[place].steps.push(number);
+            groups[place].source_bytes += step.operation.source.len() as u64;
         }
         groups
     }
@@ -340,47 +334,52 @@ impl Node {
         group: &mut Group,
         steps: &mut [Step<'_>],
         targets: &[Target],
-        ids: &[[u8; 20]],
+        ids: &GeneratedIds,
         arena: &[u8],
     ) {
-        let Ok(destination) = &targets[group.target].outcome else { return };
-        let copies = 1 + destination.live.core.settings.load().number_of_replicas;
+        let Ok(destination) = &targets[group.target as usize].outcome else { return };
         let shard = group.shard.clone();
         let counters = &shard.counters;
         let _timer = Timer::start(&*self.environment.clock, &counters.bulk, 1);
-        let bytes: usize = group.steps.iter().map(|step| steps[*step].operation.source.len()).sum();
-        counters.bulk_bytes.fetch_add(bytes as u64, std::sync::atomic::Ordering::Relaxed);
-        let is_update = |step: &usize| steps[*step].operation.kind == OperationKind::Update;
-        let runs: Vec<Vec<usize>> =
-            group.steps.chunk_by(|a, b| !is_update(a) && !is_update(b)).map(<[usize]>::to_vec).collect();
-        for run in runs {
-            if let [only] = run[..]
-                && steps[only].operation.kind == OperationKind::Update
-            {
-                let step = &steps[only];
-                let routing = routing_of(step, destination);
-                let body = match &step.ingested {
-                    Some(range) => &arena[range.clone()],
-                    None => step.operation.source,
-                };
-                let outcome = self.update(&group.shard, step.operation, body, id_of(step, ids), routing);
-                let (outcome, position) = match outcome {
-                    Ok((outcome, position)) => (Ok(outcome), position),
-                    Err(error) => (Err(error), None),
-                };
-                group.written = group.written.max(position);
-                steps[only].outcome = Some(outcome);
+        counters.bulk_bytes.fetch_add(group.source_bytes, std::sync::atomic::Ordering::Relaxed);
+        let is_update = |step: &Step<'_>| step.operation.kind == OperationKind::Update;
+        let numbers = std::mem::take(&mut group.steps);
+        let mut rest = &numbers[..];
+        while let Some(first) = rest.first() {
+            if is_update(&steps[*first]) {
+                rest = &rest[1..];
+                self.write_update(group, &mut steps[*first], destination, ids, arena);
                 continue;
             }
-            self.write_run(group, &run, steps, destination, ids, arena);
+            let count = rest.iter().take_while(|number| !is_update(&steps[**number])).count();
+            let (run, behind) = rest.split_at(count);
+            rest = behind;
+            self.write_run(group, run, steps, destination, ids, arena);
         }
-        for step in &group.steps {
-            if let Some(Ok(outcome)) = &mut steps[*step].outcome
-                && outcome.result != WriteResult::Noop
-            {
-                (outcome.shards_total, outcome.shards_successful) = (copies, 1);
+        group.steps = numbers;
+    }
+
+    fn write_update(
+        &self,
+        group: &mut Group,
+        step: &mut Step<'_>,
+        destination: &Destination,
+        ids: &GeneratedIds,
+        arena: &[u8],
+    ) {
+        let routing = routing_of(step, destination);
+        let body = match &step.ingested {
+            Some(range) => &arena[range.clone()],
+            None => step.operation.source,
+        };
+        let outcome = self.update(&group.shard, step.operation, body, id_of(step, ids), routing);
+        step.outcome = Some(outcome.map(|(outcome, position)| {
+            group.written = group.written.max(position);
+            match outcome.result {
+                WriteResult::Noop => outcome,
+                _ => destination.counted(outcome),
             }
-        }
+        }));
     }
 
     /// Consecutive operations that need no look at the document before.
@@ -390,7 +389,7 @@ impl Node {
         run: &[usize],
         steps: &mut [Step<'_>],
         destination: &Destination,
-        ids: &[[u8; 20]],
+        ids: &GeneratedIds,
         arena: &[u8],
     ) {
         let operations: Vec<ShardOperation<'_>> = run
@@ -421,7 +420,8 @@ impl Node {
             Ok(position) => {
                 group.written = group.written.max(position);
                 for (number, result) in run.iter().zip(results) {
-                    steps[*number].outcome = Some(result.map(outcome_of));
+                    steps[*number].outcome =
+                        Some(result.map(|written| destination.counted(outcome_of(written))));
                 }
             }
             // The shard failed: whatever was carried out in memory is not to be acknowledged.

@@ -9,7 +9,8 @@ use super::live::LiveIndex;
 use crate::api::*;
 use crate::catalog::IndexMetadata;
 use crate::ingest::ChangedMetadata;
-use crate::shard::{Condition, Shard, Written};
+use crate::settings::IndexSettings;
+use crate::shard::{Condition, GeneratedIds, Shard, Written};
 use crate::translog::LogPosition;
 
 /// Longest `_id` in bytes.
@@ -22,11 +23,30 @@ pub(super) struct Target {
     pub(super) outcome: Result<Destination>,
 }
 
-#[derive(Clone)]
+/// An index as the bulk finds it: settings and mapping are looked at once, not for every operation.
 pub(super) struct Destination {
     pub(super) metadata: Arc<IndexMetadata>,
     pub(super) live: Arc<LiveIndex>,
+    pub(super) settings: Arc<IndexSettings>,
+    pub(super) routing_required: bool,
     pub(super) alias_routing: Option<String>,
+}
+
+impl Destination {
+    pub(super) fn new(
+        metadata: Arc<IndexMetadata>,
+        live: Arc<LiveIndex>,
+        alias_routing: Option<String>,
+    ) -> Destination {
+        let settings = live.core.settings.load_full();
+        let routing_required = live.core.mapping.load().routing_required();
+        Destination { metadata, live, settings, routing_required, alias_routing }
+    }
+
+    /// Of `1 + replicas` copies the primary was written.
+    pub(super) fn counted(&self, outcome: WriteOutcome) -> WriteOutcome {
+        WriteOutcome { shards_total: 1 + self.settings.number_of_replicas, shards_successful: 1, ..outcome }
+    }
 }
 
 /// One operation on its way.
@@ -36,12 +56,19 @@ pub(super) struct Step<'r> {
     pub(super) ingested: Option<std::ops::Range<usize>>,
     pub(super) changed: Option<Box<ChangedMetadata>>,
     /// Number of a generated id.
-    pub(super) generated: Option<usize>,
-    pub(super) target: usize,
+    pub(super) generated: Option<u32>,
+    /// Place among the bulk's targets; [`NO_TARGET`] when it goes nowhere.
+    pub(super) target: u32,
     pub(super) outcome: Option<Result<WriteOutcome>>,
 }
 
+pub(super) const NO_TARGET: u32 = u32::MAX;
+
 impl<'r> Step<'r> {
+    pub(super) fn of(operation: &'r BulkOperation<'r>) -> Step<'r> {
+        Step { operation, ingested: None, changed: None, generated: None, target: NO_TARGET, outcome: None }
+    }
+
     pub(super) fn index(&self) -> &str {
         match self.changed.as_ref().and_then(|changed| changed.index.as_deref()) {
             Some(index) => index,
@@ -66,15 +93,17 @@ impl<'r> Step<'r> {
 
 /// Steps of one shard, in the order of the request.
 pub(super) struct Group {
-    pub(super) target: usize,
+    pub(super) target: u32,
     pub(super) shard: Arc<Shard>,
     pub(super) steps: Vec<usize>,
+    /// Of the operations as they came.
+    pub(super) source_bytes: u64,
     pub(super) written: Option<LogPosition>,
 }
 
-pub(super) fn id_of<'a>(step: &'a Step<'_>, ids: &'a [[u8; 20]]) -> &'a str {
+pub(super) fn id_of<'a>(step: &'a Step<'_>, ids: &'a GeneratedIds) -> &'a str {
     match step.generated {
-        Some(number) => std::str::from_utf8(&ids[number]).expect("base64 is ASCII"),
+        Some(number) => ids.get(number),
         None => step.given_id().unwrap_or(""),
     }
 }
@@ -134,7 +163,7 @@ pub(super) fn check(step: &Step<'_>, destination: &Destination) -> Result<()> {
     if operation.kind == OperationKind::Create && operation.if_seq_no.is_some() {
         return Err(invalid("create operations do not support compare and set. use index instead"));
     }
-    if routing_of(step, destination).is_none() && destination.live.core.mapping.load().routing_required() {
+    if destination.routing_required && routing_of(step, destination).is_none() {
         let (index, id) = (&destination.metadata.name, step.given_id().unwrap_or("null"));
         return Err(RequestError::new(
             400,
@@ -178,11 +207,40 @@ pub(super) fn outcome_of(written: Written) -> WriteOutcome {
     }
 }
 
-pub(super) fn into_item(step: Step<'_>, targets: &[Target], ids: &[[u8; 20]]) -> BulkItem {
-    let id: Box<str> = id_of(&step, ids).into();
-    let index: Arc<str> = match targets.get(step.target).map(|target| &target.outcome) {
-        Some(Ok(destination)) => destination.metadata.name.clone(),
-        _ => Cow::Borrowed(step.index()).into(),
+/// The answers, with the names of the indices they speak of.
+pub(super) fn into_items<'r>(
+    steps: Vec<Step<'r>>,
+    targets: Vec<Target>,
+    ids: &GeneratedIds,
+) -> (Vec<Arc<str>>, Vec<BulkItem<'r>>) {
+    let mut indices: Vec<Arc<str>> = targets
+        .into_iter()
+        .map(|target| match target.outcome {
+            Ok(destination) => destination.metadata.name.clone(),
+            Err(_) => target.name.into(),
+        })
+        .collect();
+    let items = steps
+        .into_iter()
+        .map(|step| {
+            let index = match step.target {
+                NO_TARGET => {
+                    indices.push(step.index().into());
+                    indices.len() - 1
+                }
+                target => target as usize,
+            };
+            into_item(step, index, ids)
+        })
+        .collect();
+    (indices, items)
+}
+
+fn into_item<'r>(step: Step<'r>, index: usize, ids: &GeneratedIds) -> BulkItem<'r> {
+    let id = match (step.generated, step.changed) {
+        (Some(number), _) => ItemId::Generated(ids.bytes(number)),
+        (None, Some(changed)) => ItemId::Given(Cow::Owned(changed.id.unwrap_or_default())),
+        (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(""))),
     };
     let outcome = step.outcome.unwrap_or_else(|| {
         Err(RequestError::new(500, "illegal_state_exception", "the operation was not carried out"))

@@ -11,8 +11,8 @@ use crate::environment::Environment;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// A generated id.
-pub(crate) type FlakeId = [u8; 20];
+/// Characters of an id.
+pub(crate) const ID_BYTES: usize = 20;
 
 pub(crate) struct FlakeIds {
     sequence: AtomicU32,
@@ -32,69 +32,78 @@ impl FlakeIds {
         FlakeIds { sequence: AtomicU32::new(sequence), last_millis: AtomicU64::new(0), node }
     }
 
-    /// Reserves `count` ids at once. `now_millis` may go back: time in ids does not.
-    pub(crate) fn reserve(&self, count: u32, now_millis: u64) -> Reserved<'_> {
+    /// `count` ids at once. `now_millis` may go back: time in ids does not.
+    pub(crate) fn generate(&self, count: u32, now_millis: u64) -> GeneratedIds {
+        if count == 0 {
+            return GeneratedIds::default();
+        }
         let first = self.sequence.fetch_add(count, Ordering::Relaxed);
-        let wraps = (first & 0xff_ffff).checked_add(count).is_none_or(|end| end > 0xff_ffff);
+        let mut wraps = (first & 0xff_ffff).checked_add(count).is_none_or(|end| end > 0xff_ffff);
         // The same sequence number must not meet the same millisecond again.
-        let millis = self
+        let mut millis = self
             .last_millis
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
                 Some(last.max(now_millis) + u64::from(wraps))
             })
             .map_or(now_millis, |last| last.max(now_millis));
-        Reserved { ids: self, next: first, millis, carried: wraps }
-    }
-}
-
-/// A run of ids.
-pub(crate) struct Reserved<'a> {
-    ids: &'a FlakeIds,
-    next: u32,
-    millis: u64,
-    carried: bool,
-}
-
-impl Reserved<'_> {
-    pub(crate) fn next(&mut self) -> FlakeId {
-        let sequence = self.next & 0xff_ffff;
-        self.next = self.next.wrapping_add(1);
-        // Behind the wrap the run continues in the next millisecond, which `reserve` has taken.
-        let millis = self.millis;
-        if self.carried && sequence == 0xff_ffff {
-            self.millis += 1;
-            self.carried = false;
+        let mut bytes = Vec::with_capacity(count as usize * ID_BYTES);
+        let mut text = self.frame(millis);
+        for number in 0..count {
+            let sequence = first.wrapping_add(number) & 0xff_ffff;
+            text[..4].copy_from_slice(&encode([
+                sequence as u8,
+                (sequence >> 16) as u8,
+                (millis >> 16) as u8,
+            ]));
+            text[16..].copy_from_slice(&encode([(millis >> 8) as u8, (sequence >> 8) as u8, millis as u8]));
+            bytes.extend_from_slice(&text);
+            // Behind the wrap the run continues in the next millisecond, which is taken above.
+            if wraps && sequence == 0xff_ffff {
+                millis += 1;
+                wraps = false;
+                text = self.frame(millis);
+            }
         }
-        let node = &self.ids.node;
-        encode([
-            sequence as u8,
-            (sequence >> 16) as u8,
-            (millis >> 16) as u8,
+        GeneratedIds { text: String::from_utf8(bytes).expect("base64 is ASCII") }
+    }
+
+    /// An id without the first and the last four characters, the only ones that differ between ids of one millisecond.
+    fn frame(&self, millis: u64) -> [u8; ID_BYTES] {
+        let mut text = [0u8; ID_BYTES];
+        let node = &self.node;
+        text[4..8].copy_from_slice(&encode([
             (millis >> 24) as u8,
             (millis >> 32) as u8,
             (millis >> 40) as u8,
-            node[0],
-            node[1],
-            node[2],
-            node[3],
-            node[4],
-            node[5],
-            (millis >> 8) as u8,
-            (sequence >> 8) as u8,
-            millis as u8,
-        ])
+        ]));
+        text[8..12].copy_from_slice(&encode([node[0], node[1], node[2]]));
+        text[12..16].copy_from_slice(&encode([node[3], node[4], node[5]]));
+        text
     }
 }
 
-fn encode(bytes: [u8; 15]) -> FlakeId {
-    let mut text = [0u8; 20];
-    for (group, out) in bytes.chunks_exact(3).zip(text.chunks_exact_mut(4)) {
-        let word = u32::from(group[0]) << 16 | u32::from(group[1]) << 8 | u32::from(group[2]);
-        for (place, character) in out.iter_mut().enumerate() {
-            *character = ALPHABET[(word >> (18 - 6 * place)) as usize & 63];
-        }
+/// The ids of one request, back to back: checked to be text once.
+#[derive(Debug, Default)]
+pub(crate) struct GeneratedIds {
+    text: String,
+}
+
+impl GeneratedIds {
+    pub(crate) fn get(&self, number: u32) -> &str {
+        let start = number as usize * ID_BYTES;
+        &self.text[start..start + ID_BYTES]
     }
-    text
+
+    pub(crate) fn bytes(&self, number: u32) -> [u8; ID_BYTES] {
+        let mut bytes = [0u8; ID_BYTES];
+        bytes.copy_from_slice(self.get(number).as_bytes());
+        bytes
+    }
+}
+
+fn encode(bytes: [u8; 3]) -> [u8; 4] {
+    let word = u32::from(bytes[0]) << 16 | u32::from(bytes[1]) << 8 | u32::from(bytes[2]);
+    [18, 12, 6, 0].map(|shift| ALPHABET[(word >> shift) as usize & 63])
 }
 
 #[cfg(test)]
@@ -105,23 +114,38 @@ mod tests {
     use std::collections::HashSet;
     use std::sync::Arc;
 
-    #[test]
-    fn ids_are_unique_even_when_the_clock_stands() {
+    fn flake_ids() -> FlakeIds {
         let environment = Environment {
             clock: Arc::new(ManualClock::at(5)),
             randomness: Arc::new(SeededRandomness::new(1)),
             disk: Arc::new(FsDisk::open_unlocked("/nonexistent")),
         };
-        let ids = FlakeIds::new(&environment);
+        FlakeIds::new(&environment)
+    }
+
+    #[test]
+    fn ids_are_unique_even_when_the_clock_stands() {
+        let ids = flake_ids();
         ids.sequence.store(0xff_ff00, Ordering::Relaxed);
         let mut seen = HashSet::new();
         for _ in 0..300 {
-            let mut run = ids.reserve(100, 1_700_000_000_000);
-            for _ in 0..100 {
-                let id = run.next();
-                assert!(id.iter().all(|byte| ALPHABET.contains(byte)));
-                assert!(seen.insert(id));
+            let run = ids.generate(100, 1_700_000_000_000);
+            for number in 0..100 {
+                let id = run.get(number);
+                assert!(id.bytes().all(|byte| ALPHABET.contains(&byte)));
+                assert_eq!(id.as_bytes(), run.bytes(number));
+                assert!(seen.insert(id.to_owned()));
             }
         }
+    }
+
+    #[test]
+    fn characters_of_a_tiny_example() {
+        let mut ids = flake_ids();
+        ids.node = [1, 2, 3, 4, 5, 6];
+        ids.sequence.store(0x0a_0b0c, Ordering::Relaxed);
+        let run = ids.generate(2, 0x1011_1213_1415);
+        // Bytes 0c 0a 13 | 12 11 10 | 01 02 03 | 04 05 06 | 14 0b 15, and the same with 0d.
+        assert_eq!((run.get(0), run.get(1)), ("DAoTEhEQAQIDBAUGFAsV", "DQoTEhEQAQIDBAUGFAsV"));
     }
 }

@@ -24,7 +24,7 @@ mod writer;
 pub(crate) use self::core::{Host, IndexCore, Shard, ShardServices};
 pub(crate) use commit::Commit;
 pub(crate) use error::{disk_error, store_error};
-pub(crate) use flake_id::FlakeIds;
+pub(crate) use flake_id::{FlakeIds, GeneratedIds};
 pub(crate) use get::Found;
 pub(crate) use open::create_files;
 pub(crate) use stats::{Counters, ShardStats, Timer};

@@ -6,9 +6,11 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Write as _;
+use std::ops::Range;
 
 use limber_engine::{
-    BulkItem, BulkOperation, BulkRequest, BulkResponse, OperationKind, Result, VersionType, WriteOutcome,
+    BulkItem, BulkOperation, BulkRequest, BulkResponse, ItemId, OperationKind, Result, VersionType,
+    WriteOutcome,
 };
 use limber_mapping::RequestError;
 use serde::Deserialize;
@@ -65,7 +67,7 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
     super::document::check_wait_for_active_shards(request)?;
     let (operations, filters) = parse_operations(&request.body, &defaults)?;
     let response = app.node.bulk(BulkRequest {
-        operations,
+        operations: &operations,
         pipeline: request.param("pipeline"),
         refresh: refresh_policy(request)?,
     })?;
@@ -92,7 +94,8 @@ fn parse_operations<'a>(
     if body.last() != Some(&b'\n') {
         return Err(RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]"));
     }
-    let mut operations: Vec<BulkOperation<'a>> = Vec::with_capacity(body.len() / 300 + 1);
+    // Room for two lines of 128 bytes together without moving what is there; pages that are not needed are never touched.
+    let mut operations: Vec<BulkOperation<'a>> = Vec::with_capacity(body.len() / 128 + 1);
     let mut lines = memchr::memchr_iter(b'\n', body).scan(0, |start, end| {
         let line = &body[*start..end];
         *start = end + 1;
@@ -387,9 +390,10 @@ fn number<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<u64, M::Er
 }
 
 /// `took` and `errors` stand before `items`: clients stop reading there.
-fn render(response: &BulkResponse, filter: Option<&SourceFilter>, filters: &Filters) -> Vec<u8> {
+fn render(response: &BulkResponse<'_>, filter: Option<&SourceFilter>, filters: &Filters) -> Vec<u8> {
     let mut own = filters.iter().peekable();
-    let mut out = Vec::with_capacity(64 + response.items.len() * 200);
+    let mut model: Option<Model<'_>> = None;
+    let mut out = Vec::with_capacity(64 + response.items.len() * 220);
     let _ = write!(out, "{{\"errors\":{},\"took\":{}", response.errors, response.took_ms);
     if let Some(ingest_took) = response.ingest_took_ms {
         let _ = write!(out, ",\"ingest_took\":{ingest_took}");
@@ -400,18 +404,77 @@ fn render(response: &BulkResponse, filter: Option<&SourceFilter>, filters: &Filt
             out.push(b',');
         }
         let own = own.next_if(|(of, _)| *of == number).map(|(_, filter)| filter);
-        render_item(&mut out, item, own.or(filter));
+        if let Some(model) = &model
+            && model.copy_as(&mut out, item)
+        {
+            continue;
+        }
+        model = render_item(&mut out, item, &response.indices[item.index], own.or(filter));
     }
     out.extend_from_slice(b"]}");
     out
 }
 
-fn render_item(out: &mut Vec<u8>, item: &BulkItem, filter: Option<&SourceFilter>) {
+/// A rendered item that the next one is likely to equal but for its id and sequence number: it is then copied and patched.
+struct Model<'r> {
+    item: &'r BulkItem<'r>,
+    outcome: &'r WriteOutcome,
+    /// Where it stands in the answer.
+    place: Range<usize>,
+    /// Where the bytes of its id begin: it has no escapes.
+    id: usize,
+    /// Where the digits of its sequence number stand.
+    seq_no: Range<usize>,
+}
+
+impl Model<'_> {
+    /// Appends `item` to the answer; `false`, and nothing appended, when it differs in more than can be patched.
+    fn copy_as(&self, out: &mut Vec<u8>, item: &BulkItem<'_>) -> bool {
+        let Ok(outcome) = &item.outcome else { return false };
+        let same_for_all = |outcome: &WriteOutcome| {
+            let WriteOutcome { result, version, primary_term, forced_refresh, .. } = *outcome;
+            (result, version, primary_term, forced_refresh, outcome.shards_total, outcome.shards_successful)
+        };
+        let id = item.id.as_bytes();
+        let is_alike = (item.kind, item.index) == (self.item.kind, self.item.index)
+            && outcome.source.is_none()
+            && same_for_all(outcome) == same_for_all(self.outcome)
+            && id.len() == self.item.id.as_bytes().len()
+            && is_plain(&item.id)
+            && digit_count(outcome.seq_no) == self.seq_no.len();
+        if is_alike {
+            let shift = out.len() - self.place.start;
+            out.extend_from_within(self.place.clone());
+            out[self.id + shift..][..id.len()].copy_from_slice(id);
+            write_digits(&mut out[self.seq_no.start + shift..self.seq_no.end + shift], outcome.seq_no);
+        }
+        is_alike
+    }
+}
+
+/// Whether an id is written as it is.
+fn is_plain(id: &ItemId<'_>) -> bool {
+    match id {
+        ItemId::Generated(_) => true,
+        ItemId::Given(id) => !id.is_empty() && !needs_escapes(id),
+    }
+}
+
+/// Appends one item; answers it as a model for the next one when it may be one.
+fn render_item<'r>(
+    out: &mut Vec<u8>,
+    item: &'r BulkItem<'r>,
+    index: &str,
+    filter: Option<&SourceFilter>,
+) -> Option<Model<'r>> {
+    let start = out.len();
+    let mut model = None;
     out.extend_from_slice(b"{\"");
     out.extend_from_slice(item.kind.as_str().as_bytes());
     out.extend_from_slice(b"\":{\"_index\":");
-    push_json_string(out, &item.index);
+    push_json_string(out, index);
     out.extend_from_slice(b",\"_id\":");
+    let id = out.len() + 1;
     if item.id.is_empty() {
         out.extend_from_slice(b"null");
     } else {
@@ -419,12 +482,15 @@ fn render_item(out: &mut Vec<u8>, item: &BulkItem, filter: Option<&SourceFilter>
     }
     match &item.outcome {
         Ok(outcome) => {
-            push_outcome(out, outcome);
+            let seq_no = push_outcome(out, outcome);
             if let (Some(source), true) = (&outcome.source, item.kind == OperationKind::Update) {
                 out.extend_from_slice(b",\"get\":");
                 push_update_get(out, outcome, source, filter);
             }
             push_field(out, ",\"status\":", u64::from(outcome.status()));
+            if outcome.source.is_none() && is_plain(&item.id) {
+                model = Some(Model { item, outcome, place: start..start, id, seq_no });
+            }
         }
         Err(error) => {
             push_field(out, ",\"status\":", u64::from(error.status));
@@ -433,10 +499,12 @@ fn render_item(out: &mut Vec<u8>, item: &BulkItem, filter: Option<&SourceFilter>
         }
     }
     out.extend_from_slice(b"}}");
+    model.map(|model| Model { place: start..out.len(), ..model })
 }
 
 /// `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`: the common part of every write's answer.
-pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) {
+/// Answers where the digits of the sequence number stand.
+pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
     push_field(out, ",\"_version\":", outcome.version);
     out.extend_from_slice(b",\"result\":\"");
     out.extend_from_slice(outcome.result.as_str().as_bytes());
@@ -448,7 +516,9 @@ pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) {
     push_field(out, ",\"successful\":", u64::from(outcome.shards_successful));
     out.extend_from_slice(b",\"failed\":0}");
     push_field(out, ",\"_seq_no\":", outcome.seq_no);
+    let seq_no = out.len() - digit_count(outcome.seq_no)..out.len();
     push_field(out, ",\"_primary_term\":", outcome.primary_term);
+    seq_no
 }
 
 /// The `get` section of an update's answer.
@@ -470,29 +540,37 @@ pub fn push_update_get(
 
 fn push_field(out: &mut Vec<u8>, name: &str, number: u64) {
     out.extend_from_slice(name.as_bytes());
-    let mut digits = [0u8; 20];
-    let mut start = digits.len();
-    let mut rest = number;
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
+    let start = out.len();
+    out.resize(start + digit_count(number), 0);
+    write_digits(&mut out[start..], number);
+}
+
+/// In decimal.
+fn digit_count(number: u64) -> usize {
+    number.checked_ilog10().map_or(1, |log| log as usize + 1)
+}
+
+/// `number` in as many digits as it has.
+fn write_digits(digits: &mut [u8], mut number: u64) {
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
     }
-    out.extend_from_slice(&digits[start..]);
 }
 
 /// `text` quoted; escaped only when it has something to escape.
 pub fn push_json_string(out: &mut Vec<u8>, text: &str) {
-    if text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+    if !needs_escapes(text) {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
     } else {
         serde_json::to_writer(&mut *out, text).expect("a string always serialises into memory");
     }
+}
+
+fn needs_escapes(text: &str) -> bool {
+    text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
 }
 
 #[cfg(test)]
@@ -527,6 +605,89 @@ mod tests {
         );
         assert!(matches!(operations[0].id, Some(Cow::Borrowed(_))));
         assert_eq!(operations[4].retry_on_conflict, 3);
+    }
+
+    fn created(seq_no: u64) -> WriteOutcome {
+        WriteOutcome {
+            result: limber_engine::WriteResult::Created,
+            version: 1,
+            seq_no,
+            primary_term: 1,
+            shards_total: 2,
+            shards_successful: 1,
+            forced_refresh: false,
+            source: None,
+        }
+    }
+
+    fn given(id: &str) -> ItemId<'_> {
+        ItemId::Given(Cow::Borrowed(id))
+    }
+
+    #[test]
+    fn items_are_rendered_alike_copied_or_written() {
+        let generated = |byte| ItemId::Generated([byte; 20]);
+        let item = |id, outcome| BulkItem { kind: OperationKind::Index, index: 0, id, outcome };
+        let items = vec![
+            item(generated(b'a'), Ok(created(8))),
+            item(generated(b'b'), Ok(created(9))),
+            item(generated(b'c'), Ok(created(10))),
+            item(given("twenty characters it"), Ok(created(11))),
+            item(given("twenty characters \n\""), Ok(created(12))),
+            item(given("1"), Ok(created(0))),
+            item(given("2"), Ok(WriteOutcome { version: 2, ..created(7) })),
+            item(given("\""), Ok(created(7))),
+            item(given("3"), Ok(WriteOutcome { forced_refresh: true, ..created(7) })),
+            item(given(""), Err(RequestError::illegal_argument("no"))),
+            BulkItem { index: 1, ..item(given("4"), Ok(created(u64::MAX))) },
+            BulkItem { kind: OperationKind::Create, index: 1, ..item(given("5"), Ok(created(u64::MAX - 1))) },
+            BulkItem {
+                kind: OperationKind::Update,
+                ..item(given("6"), Ok(WriteOutcome { source: Some(b"{}"[..].into()), ..created(1) }))
+            },
+            BulkItem { kind: OperationKind::Update, ..item(given("7"), Ok(created(1))) },
+        ];
+        let indices = vec!["a".into(), "b".into()];
+        let response = BulkResponse { took_ms: 3, ingest_took_ms: None, errors: true, indices, items };
+        let whole = render(&response, None, &Filters::new());
+        let mut each = b"{\"errors\":true,\"took\":3,\"items\":[".to_vec();
+        for (number, item) in response.items.iter().enumerate() {
+            each.extend_from_slice(if number > 0 { b"," } else { b"" });
+            render_item(&mut each, item, &response.indices[item.index], None);
+        }
+        each.extend_from_slice(b"]}");
+        assert_eq!(String::from_utf8(whole.clone()), String::from_utf8(each));
+        let parsed: serde_json::Value = serde_json::from_slice(&whole).expect("JSON");
+        let ids: Vec<_> = response.items.iter().map(|item| item.id.to_string()).collect();
+        for (number, (id, item)) in ids.iter().zip(&response.items).enumerate() {
+            let rendered = &parsed["items"][number][item.kind.as_str()];
+            assert_eq!(rendered["_id"].as_str().unwrap_or(""), id);
+            let seq_no = item.outcome.as_ref().ok().map(|outcome| outcome.seq_no);
+            assert_eq!(rendered["_seq_no"].as_u64(), seq_no);
+        }
+    }
+
+    #[test]
+    fn every_update_has_its_own_filter() {
+        let item = |id, source: Option<&[u8]>| BulkItem {
+            kind: OperationKind::Update,
+            index: 0,
+            id: given(id),
+            outcome: Ok(WriteOutcome { source: source.map(Into::into), ..created(1) }),
+        };
+        let items = vec![item("1", None), item("2", None), item("3", Some(b"{\"a\":1,\"b\":2}"))];
+        let response = BulkResponse {
+            took_ms: 3,
+            ingest_took_ms: None,
+            errors: false,
+            indices: vec!["i".into()],
+            items,
+        };
+        let filter = |name: &str| SourceFilter::parse(&serde_json::json!([name])).expect("valid");
+        let filters = vec![(1, filter("a")), (2, filter("b"))];
+        let parsed: serde_json::Value =
+            serde_json::from_slice(&render(&response, None, &filters)).expect("JSON");
+        assert_eq!(parsed["items"][2]["update"]["get"]["_source"], serde_json::json!({"b": 2}));
     }
 
     #[test]
