@@ -7,7 +7,7 @@ use limber_mapping::{Mapping, MappingSettings};
 use limber_segment::columns::Batch;
 use limber_segment::postings::Want;
 use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId, SegmentMeta, StoredCodec, StoredReader};
-use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory};
 use serde_json::json;
 
@@ -54,7 +54,7 @@ pub fn segment_reader(changes: &[u8]) {
         std::fs::write(folder.path().join(name), bytes).expect("the file is written");
     }
     let directory: Arc<dyn Directory> = Arc::new(FsDirectory::open(folder.path()).expect("the folder opens"));
-    let cache: Arc<dyn TermIndexCache> = Arc::new(ResidentTermIndex::default());
+    let cache = TermIndexCache::native();
     let Ok(segment) = Segment::open(&directory, meta, &cache) else { return };
     let _ = segment.check();
     let mut reader = StoredReader::default();

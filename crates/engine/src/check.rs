@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_segment::{LiveDocs, Segment};
-use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, Disk, FsDisk};
 
 use crate::api::Result;
@@ -36,7 +36,7 @@ pub fn check_data_folder(path: &Path) -> Result<DataFolderReport> {
         return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
     }
     let disk = FsDisk::open(path).map_err(|error| store_error(&error))?;
-    let cache: Arc<dyn TermIndexCache> = Arc::new(ResidentTermIndex::default());
+    let cache = TermIndexCache::native();
     let mut report = DataFolderReport::default();
     for uuid in disk.folders("indices").map_err(|e| store_error(&e))? {
         let folder = format!("indices/{uuid}");
@@ -70,7 +70,7 @@ pub fn check_data_folder(path: &Path) -> Result<DataFolderReport> {
 fn check_shard(
     directory: &Arc<dyn Directory>,
     place: &str,
-    cache: &Arc<dyn TermIndexCache>,
+    cache: &Arc<TermIndexCache>,
     report: &mut DataFolderReport,
 ) {
     let commit = match Commit::read(&**directory) {

@@ -9,7 +9,7 @@ use limber_mapping::document::{self, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
 use limber_search::{IndexRef, SearchContext, SearchRequest, ShardSettings, ShardSnapshot, UrlParameters};
 use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec};
-use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory, Ledger};
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn main() {
         buffer.commit().expect("commits");
     }
     let (meta, _) = buffer.write(&*directory, SegmentId(1), &mapping).expect("writes");
-    let cache: Arc<dyn TermIndexCache> = Arc::new(ResidentTermIndex::default());
+    let cache = TermIndexCache::native();
     let segment = Arc::new(Segment::open(&directory, &meta, &cache).expect("opens"));
     let shard = ShardSnapshot {
         index: Arc::new(IndexRef { name: "logs".to_owned(), uuid: "u".to_owned() }),

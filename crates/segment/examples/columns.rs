@@ -13,7 +13,7 @@ use limber_segment::points::{Points, PointsWriter};
 use limber_segment::postings::{FieldSinks, FieldWriter, IndexOptions};
 use limber_segment::stored::StoredWriter;
 use limber_segment::{FieldInfo, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, merge};
-use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory};
 
 fn random(n: u64) -> u64 {
@@ -192,7 +192,7 @@ fn cpu_ns() -> u64 {
 fn merges(rows: usize) -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir().join(format!("limber-columns-{}", std::process::id()));
     let directory: Arc<dyn Directory> = Arc::new(FsDirectory::open(&folder)?);
-    let cache: Arc<dyn TermIndexCache> = Arc::new(ResidentTermIndex::default());
+    let cache = TermIndexCache::native();
     let mut views = Vec::new();
     for part in 0..4u64 {
         let meta = segment(&*directory, SegmentId(part), rows as u64 * part, rows as u64)?;

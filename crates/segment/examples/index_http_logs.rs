@@ -18,7 +18,7 @@ use limber_segment::file::SegmentFile;
 use limber_segment::postings::{WINDOW_DOCS, Want};
 use limber_segment::stored::StoredCodec;
 use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId};
-use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory};
 
 /// The mapping of Rally's track `http_logs` (challenge `append-no-conflicts`).
@@ -73,7 +73,7 @@ fn index(lines: &[&[u8]], mapping: &Mapping, count: usize, folder: &Path) -> Res
     let started = cpu_time()?;
     let (meta, _) = buffer.write(&*directory, SegmentId(1), mapping)?;
     let written = cpu_time()? - started;
-    let cache: Arc<dyn TermIndexCache> = Arc::new(ResidentTermIndex::default());
+    let cache = TermIndexCache::native();
     let segment = Segment::open(&directory, &meta, &cache)?;
     let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
     for section in SegmentFile::open(&*directory, &meta)?.sections() {

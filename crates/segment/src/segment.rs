@@ -32,7 +32,7 @@ pub struct Segment {
     fields: Vec<FieldState>,
     id_filter: Option<IdFilter>,
     directory: Arc<dyn Directory>,
-    cache: Arc<dyn TermIndexCache>,
+    cache: Arc<TermIndexCache>,
 }
 
 /// What is opened when it is asked for first.
@@ -87,7 +87,7 @@ impl Segment {
     pub fn open(
         directory: &Arc<dyn Directory>,
         meta: &SegmentMeta,
-        cache: &Arc<dyn TermIndexCache>,
+        cache: &Arc<TermIndexCache>,
     ) -> Result<Segment> {
         let file = SegmentFile::open(&**directory, meta)?;
         let numbers =
@@ -109,11 +109,19 @@ impl Segment {
             cache: cache.clone(),
         };
         if cache.loads_at_open() {
-            for number in 0..this.fields.len() as u32 {
-                this.inverted(number)?;
-            }
+            this.load_term_index()?;
         }
         Ok(this)
+    }
+
+    /// Loads the term-index pages of every field that are not in memory: for a switch to the native scheme.
+    pub fn load_term_index(&self) -> Result<()> {
+        for number in 0..self.fields.len() as u32 {
+            if let Some(inverted) = self.inverted(number)? {
+                inverted.terms.load_pages()?;
+            }
+        }
+        Ok(())
     }
 
     pub fn meta(&self) -> &SegmentMeta {
@@ -401,18 +409,6 @@ impl Segment {
             return Ok(None);
         }
         Ok(Some(words))
-    }
-}
-
-impl Drop for Segment {
-    fn drop(&mut self) {
-        let opened = self.fields.iter().filter_map(|field| field.inverted.get());
-        let (bytes, pages) = opened
-            .map(|inverted| inverted.terms.index_pages())
-            .fold((0, 0), |(bytes, pages), (more_bytes, more_pages)| {
-                (bytes + more_bytes, pages + more_pages)
-            });
-        self.cache.forget_segment(self.core, bytes, pages);
     }
 }
 

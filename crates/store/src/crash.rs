@@ -292,13 +292,20 @@ impl Directory for CrashDirectory {
     }
 
     fn read(&self, name: &str, offset: u64, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        self.read_into(name, offset, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()> {
         let state = self.disk.state.lock();
         let file = self.find(&state, "open", name)?;
         let bytes = &state.files[file].bytes;
-        let part = usize::try_from(offset).ok().and_then(|at| bytes.get(at..at.checked_add(len)?));
+        let part = usize::try_from(offset).ok().and_then(|at| bytes.get(at..at.checked_add(into.len())?));
         let part =
             part.ok_or_else(|| Error::io("read", self.path.join(name), io::ErrorKind::UnexpectedEof.into()));
-        Ok(part?.to_vec())
+        into.copy_from_slice(part?);
+        Ok(())
     }
 
     fn len(&self, name: &str) -> Result<u64> {

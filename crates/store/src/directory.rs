@@ -4,8 +4,9 @@
 //! durable before [`Directory::sync`] of its name, and a new or renamed name not before [`Directory::sync_names`].
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Deref;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -80,6 +81,8 @@ pub trait Directory: Send + Sync {
     fn open(&self, name: &str) -> Result<FileBytes>;
     /// Reads `len` bytes from `offset` into memory of their own (not a map): translog records, cache pages.
     fn read(&self, name: &str, offset: u64, len: usize) -> Result<Vec<u8>>;
+    /// Fills `into` from `offset`.
+    fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()>;
     fn len(&self, name: &str) -> Result<u64>;
     fn exists(&self, name: &str) -> bool;
     fn delete(&self, name: &str) -> Result<()>;
@@ -166,12 +169,15 @@ impl Directory for FsDirectory {
     }
 
     fn read(&self, name: &str, offset: u64, len: usize) -> Result<Vec<u8>> {
-        let path = self.file(name);
-        let mut file = File::open(&path).map_err(|e| Error::io("open", &path, e))?;
-        file.seek(SeekFrom::Start(offset)).map_err(|e| Error::io("seek", &path, e))?;
         let mut bytes = vec![0; len];
-        file.read_exact(&mut bytes).map_err(|e| Error::io("read", &path, e))?;
+        self.read_into(name, offset, &mut bytes)?;
         Ok(bytes)
+    }
+
+    fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()> {
+        let path = self.file(name);
+        let file = File::open(&path).map_err(|e| Error::io("open", &path, e))?;
+        file.read_exact_at(into, offset).map_err(|e| Error::io("read", &path, e))
     }
 
     fn len(&self, name: &str) -> Result<u64> {

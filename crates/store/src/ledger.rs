@@ -55,12 +55,27 @@ impl Pool {
         Ok(Charge { pool: self.clone(), bytes })
     }
 
+    /// Reserves `bytes` when `used` stays within `limit_bytes`, which stands for the pool's own; a refusal is not a trip. For
+    /// caches, which evict instead of failing.
+    pub(crate) fn try_take(&self, bytes: u64, limit_bytes: u64) -> bool {
+        self.add_within(bytes, limit_bytes).is_ok()
+    }
+
+    /// After [`Pool::try_take`].
+    pub(crate) fn give_back(&self, bytes: u64) {
+        self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    /// `Err` has what is used.
+    fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<u64, u64> {
+        self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
+            used.checked_add(bytes).filter(|&wanted| wanted <= limit_bytes)
+        })
+    }
+
     fn take(&self, bytes: u64, label: &str) -> Result<()> {
         let limit_bytes = self.limit_bytes();
-        let taken = self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
-            used.checked_add(bytes).filter(|&wanted| wanted <= limit_bytes)
-        });
-        match taken {
+        match self.add_within(bytes, limit_bytes) {
             Ok(_) => Ok(()),
             Err(used) => {
                 self.tripped_count.fetch_add(1, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
-use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::term_index::TermIndexCache;
 use limber_store::{Disk, FsDisk, Ledger};
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value};
@@ -48,7 +48,7 @@ pub struct Node {
     pub(super) config: NodeConfig,
     pub(super) environment: Environment,
     pub(super) ledger: Ledger,
-    pub(super) term_index: Arc<dyn TermIndexCache>,
+    pub(super) term_index: Arc<TermIndexCache>,
     pub(super) this: Weak<Node>,
     pub(super) state: Mutex<NodeState>,
     node_id: Arc<str>,
@@ -110,7 +110,7 @@ impl Node {
             config,
             environment,
             ledger,
-            term_index: Arc::new(ResidentTermIndex::default()),
+            term_index: TermIndexCache::native(),
             this: this.clone(),
             live: ArcSwap::default(),
             changing: Mutex::new(()),

@@ -50,7 +50,7 @@ pub(crate) trait Host: Send + Sync {
 pub(crate) struct ShardServices {
     pub environment: Environment,
     pub ledger: Ledger,
-    pub term_index: Arc<dyn TermIndexCache>,
+    pub term_index: Arc<TermIndexCache>,
     pub host: std::sync::Weak<dyn Host>,
 }
 

@@ -9,7 +9,7 @@ use limber_search::{
     IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot, UrlParameters,
 };
 use limber_segment::{Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec};
-use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory, Ledger};
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub const NOW_MILLIS: i64 = 1_717_200_000_000;
 pub struct Shards {
     folder: tempfile::TempDir,
     directory: Arc<dyn Directory>,
-    cache: Arc<dyn TermIndexCache>,
+    cache: Arc<TermIndexCache>,
     mapping: Arc<Mapping>,
     segment_count: u64,
     seq_no: u64,
@@ -34,7 +34,7 @@ impl Shards {
         Shards {
             folder,
             directory,
-            cache: Arc::new(ResidentTermIndex::default()),
+            cache: TermIndexCache::native(),
             mapping,
             segment_count: 0,
             seq_no: 0,

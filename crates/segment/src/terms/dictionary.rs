@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use limber_codec::checksum::crc32;
-use limber_store::term_index::{PageKey, PageSlot, TermIndexCache};
+use limber_store::term_index::{FieldPages, PageRef, TermIndexCache};
 use limber_store::{Directory, FileBytes};
 
 use super::block::BlockView;
@@ -25,7 +25,7 @@ pub struct IndexPages {
     /// Start and length of the section `TermIndex` in `file`.
     pub offset: u64,
     pub len: u64,
-    pub cache: Arc<dyn TermIndexCache>,
+    pub cache: Arc<TermIndexCache>,
     /// From [`limber_store::term_index::next_segment_core_id`], one a segment.
     pub segment_core: u64,
     /// The field's number in the segment.
@@ -38,31 +38,39 @@ pub struct TermDictionary {
     terms: FileBytes,
     /// Where the block table starts in `terms`.
     blocks_end: usize,
-    pages: IndexPages,
-    slots: Box<[PageSlot]>,
+    source: IndexPages,
+    pages: FieldPages,
 }
 
 impl TermDictionary {
     /// `directory` and `terms` are the sections `TermDirectory` and `Terms`. Loads every page when the cache keeps them
     /// all ([`TermIndexCache::loads_at_open`]).
-    pub fn open(directory: &[u8], terms: FileBytes, pages: IndexPages) -> Result<TermDictionary> {
+    pub fn open(directory: &[u8], terms: FileBytes, source: IndexPages) -> Result<TermDictionary> {
         let directory =
             TermIndexDirectory::decode(directory).map_err(Error::in_section("term directory", 0))?;
         let table_bytes = directory.block_count.saturating_mul(BLOCK_OFFSET_BYTES as u64);
         let blocks_end = (terms.len() as u64).checked_sub(table_bytes);
         let blocks_end = blocks_end.ok_or_else(|| Error::corrupt(SECTION, 0, "a table of all blocks"))?;
-        let index_len = directory.pages.last().map_or(0, |page| page.offset + page.len);
-        if index_len != pages.len {
-            return Err(Error::corrupt("term index", pages.len, "the pages the directory lists"));
+        let index_len = directory.pages.last().map_or(0, |page| page.offset + page.len as u64);
+        if index_len != source.len {
+            return Err(Error::corrupt("term index", source.len, "the pages the directory lists"));
         }
-        let slots = directory.pages.iter().map(|_| PageSlot::default()).collect();
-        let this = TermDictionary { directory, terms, blocks_end: blocks_end as usize, pages, slots };
-        if this.pages.cache.loads_at_open() {
-            for number in 0..this.directory.pages.len() {
-                this.page(number, |_| Ok(()))?;
-            }
+        let pages = source.cache.open_field(
+            source.segment_core,
+            source.field,
+            directory.pages.iter().map(|page| page.len),
+        );
+        let this = TermDictionary { directory, terms, blocks_end: blocks_end as usize, source, pages };
+        if this.source.cache.loads_at_open() {
+            this.load_pages()?;
         }
         Ok(this)
+    }
+
+    /// Loads every page that is not in memory, as far as the cache has room: for the native scheme.
+    pub fn load_pages(&self) -> Result<()> {
+        let pages = (0..).zip(&self.directory.pages).filter(|(_, page)| page.len > 0);
+        pages.map(|(number, _)| self.page(number).map(drop)).collect()
     }
 
     /// Number of terms.
@@ -95,16 +103,10 @@ impl TermDictionary {
         self.directory.options
     }
 
-    /// Bytes and number of the pages that the cache may hold for this field; for `TermIndexCache::forget_segment`.
-    pub fn index_pages(&self) -> (u64, u64) {
-        let pages = self.directory.pages.iter().filter(|page| page.len > 0);
-        pages.fold((0, 0), |(bytes, count), page| (bytes + page.len, count + 1))
-    }
-
     /// Heap bytes of the resident directory.
     pub fn resident_bytes(&self) -> u64 {
         let keys: usize = self.directory.pages.iter().map(|page| page.first_key.len()).sum();
-        let entry = size_of::<super::directory::PageEntry>() + size_of::<PageSlot>();
+        let entry = size_of::<super::directory::PageEntry>() + FieldPages::SLOT_BYTES;
         (size_of::<TermDictionary>() + keys + self.directory.pages.len() * entry) as u64
     }
 
@@ -189,36 +191,48 @@ impl TermDictionary {
         if entry.len == 0 {
             return Ok(Some(entry.first_block));
         }
-        let block = self.page(number, |page| page::find_block(page, term))?;
-        Ok(Some((entry.first_block + block).min(last)))
+        match self.page(number)? {
+            Some(page) => Ok(Some((entry.first_block + page::find_block(&page, term)?).min(last))),
+            None => self.search_blocks(entry.first_block, last, term).map(Some),
+        }
     }
 
-    /// Calls `look` with the bytes of page `number`.
-    fn page<T>(&self, number: usize, look: impl FnOnce(&[u8]) -> Result<T>) -> Result<T>
-    where
-        T: Default,
-    {
-        let entry = &self.directory.pages[number];
-        if entry.len == 0 {
-            return Ok(T::default());
-        }
-        let key =
-            PageKey { segment_core: self.pages.segment_core, field: self.pages.field, page: number as u32 };
-        let page = self.pages.cache.page(key, &self.slots[number], &mut || {
-            let offset = self.pages.offset + entry.offset;
-            let bytes = self.pages.directory.read(&self.pages.file, offset, entry.len as usize)?;
-            let found = crc32(&bytes);
-            if found != entry.crc {
-                return Err(limber_store::Error::Corrupt {
-                    file: self.pages.file.to_string(),
-                    offset,
-                    expected: format!("a term-index page with checksum {:08x}", entry.crc),
-                    found: format!("{found:08x}"),
-                });
+    /// The last of the blocks `first..=last` whose first term is at most `term`, or `first`: what a page says, from the
+    /// blocks alone. For when the cache's budget has no room for the page: about 14 blocks are read instead.
+    fn search_blocks(&self, first: u64, last: u64, term: &[u8]) -> Result<u64> {
+        let (mut low, mut high) = (first, last);
+        while low < high {
+            let middle = high - (high - low) / 2;
+            // `Err(0)`: the block's first term is greater.
+            if self.block(middle)?.find(term)? == Err(0) {
+                high = middle - 1;
+            } else {
+                low = middle;
             }
-            Ok(bytes)
-        })?;
-        look(&page)
+        }
+        Ok(low)
+    }
+
+    /// Page `number`, which has bytes; `None` when the cache has no room for it.
+    #[inline]
+    fn page(&self, number: usize) -> Result<Option<PageRef<'_>>> {
+        Ok(self.pages.page(number, |into| self.load(number, into))?)
+    }
+
+    fn load(&self, number: usize, into: &mut [u8]) -> limber_store::Result<()> {
+        let (source, entry) = (&self.source, &self.directory.pages[number]);
+        let offset = source.offset + entry.offset;
+        source.directory.read_into(&source.file, offset, into)?;
+        let found = crc32(into);
+        if found == entry.crc {
+            return Ok(());
+        }
+        Err(limber_store::Error::Corrupt {
+            file: source.file.to_string(),
+            offset,
+            expected: format!("a term-index page with checksum {:08x}", entry.crc),
+            found: format!("{found:08x}"),
+        })
     }
 
     fn block_offset(&self, block: u64) -> usize {

@@ -24,7 +24,7 @@ pub struct PageEntry {
     /// In the term-index section.
     pub offset: u64,
     /// 0: the page's only block is `first_block`.
-    pub len: u64,
+    pub len: u32,
     pub crc: u32,
 }
 
@@ -52,7 +52,7 @@ impl TermIndexDirectory {
         for page in &self.pages {
             varint::write_bytes(&mut out, &page.first_key);
             varint::write_u64(&mut out, page.first_block);
-            varint::write_u64(&mut out, page.len);
+            varint::write_u32(&mut out, page.len);
             out.extend_from_slice(&page.crc.to_le_bytes());
         }
         out
@@ -92,13 +92,13 @@ impl TermIndexDirectory {
                 Some(last) => last.first_key < first_key && last.first_block < first_block,
             };
             reader.expect(follows && first_block < block_count, "pages in order")?;
-            let (len, crc) = (reader.varint()?, reader.u32()?);
+            let (len, crc) = (reader.varint_u32()?, reader.u32()?);
             reader.expect(
                 number > 0 || len > 0 || page_count > 1 || block_count == 1,
                 "a page for the blocks",
             )?;
             pages.push(PageEntry { first_key, first_block, offset, len, crc });
-            offset = offset.checked_add(len).ok_or_else(|| reader.corrupt("lengths that add up"))?;
+            offset = offset.checked_add(len as u64).ok_or_else(|| reader.corrupt("lengths that add up"))?;
         }
         reader.expect(reader.remaining() == 0, "the end of the directory")?;
         Ok(TermIndexDirectory { options, statistics, block_count, pages })

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use limber_store::term_index::ResidentTermIndex;
-use limber_store::{Directory, FileBytes, FsDirectory};
+use limber_store::term_index::{Scheme, TermIndexCache};
+use limber_store::{Directory, FileBytes, FsDirectory, Pool};
 use proptest::prelude::*;
 
 use super::*;
@@ -30,7 +30,17 @@ struct Opened {
     _folder: tempfile::TempDir,
 }
 
-fn open([directory, terms, index]: &[Vec<u8>; 3]) -> Result<Opened> {
+/// Every page in memory; room for two pages; for none, so that look-ups search the blocks.
+fn caches() -> [Arc<TermIndexCache>; 3] {
+    let cached = |bytes| TermIndexCache::new(Pool::new("segment_memory", bytes), Scheme::Cached);
+    [TermIndexCache::native(), cached(600 << 10), cached(0)]
+}
+
+fn open(sections: &[Vec<u8>; 3]) -> Result<Opened> {
+    open_in(TermIndexCache::native(), sections)
+}
+
+fn open_in(cache: Arc<TermIndexCache>, [directory, terms, index]: &[Vec<u8>; 3]) -> Result<Opened> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let files = FsDirectory::open(folder.path())?;
     let mut file = files.create("index")?;
@@ -42,7 +52,7 @@ fn open([directory, terms, index]: &[Vec<u8>; 3]) -> Result<Opened> {
         file: "index".into(),
         offset: 6,
         len: index.len() as u64,
-        cache: Arc::new(ResidentTermIndex::default()),
+        cache,
         segment_core: 1,
         field: 0,
     };
@@ -69,8 +79,15 @@ fn expected(model: &Model, ord: usize, options: IndexOptions) -> (Vec<u8>, TermI
 
 #[track_caller]
 fn check(model: &Model, options: IndexOptions, probes: &[Vec<u8>]) {
-    let opened = open(&write(model, options)).expect("sound");
-    let dictionary = &opened.dictionary;
+    let sections = write(model, options);
+    for cache in caches() {
+        let opened = open_in(cache, &sections).expect("sound");
+        check_opened(&opened.dictionary, model, options, probes);
+    }
+}
+
+#[track_caller]
+fn check_opened(dictionary: &TermDictionary, model: &Model, options: IndexOptions, probes: &[Vec<u8>]) {
     assert_eq!((dictionary.len(), dictionary.doc_count_with_field()), (model.len() as u64, 7));
     let all: Vec<_> = (0..model.len()).map(|ord| expected(model, ord, options)).collect();
     let mut cursor = dictionary.cursor();
@@ -166,10 +183,17 @@ fn long_terms_fill_several_pages() {
     });
     let model = model_of(terms);
     let sections = write(&model, OPTIONS[2]);
-    let opened = open(&sections).expect("sound");
-    assert!(opened.dictionary.index_pages().1 > 2, "several pages");
-    for (ord, term) in model.keys().enumerate().step_by(7) {
-        assert_eq!(opened.dictionary.ordinal(term).expect("sound"), Ok(ord as u64));
+    for cache in caches() {
+        let opened = open_in(cache.clone(), &sections).expect("sound");
+        let mut page_count = 0;
+        cache.enumerate(|field| page_count += field.page_count);
+        assert!(page_count > 2, "several pages");
+        for (ord, term) in model.keys().enumerate().step_by(7) {
+            assert_eq!(opened.dictionary.ordinal(term).expect("sound"), Ok(ord as u64));
+        }
+        let stats = cache.stats();
+        assert!(cache.loads_at_open() || stats.resident_bytes <= stats.budget_bytes);
+        assert_eq!(stats.bypass_count > 0, stats.budget_bytes == 0);
     }
 }
 

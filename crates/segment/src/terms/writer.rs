@@ -92,7 +92,7 @@ impl<'s> TermDictionaryWriter<'s> {
     fn end_page(&mut self) -> Result<()> {
         let bytes = self.page.finish()?;
         if let Some(page) = self.pages.last_mut() {
-            page.len = bytes.len() as u64;
+            page.len = u32::try_from(bytes.len()).expect("a page ends after 256 KiB and one separator");
             page.crc = crc32(&bytes);
         }
         self.index_bytes += bytes.len() as u64;

@@ -12,7 +12,7 @@ use limber_segment::points::{PointDocs, PointsWriter};
 use limber_segment::postings::{FieldSinks, FieldWriter, IndexOptions, Want};
 use limber_segment::stored::StoredWriter;
 use limber_segment::*;
-use limber_store::term_index::{ResidentTermIndex, TermIndexCache};
+use limber_store::term_index::TermIndexCache;
 use limber_store::{CrashDirectory, Directory};
 
 /// One document: numbers and whole terms as they were given, tokens by position.
@@ -303,7 +303,7 @@ fn write_text(documents: &[Document], path: &str, number: u32, writer: &mut Segm
 }
 
 pub fn open(directory: &Arc<dyn Directory>, meta: &SegmentMeta) -> Result<Segment> {
-    let cache: Arc<dyn TermIndexCache> = Arc::new(ResidentTermIndex::default());
+    let cache = TermIndexCache::native();
     Segment::open(directory, meta, &cache)
 }
 

@@ -1,0 +1,124 @@
+//! How often a page was used lately, in four bits: "who is worth more?"
+//!
+//! A count-min sketch with four rows of 4-bit counters (Cormode and Muthukrishnan; TinyLFU, Einziger, Friedman and Manes 2017).
+//! When as many uses as [`SAMPLE_PER_COUNTER`] times its width were added, every counter is halved, so that the past fades.
+
+use super::policy::mix;
+
+const ROWS: usize = 4;
+/// With eight counters a page: 16 uses a page, of which a counter collects few of other pages' (Caffeine: four counters and
+/// ten uses).
+const SAMPLE_PER_COUNTER: u64 = 2;
+const COUNTERS_PER_PAGE: usize = 8;
+const COUNT_MAX: u64 = 15;
+/// 1 KiB: a cache of few pages looks back a thousand uses.
+const WIDTH_MIN: usize = 512;
+/// 2 MiB a shard; more pages than that share counters.
+const WIDTH_MAX: usize = 1 << 20;
+
+pub struct Sketch {
+    /// Sixteen counters a word, row after row: `[ROWS * width / 16]`.
+    words: Vec<u64>,
+    width: usize,
+    added: u64,
+}
+
+impl Default for Sketch {
+    fn default() -> Sketch {
+        Sketch { words: vec![0; ROWS * WIDTH_MIN / 16], width: WIDTH_MIN, added: 0 }
+    }
+}
+
+impl Sketch {
+    /// Makes room for `page_count` pages. A counter's place is the low bits of a hash, so that a row of twice the width is the
+    /// row twice, and no estimate changes.
+    pub fn grow(&mut self, page_count: usize) {
+        while self.width < page_count * COUNTERS_PER_PAGE && self.width < WIDTH_MAX {
+            let row_words = self.width / 16;
+            self.words = self.words.chunks(row_words).flat_map(|row| [row, row].concat()).collect();
+            self.width *= 2;
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        (self.words.len() * size_of::<u64>()) as u64
+    }
+
+    pub fn add(&mut self, hash: u64, uses: u64) {
+        let uses = uses.min(COUNT_MAX);
+        // Only counters below the new estimate rise: the others have collisions in them already.
+        let count = (self.count(hash) + uses).min(COUNT_MAX);
+        for row in 0..ROWS {
+            let (word, shift) = self.place(hash, row);
+            let old = self.words[word] >> shift & COUNT_MAX;
+            if old < count {
+                self.words[word] += (count - old) << shift;
+            }
+        }
+        self.added += uses;
+        if self.added >= SAMPLE_PER_COUNTER * self.width as u64 {
+            self.age();
+        }
+    }
+
+    /// At least what was added since it faded, at most 15.
+    pub fn count(&self, hash: u64) -> u64 {
+        let counts = (0..ROWS).map(|row| {
+            let (word, shift) = self.place(hash, row);
+            self.words[word] >> shift & COUNT_MAX
+        });
+        counts.min().unwrap_or(0)
+    }
+
+    fn age(&mut self) {
+        for word in &mut self.words {
+            *word = *word >> 1 & 0x7777_7777_7777_7777;
+        }
+        self.added /= 2;
+    }
+
+    fn place(&self, hash: u64, row: usize) -> (usize, u32) {
+        let counter = mix(hash ^ row as u64) as usize & (self.width - 1);
+        (row * self.width / 16 + counter / 16, (counter % 16) as u32 * 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_never_too_low_and_stop_at_15() {
+        let mut sketch = Sketch::default();
+        for key in 0..60u64 {
+            sketch.add(mix(key), key % 10);
+        }
+        for key in 0..60u64 {
+            assert!(sketch.count(mix(key)) >= key % 10);
+        }
+        sketch.add(1, 1000);
+        assert_eq!(sketch.count(1), 15);
+    }
+
+    #[test]
+    fn growing_changes_no_estimate() {
+        let mut sketch = Sketch::default();
+        for key in 0..40u64 {
+            sketch.add(mix(key), key % 7);
+        }
+        let before: Vec<u64> = (0..100).map(|key| sketch.count(mix(key))).collect();
+        sketch.grow(100);
+        assert_eq!((sketch.width, sketch.bytes()), (1024, 2048));
+        assert!((0..100).map(|key| sketch.count(mix(key))).eq(before));
+    }
+
+    #[test]
+    fn the_past_fades() {
+        let mut sketch = Sketch::default();
+        sketch.add(mix(1), 12);
+        for _ in 0..4 * 2 * WIDTH_MIN / 15 {
+            sketch.add(mix(2), 15);
+        }
+        assert!(sketch.count(mix(1)) <= 3, "{}", sketch.count(mix(1)));
+    }
+}

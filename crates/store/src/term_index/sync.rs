@@ -1,0 +1,23 @@
+//! The synchronisation primitives of `slot`, under the names that its model test replaces with loom's.
+
+pub use std::sync::atomic::{AtomicU64, Ordering};
+
+/// `std::cell::UnsafeCell` with loom's way to reach into it.
+#[derive(Default)]
+pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    pub fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(std::cell::UnsafeCell::new(value))
+    }
+
+    #[inline]
+    pub fn with<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
+        look(self.0.get())
+    }
+
+    #[inline]
+    pub fn with_mut<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
+        change(self.0.get())
+    }
+}
