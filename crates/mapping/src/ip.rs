@@ -29,35 +29,35 @@ fn parse_v4(text: &[u8]) -> Option<[u8; 4]> {
     if text.len() > 15 {
         return None;
     }
+    let digit = |at: usize| {
+        let digit = text.get(at)?.wrapping_sub(b'0');
+        (digit < 10).then_some(u32::from(digit))
+    };
     let mut parts = [0u8; 4];
-    let mut part = 0;
-    let mut value = 0u32;
-    let mut digits = 0;
-    for &byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit < 10 {
-            if digits == 1 && value == 0 {
+    let mut at = 0;
+    for (i, part) in parts.iter_mut().enumerate() {
+        if i > 0 {
+            if text.get(at) != Some(&b'.') {
                 return None;
             }
-            value = value * 10 + digit as u32;
-            digits += 1;
-            if digits > 3 {
-                return None;
-            }
-        } else if byte == b'.' && digits > 0 && part < 3 && value < 256 {
-            parts[part] = value as u8;
-            part += 1;
-            value = 0;
-            digits = 0;
-        } else {
-            return None;
+            at += 1;
         }
+        let mut value = digit(at)?;
+        at += 1;
+        if let Some(second) = digit(at) {
+            if value == 0 {
+                return None;
+            }
+            value = value * 10 + second;
+            at += 1;
+            if let Some(third) = digit(at) {
+                value = value * 10 + third;
+                at += 1;
+            }
+        }
+        *part = u8::try_from(value).ok()?;
     }
-    if part != 3 || digits == 0 || value > 255 {
-        return None;
-    }
-    parts[3] = value as u8;
-    Some(parts)
+    (at == text.len()).then_some(parts)
 }
 
 fn parse_v6(text: &[u8]) -> Option<IpBytes> {
@@ -130,6 +130,9 @@ mod tests {
         check("256.0.0.1", None);
         check("1.2.3", None);
         check("1.2.3.4.5", None);
+        check("1.2.3.0004", None);
+        check("1..3.4", None);
+        check("192.168.0.10", Some("192.168.0.10"));
         check("01.2.3.4", None);
         check("1.2.3.", None);
         check("", None);

@@ -5,7 +5,7 @@
 
 use super::error;
 use super::json::{self, JsonError, JsonErrorKind};
-use super::scan::{skip_space, string_stop};
+use super::scan::{skip_space, string_stop, utf8};
 use super::scratch::Scratch;
 use crate::RequestError;
 use crate::field::FieldSink;
@@ -35,7 +35,7 @@ pub fn parse<S: FieldSink>(
     sink: &mut S,
 ) -> Result<Parsed, RequestError> {
     scratch.prepare(mapping);
-    let text = match std::str::from_utf8(source) {
+    let text = match utf8(source) {
         Ok(text) => text,
         Err(invalid) => {
             let offset = invalid.valid_up_to();

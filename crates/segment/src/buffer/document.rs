@@ -2,7 +2,7 @@
 
 use limber_mapping::{Field, FieldId, FieldSink, reserved};
 
-use super::fields::FieldBuffer;
+use super::fields::{FieldBuffer, TextBuffer};
 use crate::stored::{StoredCodec, StoredWriter};
 use crate::{DocId, Error, Result, TERM_BYTES_MAX};
 
@@ -36,15 +36,18 @@ pub struct Buffer {
     pub(super) stored: StoredWriter,
     pub(super) seq_no_bounds: Option<(u64, u64)>,
     current: Option<Current>,
-    /// Routing and source of the current document: they go to `stored` once it is sure to stay.
+    /// Routing of the current document: it goes to `stored` once the document is sure to stay.
     routing: Vec<u8>,
-    source: Vec<u8>,
+    /// The text field that had the last value, if its text may be met again: a keyword multi-field has the same one.
+    echo: Option<FieldId>,
     log_bytes: usize,
 }
 
 struct Current {
     has_routing: bool,
     seq_no: u64,
+    /// The source is in `stored` already.
+    source_bytes: usize,
     /// Field, if known, and length of a term that is too long.
     immense: Option<(String, usize)>,
 }
@@ -79,7 +82,7 @@ impl Buffer {
             seq_no_bounds: None,
             current: None,
             routing: Vec::new(),
-            source: Vec::new(),
+            echo: None,
             log_bytes: 0,
         }
     }
@@ -88,8 +91,7 @@ impl Buffer {
     pub fn begin(&mut self, meta: &DocumentMeta<'_>, source: &[u8]) -> DocId {
         assert!(self.current.is_none(), "one document at a time");
         let doc = self.doc_count;
-        self.source.clear();
-        self.source.extend_from_slice(source);
+        self.stored.push_source(source);
         self.routing.clear();
         self.ids.bytes.extend_from_slice(meta.id);
         self.ids.ends.push(self.ids.bytes.len() as u32);
@@ -97,7 +99,12 @@ impl Buffer {
         if meta.id.len() > TERM_BYTES_MAX {
             immense = Some(("_id".to_owned(), meta.id.len()));
         }
-        self.current = Some(Current { has_routing: meta.routing.is_some(), seq_no: meta.seq_no, immense });
+        self.current = Some(Current {
+            has_routing: meta.routing.is_some(),
+            seq_no: meta.seq_no,
+            source_bytes: source.len(),
+            immense,
+        });
         if let Some(routing) = meta.routing {
             self.routing.extend_from_slice(routing.as_bytes());
             self.add_term(reserved::ROUTING, "_routing", routing.as_bytes());
@@ -116,25 +123,22 @@ impl Buffer {
     ///
     /// Errors: a term longer than [`TERM_BYTES_MAX`], or a full buffer ([`BUFFER_BYTES_MAX`]); the document is rolled back then.
     pub fn commit(&mut self) -> Result<()> {
-        let current = self.current.take().expect("a document was begun");
-        let fault = match current.immense {
+        let mut current = self.current.take().expect("a document was begun");
+        let source_bytes = current.source_bytes;
+        let fault = match current.immense.take() {
             Some((field, bytes)) => Some(Error::ImmenseTerm { field, bytes, limit_bytes: TERM_BYTES_MAX }),
-            None if self.log_bytes + self.source.len() > BUFFER_BYTES_MAX => {
+            None if self.log_bytes + source_bytes > BUFFER_BYTES_MAX => {
                 Some(Error::LimitExceeded { what: "bytes of a buffer", limit: BUFFER_BYTES_MAX as u64 })
             }
             None => None,
         };
         if let Some(fault) = fault {
-            self.forget_current();
+            self.forget(&current);
             return Err(fault);
         }
         let routing = current.has_routing.then_some(&*self.routing);
-        let doc = self.doc_count;
-        if let Err(fault) = self.stored.push(self.ids.get(doc), routing, &self.source) {
-            self.forget_current();
-            return Err(fault);
-        }
-        self.log_bytes += self.source.len();
+        self.stored.end_document(self.ids.get(self.doc_count), routing, source_bytes)?;
+        self.log_bytes += source_bytes;
         let (min, max) = self.seq_no_bounds.unwrap_or((u64::MAX, 0));
         self.seq_no_bounds = Some((min.min(current.seq_no), max.max(current.seq_no)));
         self.touched.clear();
@@ -144,11 +148,12 @@ impl Buffer {
 
     /// Drops the current document: no trace stays but interned terms, which are not written.
     pub fn rollback(&mut self) {
-        assert!(self.current.take().is_some(), "a document was begun");
-        self.forget_current();
+        let current = self.current.take().expect("a document was begun");
+        self.forget(&current);
     }
 
-    fn forget_current(&mut self) {
+    fn forget(&mut self, current: &Current) {
+        self.stored.drop_source(current.source_bytes);
         for field in self.touched.drain(..) {
             self.fields[field.0 as usize].roll_back();
         }
@@ -181,12 +186,7 @@ impl Buffer {
         let fields: usize = self.fields.iter().map(FieldBuffer::memory_bytes).sum();
         let ids = self.ids.bytes.capacity() + self.ids.ends.capacity() * 4;
         let table = self.fields.capacity() * size_of::<FieldBuffer>();
-        fields
-            + ids
-            + table
-            + self.stored.memory_bytes()
-            + self.source.capacity()
-            + self.deleted.capacity() * 4
+        fields + ids + table + self.stored.memory_bytes() + self.deleted.capacity() * 4
     }
 
     #[inline]
@@ -205,8 +205,26 @@ impl Buffer {
         }
         let doc = self.doc_count;
         self.log_bytes += 4;
-        if self.field(field).terms().push(doc, value) {
+        let echoed = self.echo.take();
+        let known = echoed.and_then(|text| self.text_of(text).and_then(|text| text.echo(field, value)));
+        let terms = self.field(field).terms();
+        let number = known.unwrap_or_else(|| terms.table.intern(value));
+        if terms.push(doc, number) {
             self.touched.push(field);
+        }
+        if known.is_none()
+            && let Some(text) = echoed.and_then(|text| self.text_of(text))
+        {
+            text.remember_echo(field, value, number);
+        }
+    }
+
+    /// The logs of a text field that was met.
+    #[inline]
+    fn text_of(&mut self, field: FieldId) -> Option<&mut TextBuffer> {
+        match &mut self.fields[field.0 as usize] {
+            FieldBuffer::Text(text) => Some(text),
+            _ => None,
         }
     }
 
@@ -250,7 +268,10 @@ impl FieldSink for Buffer {
         let doc = self.doc_count;
         self.log_bytes += value.len();
         let mut oversized = None;
-        if self.field(field.id).text().push(doc, field, value, &mut oversized) {
+        let text = self.field(field.id).text();
+        let first = text.push(doc, field, value, &mut oversized);
+        self.echo = text.may_echo().then_some(field.id);
+        if first {
             self.touched.push(field.id);
         }
         if let Some(bytes) = oversized {

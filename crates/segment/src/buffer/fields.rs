@@ -1,6 +1,6 @@
 //! What is kept about one field's values until they are written.
 
-use limber_mapping::Field;
+use limber_mapping::{Field, FieldId};
 
 use super::doc_log::DocLog;
 use super::memo::{Analysed, Lookup, Memo};
@@ -57,11 +57,10 @@ pub struct TermsBuffer {
 }
 
 impl TermsBuffer {
-    /// Adds a value; whether it is the field's first in this document.
+    /// Adds a value by its number in `table`; whether it is the field's first in this document.
     #[inline]
-    pub fn push(&mut self, doc: DocId, value: &[u8]) -> bool {
+    pub fn push(&mut self, doc: DocId, number: u32) -> bool {
         let first = self.mark.touch(doc, self.docs.len(), self.values.len());
-        let number = self.table.intern(value);
         self.values.push(number);
         self.docs.push(doc);
         first
@@ -104,6 +103,11 @@ impl NumbersBuffer {
             self.values.push(value);
         }
         first
+    }
+
+    /// The value that all have, if it is the same.
+    pub fn constant(&self) -> Option<i64> {
+        self.values.is_empty().then_some(self.constant)
     }
 
     /// All values, and the document of each.
@@ -155,6 +159,7 @@ impl TextBuffer {
     pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) -> bool {
         let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
         if !first {
+            self.memo.pass();
             self.position += field.position_increment_gap as i64;
             self.analyze(field, value, oversized);
             return false;
@@ -218,6 +223,24 @@ impl TextBuffer {
         if let Some(total) = self.lengths.last_mut() {
             *total += length;
         }
+    }
+
+    /// Whether [`TextBuffer::echo`] is worth a call for the value pushed last.
+    #[inline]
+    pub fn may_echo(&self) -> bool {
+        self.memo.may_echo()
+    }
+
+    /// The number of `value` in the term table of the keyword field `field`, if `value` is the text pushed last and the number
+    /// was remembered.
+    #[inline]
+    pub fn echo(&self, field: FieldId, value: &[u8]) -> Option<u32> {
+        self.memo.echo(field, value)
+    }
+
+    /// Keeps the number of the text pushed last, if `value` is that, in the term table of the keyword field `field`.
+    pub fn remember_echo(&mut self, field: FieldId, value: &[u8], number: u32) {
+        self.memo.remember_echo(field, value, number);
     }
 
     fn roll_back(&mut self) {

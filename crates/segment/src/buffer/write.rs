@@ -7,10 +7,11 @@ use limber_store::Directory;
 use super::document::Buffer;
 use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer, TextBuffer};
 use super::invert::TermOrder;
+use crate::columns::format::GROUP;
 use crate::columns::{ColumnSummary, ColumnWriter};
 use crate::file::{FieldInfo, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
 use crate::id_filter::{self, id_hash};
-use crate::points::PointsWriter;
+use crate::points::{PointsWriter, column_serves};
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
 use crate::{DocId, LiveDocs, Result, norms};
 
@@ -168,18 +169,30 @@ impl FieldsWriter<'_> {
             Ok(())
         })?;
         drop(scattered);
-        if info.column {
-            let mut ordinals: Vec<i64> = values.iter().map(|&value| order.rank(value) as i64).collect();
-            self.write_column(number, &mut ordinals, docs, repeats, true)?;
+        let ordinal = |value: u32| order.rank(value) as i64;
+        match docs {
+            _ if !info.column => {}
+            None => {
+                self.write_full_column(number, |doc| ordinal(values[doc]))?;
+            }
+            Some(_) => {
+                let mut ordinals: Vec<i64> = values.iter().map(|&value| ordinal(value)).collect();
+                self.write_column(number, &mut ordinals, docs, repeats, true)?;
+            }
         }
         Ok(())
     }
 
-    fn write_numbers(&mut self, field: &Field, numbers: NumbersBuffer) -> Result<()> {
+    fn write_numbers(&mut self, field: &Field, mut numbers: NumbersBuffer) -> Result<()> {
         if numbers.docs.len() == 0 {
             return Ok(());
         }
         let (number, info) = self.add_info(field);
+        let in_every_doc = numbers.docs.finish(self.doc_count).is_none();
+        if let Some(constant) = numbers.constant().filter(|_| in_every_doc && info.column) {
+            let column = self.write_full_column(number, |_| constant)?;
+            return if info.index { self.write_points(number, &[], None, Some(&column)) } else { Ok(()) };
+        }
         let (mut values, mut docs) = numbers.into_parts();
         let repeats = docs.has_repeats();
         let docs = docs.finish(self.doc_count);
@@ -187,17 +200,45 @@ impl FieldsWriter<'_> {
             true => Some(self.write_column(number, &mut values, docs, repeats, false)?),
             false => None,
         };
-        if info.index {
-            let mut points = PointsWriter::with_capacity(values.len());
+        if info.index { self.write_points(number, &values, docs, column.as_ref()) } else { Ok(()) }
+    }
+
+    /// `values` are not looked at when `column` is the index itself.
+    fn write_points(
+        &mut self,
+        number: u32,
+        values: &[i64],
+        docs: Option<&[DocId]>,
+        column: Option<&ColumnSummary>,
+    ) -> Result<()> {
+        let mut points = PointsWriter::default();
+        if !column.is_some_and(column_serves) {
+            points = PointsWriter::with_capacity(values.len());
             match docs {
                 None => values.iter().zip(0..).for_each(|(&value, doc)| points.push(doc, value)),
                 Some(docs) => values.iter().zip(docs).for_each(|(&value, &doc)| points.push(doc, value)),
             }
-            let mut section = self.writer.begin(SectionKind::Points, number);
-            points.finish(self.doc_count, column.as_ref(), &mut section)?;
-            self.writer.end(section);
         }
+        let mut section = self.writer.begin(SectionKind::Points, number);
+        points.finish(self.doc_count, column, &mut section)?;
+        self.writer.end(section);
         Ok(())
+    }
+
+    /// The column of a field of which every document has one value, without a list of all of them.
+    fn write_full_column(&mut self, number: u32, value: impl Fn(usize) -> i64) -> Result<ColumnSummary> {
+        let mut section = self.writer.begin(SectionKind::Column, number);
+        let mut column = ColumnWriter::new();
+        let doc_count = self.doc_count as usize;
+        let mut run = Vec::with_capacity(GROUP.min(doc_count));
+        for first in (0..doc_count).step_by(GROUP) {
+            run.clear();
+            run.extend((first..doc_count.min(first + GROUP)).map(&value));
+            column.push_run(first as DocId, &run, &mut section)?;
+        }
+        let summary = column.finish(self.doc_count, &mut section)?;
+        self.writer.end(section);
+        Ok(summary)
     }
 
     /// `distinct`: whether a document's equal values count once, as ordinals do.

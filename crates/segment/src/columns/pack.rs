@@ -98,6 +98,9 @@ impl PackedWriter {
             self.sorted = values[0] >= self.last && values.is_sorted();
             self.last = values[values.len() - 1];
         }
+        if min == max {
+            return self.write_equal_group(min, sink);
+        }
         let factor = common_divisor(values, min);
         let mut frame = Blocks::default();
         match factor {
@@ -118,12 +121,25 @@ impl PackedWriter {
             }
             _ => (KIND_FRAME, factor, 0, frame.write(&[], &mut self.body)),
         };
+        self.end_group(min, max, GroupHead { factor, kind, width, table_len }, sink)
+    }
+
+    /// A group of one value many times (`_version`, flags): a frame whose blocks are empty, without a look at each block.
+    fn write_equal_group(&mut self, value: i64, sink: &mut impl Sink) -> Result<()> {
+        self.body.clear();
+        self.body.resize(2 * self.group.len().div_ceil(BLOCK), 0);
+        let head = GroupHead { factor: 1, kind: KIND_FRAME, width: 0, table_len: 0 };
+        self.end_group(value, value, head, sink)
+    }
+
+    /// Writes `body` and its directory entry, and starts the next group.
+    fn end_group(&mut self, min: i64, max: i64, head: GroupHead, sink: &mut impl Sink) -> Result<()> {
         self.directory.extend_from_slice(&self.body_len.to_le_bytes());
         self.directory.extend_from_slice(&min.to_le_bytes());
         self.directory.extend_from_slice(&max.to_le_bytes());
-        self.directory.extend_from_slice(&factor.to_le_bytes());
-        self.directory.extend_from_slice(&[kind, width]);
-        self.directory.extend_from_slice(&table_len.to_le_bytes());
+        self.directory.extend_from_slice(&head.factor.to_le_bytes());
+        self.directory.extend_from_slice(&[head.kind, head.width]);
+        self.directory.extend_from_slice(&head.table_len.to_le_bytes());
         self.directory.extend_from_slice(&[0; 4]);
         sink.append(&self.body)?;
         self.body_len += self.body.len() as u64;
@@ -133,6 +149,14 @@ impl PackedWriter {
         self.group.clear();
         Ok(())
     }
+}
+
+/// What a group's directory entry says beside its bounds.
+struct GroupHead {
+    factor: u64,
+    kind: u8,
+    width: u8,
+    table_len: u16,
 }
 
 /// The blocks of a group as unsigned places, before they are written.

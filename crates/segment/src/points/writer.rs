@@ -45,10 +45,22 @@ impl PointsWriter {
             with_value += u32::from(previous != Some(*doc));
             previous = Some(*doc);
         }
-        sort(&mut self.points);
         let mut leaves = LeafWriter::default();
-        for leaf in self.points.chunks(LEAF_POINTS) {
-            leaves.push_leaf(leaf, sink)?;
+        match sort(&mut self.points) {
+            None => {
+                for leaf in self.points.chunks(LEAF_POINTS) {
+                    leaves.push_leaf(leaf, sink)?;
+                }
+            }
+            Some(words) => {
+                drop(self.points);
+                let mut leaf = Vec::with_capacity(LEAF_POINTS);
+                for points in words.sorted.chunks(LEAF_POINTS) {
+                    leaf.clear();
+                    leaf.extend(points.iter().map(|word| words.point(*word)));
+                    leaves.push_leaf(&leaf, sink)?;
+                }
+            }
         }
         leaves.finish(doc_count, with_value, sink)
     }
@@ -236,10 +248,25 @@ fn common_divisor(leaf: &[Point], min: i64) -> u64 {
     divisor.max(1)
 }
 
-/// Sorts points that are in document order by (value, document).
-fn sort(points: &mut [Point]) {
+/// Points as one word each, value above document.
+struct PointWords {
+    sorted: Vec<u64>,
+    min: i64,
+    doc_bits: u32,
+}
+
+impl PointWords {
+    #[inline]
+    fn point(&self, word: u64) -> Point {
+        let doc = word & ((1u64 << self.doc_bits) - 1);
+        (self.min.wrapping_add((word >> self.doc_bits) as i64), doc as u32)
+    }
+}
+
+/// Sorts points that are in document order by (value, document): in place, or into words when that is faster.
+fn sort(points: &mut [Point]) -> Option<PointWords> {
     if points.is_sorted_by_key(|point| point.0) {
-        return;
+        return None;
     }
     let (mut min, mut max) = (i64::MAX, i64::MIN);
     let mut doc_max = 0;
@@ -250,7 +277,7 @@ fn sort(points: &mut [Point]) {
     let value_bits = u32::from(bits_for(max.wrapping_sub(min) as u64));
     if points.len() < RADIX_POINTS_MIN || value_bits + doc_bits > 64 {
         points.sort_unstable();
-        return;
+        return None;
     }
     // Value and document in one word: half the memory traffic, and the sort needs to look at the value's digits only.
     let mut words: Vec<u64> = points
@@ -258,10 +285,7 @@ fn sort(points: &mut [Point]) {
         .map(|(value, doc)| (value.wrapping_sub(min) as u64) << doc_bits | u64::from(*doc))
         .collect();
     radix_sort(&mut words, doc_bits, value_bits);
-    let doc_mask = (1u64 << doc_bits) - 1;
-    for (point, word) in points.iter_mut().zip(words) {
-        *point = (min.wrapping_add((word >> doc_bits) as i64), (word & doc_mask) as u32);
-    }
+    Some(PointWords { sorted: words, min, doc_bits })
 }
 
 /// Below this a comparison sort is as fast.

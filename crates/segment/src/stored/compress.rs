@@ -4,41 +4,45 @@ use super::StoredCodec;
 use super::format::{PART_BYTES_MAX, ZSTD_LEVEL};
 use crate::{Error, Result};
 
-/// Compresses parts; keeps zstd's tables (about 1 MB) from part to part.
+/// Compresses parts; keeps zstd's tables (about 1 MB) and its room for the result from part to part.
 pub(super) struct PartCompressor {
     codec: StoredCodec,
     zstd: Option<zstd::bulk::Compressor<'static>>,
+    /// As long as the longest result so far could have been; not cleared between parts.
+    room: Vec<u8>,
 }
 
 impl PartCompressor {
     pub fn new(codec: StoredCodec) -> PartCompressor {
-        PartCompressor { codec, zstd: None }
+        PartCompressor { codec, zstd: None, room: Vec::new() }
     }
 
-    /// Appends `bytes` compressed; as they are when that is not smaller. The number of bytes appended.
-    pub fn compress(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> usize {
-        let start = out.len();
+    pub fn memory_bytes(&self) -> usize {
+        self.room.capacity()
+    }
+
+    /// `bytes` compressed; as they are when that is not smaller.
+    pub fn compress<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let bound = match self.codec {
+            StoredCodec::Lz4 => lz4_flex::block::get_maximum_output_size(bytes.len()),
+            StoredCodec::Zstd => zstd::zstd_safe::compress_bound(bytes.len()),
+        };
+        if self.room.len() < bound {
+            self.room.resize(bound, 0);
+        }
         let compressed_len = match self.codec {
-            StoredCodec::Lz4 => {
-                out.resize(start + lz4_flex::block::get_maximum_output_size(bytes.len()), 0);
-                lz4_flex::block::compress_into(bytes, &mut out[start..]).ok()
-            }
+            StoredCodec::Lz4 => lz4_flex::block::compress_into(bytes, &mut self.room).ok(),
             StoredCodec::Zstd => {
-                out.resize(start + zstd::zstd_safe::compress_bound(bytes.len()), 0);
                 if self.zstd.is_none() {
                     self.zstd = zstd::bulk::Compressor::new(ZSTD_LEVEL).ok();
                 }
-                self.zstd.as_mut().and_then(|zstd| zstd.compress_to_buffer(bytes, &mut out[start..]).ok())
+                self.zstd.as_mut().and_then(|zstd| zstd.compress_to_buffer(bytes, &mut self.room[..]).ok())
             }
         };
         match compressed_len {
-            Some(len) if len < bytes.len() => out.truncate(start + len),
-            _ => {
-                out.truncate(start);
-                out.extend_from_slice(bytes);
-            }
+            Some(len) if len < bytes.len() => &self.room[..len],
+            _ => bytes,
         }
-        out.len() - start
     }
 }
 

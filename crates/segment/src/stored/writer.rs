@@ -23,11 +23,20 @@ pub struct StoredWriter {
     doc_count: u32,
     index: Vec<u8>,
     block_count: u32,
-    /// Finished blocks not drained yet, and where they start in the section.
-    blocks: Vec<u8>,
+    /// Finished blocks not drained yet, back to back in chunks that never grow: one long buffer that doubles would be copied
+    /// again and again, and touch twice the pages.
+    chunks: Vec<Vec<u8>>,
+    /// Bytes of all finished blocks.
+    block_bytes: u64,
     drained_bytes: u64,
-    scratch: Vec<u8>,
+    /// The open block's head, compressed.
+    head: Vec<u8>,
 }
+
+/// Four varints.
+const PREFIX_BYTES_MAX: usize = 4 * 10;
+/// Capacity of a chunk, unless a block is longer.
+const CHUNK_BYTES: usize = 256 << 10;
 
 impl StoredWriter {
     pub fn new(codec: StoredCodec) -> StoredWriter {
@@ -42,9 +51,10 @@ impl StoredWriter {
             doc_count: 0,
             index: Vec::new(),
             block_count: 0,
-            blocks: Vec::new(),
+            chunks: Vec::new(),
+            block_bytes: 0,
             drained_bytes: 0,
-            scratch: Vec::new(),
+            head: Vec::new(),
         }
     }
 
@@ -58,22 +68,44 @@ impl StoredWriter {
 
     /// Bytes held in memory.
     pub fn memory_bytes(&self) -> usize {
-        [&self.lengths, &self.ids, &self.routings, &self.sources, &self.index, &self.blocks, &self.scratch]
-            .iter()
-            .map(|buffer| buffer.capacity())
-            .sum()
+        let open = [&self.lengths, &self.ids, &self.routings, &self.sources, &self.index, &self.head];
+        let finished: usize = self.chunks.iter().map(|chunk| chunk.capacity() + size_of::<Vec<u8>>()).sum();
+        open.iter().map(|buffer| buffer.capacity()).sum::<usize>() + finished + self.compressor.memory_bytes()
     }
 
     /// The next document.
     pub fn push(&mut self, id: &[u8], routing: Option<&[u8]>, source: &[u8]) -> Result<()> {
-        varint::write_u64(&mut self.lengths, source.len() as u64);
+        self.push_source(source);
+        self.end_document(id, routing, source.len())
+    }
+
+    /// The source of the next document, before it is sure to stay: [`StoredWriter::end_document`] or
+    /// [`StoredWriter::drop_source`] follows.
+    #[inline]
+    pub(crate) fn push_source(&mut self, source: &[u8]) {
+        self.sources.extend_from_slice(source);
+    }
+
+    /// Takes back the last `len` bytes, pushed for a document that does not stay.
+    pub(crate) fn drop_source(&mut self, len: usize) {
+        self.sources.truncate(self.sources.len() - len);
+    }
+
+    /// Ends the document whose source, the last `source_len` bytes, was pushed.
+    #[inline]
+    pub(crate) fn end_document(
+        &mut self,
+        id: &[u8],
+        routing: Option<&[u8]>,
+        source_len: usize,
+    ) -> Result<()> {
+        varint::write_u64(&mut self.lengths, source_len as u64);
         varint::write_u64(&mut self.lengths, (id.len() as u64) << 1 | u64::from(routing.is_some()));
         self.ids.extend_from_slice(id);
         if let Some(routing) = routing {
             varint::write_u64(&mut self.lengths, routing.len() as u64);
             self.routings.extend_from_slice(routing);
         }
-        self.sources.extend_from_slice(source);
         self.open_docs += 1;
         self.doc_count += 1;
         if self.sources.len() >= self.codec.block_bytes() || self.open_docs as usize == BLOCK_DOCS_MAX {
@@ -88,15 +120,18 @@ impl StoredWriter {
         }
         self.lengths.append(&mut self.ids);
         self.lengths.append(&mut self.routings);
-        self.scratch.clear();
-        let head_len = self.compressor.compress(&self.lengths, &mut self.scratch);
-        let body_len = self.compressor.compress(&self.sources, &mut self.scratch);
         self.index_block(self.doc_count - self.open_docs);
-        for (len, compressed_len) in [(self.lengths.len(), head_len), (self.sources.len(), body_len)] {
-            varint::write_u64(&mut self.blocks, len as u64);
-            varint::write_u64(&mut self.blocks, compressed_len as u64);
+        self.head.clear();
+        self.head.extend_from_slice(self.compressor.compress(&self.lengths));
+        let body = self.compressor.compress(&self.sources);
+        let mut prefix = Vec::with_capacity(PREFIX_BYTES_MAX);
+        for (len, compressed_len) in [(self.lengths.len(), self.head.len()), (self.sources.len(), body.len())]
+        {
+            varint::write_u64(&mut prefix, len as u64);
+            varint::write_u64(&mut prefix, compressed_len as u64);
         }
-        self.blocks.extend_from_slice(&self.scratch);
+        append(&mut self.chunks, &[&prefix, &self.head, body]);
+        self.block_bytes += (prefix.len() + self.head.len() + body.len()) as u64;
         self.lengths.clear();
         self.sources.clear();
         self.open_docs = 0;
@@ -105,7 +140,7 @@ impl StoredWriter {
 
     fn index_block(&mut self, first_doc: u32) {
         self.index.extend_from_slice(&first_doc.to_le_bytes());
-        self.index.extend_from_slice(&(self.drained_bytes + self.blocks.len() as u64).to_le_bytes());
+        self.index.extend_from_slice(&self.block_bytes.to_le_bytes());
         self.block_count += 1;
     }
 
@@ -113,7 +148,8 @@ impl StoredWriter {
     pub(crate) fn push_raw(&mut self, block: &RawBlock<'_>) -> Result<()> {
         self.end_block()?;
         self.index_block(self.doc_count);
-        self.blocks.extend_from_slice(block.bytes);
+        append(&mut self.chunks, &[block.bytes]);
+        self.block_bytes += block.bytes.len() as u64;
         self.doc_count = self
             .doc_count
             .checked_add(block.doc_count)
@@ -123,14 +159,15 @@ impl StoredWriter {
 
     /// Bytes of finished blocks not drained yet.
     pub(crate) fn finished_bytes(&self) -> usize {
-        self.blocks.len()
+        (self.block_bytes - self.drained_bytes) as usize
     }
 
     /// Writes finished blocks to the open section and forgets them.
     pub(crate) fn drain(&mut self, section: &mut SectionWriter<'_>) -> Result<()> {
-        section.append(&self.blocks)?;
-        self.drained_bytes += self.blocks.len() as u64;
-        self.blocks.clear();
+        for chunk in self.chunks.drain(..) {
+            section.append(&chunk)?;
+        }
+        self.drained_bytes = self.block_bytes;
         Ok(())
     }
 
@@ -155,5 +192,16 @@ impl StoredWriter {
         index.append(&mut self.index);
         index.extend_from_slice(&self.drained_bytes.to_le_bytes());
         writer.put(SectionKind::StoredIndex, NO_FIELD, &index)
+    }
+}
+
+/// Appends a block given in parts to the last chunk, or to a new one.
+fn append(chunks: &mut Vec<Vec<u8>>, parts: &[&[u8]]) {
+    let len = parts.iter().map(|part| part.len()).sum();
+    if chunks.last().is_none_or(|chunk| chunk.capacity() - chunk.len() < len) {
+        chunks.push(Vec::with_capacity(len.max(CHUNK_BYTES)));
+    }
+    if let Some(chunk) = chunks.last_mut() {
+        parts.iter().for_each(|part| chunk.extend_from_slice(part));
     }
 }

@@ -1,0 +1,151 @@
+//! Where does the time of indexing go? CPU nanoseconds a document of http_logs by stage, on one thread, with the program's
+//! allocator.
+//!
+//! ```text
+//! cargo run --release -p limber-segment --example index_stages -- documents.ndjson [documents a segment] [rounds]
+//! ```
+//!
+//! `walk`: mapping walk into a sink that keeps nothing. `store`: ids, sources and the fields of every document, without a walk.
+//! `fields`: what the values of the walk add to both. `write`: buffer to segment. Each is the fastest of all
+//! segments: other work on the machine only ever adds.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+
+use limber_mapping::document::{self, Parsed, Scratch};
+use limber_mapping::{Field, FieldSink, Mapping, MappingSettings};
+use limber_segment::stored::StoredCodec;
+use limber_segment::{Buffer, DocumentMeta, SegmentId};
+use limber_store::FsDirectory;
+
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+/// The mapping of Rally's track `http_logs` (challenge `append-no-conflicts`), without its field that is not indexed.
+const MAPPING: &str = r#"{
+    "dynamic": "strict",
+    "properties": {
+        "@timestamp": { "format": "strict_date_optional_time||epoch_second", "type": "date" },
+        "clientip": { "type": "ip" },
+        "request": { "type": "text", "fields": { "raw": { "ignore_above": 256, "type": "keyword" } } },
+        "status": { "type": "integer" },
+        "size": { "type": "integer" }
+    }
+}"#;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let path =
+        arguments.first().ok_or("usage: index_stages documents.ndjson [documents a segment] [rounds]")?;
+    let segment_docs: usize = arguments.get(1).map_or(Ok(250_000), |count| count.parse())?;
+    let rounds: usize = arguments.get(2).map_or(Ok(3), |count| count.parse())?;
+
+    let corpus = std::fs::read(path)?;
+    let lines: Vec<&[u8]> = corpus.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let mapping = Mapping::parse(&serde_json::from_str(MAPPING)?, &MappingSettings::default())?;
+    let folder = std::env::temp_dir().join(format!("index-stages-{}", std::process::id()));
+    let mut measured: Vec<[f64; 4]> = Vec::new();
+    for _ in 0..rounds {
+        for segment in lines.chunks_exact(segment_docs.min(lines.len())) {
+            let stages = measure(segment, &mapping, &folder);
+            std::fs::remove_dir_all(&folder)?;
+            measured.push(stages?.map(|duration| duration.as_nanos() as f64 / segment.len() as f64));
+        }
+    }
+    let [walk, store, feed, write] =
+        [0, 1, 2, 3].map(|stage| measured.iter().map(|stages| stages[stage]).fold(f64::INFINITY, f64::min));
+    println!(
+        "walk {walk:.0}, store {store:.0}, fields {:.0}, write {write:.0}, all {:.0} ns a document",
+        feed - walk - store,
+        feed + write
+    );
+    Ok(())
+}
+
+/// CPU time of: the walk alone, the buffer without a walk, walk and buffer together, writing that buffer.
+fn measure(lines: &[&[u8]], mapping: &Mapping, folder: &Path) -> Result<[Duration; 4], Box<dyn Error>> {
+    let directory = FsDirectory::open(folder)?;
+    let mut scratch = Scratch::new();
+    let walked = timed(|| {
+        lines
+            .iter()
+            .try_for_each(|source| document::parse(mapping, source, &mut scratch, &mut Nowhere).map(drop))
+    })?;
+    let mut buffer = Buffer::new(StoredCodec::Lz4);
+    let stored = timed(|| feed(lines, &mut buffer, |_, _| Ok(Parsed::Done)))?;
+    drop(buffer);
+    let mut buffer = Buffer::new(StoredCodec::Lz4);
+    let fed = timed(|| {
+        feed(lines, &mut buffer, |source, sink| Ok(document::parse(mapping, source, &mut scratch, sink)?))
+    })?;
+    let written = timed(|| buffer.write(&directory, SegmentId(1), mapping).map(drop))?;
+    Ok([walked, stored, fed, written])
+}
+
+fn feed(
+    lines: &[&[u8]],
+    buffer: &mut Buffer,
+    mut walk: impl FnMut(&[u8], &mut Buffer) -> Result<Parsed, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    for (seq_no, source) in (0u64..).zip(lines) {
+        let id = auto_id(seq_no);
+        buffer.begin(&DocumentMeta { id: &id, routing: None, seq_no, primary_term: 1, version: 1 }, source);
+        match walk(source, buffer)? {
+            Parsed::Done => buffer.commit()?,
+            Parsed::NeedsMapping => return Err("a field that the mapping does not know".into()),
+        }
+    }
+    Ok(())
+}
+
+/// A sink that keeps nothing.
+struct Nowhere;
+
+impl FieldSink for Nowhere {
+    fn term(&mut self, _: &Field, value: &[u8]) {
+        black_box(value);
+    }
+
+    fn number(&mut self, _: &Field, value: i64) {
+        black_box(value);
+    }
+
+    fn text(&mut self, _: &Field, value: &str) {
+        black_box(value);
+    }
+}
+
+/// CPU time of this thread, so that other work on the machine does not count (Linux).
+fn timed<E: Into<Box<dyn Error>>>(work: impl FnOnce() -> Result<(), E>) -> Result<Duration, Box<dyn Error>> {
+    let started = cpu_time()?;
+    work().map_err(Into::into)?;
+    Ok(cpu_time()? - started)
+}
+
+fn cpu_time() -> Result<Duration, Box<dyn Error>> {
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = schedstat.split(' ').next().ok_or("an empty schedstat")?;
+    Ok(Duration::from_nanos(nanoseconds.parse()?))
+}
+
+/// An id in the shape of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose middle advances with time.
+fn auto_id(number: u64) -> [u8; 20] {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut bytes = [0u8; 15];
+    let time = 1_700_000_000_000u64 + number / 500;
+    bytes[0] = number as u8;
+    bytes[1] = (number >> 16) as u8;
+    bytes[2..8].copy_from_slice(&time.to_be_bytes()[2..]);
+    bytes[8..14].copy_from_slice(b"\x02\x42\xac\x11\x00\x02");
+    bytes[14] = (number >> 8) as u8;
+    let mut id = [0; 20];
+    for (four, three) in id.chunks_exact_mut(4).zip(bytes.chunks_exact(3)) {
+        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
+        for (i, character) in four.iter_mut().enumerate() {
+            *character = ALPHABET[(bits >> (18 - 6 * i) & 63) as usize];
+        }
+    }
+    id
+}
