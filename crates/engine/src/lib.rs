@@ -17,6 +17,7 @@ mod shard;
 mod stats_request;
 mod tasks;
 pub mod translog;
+mod waiting;
 
 pub use api::*;
 pub use api_health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
@@ -25,3 +26,4 @@ pub use environment::format_utc_millis;
 pub use node::{DescribedQuery, Node, NodeConfig, SearchTarget};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};
+pub use waiting::{ThreadOwner, set_thread_owner};

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 use super::Node;
 use crate::api::IndicesOptions;
 use crate::settings::Durability;
-use crate::shard::Shard;
+use crate::shard::{Shard, is_filling};
+use crate::waiting::waiting;
 
 /// How often the scheduler looks for work.
 const TICK: Duration = Duration::from_millis(50);
@@ -30,6 +31,10 @@ impl Background {
         let stop = Arc::new(AtomicBool::new(false));
         let mut background = Background { stop: stop.clone(), threads: Vec::new() };
         background.spawn(node, "refresh", |node, tick| node.refresh_round(tick));
+        background.spawn(node, "buffers", |node, _| node.buffers_round());
+        if let Some(thread) = background.threads.last() {
+            let _ = node.buffers_thread.set(thread.thread().clone());
+        }
         background.spawn(node, "translog", |node, _| node.sync_round());
         background.spawn(node, "upkeep", |node, tick| node.upkeep_round(tick));
         let merge_threads =
@@ -45,7 +50,7 @@ impl Background {
         let run = move || {
             let mut tick = 0u64;
             while !stop.load(Ordering::Acquire) {
-                std::thread::sleep(TICK);
+                std::thread::park_timeout(TICK);
                 let Some(node) = node.upgrade() else { return };
                 if stop.load(Ordering::Acquire) {
                     return;
@@ -90,6 +95,7 @@ impl Node {
     /// One round of everything the background threads do. For tests without threads.
     pub fn maintain(&self) {
         self.refresh_round(0);
+        self.buffers_round();
         self.sync_round();
         self.upkeep_round(0);
         self.merge_round();
@@ -116,6 +122,29 @@ impl Node {
         }
         if any {
             self.note_refresh();
+        }
+    }
+
+    /// Writes buffers out before their memory runs out, so that writers need not wait for it.
+    pub(super) fn buffers_round(&self) {
+        let shards = self.shards();
+        let write = |shard: &Shard| match shard.write_buffers() {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "buffers not written");
+                false
+            }
+        };
+        for shard in &shards {
+            if shard.core().is_ok_and(|core| core.has_large_buffer.swap(false, Ordering::AcqRel)) {
+                write(shard);
+            }
+        }
+        while is_filling(&self.ledger.indexing) && !self.closed.load(Ordering::Acquire) {
+            let largest = shards.iter().max_by_key(|shard| shard.buffered_bytes());
+            if !largest.is_some_and(|shard| shard.buffered_bytes() > 0 && write(shard)) {
+                return;
+            }
         }
     }
 
@@ -244,14 +273,16 @@ impl Node {
         let Ok(core) = shard.core() else { return false };
         let wanted = core.begun_refreshes() + 1;
         let deadline = std::time::Instant::now() + Duration::from_millis(2 * interval_ms + 1000);
-        let mut count = self.refresh_count.lock();
-        while core.finished_refreshes() < wanted {
-            if std::time::Instant::now() >= deadline {
-                drop(count);
-                return shard.refresh().is_ok();
+        let came = waiting(|| {
+            let mut count = self.refresh_count.lock();
+            while core.finished_refreshes() < wanted {
+                if std::time::Instant::now() >= deadline {
+                    return false;
+                }
+                self.refreshed.wait_for(&mut count, TICK);
             }
-            self.refreshed.wait_for(&mut count, TICK);
-        }
-        false
+            true
+        });
+        !came && shard.refresh().is_ok()
     }
 }

@@ -379,14 +379,22 @@ impl Host for Node {
         }
     }
 
-    fn relieve_indexing_memory(&self) {
+    fn relieve_indexing_memory(&self, bytes: u64) {
         let live = self.live.load_full();
         let shards = live.values().flat_map(|index| &index.shards);
         let largest = shards.max_by_key(|shard| shard.buffered_bytes());
+        let pool = &self.ledger.indexing;
+        let is_full = || pool.used_bytes().saturating_add(bytes) > pool.limit_bytes();
         if let Some(shard) = largest
-            && let Err(error) = shard.refresh()
+            && let Err(error) = shard.write_buffers_if(is_full)
         {
             tracing::warn!(index = %shard.index.name, %error, "buffers could not be written out");
+        }
+    }
+
+    fn write_buffers_soon(&self) {
+        if let Some(thread) = self.buffers_thread.get() {
+            thread.unpark();
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::Thread;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
@@ -66,6 +67,8 @@ pub struct Node {
     /// Seen by the disk monitor, or a write was refused for want of room.
     pub(super) is_flooded: AtomicBool,
     pub(super) background: Mutex<Option<Background>>,
+    /// Woken before its time when memory for indexing is getting short.
+    pub(super) buffers_thread: OnceLock<Thread>,
     pub(super) closed: AtomicBool,
     /// Woken when a shard was refreshed (`refresh=wait_for`).
     pub(super) refreshed: Condvar,
@@ -119,6 +122,7 @@ impl Node {
             tasks: Tasks::new(state_node_id.clone()),
             is_flooded: AtomicBool::new(false),
             background: Mutex::new(None),
+            buffers_thread: OnceLock::new(),
             closed: AtomicBool::new(false),
             refreshed: Condvar::new(),
             refresh_count: Mutex::new(0),

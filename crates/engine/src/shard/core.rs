@@ -12,7 +12,7 @@ use limber_mapping::{Mapping, RequestError};
 use limber_search::{IndexRef, ShardSettings, ShardSnapshot};
 use limber_segment::{Buffer, DocId, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::TermIndexCache;
-use limber_store::{Charge, Directory, Ledger};
+use limber_store::{Charge, Directory, Ledger, Pool};
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Value, json};
 
@@ -39,8 +39,10 @@ pub(crate) struct IndexCore {
 pub(crate) trait Host: Send + Sync {
     /// Merges what a document asked for into the index's mapping, durably; visible in [`IndexCore::mapping`] when it returns.
     fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()>;
-    /// The indexing pool is full: writes out the largest buffers of the node.
-    fn relieve_indexing_memory(&self);
+    /// The indexing pool has no room for `bytes`: writes out the largest buffers of the node.
+    fn relieve_indexing_memory(&self, bytes: u64);
+    /// Buffers are getting large, or the indexing pool full: they are written out in the background.
+    fn write_buffers_soon(&self);
     /// The disk refused a write.
     fn disk_is_full(&self);
 }
@@ -99,6 +101,8 @@ pub(crate) struct Core {
     /// Bytes of buffers and version map, charged to the ledger.
     pub(super) charge: Mutex<Charge>,
     pub(super) buffered_bytes: AtomicU64,
+    /// Asks the background for a write-out.
+    pub(crate) has_large_buffer: AtomicBool,
     pub(super) failed: AtomicBool,
     pub(super) failure: Mutex<Option<RequestError>>,
     /// Something was written since the last refresh; since the last commit.
@@ -131,8 +135,16 @@ pub(super) struct Slot {
     pub bytes: usize,
 }
 
-/// A buffer is written out when it has grown beyond this: inversion stays in cache, segments stay mergeable.
-pub(super) const BUFFER_BYTES_MAX: usize = 96 << 20;
+/// A buffer is written out in the background when it has grown beyond this: inversion stays in cache, segments stay mergeable.
+pub(super) const BUFFER_BYTES_LARGE: usize = 64 << 20;
+/// The background does not keep up: the writer does it.
+pub(super) const BUFFER_BYTES_MAX: usize = 128 << 20;
+
+/// Whether buffers should be written out already, in the background: what is left is for what comes meanwhile.
+pub(crate) fn is_filling(pool: &Pool) -> bool {
+    const FILLED_PERCENT: u64 = 60;
+    pool.used_bytes() > pool.limit_bytes() / 100 * FILLED_PERCENT
+}
 
 impl Shard {
     pub(crate) fn new(

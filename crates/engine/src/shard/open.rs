@@ -122,6 +122,7 @@ impl Shard {
             committed: Mutex::new(commit.clone()),
             charge: Mutex::new(charge),
             buffered_bytes: AtomicU64::new(0),
+            has_large_buffer: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
             is_dirty: AtomicBool::new(false),

@@ -50,6 +50,21 @@ impl Shard {
         self.refresh().map(|()| true)
     }
 
+    /// Makes segments of the buffers, for their memory.
+    pub(crate) fn write_buffers(&self) -> Result<()> {
+        self.write_buffers_if(|| true)
+    }
+
+    /// As [`Shard::write_buffers`], if it `is_needed` still once other refreshes are through.
+    pub(crate) fn write_buffers_if(&self, is_needed: impl FnOnce() -> bool) -> Result<()> {
+        let core = self.core()?;
+        let mut refreshing = core.refreshing.lock();
+        match is_needed() {
+            true => self.refresh_locked(&core, &mut refreshing, false).map(drop),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn refresh_core(&self, core: &Core) -> Result<()> {
         let mut refreshing = core.refreshing.lock();
         self.refresh_locked(core, &mut refreshing, false).map(drop)

@@ -124,8 +124,7 @@ impl super::Shard {
         ShardStats {
             docs: published.segments.iter().map(|view| u64::from(view.live_count())).sum(),
             deleted_docs: published.segments.iter().map(|view| u64::from(view.deleted_count())).sum(),
-            store_bytes: published.segments.iter().map(|view| view.segment.file_bytes()).sum::<u64>()
-                + translog.size_bytes,
+            store_bytes: published.segments.iter().map(|view| view.segment.file_bytes()).sum(),
             segment_count: published.segments.len() as u64,
             version_map_bytes: core.versions.memory_bytes() as u64,
             index_writer_bytes: core.buffered_bytes.load(Ordering::Relaxed),

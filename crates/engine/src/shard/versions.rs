@@ -144,7 +144,10 @@ impl VersionMap {
         if self.keeps_entries.load(Ordering::SeqCst) {
             return true;
         }
-        self.is_unsafe.store(true, Ordering::SeqCst);
+        // A store would take the line from the other writers each time.
+        if !self.is_unsafe.load(Ordering::SeqCst) {
+            self.is_unsafe.store(true, Ordering::SeqCst);
+        }
         // Someone may have asked between the two lines: then it has seen "safe" and must find this document.
         self.keeps_entries.load(Ordering::SeqCst)
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use limber_mapping::RequestError;
 
-use super::core::{BUFFER_BYTES_MAX, Core, Shard};
+use super::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard, is_filling};
 use super::error::disk_error;
 use super::stats::Timer;
 use super::versions::BatchPlace;
@@ -13,6 +13,7 @@ use super::writer::Writer;
 use crate::api::{Result, WriteResult};
 use crate::settings::Durability;
 use crate::translog::{LogPosition, RecordBatch};
+use crate::waiting::waiting;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShardOperationKind {
@@ -112,7 +113,7 @@ impl Shard {
 
     pub(crate) fn sync_now(&self, position: LogPosition) -> Result<()> {
         let core = self.core()?;
-        core.translog.sync(position).map_err(|error| self.disk_failed(&core, &error))
+        waiting(|| core.translog.sync(position)).map_err(|error| self.disk_failed(&core, &error))
     }
 
     /// `async` durability: makes everything written so far durable, once per `sync_interval`.
@@ -214,7 +215,9 @@ impl Shard {
             batch,
             place,
             now_millis: self.now_millis(),
+            reserved: 0..0,
         };
+        writer.reserve_seq_nos(chunk);
         for operation in chunk {
             let outcome = writer.carry_out(operation);
             if outcome.is_err() && operation.kind != ShardOperationKind::Delete {
@@ -222,24 +225,37 @@ impl Shard {
             }
             results.push(outcome);
         }
+        writer.release_seq_nos();
         let Writer { slot, batch, place, .. } = writer;
         drop(guard);
         let bytes = core.check_in(slot);
         drop(gate);
         if bytes > BUFFER_BYTES_MAX {
             self.refresh_core(core)?;
+        } else if bytes > BUFFER_BYTES_LARGE {
+            core.has_large_buffer.store(true, Ordering::Release);
+            self.write_buffers_soon();
         }
         Ok((batch, place))
+    }
+
+    fn write_buffers_soon(&self) {
+        if let Some(host) = self.services.host.upgrade() {
+            host.write_buffers_soon();
+        }
     }
 
     /// Charges what a chunk may need before it is parsed; a full pool makes the node write out its largest buffers.
     fn reserve_memory(&self, core: &Core, chunk: &[ShardOperation<'_>]) -> Result<()> {
         let bytes: u64 = chunk.iter().map(|operation| 64 + 2 * operation.source.len() as u64).sum();
         if self.account(core, bytes) {
+            if is_filling(&self.services.ledger.indexing) {
+                self.write_buffers_soon();
+            }
             return Ok(());
         }
         if let Some(host) = self.services.host.upgrade() {
-            host.relieve_indexing_memory();
+            host.relieve_indexing_memory(bytes);
         }
         // What still does not fit is written as soon as the chunk is through; a single document always may.
         self.account(core, bytes);

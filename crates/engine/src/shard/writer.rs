@@ -1,5 +1,6 @@
 //! One operation into a buffer: version check, parse, version map, record.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -55,6 +56,8 @@ pub(super) struct Writer<'s> {
     pub(super) batch: RecordBatch,
     pub(super) place: Arc<BatchPlace>,
     pub(super) now_millis: u64,
+    /// Sequence numbers for documents with generated ids, see [`Writer::reserve_seq_nos`].
+    pub(super) reserved: Range<u64>,
 }
 
 impl Writer<'_> {
@@ -80,8 +83,8 @@ impl Writer<'_> {
 
     fn attempt(&mut self, operation: &ShardOperation<'_>) -> std::result::Result<Written, Refused> {
         if operation.is_generated && !self.core.versions.append_needs_entry() {
-            let numbers =
-                Replayed { seq_no: self.take_seq_no(), primary_term: self.core.primary_term, version: 1 };
+            let seq_no = self.take_seq_no(operation);
+            let numbers = Replayed { seq_no, primary_term: self.core.primary_term, version: 1 };
             self.add_document(operation, numbers)?;
             self.record(operation, OperationType::Index, numbers);
             return Ok(written(WriteResult::Created, numbers));
@@ -105,7 +108,7 @@ impl Writer<'_> {
         };
         let numbers = match operation.condition {
             Condition::Replay(replayed) => replayed,
-            _ => Replayed { seq_no: self.take_seq_no(), primary_term: core.primary_term, version },
+            _ => Replayed { seq_no: self.take_seq_no(operation), primary_term: core.primary_term, version },
         };
         let is_live = existing.as_ref().is_some_and(|existing| !matches!(existing.place, Place::Deleted));
         let is_delete = operation.kind == ShardOperationKind::Delete;
@@ -133,8 +136,25 @@ impl Writer<'_> {
         Ok(written(result, numbers))
     }
 
-    fn take_seq_no(&self) -> u64 {
-        self.core.next_seq_no.fetch_add(1, Ordering::AcqRel)
+    /// Takes a sequence number for each document of `chunk` with a generated id, so that writers do not contend for the
+    /// counter. Only for those: nothing was written under their ids before, so that nothing later can have a lower number.
+    pub(super) fn reserve_seq_nos(&mut self, chunk: &[ShardOperation<'_>]) {
+        let count = chunk.iter().filter(|operation| operation.is_generated).count() as u64;
+        let start = self.core.next_seq_no.fetch_add(count, Ordering::AcqRel);
+        self.reserved = start..start + count;
+    }
+
+    /// Gives back what documents that were refused left; called before the gate opens.
+    pub(super) fn release_seq_nos(&mut self) {
+        let Range { start, end } = std::mem::take(&mut self.reserved);
+        if start < end && !self.take_back(start..end) {
+            (start..end).for_each(|seq_no| self.record_unused(seq_no));
+        }
+    }
+
+    fn take_seq_no(&mut self, operation: &ShardOperation<'_>) -> u64 {
+        let reserved = if operation.is_generated { self.reserved.next() } else { None };
+        reserved.unwrap_or_else(|| self.core.next_seq_no.fetch_add(1, Ordering::AcqRel))
     }
 
     /// The live document in the segments; its numbers are read as far as the condition and the answer need them.
@@ -258,18 +278,29 @@ impl Writer<'_> {
 
     /// A sequence number that is not used: given back when it is still the newest, else recorded as used for nothing.
     fn give_back(&mut self, seq_no: u64) {
-        let next = &self.core.next_seq_no;
-        if next.compare_exchange(seq_no + 1, seq_no, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            self.batch.push(&Operation {
-                kind: OperationType::NoOp,
-                seq_no,
-                primary_term: self.core.primary_term,
-                version: 0,
-                id: b"",
-                routing: None,
-                source: b"",
-            });
+        if seq_no + 1 == self.reserved.start {
+            self.reserved.start = seq_no;
+        } else if !self.take_back(seq_no..seq_no + 1) {
+            self.record_unused(seq_no);
         }
+    }
+
+    /// Takes the numbers back from the counter, if no later ones were handed out.
+    fn take_back(&self, seq_nos: Range<u64>) -> bool {
+        let next = &self.core.next_seq_no;
+        next.compare_exchange(seq_nos.end, seq_nos.start, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    fn record_unused(&mut self, seq_no: u64) {
+        self.batch.push(&Operation {
+            kind: OperationType::NoOp,
+            seq_no,
+            primary_term: self.core.primary_term,
+            version: 0,
+            id: b"",
+            routing: None,
+            source: b"",
+        });
     }
 
     fn delete_existing(&mut self, place: Place) {

@@ -1,12 +1,15 @@
 //! Bounded thread pools: where handlers run, and when a request is turned away instead.
 //!
 //! Names and queue sizes are Elasticsearch's (`write`, `search`, `get`, `management`, ...). A full queue answers
-//! `es_rejected_execution_exception` (429). A panic in a job ends that job only.
+//! `es_rejected_execution_exception` (429). A panic in a job ends that job only. While a job waits for the disk another one
+//! runs, on a thread that is started for it: requests share an fsync, and no core stands still for one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
+use limber_engine::{ThreadOwner, set_thread_owner};
 use parking_lot::{Condvar, Mutex};
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -31,7 +34,15 @@ pub struct Pool {
     shared: Arc<Shared>,
 }
 
+/// Jobs that wait for the disk let others run; at most this many at a time, so that the number of threads stays bounded.
+const WAITING_JOBS_MAX: usize = 64;
+/// A thread beyond the pool's number ends when it had nothing to do for this long.
+const SPARE_THREAD_IDLE: Duration = Duration::from_secs(10);
+
 struct Shared {
+    name: &'static str,
+    /// Jobs that may run at a time, waiting ones not counted.
+    threads: usize,
     queue: Mutex<Queue>,
     wake: Condvar,
     active: AtomicUsize,
@@ -43,6 +54,12 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
+    /// Jobs that use a processor. One more than `threads` when a job goes on after waiting.
+    running: usize,
+    /// Threads, and those of them without a job.
+    workers: usize,
+    idle: usize,
+    started: usize,
     closed: bool,
 }
 
@@ -50,6 +67,8 @@ impl Pool {
     /// Starts `threads` threads. `queue_size` counts waiting jobs only.
     pub fn start(name: &'static str, threads: usize, queue_size: usize) -> std::io::Result<Pool> {
         let shared = Arc::new(Shared {
+            name,
+            threads,
             queue: Mutex::new(Queue::default()),
             wake: Condvar::new(),
             active: AtomicUsize::new(0),
@@ -57,9 +76,8 @@ impl Pool {
             completed: AtomicU64::new(0),
             rejected: AtomicU64::new(0),
         });
-        for number in 0..threads {
-            let shared = shared.clone();
-            std::thread::Builder::new().name(format!("{name}-{number}")).spawn(move || shared.work())?;
+        for _ in 0..threads {
+            shared.start_worker(&mut shared.queue.lock())?;
         }
         Ok(Pool { name, threads, queue_size, shared })
     }
@@ -72,8 +90,7 @@ impl Pool {
             return false;
         }
         queue.jobs.push_back(job);
-        drop(queue);
-        self.shared.wake.notify_one();
+        self.shared.let_one_run(&mut queue);
         true
     }
 
@@ -98,30 +115,83 @@ impl Drop for Pool {
     }
 }
 
+/// What a pool's threads tell it.
+struct Owner(Arc<Shared>);
+
+impl ThreadOwner for Owner {
+    fn begin_wait(&self) {
+        let mut queue = self.0.queue.lock();
+        queue.running -= 1;
+        self.0.let_one_run(&mut queue);
+    }
+
+    fn end_wait(&self) {
+        self.0.queue.lock().running += 1;
+    }
+}
+
 impl Shared {
-    fn work(&self) {
-        loop {
-            let mut queue = self.queue.lock();
-            let job = loop {
-                if let Some(job) = queue.jobs.pop_front() {
-                    break job;
-                }
-                if queue.closed {
-                    return;
-                }
-                self.wake.wait(&mut queue);
-            };
-            drop(queue);
-            let active = self.active.fetch_add(1, Ordering::Relaxed) + 1;
-            self.largest.fetch_max(active, Ordering::Relaxed);
-            // The job answers its own panic; this keeps the thread alive should the answer itself panic.
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
-            if outcome.is_err() {
-                tracing::error!(pool = std::thread::current().name(), "a job panicked past its own handler");
-            }
-            self.active.fetch_sub(1, Ordering::Relaxed);
-            self.completed.fetch_add(1, Ordering::Relaxed);
+    /// Sees to it that a thread takes the next job, if one may run.
+    fn let_one_run(self: &Arc<Self>, queue: &mut Queue) {
+        if queue.jobs.is_empty() || queue.running >= self.threads {
+            return;
         }
+        if queue.idle > 0 {
+            self.wake.notify_one();
+        } else if queue.workers < self.threads + WAITING_JOBS_MAX
+            && let Err(error) = self.start_worker(queue)
+        {
+            // The job runs as soon as another thread is free.
+            tracing::warn!(%error, pool = self.name, "a further thread does not start");
+        }
+    }
+
+    fn start_worker(self: &Arc<Self>, queue: &mut Queue) -> std::io::Result<()> {
+        let shared = self.clone();
+        let name = format!("{}-{}", self.name, queue.started);
+        std::thread::Builder::new().name(name).spawn(move || shared.work())?;
+        queue.workers += 1;
+        queue.started += 1;
+        Ok(())
+    }
+
+    fn work(self: Arc<Self>) {
+        set_thread_owner(Arc::new(Owner(self.clone())));
+        let mut queue = self.queue.lock();
+        loop {
+            if queue.running < self.threads
+                && let Some(job) = queue.jobs.pop_front()
+            {
+                queue.running += 1;
+                drop(queue);
+                self.run(job);
+                queue = self.queue.lock();
+                queue.running -= 1;
+                continue;
+            }
+            if queue.closed {
+                return;
+            }
+            queue.idle += 1;
+            let slept = self.wake.wait_for(&mut queue, SPARE_THREAD_IDLE);
+            queue.idle -= 1;
+            if slept.timed_out() && queue.workers > self.threads && queue.jobs.is_empty() {
+                queue.workers -= 1;
+                return;
+            }
+        }
+    }
+
+    fn run(&self, job: Job) {
+        let active = self.active.fetch_add(1, Ordering::Relaxed) + 1;
+        self.largest.fetch_max(active, Ordering::Relaxed);
+        // The job answers its own panic; this keeps the thread alive should the answer itself panic.
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+        if outcome.is_err() {
+            tracing::error!(pool = std::thread::current().name(), "a job panicked past its own handler");
+        }
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        self.completed.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -208,5 +278,29 @@ mod tests {
         release.send(()).expect("job waits");
         assert_eq!(finished.recv(), Ok(7));
         assert_eq!(pool.stats().rejected, 1);
+    }
+
+    #[test]
+    fn another_job_runs_while_one_waits() {
+        let pool = Pool::start("write", 1, 10).expect("threads start");
+        let owner = Owner(pool.shared.clone());
+        let (resume, wait) = mpsc::channel::<()>();
+        let (done, finished) = mpsc::channel();
+        let first_done = done.clone();
+        assert!(pool.submit(Box::new(move || {
+            owner.begin_wait();
+            wait.recv().expect("sender lives");
+            owner.end_wait();
+            first_done.send(1).expect("receiver lives");
+        })));
+        for number in [2, 3] {
+            let done = done.clone();
+            assert!(pool.submit(Box::new(move || done.send(number).expect("receiver lives"))));
+            assert_eq!(finished.recv(), Ok(number));
+        }
+        resume.send(()).expect("job waits");
+        assert_eq!(finished.recv(), Ok(1));
+        let queue = pool.shared.queue.lock();
+        assert!(queue.workers == 2 && queue.started == 2, "one thread more, and no further");
     }
 }
