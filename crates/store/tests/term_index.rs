@@ -16,10 +16,10 @@ struct Counting;
 
 static LIVE_BYTES: AtomicU64 = AtomicU64::new(0);
 static PEAK_BYTES: AtomicU64 = AtomicU64::new(0);
-const PAGE_ALIGN: usize = 64;
+const PAGE_ALIGN: usize = 128;
 
 fn is_page(layout: Layout) -> bool {
-    layout.align() == PAGE_ALIGN && layout.size() >= 256 && IS_COUNTING.load(Ordering::Relaxed)
+    layout.align() == PAGE_ALIGN && IS_COUNTING.load(Ordering::Relaxed)
 }
 
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
@@ -27,17 +27,12 @@ static IS_COUNTING: AtomicBool = AtomicBool::new(false);
 // SAFETY: passes everything on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_page(layout) {
             let live = LIVE_BYTES.fetch_add(layout.size() as u64, Ordering::SeqCst) + layout.size() as u64;
             PEAK_BYTES.fetch_max(live, Ordering::SeqCst);
         }
         // SAFETY: the caller's promise.
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
@@ -382,12 +377,12 @@ fn stress(page_lens: &[u32], switches_schemes: bool, seconds: f64) {
                     look_slowly(field, other, || {
                         look(&own, number);
                         count += 1;
-                        if random(&mut state) % 64 == 0 {
+                        if random(&mut state).is_multiple_of(64) {
                             std::thread::yield_now();
                         }
                     });
                     count += 1;
-                    if random(&mut state) % 200 == 0 {
+                    if random(&mut state).is_multiple_of(200) {
                         own = open(cache, page_lens);
                     }
                 }
@@ -400,7 +395,7 @@ fn stress(page_lens: &[u32], switches_schemes: bool, seconds: f64) {
         while started.elapsed().as_secs_f64() < seconds {
             std::thread::sleep(Duration::from_millis(1));
             if switches_schemes {
-                let native = random(&mut state) % 2 == 0;
+                let native = random(&mut state).is_multiple_of(2);
                 cache.set_scheme(if native { Scheme::Native } else { Scheme::Cached });
             }
             // Never more than at the start, so that the allocator's peak can be held against it.
@@ -483,8 +478,7 @@ proptest! {
         while !rest.is_empty() {
             let pages = open(&cache, &lens);
             let mut held = Vec::new();
-            loop {
-                let Some((step, after)) = rest.split_first() else { break };
+            while let Some((step, after)) = rest.split_first() {
                 rest = after;
                 match *step {
                     Step::Look(number) => {

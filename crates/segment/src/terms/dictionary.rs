@@ -69,8 +69,8 @@ impl TermDictionary {
 
     /// Loads every page that is not in memory, as far as the cache has room: for the native scheme.
     pub fn load_pages(&self) -> Result<()> {
-        let pages = (0..).zip(&self.directory.pages).filter(|(_, page)| page.len > 0);
-        pages.map(|(number, _)| self.page(number).map(drop)).collect()
+        let mut pages = (0..).zip(&self.directory.pages).filter(|(_, page)| page.len > 0);
+        pages.try_for_each(|(number, _)| self.page(number).map(drop))
     }
 
     /// Number of terms.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -18,6 +18,9 @@ use crate::{Pool, Result};
 const SHARDS_MAX: usize = 8;
 /// A shard has room for many pages; a policy that chooses among few chooses badly.
 const SHARD_BYTES_MIN: u64 = 16 << 20;
+
+/// Victims in a row that were pinned in the nanoseconds after they were chosen: then the shard counts as in use.
+const CLAIMS_MAX: usize = 32;
 
 /// A fresh id for a segment that was just opened.
 pub fn next_segment_core_id() -> u64 {
@@ -246,7 +249,7 @@ impl TermIndexCache {
     /// Reserves `weight` bytes for a page of `len` bytes, evicting as much as that takes; `None` when the rest is in use.
     fn reserve(&self, weight: u64, len: u32, own_shard: usize) -> Option<Room<'_>> {
         let mut room = Room { pool: &self.pool, weight, len, charged: 0, memory: None };
-        while !room.take_what_lacks(self.limit_bytes()) {
+        while !room.take_what_lacks(|| self.limit_bytes()) {
             room.reuse(self.evict_one(own_shard, weight)?);
         }
         Some(room)
@@ -272,7 +275,7 @@ impl TermIndexCache {
     fn evict_from(&self, shard: usize, share: Share) -> Option<Evicted> {
         let shard = &self.shards[shard];
         let mut policy = shard.policy.lock();
-        loop {
+        for _ in 0..CLAIMS_MAX {
             let victim = policy.victim(share)?;
             let page = policy.member(victim.entry).clone();
             if let Some(memory) = page.slot().slot.claim() {
@@ -286,6 +289,7 @@ impl TermIndexCache {
             // Pinned since the policy looked.
             policy.keep(victim.entry);
         }
+        None
     }
 
     /// The page's memory was claimed: takes it out of the books but not out of the pool.
@@ -312,6 +316,7 @@ impl TermIndexCache {
     /// Until the budget holds: evicts what is not in use and dooms the rest.
     fn evict_down(&self) {
         let is_over = || self.pool.used_bytes() > self.limit_bytes();
+        fence(Ordering::SeqCst);
         while is_over() {
             let Some(evicted) = self.evict_one(0, 0) else { break };
             self.free(evicted);
@@ -329,15 +334,14 @@ impl TermIndexCache {
                     continue;
                 }
                 policy.detach(entry);
-                self.count_transient(policy.weight(entry));
-                if slot.doom()
-                    && let Some(memory) = slot.claim()
-                {
-                    self.uncount_transient(policy.weight(entry));
-                    count(&self.counters.evictions);
-                    count(&page.field.eviction_count);
-                    self.free(self.take_out(shard, &mut policy, &page, memory));
-                }
+                let memory = if slot.doom() { slot.claim() } else { None };
+                let Some(memory) = memory else {
+                    self.count_transient(policy.weight(entry));
+                    continue;
+                };
+                count(&self.counters.evictions);
+                count(&page.field.eviction_count);
+                self.free(self.take_out(shard, &mut policy, &page, memory));
             }
         }
     }
@@ -428,12 +432,23 @@ struct Room<'c> {
 }
 
 impl Room<'_> {
-    fn take_what_lacks(&mut self, limit_bytes: u64) -> bool {
+    /// Charges the rest if it fits; `false` when it does not.
+    fn take_what_lacks(&mut self, limit_bytes: impl Fn() -> u64) -> bool {
         let lacking = self.weight.saturating_sub(self.charged);
-        if lacking > 0 && self.pool.try_take(lacking, limit_bytes) {
-            self.charged += lacking;
+        if lacking == 0 {
+            return true;
         }
-        self.charged >= self.weight
+        if !self.pool.try_take(lacking, limit_bytes()) {
+            return false;
+        }
+        // Either this sees a limit that shrank since, or who shrinks it (`evict_down`) sees this charge.
+        fence(Ordering::SeqCst);
+        if self.pool.used_bytes() > limit_bytes() {
+            self.pool.give_back(lacking);
+            return false;
+        }
+        self.charged += lacking;
+        true
     }
 
     /// Keeps the evicted page's mapping, with its charge, when the new page can use it; otherwise frees it.
@@ -499,13 +514,14 @@ impl Loading<'_> {
             cache.count_transient(weight);
         }
         slot.slot.publish(memory, is_doomed);
-        // `drop` wakes who waits.
+        // Dropping `self` wakes who waits.
     }
 }
 
 impl Drop for Loading<'_> {
     fn drop(&mut self) {
         let _policy = self.shard.policy.lock();
+        // Published, the page is pinned for this thread still, so that no other thread can be loading it.
         if self.page.slot().slot.condition() == Condition::Loading {
             self.page.slot().slot.cancel_load();
         }

@@ -6,15 +6,15 @@
 //! reading 256 KiB). Up to it, the allocator serves sizes that are its classes already, so that what is asked for is what is
 //! allocated.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, dealloc};
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
 /// An allocator's class; above it, rounding to the system's pages wastes at most an eighth.
 const HEAP_BYTES_MAX: usize = 28 << 10;
-/// A cache line; also tells these allocations from all others in an allocator's eyes.
-const HEAP_ALIGN: usize = 64;
+/// Two cache lines, which are fetched together; also tells these allocations from others in the eyes of a test's allocator.
+const HEAP_ALIGN: usize = 128;
 
 /// Bytes of the system's memory pages.
 static SYSTEM_PAGE_BYTES: LazyLock<usize> = LazyLock::new(|| {
@@ -47,13 +47,18 @@ impl PageMemory {
     /// Zeroed; `None` when the system has no memory.
     pub fn allocate(len: u32) -> Option<PageMemory> {
         let allocated = PageMemory::allocated_bytes(len as usize);
-        let start = if is_mapped(len as usize) {
+        let counted = u32::try_from(allocated).ok()?;
+        let start = if is_mapped(allocated) {
             map(allocated)?
         } else {
             // SAFETY: the size is not zero.
-            NonNull::new(unsafe { alloc_zeroed(heap_layout(allocated)) })?
+            let start = NonNull::new(unsafe { alloc(heap_layout(allocated)) })?;
+            // Zeroed by hand: asked for zeroed memory, jemalloc gives pages back to the system to have them faulted in anew.
+            // SAFETY: the allocation has this size.
+            unsafe { start.write_bytes(0, allocated) };
+            start
         };
-        Some(PageMemory { start, len, allocated: u32::try_from(allocated).ok()? })
+        Some(PageMemory { start, len, allocated: counted })
     }
 
     pub fn allocated(&self) -> usize {
@@ -64,21 +69,23 @@ impl PageMemory {
         is_mapped(self.allocated())
     }
 
-    /// Whether [`PageMemory::resize`] makes this a page of `len` bytes cheaply.
+    /// Whether [`PageMemory::resize`] makes this a page of `len` bytes, and cheaply: a mapping another one of at most twice the
+    /// size, a piece of the heap one of its class.
     pub fn suits(&self, len: u32) -> bool {
-        self.is_mapped() && is_mapped(len as usize) && self.allocated() >= len as usize / 2
+        let needed = PageMemory::allocated_bytes(len as usize);
+        needed == self.allocated() || self.is_mapped() && is_mapped(needed) && self.allocated() >= needed / 2
     }
 
-    /// Makes a mapped page one of `len` bytes, mapped as well; its contents are whatever they are. `None`: it is gone.
-    pub fn resize(mut self, len: u32) -> Option<PageMemory> {
-        assert!(self.is_mapped() && is_mapped(len as usize), "both are mappings");
-        let allocated = PageMemory::allocated_bytes(len as usize);
-        if allocated != self.allocated() {
-            self.start = remap(self.start, self.allocated(), allocated)?;
-            self.allocated = u32::try_from(allocated).ok()?;
-        }
-        self.len = len;
-        Some(self)
+    /// Makes a page that [suits](PageMemory::suits) one of `len` bytes; its contents are whatever they are. `None`: the system
+    /// has no memory, and the page is gone.
+    pub fn resize(self, len: u32) -> Option<PageMemory> {
+        assert!(self.suits(len), "the caller asked");
+        let new = PageMemory::allocated_bytes(len as usize);
+        let counted = u32::try_from(new).ok()?;
+        let (start, old) = (self.start, self.allocated());
+        std::mem::forget(self);
+        let start = if new == old { start } else { remap(start, old, new)? };
+        Some(PageMemory { start, len, allocated: counted })
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
@@ -152,9 +159,9 @@ mod tests {
     #[test]
     fn sizes_are_classes_of_the_allocator_or_whole_pages() {
         let cases = [
-            (1, 256),
-            (256, 256),
-            (257, 320),
+            (1, 512),
+            (512, 512),
+            (513, 640),
             (1000, 1024),
             (1025, 1280),
             (28_672, 28_672),
@@ -176,9 +183,13 @@ mod tests {
             assert!(page.iter().all(|&byte| byte == 7));
         }
         let page = PageMemory::allocate(100_000).expect("memory");
-        let mut page = page.resize(400_000).expect("memory");
+        assert!(!page.suits(400_000) && !page.suits(1_000));
+        let mut page = page.resize(200_000).expect("memory");
         page.bytes_mut().fill(9);
         let page = page.resize(50_000).expect("memory");
         assert!(page.len() == 50_000 && page.iter().all(|&byte| byte == 9));
+        let page = PageMemory::allocate(1_000).expect("memory");
+        assert!(!page.suits(1_025));
+        assert_eq!(page.resize(1_024).expect("the same class").len(), 1_024);
     }
 }

@@ -227,9 +227,9 @@ impl<M: Member> Policy<M> {
         self.sketch.count(self.member(entry).hash())
     }
 
-    /// The oldest page of a list that was not used since it was looked at, and is not in use.
+    /// The oldest page of a list that was not used since it was looked at, and is not in use. `None`: all are in use.
     fn oldest_idle(&mut self, place: Place, share: Share) -> Option<u32> {
-        // Every page is looked at once, and once more after its uses were taken over; who is used all the time stays.
+        // Every page is looked at once, and once more after its uses were taken over.
         for _ in 0..2 * self.list(place).count {
             let entry = self.list(place).oldest;
             if entry == NONE {
@@ -241,7 +241,12 @@ impl<M: Member> Policy<M> {
                 return Some(entry);
             }
         }
-        None
+        // All are in use or used all the time; of the latter the oldest has to go.
+        let mut entry = self.list(place).oldest;
+        while entry != NONE && self.member(entry).is_pinned() {
+            entry = self.entries[entry as usize].newer;
+        }
+        (entry != NONE).then_some(entry)
     }
 
     /// Moves a page that was used to where its last use puts it; `false` when it was not.

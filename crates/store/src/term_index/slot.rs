@@ -137,7 +137,8 @@ impl<T> Slot<T> {
 
     /// Locked, [`Condition::Resident`]: a pin that cannot fail.
     pub fn pin_resident(&self) {
-        self.state.fetch_add(PIN, Ordering::Acquire);
+        let before = self.state.fetch_add(PIN, Ordering::Acquire);
+        assert!(before & PINS_MANY == 0, "pins of a page leaked");
     }
 
     /// Locked: takes the page out if nobody reads it.
