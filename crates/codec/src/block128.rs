@@ -81,8 +81,18 @@ const EXCEPTION_BYTES_MAX: usize = 255;
 ///
 /// Layout: u8 width, u8 length of the exceptions in bytes, packed low bits, then per exception: u8 index, varint high bits.
 pub fn pack_patched(values: &[u32; LEN], out: &mut Vec<u8>) {
-    let width = patched_width(values);
-    let mask = if width == 32 { u32::MAX } else { (1 << width) - 1 };
+    let all = values.iter().fold(0, |all, value| all | value);
+    if all == 0 {
+        // Most blocks of frequencies: every term once.
+        return out.extend_from_slice(&[0, 0]);
+    }
+    let widest = (32 - all.leading_zeros()) as usize;
+    let width = patched_width(values, widest);
+    if width as usize == widest {
+        out.extend_from_slice(&[width, 0]);
+        return pack(values, width, out);
+    }
+    let mask = (1u32 << width) - 1;
     out.push(width);
     let len_at = out.len();
     out.push(0);
@@ -92,29 +102,40 @@ pub fn pack_patched(values: &[u32; LEN], out: &mut Vec<u8>) {
     }
     pack(&low, width, out);
     let exceptions_at = out.len();
-    for (i, &value) in values.iter().enumerate() {
-        if value > mask {
-            out.push(i as u8);
+    for (chunk, eight) in values.as_chunks::<8>().0.iter().enumerate() {
+        if eight.iter().fold(0, |all, value| all | value) <= mask {
+            continue;
+        }
+        for (i, &value) in eight.iter().enumerate().filter(|(_, value)| **value > mask) {
+            out.push((8 * chunk + i) as u8);
             varint::write_u64(out, (value >> width) as u64);
         }
     }
     out[len_at] = (out.len() - exceptions_at) as u8;
 }
 
-/// The width with the fewest bytes in all.
-fn patched_width(values: &[u32; LEN]) -> u8 {
-    let all = values.iter().fold(0, |all, value| all | value);
-    if all == 0 {
-        // Most blocks of frequencies: every term once.
-        return 0;
+/// The width with the fewest bytes in all; `widest` has room for all values, of which some is not 0.
+fn patched_width(values: &[u32; LEN], widest: usize) -> u8 {
+    let (mut best, mut best_bytes) = (widest, packed_bytes(widest as u8));
+    if widest <= 7 {
+        // Every exception takes two bytes. A pass of SIMD compares a width is less work than a histogram.
+        for width in (0..widest).rev() {
+            let exception_bytes = 2 * values.iter().map(|value| u32::from(value >> width != 0)).sum::<u32>();
+            if exception_bytes as usize > EXCEPTION_BYTES_MAX {
+                break;
+            }
+            let bytes = packed_bytes(width as u8) + exception_bytes as usize;
+            if bytes < best_bytes {
+                (best, best_bytes) = (width, bytes);
+            }
+        }
+        return best as u8;
     }
     // Room above 32, so that the sums below need no bounds.
     let mut count_by_width = [0usize; 33 + 29];
     for value in values {
         count_by_width[(32 - value.leading_zeros()) as usize] += 1;
     }
-    let widest = (32 - all.leading_zeros()) as usize;
-    let (mut best, mut best_bytes) = (widest, packed_bytes(widest as u8));
     let mut exception_bytes = 0;
     for width in (0..widest).rev() {
         // One bit less: values of `width + 1` bits become exceptions of two bytes, and those 8, 15, ... bits wider grow by one.

@@ -302,48 +302,11 @@ impl FieldsWriter<'_> {
         let doc_count_with_field = text.lengths.iter().filter(|&&length| length > 0).count() as u32;
         let options = IndexOptions { frequencies: info.frequencies, positions: info.positions };
         self.invert(number, options, norms.as_deref(), doc_count_with_field, |writer| {
-            let mut postings = TermPostings::default();
             for &term in &order.sorted {
-                postings.gather(&scattered[order.range(term)], options);
-                writer.add(table.term(term), &postings.docs, &postings.freqs, &postings.positions)?;
+                writer.add_occurrences(table.term(term), &scattered[order.range(term)])?;
             }
             Ok(())
         })
-    }
-}
-
-/// The postings of one term, gathered for the writer.
-#[derive(Default)]
-struct TermPostings {
-    docs: Vec<DocId>,
-    freqs: Vec<u32>,
-    positions: Vec<u32>,
-}
-
-impl TermPostings {
-    /// `entries`: `document << 32 | position`, ascending.
-    fn gather(&mut self, entries: &[u64], options: IndexOptions) {
-        self.docs.clear();
-        self.freqs.clear();
-        self.positions.clear();
-        let mut previous = None;
-        for &entry in entries {
-            let doc = (entry >> 32) as DocId;
-            if previous == Some(doc) {
-                if let Some(freq) = self.freqs.last_mut() {
-                    *freq += 1;
-                }
-            } else {
-                self.docs.push(doc);
-                if options.frequencies {
-                    self.freqs.push(1);
-                }
-                previous = Some(doc);
-            }
-            if options.positions {
-                self.positions.push(entry as u32);
-            }
-        }
     }
 }
 

@@ -19,6 +19,9 @@ pub type Progress<'d> = dyn FnMut(u64) -> Result<()> + 'd;
 
 /// Bytes between two calls of the progress hook.
 const PROGRESS_BYTES: u64 = 1 << 20;
+/// A lane's chunks grow with it between these, so that little memory is held in vain.
+const CHUNK_BYTES_MIN: usize = 4 << 10;
+const CHUNK_BYTES_MAX: usize = 1 << 20;
 /// Field number of sections that belong to the segment as a whole.
 pub const NO_FIELD: u32 = u32::MAX;
 
@@ -44,19 +47,25 @@ struct Shared<'d> {
     written_bytes: u64,
 }
 
+#[derive(Default)]
 struct LaneWriter {
-    held: Vec<u8>,
+    held: Chunks,
     file: Option<Box<dyn FileWriter>>,
-    /// Of the lane's own file, header included.
-    whole_crc: Crc32,
     sections: Vec<WrittenSection>,
+}
+
+/// Bytes held in memory that are never moved as they grow.
+#[derive(Default)]
+struct Chunks {
+    chunks: Vec<Vec<u8>>,
+    bytes: usize,
 }
 
 struct WrittenSection {
     kind: SectionKind,
     field: u32,
     len: u64,
-    crc: u32,
+    crc: Crc32,
 }
 
 /// One section being written; [`Sink::position`] counts from the section's first byte. Give it back with
@@ -73,7 +82,6 @@ pub struct SectionWriter<'d> {
 impl Sink for SectionWriter<'_> {
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.crc.update(bytes);
-        self.lane.whole_crc.update(bytes);
         self.len += bytes.len() as u64;
         let mut shared = self.shared.borrow_mut();
         if self.lane.file.is_none() {
@@ -87,7 +95,7 @@ impl Sink for SectionWriter<'_> {
         }
         match &mut self.lane.file {
             Some(file) => file.write_all(bytes)?,
-            None => self.lane.held.extend_from_slice(bytes),
+            None => self.lane.held.append(bytes),
         }
         shared.report(bytes.len() as u64)
     }
@@ -97,19 +105,37 @@ impl Sink for SectionWriter<'_> {
     }
 }
 
-impl LaneWriter {
-    fn new(id: SegmentId, lane: Lane) -> LaneWriter {
-        let mut whole_crc = Crc32::new();
-        whole_crc.update(&header(id, lane));
-        LaneWriter { held: Vec::new(), file: None, whole_crc, sections: Vec::new() }
+impl Chunks {
+    fn append(&mut self, bytes: &[u8]) {
+        let room = self.chunks.last().map_or(0, |chunk| chunk.capacity() - chunk.len());
+        let (now, later) = bytes.split_at(bytes.len().min(room));
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.extend_from_slice(now);
+        }
+        if !later.is_empty() {
+            let capacity = self.bytes.clamp(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX).max(later.len());
+            let mut chunk = Vec::with_capacity(capacity);
+            chunk.extend_from_slice(later);
+            self.chunks.push(chunk);
+        }
+        self.bytes += bytes.len();
     }
 
+    fn write(self, file: &mut dyn FileWriter) -> Result<()> {
+        for chunk in self.chunks {
+            file.write_all(&chunk)?;
+        }
+        Ok(())
+    }
+}
+
+impl LaneWriter {
     /// Moves what is held to the lane's own file.
     fn spill(&mut self, shared: &mut Shared<'_>, lane: Lane) -> Result<()> {
         if self.file.is_none() {
             let mut file = shared.create(lane)?;
             file.write_all(&header(shared.id, lane))?;
-            file.write_all(&std::mem::take(&mut self.held))?;
+            std::mem::take(&mut self.held).write(&mut *file)?;
             self.file = Some(file);
         }
         Ok(())
@@ -160,7 +186,7 @@ impl<'d> SegmentWriter<'d> {
         };
         SegmentWriter {
             shared: Rc::new(RefCell::new(shared)),
-            lanes: Lane::ALL.map(|lane| Some(LaneWriter::new(id, lane))),
+            lanes: Lane::ALL.map(|_| Some(LaneWriter::default())),
         }
     }
 
@@ -190,7 +216,7 @@ impl<'d> SegmentWriter<'d> {
     /// Closes a section.
     pub fn end(&mut self, mut section: SectionWriter<'d>) {
         let SectionWriter { kind, field, len, .. } = section;
-        section.lane.sections.push(WrittenSection { kind, field, len, crc: section.crc.finish() });
+        section.lane.sections.push(WrittenSection { kind, field, len, crc: section.crc });
         self.lanes[kind.lane() as usize] = Some(section.lane);
     }
 
@@ -240,21 +266,19 @@ impl<'d> SegmentWriter<'d> {
 }
 
 fn finish_compound(shared: &mut Shared<'_>, lanes: Lanes, doc_count: u32) -> Result<Vec<FileMeta>> {
-    let mut image = Vec::with_capacity(shared.held_bytes + 4096);
-    image.extend_from_slice(&header(shared.id, Lane::Main));
+    let mut file = shared.create(Lane::Main)?;
+    file.write_all(&header(shared.id, Lane::Main))?;
     let mut sections = Vec::new();
     for mut lane in lanes {
-        image.append(&mut lane.held);
+        lane.held.write(&mut *file)?;
         sections.append(&mut lane.sections);
     }
-    let end = image.len() as u64;
-    let table = table(doc_count, &[TableFile { lane: Lane::Main, len: end, sections, footer_crc: 0 }]);
-    image.extend_from_slice(&table);
-    image.extend_from_slice(&footer(shared.id, Lane::Main, end, &table));
-    let mut file = shared.create(Lane::Main)?;
-    file.write_all(&image)?;
-    file.finish()?;
-    Ok(vec![FileMeta { name: shared.id.file_name(Lane::Main), len: image.len() as u64, crc: crc32(&image) }])
+    let crc = sections_crc(shared.id, Lane::Main, &sections);
+    let end = file.position();
+    let mut tail = table(doc_count, &[TableFile { lane: Lane::Main, len: end, sections, footer_crc: 0 }]);
+    let footer = footer(shared.id, Lane::Main, end, &tail);
+    tail.extend_from_slice(&footer);
+    Ok(vec![finish_file(file, shared.id, Lane::Main, crc, &tail)?])
 }
 
 fn finish_files(shared: &mut Shared<'_>, lanes: Lanes, doc_count: u32) -> Result<Vec<FileMeta>> {
@@ -268,31 +292,51 @@ fn finish_files(shared: &mut Shared<'_>, lanes: Lanes, doc_count: u32) -> Result
         let end = writer.file.as_ref().map_or(0, |file| file.position());
         let footer = footer(shared.id, lane, end, &[]);
         let sections = std::mem::take(&mut writer.sections);
-        let meta = writer.close(shared.id, lane, &footer)?;
+        let crc = sections_crc(shared.id, lane, &sections);
+        let meta = finish_file(writer.into_file(), shared.id, lane, crc, &footer)?;
         entries.push(TableFile { lane, len: meta.len, sections, footer_crc: footer_crc(&footer) });
         files.push(meta);
     }
     let end = main.file.as_ref().map_or(0, |file| file.position());
     let sections = std::mem::take(&mut main.sections);
+    let crc = sections_crc(shared.id, Lane::Main, &sections);
     entries.insert(0, TableFile { lane: Lane::Main, len: end, sections, footer_crc: 0 });
     let table = table(doc_count, &entries);
     let mut tail = table.clone();
     tail.extend_from_slice(&footer(shared.id, Lane::Main, end, &table));
-    files.insert(0, main.close(shared.id, Lane::Main, &tail)?);
+    files.insert(0, finish_file(main.into_file(), shared.id, Lane::Main, crc, &tail)?);
     Ok(files)
 }
 
 type Lanes = [LaneWriter; Lane::ALL.len()];
 
 impl LaneWriter {
-    fn close(mut self, id: SegmentId, lane: Lane, tail: &[u8]) -> Result<FileMeta> {
-        let mut file = self.file.take().expect("the lane was spilled");
-        file.write_all(tail)?;
-        let len = file.position();
-        file.finish()?;
-        self.whole_crc.update(tail);
-        Ok(FileMeta { name: id.file_name(lane), len, crc: self.whole_crc.finish() })
+    fn into_file(self) -> Box<dyn FileWriter> {
+        self.file.expect("the lane was spilled")
     }
+}
+
+/// Checksum of a file up to the end of its sections.
+fn sections_crc(id: SegmentId, lane: Lane, sections: &[WrittenSection]) -> Crc32 {
+    let mut crc = Crc32::new();
+    crc.update(&header(id, lane));
+    sections.iter().for_each(|section| crc.append(&section.crc));
+    crc
+}
+
+/// Appends what follows the sections. `crc`: of all before.
+fn finish_file(
+    mut file: Box<dyn FileWriter>,
+    id: SegmentId,
+    lane: Lane,
+    mut crc: Crc32,
+    tail: &[u8],
+) -> Result<FileMeta> {
+    file.write_all(tail)?;
+    let len = file.position();
+    file.finish()?;
+    crc.update(tail);
+    Ok(FileMeta { name: id.file_name(lane), len, crc: crc.finish() })
 }
 
 struct TableFile {
@@ -350,7 +394,7 @@ fn table(doc_count: u32, files: &[TableFile]) -> Vec<u8> {
             bytes.push(section.kind as u8);
             varint::write_u32(&mut bytes, section.field.wrapping_add(1));
             varint::write_u64(&mut bytes, section.len);
-            bytes.extend_from_slice(&section.crc.to_le_bytes());
+            bytes.extend_from_slice(&section.crc.clone().finish().to_le_bytes());
         }
     }
     bytes

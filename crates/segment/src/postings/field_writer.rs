@@ -58,6 +58,15 @@ impl<'s> FieldWriter<'s> {
         self.end_term()
     }
 
+    /// A term and all its occurrences at once, as [`PostingsWriter::push_occurrences`] wants them.
+    pub fn add_occurrences(&mut self, term: &[u8], occurrences: &[u64]) -> Result<bool> {
+        self.postings.push_occurrences(occurrences)?;
+        match self.postings.end_term()? {
+            Some(info) => self.dictionary.add(term, &info).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
     /// A term of one document, once, without positions: most of `_id`. Nothing of it goes to the postings.
     #[inline]
     pub fn add_single(&mut self, term: &[u8], doc: DocId) -> Result<()> {

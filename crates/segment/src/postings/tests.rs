@@ -39,10 +39,28 @@ fn write(terms: &[Occurrences], options: IndexOptions) -> Written {
         infos.push(writer.end_term().expect("in memory").expect("documents"));
     }
     writer.finish().expect("in memory");
+    assert_eq!(write_occurrences(terms, options, &norms), (postings.clone(), positions.clone()));
     let positions = FileBytes::from_vec(positions);
     let reader =
         PostingsReader::open(FileBytes::from_vec(postings), Some(positions), options, DOCS).expect("sound");
     Written { reader, infos }
+}
+
+/// Postings and positions as a buffer writes them.
+fn write_occurrences(terms: &[Occurrences], options: IndexOptions, norms: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let (mut postings, mut positions) = (Vec::new(), Vec::new());
+    let mut writer = PostingsWriter::new(options, Some(norms), &mut postings, &mut positions);
+    for term in terms {
+        let of_doc = |(doc, positions): &(u32, Vec<u32>)| {
+            let doc = u64::from(*doc) << 32;
+            positions.iter().map(|&position| doc | u64::from(position)).collect::<Vec<_>>()
+        };
+        let flat: Vec<u64> = term.iter().flat_map(of_doc).collect();
+        writer.push_occurrences(&flat).expect("in memory");
+        writer.end_term().expect("in memory").expect("documents");
+    }
+    writer.finish().expect("in memory");
+    (postings, positions)
 }
 
 #[track_caller]

@@ -145,6 +145,81 @@ impl<'s> PostingsWriter<'s> {
         Ok(())
     }
 
+    /// Adds occurrences of the current term, `document << 32 | position` each: ascending, of documents above all before. What
+    /// the field's options leave out is dropped.
+    pub fn push_occurrences(&mut self, mut occurrences: &[u64]) -> Result<()> {
+        self.total_term_freq += occurrences.len() as u64;
+        while let Some(&first) = occurrences.first() {
+            if self.len == 0
+                && let Some((block, rest)) = occurrences.split_first_chunk::<BLOCK_DOCS>()
+            {
+                self.docs = block.map(doc_of);
+                let goes_on = rest.first().is_some_and(|&next| doc_of(next) == self.docs[BLOCK_DOCS - 1]);
+                if !goes_on && self.docs.windows(2).fold(true, |all, pair| all & (pair[0] != pair[1])) {
+                    self.write_block_of_ones(block)?;
+                    occurrences = rest;
+                    continue;
+                }
+            }
+            let taken = self.take_occurrences(first, occurrences);
+            occurrences = &occurrences[taken..];
+            if self.len == BLOCK_DOCS {
+                self.write_block()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills the block document by document, up to the last occurrence in its last; how many there were. `first`:
+    /// `occurrences[0]`.
+    fn take_occurrences(&mut self, first: u64, occurrences: &[u64]) -> usize {
+        let (mut doc, mut freq, mut previous) = (doc_of(first), 0, 0);
+        let mut taken = occurrences.len();
+        let start = self.len;
+        for (at, &occurrence) in occurrences.iter().enumerate() {
+            let position = occurrence as u32;
+            if doc_of(occurrence) != doc {
+                (self.docs[self.len], self.freqs[self.len]) = (doc, freq);
+                self.len += 1;
+                (doc, freq, previous) = (doc_of(occurrence), 0, 0);
+                if self.len == BLOCK_DOCS {
+                    taken = at;
+                    break;
+                }
+            }
+            freq += 1;
+            if self.options.positions {
+                self.position_gaps.push(position - previous);
+                previous = position;
+            }
+        }
+        if freq > 0 {
+            (self.docs[self.len], self.freqs[self.len]) = (doc, freq);
+            self.len += 1;
+        }
+        self.doc_freq += (self.len - start) as u32;
+        taken
+    }
+
+    /// Writes a block of `docs` in each of which the term occurs once, at `occurrences`: most blocks of frequent terms.
+    fn write_block_of_ones(&mut self, occurrences: &[u64; BLOCK_DOCS]) -> Result<()> {
+        self.doc_freq += BLOCK_DOCS as u32;
+        let out = &mut self.postings.pending;
+        write_docs(self.previous_doc, &self.docs, out);
+        if self.options.frequencies {
+            block128::pack_patched(&[0; BLOCK_DOCS], out);
+            self.impacts.add(1, self.norms.map_or(1, |norms| smallest_norm(norms, &self.docs)));
+            self.skip.add_impacts(&mut self.impacts);
+        }
+        if self.options.positions {
+            block128::pack_patched(
+                &occurrences.map(|occurrence| occurrence as u32),
+                &mut self.positions.pending,
+            );
+        }
+        self.end_block()
+    }
+
     /// Ends the term; where its postings are, or `None` when it has no documents. The ordinal is the dictionary's to give.
     pub fn end_term(&mut self) -> Result<Option<TermInfo>> {
         let doc_freq = self.doc_freq;
@@ -197,6 +272,11 @@ impl<'s> PostingsWriter<'s> {
             self.skip.add_impacts(&mut self.impacts);
         }
         self.write_positions()?;
+        self.end_block()
+    }
+
+    /// Notes in the skip data where the block ends.
+    fn end_block(&mut self) -> Result<()> {
         let last = self.docs[BLOCK_DOCS - 1];
         self.skip.last_docs.push(last);
         self.skip.ends.push(self.postings.term_bytes_u32()?);
@@ -257,6 +337,21 @@ impl<'s> PostingsWriter<'s> {
         }
         self.position_gaps.clear();
         self.positions.flush_above(PENDING_BYTES)
+    }
+}
+
+/// Document of an occurrence.
+#[inline]
+fn doc_of(occurrence: u64) -> DocId {
+    (occurrence >> 32) as DocId
+}
+
+fn smallest_norm(norms: &[u8], docs: &[DocId; BLOCK_DOCS]) -> u8 {
+    let (first, last) = (docs[0] as usize, docs[BLOCK_DOCS - 1] as usize);
+    if last - first == BLOCK_DOCS - 1 {
+        norms[first..=last].iter().fold(u8::MAX, |smallest, &norm| smallest.min(norm))
+    } else {
+        docs.iter().fold(u8::MAX, |smallest, &doc| smallest.min(norms[doc as usize]))
     }
 }
 
