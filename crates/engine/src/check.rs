@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
 use limber_segment::{LiveDocs, Segment};
 use limber_store::term_index::TermIndexCache;
-use limber_store::{Directory, Disk, FsDisk};
+use limber_store::Directory;
 
 use crate::api::Result;
-use crate::catalog::IndexMetadata;
-use crate::shard::{Commit, store_error};
+use crate::data_folder::{Found, for_each_shard};
+use crate::shard::Commit;
 use crate::translog;
 
 /// What a check saw.
@@ -32,38 +31,15 @@ impl DataFolderReport {
 ///
 /// Errors: the folder cannot be read, or a running server holds it. What is damaged inside is in the report.
 pub fn check_data_folder(path: &Path) -> Result<DataFolderReport> {
-    if !path.is_dir() {
-        return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
-    }
-    let disk = FsDisk::open(path).map_err(|error| store_error(&error))?;
     let cache = TermIndexCache::native();
     let mut report = DataFolderReport::default();
-    for uuid in disk.folders("indices").map_err(|e| store_error(&e))? {
-        let folder = format!("indices/{uuid}");
-        let directory = disk.folder(&folder).map_err(|e| store_error(&e))?;
-        if !directory.exists("index.json") {
-            report.lines.push(format!("{folder}: left over from a creation or deletion that was cut short"));
-            continue;
-        }
-        let metadata = directory
-            .open("index.json")
-            .map_err(|e| store_error(&e))
-            .and_then(|bytes| IndexMetadata::from_bytes(&bytes, &format!("{folder}/index.json")));
-        let metadata = match metadata {
-            Ok(metadata) => metadata,
-            Err(error) => {
-                report.problem(error.reason);
-                continue;
-            }
-        };
-        for shard in 0..metadata.typed.number_of_shards {
-            let place = format!("{}[{shard}] ({folder}/{shard})", metadata.name);
-            match disk.folder(&format!("{folder}/{shard}")) {
-                Ok(directory) => check_shard(&directory, &place, &cache, &mut report),
-                Err(error) => report.problem(format!("{place}: {error}")),
-            }
-        }
-    }
+    for_each_shard(path, |found| match found {
+        Found::LeftOver { folder } => report
+            .lines
+            .push(format!("{folder}: left over from a creation or deletion that was cut short")),
+        Found::Shard { place, directory, .. } => check_shard(&directory, &place, &cache, &mut report),
+        Found::Broken(problem) => report.problem(problem),
+    })?;
     Ok(report)
 }
 

@@ -63,6 +63,7 @@ pub const STATS_SECTIONS: &[&str] = &[
     "request_cache",
     "recovery",
     "bulk",
+    "segment_memory",
     "shard_stats",
     "mappings",
     "suggest",

@@ -3,6 +3,7 @@
 mod check;
 mod config;
 mod http;
+mod inspect;
 mod machine;
 mod race_server;
 mod rest;
@@ -23,6 +24,13 @@ use crate::serve::Server;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
+/// The allocator's options, read by it at the start (`malloc_conf` of jemalloc's manual). One arena a core, whatever the number of threads;
+/// large arrays, such as those that invert a buffer, are used again like small ones instead of being faulted in each time. Measured: a
+/// quarter of the page faults and a tenth of the resident memory less while indexing.
+// SAFETY: the symbol is jemalloc's own hook, a pointer to characters that end with a zero.
+#[unsafe(export_name = "_rjem_malloc_conf")]
+static ALLOCATOR_OPTIONS: &[u8; 64] = b"oversize_threshold:0,percpu_arena:percpu,background_thread:true\0";
+
 /// A search server that speaks Elasticsearch's API and stays inside the memory it is given, and a race tool that runs Rally's tracks.
 #[derive(Debug, Parser)]
 #[command(name = "limber", version)]
@@ -41,6 +49,7 @@ enum Command {
     Compare(CompareCommand),
     ExportTrack(ExportCommand),
     Check(check::CheckCommand),
+    Inspect(inspect::InspectCommand),
     Completion(CompletionCommand),
 }
 
@@ -78,6 +87,7 @@ fn main() -> ExitCode {
     let outcome = match command {
         Command::Serve(serve) => return report(serve.run()),
         Command::Check(check) => return report(check.run()),
+        Command::Inspect(inspect) => return report(inspect.run()),
         Command::Completion(completion) => {
             clap_complete::generate(completion.shell, &mut Cli::command(), "limber", &mut std::io::stdout());
             return ExitCode::SUCCESS;

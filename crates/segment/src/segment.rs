@@ -128,6 +128,20 @@ impl Segment {
         &self.meta
     }
 
+    /// Each inverted field: its number in the segment, its path, and the bytes of its term index on disk. Reads nothing.
+    pub fn term_index_sizes(&self) -> impl Iterator<Item = (u32, &Arc<str>, u64)> {
+        (0..).zip(&self.file.fields).filter_map(|(number, field)| {
+            let index = self.file.entry(SectionKind::TermIndex, number)?;
+            Some((number, &field.path, index.len))
+        })
+    }
+
+    /// Heap bytes of the page directories of the fields that were asked so far.
+    pub fn term_index_directory_bytes(&self) -> u64 {
+        let opened = self.fields.iter().filter_map(|field| field.inverted.get());
+        opened.map(|inverted| inverted.terms.resident_bytes()).sum()
+    }
+
     /// Identity of this open segment within the process; never reused.
     pub fn core(&self) -> u64 {
         self.core

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::open::apply_limits;
+use super::segment_memory::{SIZE, check_budget};
 use crate::api::*;
 use crate::settings::nest;
 
@@ -173,10 +174,14 @@ impl Node {
     pub fn put_cluster_settings(&self, body: &Value) -> Result<Value> {
         let _changing = self.changing.lock();
         let (next, persistent, transient) = self.settings.load().update(body)?;
+        if persistent.contains_key(SIZE) || transient.contains_key(SIZE) {
+            check_budget(&next, self.ledger.limit_bytes)?;
+        }
         if next.persistent != self.settings.load().persistent {
             self.change_state(|state| state.persistent_settings = next.persistent.clone())?;
         }
         apply_limits(&self.ledger, &next);
+        self.apply_segment_memory(&next);
         self.settings.store(Arc::new(next));
         Ok(json!({"persistent": persistent, "transient": transient}))
     }

@@ -17,6 +17,7 @@ mod ingest;
 mod live;
 mod open;
 mod search;
+mod segment_memory;
 mod state;
 mod stats;
 mod templates;
@@ -25,3 +26,4 @@ mod upkeep;
 
 pub use open::{Node, NodeConfig};
 pub use search::{DescribedQuery, SearchTarget};
+pub use segment_memory::SegmentMemory;

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::background::Background;
 use super::live::{LiveIndex, index_folder};
+use super::segment_memory::{budget_at_open, scheme_of};
 use super::state::NodeState;
 use crate::api::Result;
 use crate::catalog::{Catalog, IndexMetadata};
@@ -96,6 +97,8 @@ impl Node {
         let settings = ClusterSettings::new(config.settings.clone(), state.persistent_settings.clone())?;
         let ledger = Ledger::new(config.memory_limit_bytes);
         apply_limits(&ledger, &settings);
+        ledger.segment_memory.set_limit_bytes(budget_at_open(&settings, ledger.limit_bytes)?);
+        let term_index = TermIndexCache::new(ledger.segment_memory.clone(), scheme_of(&settings));
         let pipelines = Registry::default();
         pipelines.restore(&state.pipelines)?;
         let state_node_id: Arc<str> = state.node_id.as_str().into();
@@ -113,7 +116,7 @@ impl Node {
             config,
             environment,
             ledger,
-            term_index: TermIndexCache::native(),
+            term_index,
             this: this.clone(),
             live: ArcSwap::default(),
             changing: Mutex::new(()),
@@ -221,11 +224,6 @@ impl Node {
         self.started_millis
     }
 
-    /// Statistics of the term-index cache.
-    pub fn term_index_stats(&self) -> limber_store::term_index::TermIndexStats {
-        self.term_index.stats()
-    }
-
     pub(super) fn services(&self) -> ShardServices {
         let this: Weak<Node> = self.this.clone();
         let host: Weak<dyn Host> = this;
@@ -266,11 +264,10 @@ impl Drop for Node {
     }
 }
 
-/// Shares of the memory limit as the settings say.
+/// Shares of the memory limit as the settings say; that of the term index is [`super::segment_memory`]'s.
 pub(super) fn apply_limits(ledger: &Ledger, settings: &ClusterSettings) {
     let share = |key| settings.bytes_of(key, ledger.limit_bytes);
     ledger.indexing.set_limit_bytes(share("indices.memory.index_buffer_size"));
-    ledger.segment_memory.set_limit_bytes(share("indices.segment_memory.off_heap.size"));
     ledger.queries_cache.set_limit_bytes(share("indices.queries.cache.size"));
     ledger.requests_cache.set_limit_bytes(share("indices.requests.cache.size"));
     ledger.request.set_limit_bytes(share("indices.breaker.request.limit"));

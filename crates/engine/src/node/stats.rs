@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::live::LiveIndex;
+use super::segment_memory::{Figures, cache_to_json, of_shard};
 use crate::api::*;
 use crate::api_health::*;
 use crate::catalog::IndexMetadata;
@@ -34,6 +35,7 @@ const SECTIONS: &[(&str, &str)] = &[
     ("request_cache", "request_cache"),
     ("recovery", "recovery"),
     ("bulk", "bulk"),
+    ("segment_memory", "segment_memory"),
 ];
 
 /// Members that are a maximum, not a sum.
@@ -45,6 +47,7 @@ impl Node {
         let mut all = Value::Object(Map::new());
         let mut indices = Map::new();
         let mut response = BroadcastResponse::default();
+        let figures = if request.wants("segment_memory") { self.term_index_figures() } else { Figures::new() };
         for (metadata, live) in self.live_of(expression, options)? {
             let copies = 1 + live.core.settings.load().number_of_replicas;
             let mut of_index = Value::Object(Map::new());
@@ -52,7 +55,7 @@ impl Node {
             for shard in &live.shards {
                 response.total += copies;
                 response.successful += u32::from(shard.is_started());
-                let stats = shard.stats();
+                let stats = ShardStats { segment_memory: of_shard(shard, &figures), ..shard.stats() };
                 let sections = sections(shard, &stats, request, self.now_millis());
                 add(&mut of_index, &sections);
                 if request.level == StatsLevel::Shards {
@@ -155,6 +158,9 @@ impl Node {
         let mut sum = body["_all"]["total"].clone();
         if sum.as_object().is_some_and(Map::is_empty) {
             sum = empty_sections(request, self.now_millis());
+        }
+        if request.wants("segment_memory") {
+            sum["segment_memory"]["cache"] = cache_to_json(&self.term_index_stats());
         }
         let indices = body["indices"].as_object().into_iter().flatten();
         match level {
@@ -327,6 +333,7 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
             json!({"memory_size_in_bytes": 0, "evictions": 0, "hit_count": 0, "miss_count": 0})
         }
         "recovery" => json!({"current_as_source": 0, "current_as_target": 0, "throttle_time_in_millis": 0}),
+        "segment_memory" => stats.segment_memory.to_json(),
         "bulk" => {
             let (total, bytes) = (counters.bulk.count(), read(&counters.bulk_bytes));
             json!({

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::api::Result;
 use crate::settings::definition::{
     self,
-    Change::{self, Dynamic, Static},
+    Change::{self, Dynamic},
     Definition,
     Kind::{self, Boolean, BytesOrPercent, Choice, Integer, Text, Time},
 };
@@ -44,7 +44,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("indices.memory.index_buffer_size", BytesOrPercent, "10%", Dynamic),
     row("indices.queries.cache.size", BytesOrPercent, "10%", Dynamic),
     row("indices.requests.cache.size", BytesOrPercent, "1%", Dynamic),
-    row("indices.segment_memory.off_heap.enable", Boolean, "true", Static),
+    row("indices.segment_memory.off_heap.enable", Boolean, "true", Dynamic),
     row("indices.segment_memory.off_heap.size", BytesOrPercent, "10%", Dynamic),
     row("indices.breaker.request.limit", BytesOrPercent, "60%", Dynamic),
     row("network.breaker.inflight_requests.limit", BytesOrPercent, "100%", Dynamic),
@@ -254,8 +254,8 @@ mod tests {
         check(json!({"transient": {"foo": 1}}), "transient setting [foo], not recognized");
         check(json!({"persistent": {}}), "Validation Failed: 1: no settings to update;");
         check(
-            json!({"persistent": {"indices.segment_memory.off_heap.enable": false}}),
-            "persistent setting [indices.segment_memory.off_heap.enable], not dynamically updateable",
+            json!({"persistent": {"indices.segment_memory.off_heap.enable": "maybe"}}),
+            "Failed to parse value [maybe] as only [true] or [false] are allowed.",
         );
         check(
             json!({"persistent": {"search.max_buckets": "x"}}),

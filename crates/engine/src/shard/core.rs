@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use limber_mapping::document::Scratch;
 use limber_mapping::{Mapping, RequestError};
 use limber_search::{IndexRef, ShardSettings, ShardSnapshot};
-use limber_segment::{Buffer, DocId, SegmentId, SegmentView, StoredCodec};
+use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger, Pool};
 use parking_lot::{Mutex, RwLock};
@@ -288,6 +288,16 @@ impl Core {
 
     pub(crate) fn finished_refreshes(&self) -> u64 {
         self.refreshes_finished.load(Ordering::Acquire)
+    }
+
+    /// What searches see.
+    pub(crate) fn published_segments(&self) -> Vec<Arc<Segment>> {
+        self.snapshot.load().segments.iter().map(|view| view.segment.clone()).collect()
+    }
+
+    /// Those that searches do not see yet included.
+    pub(crate) fn all_segments(&self) -> Vec<Arc<Segment>> {
+        self.segments.load().iter().map(|entry| entry.segment.clone()).collect()
     }
 
     /// The segments as `GET _segments` shows them.

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::environment::Clock;
+use crate::node::SegmentMemory;
 use crate::translog::TranslogStats;
 
 /// Count, time and how many are under way.
@@ -100,6 +101,8 @@ pub(crate) struct ShardStats {
     pub commit_generation: u64,
     pub commit_docs: u64,
     pub history_uuid: String,
+    /// Filled in by the node, whose cache knows.
+    pub segment_memory: SegmentMemory,
 }
 
 impl super::Shard {
@@ -135,6 +138,7 @@ impl super::Shard {
             commit_generation: committed_generation,
             commit_docs,
             history_uuid: format!("{:032x}", u128::from_be_bytes(core.history)),
+            segment_memory: SegmentMemory::default(),
         }
     }
 }

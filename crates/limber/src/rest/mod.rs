@@ -34,6 +34,7 @@ mod upkeep;
 mod validate;
 
 pub use app::{App, AppConfig};
+pub use cat::human_bytes;
 pub use router::{Resolved, Route};
 
 /// Every route of the server.

@@ -9,6 +9,7 @@ mod indices;
 mod nodes;
 mod repositories;
 mod rows;
+mod segment_memory;
 mod segments;
 mod shards;
 mod statistics;
@@ -59,6 +60,8 @@ pub const ROUTES: &[Route] = &[
     ),
     get("/_cat/nodes", with_table_parameters!["full_id", "include_unloaded_segments"], nodes::nodes),
     get("/_cat/repositories", with_table_parameters![], repositories::repositories),
+    get("/_cat/segment_memory", with_table_parameters![], segment_memory::segment_memory),
+    get("/_cat/segment_memory/{index}", with_table_parameters![], segment_memory::segment_memory),
     get("/_cat/segments", with_table_parameters![], segments::segments),
     get("/_cat/segments/{index}", with_table_parameters![], segments::segments),
     get("/_cat/shards", with_table_parameters![], shards::shards),

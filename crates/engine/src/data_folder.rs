@@ -1,0 +1,57 @@
+//! A data folder offline: "which shards are in it, and where?", for `limber check` and `limber inspect`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_store::{Directory, Disk, FsDisk};
+
+use crate::api::Result;
+use crate::catalog::IndexMetadata;
+use crate::shard::store_error;
+
+pub(crate) enum Found {
+    /// `place` says for people which shard of which index lies where.
+    Shard { index: Arc<str>, place: String, directory: Arc<dyn Directory> },
+    /// A folder of no index.
+    LeftOver { folder: String },
+    /// Metadata or folder that cannot be read, and why.
+    Broken(String),
+}
+
+/// Calls `visit` for all that a folder holds which no server uses; the folder is locked meanwhile.
+///
+/// Errors: the folder cannot be read, or a running server holds it.
+pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Result<()> {
+    if !path.is_dir() {
+        return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
+    }
+    let disk = FsDisk::open(path).map_err(|error| store_error(&error))?;
+    for uuid in disk.folders("indices").map_err(|e| store_error(&e))? {
+        let folder = format!("indices/{uuid}");
+        let directory = disk.folder(&folder).map_err(|e| store_error(&e))?;
+        if !directory.exists("index.json") {
+            visit(Found::LeftOver { folder });
+            continue;
+        }
+        let metadata = directory
+            .open("index.json")
+            .map_err(|e| store_error(&e))
+            .and_then(|bytes| IndexMetadata::from_bytes(&bytes, &format!("{folder}/index.json")));
+        let metadata = match metadata {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                visit(Found::Broken(error.reason));
+                continue;
+            }
+        };
+        for shard in 0..metadata.typed.number_of_shards {
+            let place = format!("{}[{shard}] ({folder}/{shard})", metadata.name);
+            visit(match disk.folder(&format!("{folder}/{shard}")) {
+                Ok(directory) => Found::Shard { index: metadata.name.clone(), place, directory },
+                Err(error) => Found::Broken(format!("{place}: {error}")),
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! The memory of the term index: which scheme, what budget, and what of which index and field is in memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_store::term_index::{FieldFigures, Scheme, TermIndexStats};
+use serde_json::{Value, json};
+
+use super::Node;
+use crate::api::{IndicesOptions, Result};
+use crate::settings::ClusterSettings;
+use crate::shard::Shard;
+
+const ENABLE: &str = "indices.segment_memory.off_heap.enable";
+pub(super) const SIZE: &str = "indices.segment_memory.off_heap.size";
+
+/// One field of one index, over all its segments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SegmentMemory {
+    /// Segments that have an index of the field's terms.
+    pub segment_count: u64,
+    /// Bytes of the term index on disk; what the native scheme keeps in memory.
+    pub index_bytes: u64,
+    /// Pages of the fields that were asked so far, and those of them in memory.
+    pub page_count: u64,
+    pub resident_page_count: u64,
+    /// Bytes allocated for the pages in memory.
+    pub resident_bytes: u64,
+    pub load_count: u64,
+    pub eviction_count: u64,
+    /// Heap bytes of the page directories, which stay resident; of a whole shard only.
+    pub directory_bytes: u64,
+}
+
+impl SegmentMemory {
+    fn add(&mut self, index_bytes: u64, figures: Option<&FieldFigures>) {
+        self.segment_count += 1;
+        self.index_bytes += index_bytes;
+        let Some(figures) = figures else { return };
+        self.page_count += figures.page_count;
+        self.resident_page_count += figures.resident_count;
+        self.resident_bytes += figures.resident_bytes;
+        self.load_count += figures.load_count;
+        self.eviction_count += figures.eviction_count;
+    }
+
+    /// As statistics print it.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "term_index_size_in_bytes": self.index_bytes,
+            "page_count": self.page_count,
+            "resident_page_count": self.resident_page_count,
+            "resident_size_in_bytes": self.resident_bytes,
+            "load_count": self.load_count,
+            "eviction_count": self.eviction_count,
+            "directory_size_in_bytes": self.directory_bytes,
+        })
+    }
+}
+
+/// What the cache knows, by segment and field. A field that was never asked for is not in it.
+pub(super) type Figures = HashMap<(u64, u32), FieldFigures>;
+
+/// The scheme that the settings ask for.
+pub(super) fn scheme_of(settings: &ClusterSettings) -> Scheme {
+    if settings.boolean(ENABLE) { Scheme::Cached } else { Scheme::Native }
+}
+
+/// Refuses a budget that memory has no room for.
+pub(super) fn check_budget(settings: &ClusterSettings, memory_limit_bytes: u64) -> Result<()> {
+    if settings.bytes_of(SIZE, memory_limit_bytes) <= memory_limit_bytes {
+        return Ok(());
+    }
+    let text = settings.text(SIZE);
+    Err(RequestError::illegal_argument(format!(
+        "failed to parse value [{text}] for setting [{SIZE}], must be <= [{memory_limit_bytes}b], the [memory.limit]"
+    )))
+}
+
+/// The budget that the settings ask for when a node opens. One that was stored under a larger limit than today's is cut
+/// down, so that the node starts; one of the configuration is refused.
+pub(super) fn budget_at_open(settings: &ClusterSettings, memory_limit_bytes: u64) -> Result<u64> {
+    if let Err(error) = check_budget(settings, memory_limit_bytes) {
+        if !settings.persistent.contains_key(SIZE) {
+            return Err(error);
+        }
+        tracing::warn!("{}; all of the limit is used", error.reason);
+    }
+    Ok(budget_of(settings, memory_limit_bytes))
+}
+
+fn budget_of(settings: &ClusterSettings, memory_limit_bytes: u64) -> u64 {
+    settings.bytes_of(SIZE, memory_limit_bytes).min(memory_limit_bytes)
+}
+
+impl Node {
+    /// Statistics of the cache of term-index pages.
+    pub fn term_index_stats(&self) -> TermIndexStats {
+        self.term_index.stats()
+    }
+
+    /// The memory of each field's term index, by index and field.
+    pub fn segment_memory(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<BTreeMap<(Arc<str>, Arc<str>), SegmentMemory>> {
+        let figures = self.term_index_figures();
+        let mut rows: BTreeMap<_, SegmentMemory> = BTreeMap::new();
+        for (metadata, live) in self.live_of(expression, options)? {
+            for shard in &live.shards {
+                each_field(shard, &figures, |path, index_bytes, figures| {
+                    let row = rows.entry((metadata.name.clone(), path.clone())).or_default();
+                    row.add(index_bytes, figures);
+                });
+            }
+        }
+        Ok(rows)
+    }
+
+    pub(super) fn term_index_figures(&self) -> Figures {
+        let mut figures = Figures::new();
+        self.term_index.enumerate(|field| {
+            figures.insert((field.segment_core, field.field), field);
+        });
+        figures
+    }
+
+    /// Puts the budget and the scheme of the settings into effect. Towards native all pages are in memory when this returns,
+    /// towards cached no more than the budget; look-ups go on meanwhile.
+    pub(super) fn apply_segment_memory(&self, settings: &ClusterSettings) {
+        self.term_index.set_budget(budget_of(settings, self.ledger.limit_bytes));
+        let scheme = scheme_of(settings);
+        if scheme == self.term_index.scheme() {
+            return;
+        }
+        tracing::info!(?scheme, "the scheme of the term index changes");
+        self.term_index.set_scheme(scheme);
+        if scheme == Scheme::Native {
+            self.load_term_index();
+        }
+    }
+
+    /// Segments that open meanwhile load theirs by themselves.
+    fn load_term_index(&self) {
+        for index in self.live.load().values() {
+            for shard in &index.shards {
+                let Ok(core) = shard.core() else { continue };
+                for segment in core.all_segments() {
+                    if let Err(error) = segment.load_term_index() {
+                        tracing::warn!(index = %index.core.name, shard = shard.number, %error, "a term index does not load");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What one shard's segments have in memory.
+pub(super) fn of_shard(shard: &Shard, figures: &Figures) -> SegmentMemory {
+    let mut sum = SegmentMemory::default();
+    each_field(shard, figures, |_, index_bytes, figures| sum.add(index_bytes, figures));
+    if let Ok(core) = shard.core() {
+        sum.directory_bytes = core.published_segments().iter().map(|one| one.term_index_directory_bytes()).sum();
+    }
+    sum
+}
+
+/// The cache's own numbers, for the node's statistics.
+pub(super) fn cache_to_json(stats: &TermIndexStats) -> Value {
+    json!({
+        "scheme": match stats.scheme {
+            Scheme::Cached => "off_heap",
+            Scheme::Native => "native",
+        },
+        "budget_in_bytes": stats.budget_bytes,
+        "resident_size_in_bytes": stats.resident_bytes,
+        "page_count": stats.page_count,
+        "hit_count": stats.hit_count,
+        "first_level_hit_count": stats.first_level_hit_count,
+        "miss_count": stats.miss_count,
+        "load_count": stats.load_count,
+        "load_failure_count": stats.load_failure_count,
+        "load_time_in_nanos": stats.load_nanos,
+        "eviction_count": stats.eviction_count,
+        "admission_refused_count": stats.refused_count,
+        "transient_count": stats.transient_count,
+        "transient_size_in_bytes": stats.transient_bytes,
+        "bypass_count": stats.bypass_count,
+        "policy_size_in_bytes": stats.overhead_bytes,
+    })
+}
+
+/// Calls `each` with path, bytes on disk and figures of every inverted field of every segment that searches see.
+fn each_field(shard: &Shard, figures: &Figures, mut each: impl FnMut(&Arc<str>, u64, Option<&FieldFigures>)) {
+    let Ok(core) = shard.core() else { return };
+    for segment in core.published_segments() {
+        for (number, path, index_bytes) in segment.term_index_sizes() {
+            each(path, index_bytes, figures.get(&(segment.core(), number)));
+        }
+    }
+}

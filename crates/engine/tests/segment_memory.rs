@@ -1,0 +1,163 @@
+//! The term index's memory as settings and statistics have it.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use common::*;
+use limber_engine::*;
+use serde_json::{Value, json};
+
+const DOCUMENTS: usize = 20_000;
+
+/// Ids without a pattern, so that their FSTs are as large as FSTs get.
+fn id(number: usize) -> String {
+    let mixed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    format!("{:016x}{:08x}", mixed ^ (mixed >> 29), mixed as u32)
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn fill(node: &Node) {
+    let body = json!({"mappings": {"properties": {"k": {"type": "keyword"}}}});
+    node.create_index("t", &body).expect("created");
+    for segment in 0..4 {
+        let numbers = segment * DOCUMENTS / 4..(segment + 1) * DOCUMENTS / 4;
+        let ids: Vec<String> = numbers.map(id).collect();
+        let sources: Vec<String> = ids.iter().map(|id| json!({"k": format!("key {id}")}).to_string()).collect();
+        let operations: Vec<_> =
+            ids.iter().zip(&sources).map(|(id, source)| index("t", id, source.as_bytes())).collect();
+        let request =
+            BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::Immediate };
+        assert!(!node.bulk(request).expect("written").errors);
+    }
+}
+
+fn set(node: &Node, settings: Value) {
+    node.put_cluster_settings(&json!({"persistent": settings})).expect("set");
+}
+
+fn of_node(node: &Node) -> Value {
+    let request = StatsRequest { sections: vec!["segment_memory".into()], ..StatsRequest::default() };
+    node.node_indices_stats(&request).expect("stats")["segment_memory"].clone()
+}
+
+fn number(stats: &Value, path: &str) -> u64 {
+    stats.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("{path} in {stats}"))
+}
+
+/// Looks documents up by id and by term until it is told to stop; every look-up finds its document.
+fn look_up(node: &Node, first: usize, stop: &AtomicBool) -> usize {
+    let mut number = first;
+    let mut count = 0;
+    while !stop.load(Ordering::Relaxed) {
+        number = (number + 7919) % DOCUMENTS;
+        let found = search(node, "t", json!({"ids": {"values": [id(number)]}}));
+        assert_eq!(found.len(), 1, "id of {number}");
+        let found = search(node, "t", json!({"term": {"k": format!("key {}", id(number))}}));
+        assert_eq!(found.len(), 1, "key of {number}");
+        count += 1;
+    }
+    count
+}
+
+#[test]
+fn the_budget_holds_and_the_scheme_changes_while_look_ups_go_on() {
+    const BUDGET: u64 = 3 << 10;
+    let folder = folder();
+    let node = open(folder.path());
+    fill(&node);
+    let whole = number(&of_node(&node), "/term_index_size_in_bytes");
+    assert!(whole > 2 * BUDGET, "the test needs a working set beyond the budget, not {whole}");
+    set(&node, json!({"indices.segment_memory.off_heap.size": format!("{BUDGET}b")}));
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..3)
+            .map(|worker| {
+                let (node, stop) = (&node, &stop);
+                scope.spawn(move || look_up(node, worker * 31, stop))
+            })
+            .collect();
+        for round in 0..6 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            let native = round % 2 == 0;
+            set(&node, json!({"indices.segment_memory.off_heap.enable": !native}));
+            let stats = of_node(&node);
+            let resident = number(&stats, "/cache/resident_size_in_bytes");
+            match native {
+                true => {
+                    assert_eq!(stats["resident_page_count"], stats["page_count"], "all loaded");
+                    assert!(resident >= whole, "{resident} of {whole}");
+                }
+                // Pages in use at the moment of the switch may be above it until they are let go.
+                false => assert!(resident <= BUDGET + (8 << 10), "{resident}"),
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(workers.into_iter().all(|worker| worker.join().expect("no look-up failed") > 0));
+    });
+    let stats = of_node(&node);
+    assert!(number(&stats, "/cache/resident_size_in_bytes") <= BUDGET);
+    assert!(number(&stats, "/cache/eviction_count") > 0);
+    let rows = node.segment_memory("_all", IndicesOptions::BROADCAST).expect("rows");
+    let fields: Vec<&str> = rows.keys().map(|(_, field)| &**field).collect();
+    assert_eq!(fields, ["_id", "k"]);
+    assert_eq!(rows.values().map(|row| row.index_bytes).sum::<u64>(), whole);
+    node.close();
+    drop(node);
+    let report = inspect_data_folder(folder.path()).expect("inspected");
+    assert_eq!((report.index_bytes(), report.document_count), (whole, DOCUMENTS as u64));
+    assert_eq!(report.histogram.iter().sum::<u64>(), report.segment_count * 2);
+}
+
+#[test]
+fn opening_segments_loads_nothing_unless_the_scheme_is_native() {
+    let folder = folder();
+    let node = open(folder.path());
+    fill(&node);
+    node.close();
+    drop(node);
+    let node = open(folder.path());
+    assert_eq!(node.term_index_stats().load_count, 0);
+    assert_eq!(look_up_once(&node), 1);
+    assert!(node.term_index_stats().load_count > 0);
+    set(&node, json!({"indices.segment_memory.off_heap.enable": false}));
+    node.close();
+    drop(node);
+    let node = open(folder.path());
+    let stats = of_node(&node);
+    assert_eq!(stats["cache"]["scheme"], "native", "the setting is kept");
+    assert!(number(&stats, "/page_count") > 0);
+    assert_eq!(stats["resident_page_count"], stats["page_count"]);
+}
+
+fn look_up_once(node: &Node) -> usize {
+    search(node, "t", json!({"ids": {"values": [id(5)]}})).len()
+}
+
+#[test]
+fn a_budget_beyond_the_limit_is_refused() {
+    let folder = folder();
+    let node = open(folder.path());
+    let key = "indices.segment_memory.off_heap.size";
+    let refused = node.put_cluster_settings(&json!({"persistent": {key: "5gb"}})).expect_err("refused");
+    assert_eq!((refused.status, &*refused.kind), (400, "illegal_argument_exception"));
+    assert!(refused.reason.contains("memory.limit") && refused.reason.contains("5gb"), "{}", refused.reason);
+    for size in ["100%", "128mb", "0b", "1048576b"] {
+        set(&node, json!({key: size}));
+    }
+    assert_eq!(node.term_index_stats().budget_bytes, 1 << 20);
+    node.close();
+    drop(node);
+    let mut small = config(folder.path());
+    small.memory_limit_bytes = 64 << 20;
+    small.settings.insert(key.into(), "65mb".into());
+    // What is stored wins over the configuration, which is not looked at then.
+    assert_eq!(Node::open(small).expect("opens").term_index_stats().budget_bytes, 1 << 20);
+    let other = self::folder();
+    let mut wrong = config(other.path());
+    wrong.settings.insert(key.into(), "257mb".into());
+    assert!(Node::open(wrong).is_err_and(|error| error.reason.contains("memory.limit")));
+}
