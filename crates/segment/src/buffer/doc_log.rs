@@ -1,5 +1,6 @@
 //! Which document each entry of a log belongs to.
 
+use super::chunk_log::ChunkLog;
 use crate::DocId;
 
 /// Documents of the entries of a log, ascending. As long as entry `i` belongs to document `i`, nothing is stored.
@@ -8,7 +9,7 @@ pub struct DocLog {
     /// Entries, listed or not.
     len: usize,
     /// `Some` once an entry broke the rule.
-    docs: Option<Vec<DocId>>,
+    docs: Option<ChunkLog<DocId>>,
     /// Some document has several entries.
     has_repeats: bool,
 }
@@ -24,7 +25,7 @@ impl DocLog {
             None if doc as usize == self.len => {}
             None => self.list(doc),
             Some(docs) => {
-                self.has_repeats |= docs.last() == Some(&doc);
+                self.has_repeats |= docs.last() == Some(doc);
                 docs.push(doc);
             }
         }
@@ -34,8 +35,8 @@ impl DocLog {
     #[cold]
     fn list(&mut self, doc: DocId) {
         self.has_repeats = (doc as usize) < self.len;
-        let docs = (0..self.len as u32).chain([doc]).collect();
-        self.docs = Some(docs);
+        let docs = self.docs.insert(ChunkLog::default());
+        (0..self.len as u32).chain([doc]).for_each(|doc| docs.push(doc));
     }
 
     pub fn truncate(&mut self, len: usize) {
@@ -50,17 +51,23 @@ impl DocLog {
         self.has_repeats
     }
 
+    /// Whether each of `doc_count` documents has one entry, which is what [`DocLog::finish`] answers `None` for.
+    pub fn is_one_a_document(&self, doc_count: u32) -> bool {
+        self.docs.is_none() && self.len >= doc_count as usize
+    }
+
     /// Documents by entry for a buffer of `doc_count` documents; `None` when entry `i` belongs to document `i` and every
     /// document has one.
-    pub fn finish(&mut self, doc_count: u32) -> Option<&[DocId]> {
-        if self.docs.is_none() && self.len < doc_count as usize {
-            self.docs = Some((0..self.len as u32).collect());
+    pub fn finish(self, doc_count: u32) -> Option<Vec<DocId>> {
+        let one_a_document = self.is_one_a_document(doc_count);
+        match self.docs {
+            Some(docs) => Some(docs.into_vec()),
+            None => (!one_a_document).then(|| (0..self.len as u32).collect()),
         }
-        self.docs.as_deref()
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.docs.as_ref().map_or(0, |docs| docs.capacity() * 4)
+        self.docs.as_ref().map_or(0, ChunkLog::memory_bytes)
     }
 }
 
@@ -72,8 +79,9 @@ mod tests {
     fn check(pushed: &[DocId], doc_count: u32, expected: Option<&[DocId]>, repeats: bool) {
         let mut log = DocLog::default();
         pushed.iter().for_each(|&doc| log.push(doc));
-        assert_eq!(log.finish(doc_count), expected);
         assert_eq!((log.len(), log.has_repeats()), (pushed.len(), repeats));
+        assert_eq!(log.is_one_a_document(doc_count), expected.is_none());
+        assert_eq!(log.finish(doc_count).as_deref(), expected);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use limber_mapping::{Field, FieldId, FieldSink, reserved};
 
 use super::fields::{FieldBuffer, TextBuffer};
+use super::id_log::IdLog;
 use crate::stored::{StoredCodec, StoredWriter};
 use crate::{DocId, Error, Result, TERM_BYTES_MAX};
 
@@ -52,23 +53,6 @@ struct Current {
     immense: Option<(String, usize)>,
 }
 
-/// `_id`s by document, back to back. They are only ever sorted, so they are not hashed.
-#[derive(Default)]
-pub struct IdLog {
-    pub bytes: Vec<u8>,
-    /// End of each document's id.
-    pub ends: Vec<u32>,
-}
-
-impl IdLog {
-    #[inline]
-    pub fn get(&self, doc: DocId) -> &[u8] {
-        let at = doc as usize;
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.bytes[start as usize..self.ends[at] as usize]
-    }
-}
-
 impl Buffer {
     /// `codec`: of the stored documents, which are compressed as they come.
     pub fn new(codec: StoredCodec) -> Buffer {
@@ -93,8 +77,8 @@ impl Buffer {
         let doc = self.doc_count;
         self.stored.push_source(source);
         self.routing.clear();
-        self.ids.bytes.extend_from_slice(meta.id);
-        self.ids.ends.push(self.ids.bytes.len() as u32);
+        self.ids.push(meta.id);
+        self.log_bytes += meta.id.len();
         let mut immense = None;
         if meta.id.len() > TERM_BYTES_MAX {
             immense = Some(("_id".to_owned(), meta.id.len()));
@@ -157,8 +141,7 @@ impl Buffer {
         for field in self.touched.drain(..) {
             self.fields[field.0 as usize].roll_back();
         }
-        self.ids.ends.pop();
-        self.ids.bytes.truncate(self.ids.ends.last().map_or(0, |&end| end as usize));
+        self.ids.pop();
     }
 
     /// Deletes a committed document of this buffer: it is written, but not live, and its `_id` is not found.
@@ -184,9 +167,8 @@ impl Buffer {
     /// Heap bytes. Asks every field: for once a request or once every few hundred documents.
     pub fn memory_bytes(&self) -> usize {
         let fields: usize = self.fields.iter().map(FieldBuffer::memory_bytes).sum();
-        let ids = self.ids.bytes.capacity() + self.ids.ends.capacity() * 4;
         let table = self.fields.capacity() * size_of::<FieldBuffer>();
-        fields + ids + table + self.stored.memory_bytes() + self.deleted.capacity() * 4
+        fields + self.ids.memory_bytes() + table + self.stored.memory_bytes() + self.deleted.capacity() * 4
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use limber_mapping::{Field, FieldId};
 
+use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
 use super::memo::{Analysed, Lookup, Memo};
 use super::table::TermTable;
@@ -51,7 +52,7 @@ impl Mark {
 pub struct TermsBuffer {
     pub table: TermTable,
     /// Number in `table` of each value.
-    pub values: Vec<u32>,
+    pub values: ChunkLog<u32>,
     pub docs: DocLog,
     mark: Mark,
 }
@@ -73,18 +74,30 @@ impl TermsBuffer {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.table.memory_bytes() + self.values.capacity() * 4 + self.docs.memory_bytes()
+        self.table.memory_bytes() + self.values.memory_bytes() + self.docs.memory_bytes()
     }
 }
 
-/// Numbers. As long as all are equal (`_version`, `_primary_term`, most flags) only one is kept.
+/// Numbers. As long as all are equal (`_version`, `_primary_term`, most flags) only one is kept, and as long as all are near the
+/// first, four bytes each: sequence numbers always are, milliseconds of one month, most counts and sizes.
 #[derive(Default)]
 pub struct NumbersBuffer {
-    /// Empty while all values are `constant`.
-    values: Vec<i64>,
-    constant: i64,
+    first: i64,
+    values: Numbers,
     pub docs: DocLog,
     mark: Mark,
+}
+
+enum Numbers {
+    /// How far each is from the first; empty while all are equal.
+    Near(ChunkLog<i32>),
+    Far(ChunkLog<i64>),
+}
+
+impl Default for Numbers {
+    fn default() -> Numbers {
+        Numbers::Near(ChunkLog::default())
+    }
 }
 
 impl NumbersBuffer {
@@ -94,37 +107,81 @@ impl NumbersBuffer {
         let len = self.docs.len();
         let first = self.mark.touch(doc, len, len);
         self.docs.push(doc);
-        if self.values.len() == len && len > 0 {
-            self.values.push(value);
-        } else if len == 0 {
-            self.constant = value;
-        } else if value != self.constant {
-            self.values.resize(len, self.constant);
-            self.values.push(value);
+        match &mut self.values {
+            Numbers::Near(_) if len == 0 => self.first = value,
+            Numbers::Near(distances) if value == self.first && distances.is_empty() => {}
+            Numbers::Near(distances) => match near(self.first, value) {
+                Some(distance) if !distances.is_empty() => distances.push(distance),
+                distance => self.spell_out(len, value, distance),
+            },
+            Numbers::Far(values) => values.push(value),
         }
         first
     }
 
-    /// The value that all have, if it is the same.
-    pub fn constant(&self) -> Option<i64> {
-        self.values.is_empty().then_some(self.constant)
+    /// Adds `value` to `len` others where the representation before no longer does.
+    #[cold]
+    fn spell_out(&mut self, len: usize, value: i64, distance: Option<i32>) {
+        let Numbers::Near(distances) = &mut self.values else { return };
+        if let Some(distance) = distance {
+            (0..len).for_each(|_| distances.push(0));
+            return distances.push(distance);
+        }
+        let mut values = ChunkLog::default();
+        (0..len - distances.len()).for_each(|_| values.push(self.first));
+        distances.iter().for_each(|distance| values.push(self.first + i64::from(distance)));
+        values.push(value);
+        self.values = Numbers::Far(values);
+    }
+
+    /// The value of an entry.
+    #[inline]
+    pub fn get(&self, entry: usize) -> i64 {
+        match &self.values {
+            Numbers::Near(distances) if distances.is_empty() => self.first,
+            Numbers::Near(distances) => self.first + i64::from(distances.get(entry)),
+            Numbers::Far(values) => values.get(entry),
+        }
     }
 
     /// All values, and the document of each.
-    pub fn into_parts(mut self) -> (Vec<i64>, DocLog) {
-        self.values.resize(self.docs.len(), self.constant);
-        (self.values, self.docs)
+    pub fn into_parts(self) -> (Vec<i64>, DocLog) {
+        let values = match self.values {
+            Numbers::Near(distances) if distances.is_empty() => vec![self.first; self.docs.len()],
+            Numbers::Near(distances) => {
+                let mut values = Vec::with_capacity(distances.len());
+                for chunk in distances.chunks() {
+                    values.extend(chunk.iter().map(|&distance| self.first + i64::from(distance)));
+                }
+                values
+            }
+            Numbers::Far(values) => values.into_vec(),
+        };
+        (values, self.docs)
     }
 
     fn roll_back(&mut self) {
-        self.values.truncate(self.mark.values);
+        match &mut self.values {
+            Numbers::Near(distances) => distances.truncate(self.mark.values),
+            Numbers::Far(values) => values.truncate(self.mark.values),
+        }
         self.docs.truncate(self.mark.entries);
         self.mark = Mark::default();
     }
 
     fn memory_bytes(&self) -> usize {
-        self.values.capacity() * 8 + self.docs.memory_bytes()
+        let values = match &self.values {
+            Numbers::Near(distances) => distances.memory_bytes(),
+            Numbers::Far(values) => values.memory_bytes(),
+        };
+        values + self.docs.memory_bytes()
     }
+}
+
+/// How far `value` is from `first`, if 32 bits can say it.
+#[inline]
+fn near(first: i64, value: i64) -> Option<i32> {
+    value.checked_sub(first).and_then(|distance| i32::try_from(distance).ok())
 }
 
 /// In a text log: the next token's position is this far (low 31 bits) from the one before, not 1.
@@ -138,18 +195,27 @@ const POSITION_MAX: i64 = i32::MAX as i64 - 128;
 #[derive(Default)]
 pub struct TextBuffer {
     pub table: TermTable,
-    pub tokens: Vec<u32>,
-    /// One entry a document; `starts[i]` is where the tokens of entry `i` start.
+    pub tokens: ChunkLog<u32>,
+    /// One entry a document that has the field.
+    pub entries: ChunkLog<TextEntry>,
     pub docs: DocLog,
-    pub starts: Vec<u32>,
-    /// Tokens per entry that count as length: all but those on the position of the one before.
-    pub lengths: Vec<u32>,
     /// Where the current document stands: position of its last token, gaps between values included; -1 before the first.
     position: i64,
     /// Position of its last token; what the log can be read back from.
     logged: i64,
+    /// What the value in work adds to `tokens`.
+    new_tokens: Vec<u32>,
     memo: Memo,
     mark: Mark,
+}
+
+/// The text of one document.
+#[derive(Clone, Copy)]
+pub struct TextEntry {
+    /// Where its tokens start.
+    pub tokens_start: u32,
+    /// Tokens that count as length: all but those on the position of the one before.
+    pub length: u32,
 }
 
 impl TextBuffer {
@@ -161,40 +227,40 @@ impl TextBuffer {
         if !first {
             self.memo.pass();
             self.position += field.position_increment_gap as i64;
-            self.analyze(field, value, oversized);
+            let length = self.analyze(field, value, oversized);
+            if let Some(entry) = self.entries.last_mut() {
+                entry.length += length;
+            }
             return false;
         }
         self.docs.push(doc);
-        self.starts.push(self.tokens.len() as u32);
-        self.lengths.push(0);
+        let mut entry = TextEntry { tokens_start: self.tokens.len() as u32, length: 0 };
         (self.position, self.logged) = (-1, -1);
         match self.memo.look_up(value) {
             Lookup::Found(Analysed { tokens, length, last_position }) => {
                 self.tokens.extend_from_slice(tokens);
                 (self.position, self.logged) = (last_position, last_position);
-                if let Some(total) = self.lengths.last_mut() {
-                    *total = length;
-                }
+                entry.length = length;
             }
             Lookup::New => {
-                let start = self.tokens.len();
-                self.analyze(field, value, oversized);
+                entry.length = self.analyze(field, value, oversized);
                 if oversized.is_none() {
-                    let length = self.lengths.last().copied().unwrap_or(0);
-                    let tokens = &self.tokens[start..];
+                    let (tokens, length) = (&self.new_tokens[..], entry.length);
                     self.memo.remember(Analysed { tokens, length, last_position: self.logged });
                 }
             }
-            Lookup::Unsuitable => self.analyze(field, value, oversized),
+            Lookup::Unsuitable => entry.length = self.analyze(field, value, oversized),
         }
+        self.entries.push(entry);
         true
     }
 
-    /// Adds the tokens of one value after `self.position`.
-    fn analyze(&mut self, field: &Field, value: &str, oversized: &mut Option<usize>) {
+    /// Adds the tokens of one value after `self.position`; the number of those that count as length.
+    fn analyze(&mut self, field: &Field, value: &str, oversized: &mut Option<usize>) -> u32 {
         let start = self.position + 1;
         let (mut logged, mut length, mut token_seen) = (self.logged, 0, false);
-        let (table, tokens) = (&mut self.table, &mut self.tokens);
+        let (table, tokens) = (&mut self.table, &mut self.new_tokens);
+        tokens.clear();
         let mut emit = |text: &[u8], position: i64| {
             if text.len() > TERM_BYTES_MAX {
                 *oversized = Some(text.len());
@@ -220,9 +286,8 @@ impl TextBuffer {
         if token_seen {
             self.position = logged;
         }
-        if let Some(total) = self.lengths.last_mut() {
-            *total += length;
-        }
+        self.tokens.extend_from_slice(&self.new_tokens);
+        length
     }
 
     /// Whether [`TextBuffer::echo`] is worth a call for the value pushed last.
@@ -246,14 +311,13 @@ impl TextBuffer {
     fn roll_back(&mut self) {
         self.tokens.truncate(self.mark.values);
         self.docs.truncate(self.mark.entries);
-        self.starts.truncate(self.mark.entries);
-        self.lengths.truncate(self.mark.entries);
+        self.entries.truncate(self.mark.entries);
         self.mark = Mark::default();
     }
 
     fn memory_bytes(&self) -> usize {
-        let log = self.tokens.capacity() + self.starts.capacity() + self.lengths.capacity();
-        self.table.memory_bytes() + self.memo.memory_bytes() + log * 4 + self.docs.memory_bytes()
+        let log = self.tokens.memory_bytes() + self.entries.memory_bytes() + self.docs.memory_bytes();
+        self.table.memory_bytes() + self.memo.memory_bytes() + log + self.new_tokens.capacity() * 4
     }
 }
 
@@ -325,6 +389,7 @@ mod tests {
         if roll_back {
             numbers.roll_back();
         }
+        assert!((0..expected.len()).all(|entry| numbers.get(entry) == expected[entry]));
         let (values, docs) = numbers.into_parts();
         assert_eq!((&values[..], docs.len()), (expected, expected.len()));
     }
@@ -336,5 +401,19 @@ mod tests {
         check_numbers(&[(0, 5), (1, 5), (2, 6), (2, 7)], true, &[5, 5]);
         check_numbers(&[(0, 5), (1, 5), (1, 5)], true, &[5]);
         check_numbers(&[(3, 5), (3, 6)], true, &[]);
+    }
+
+    #[test]
+    fn numbers_far_from_the_first_are_kept_whole() {
+        let far = [i64::MAX, i64::MIN, 1 << 31, -(1 << 31) - 1];
+        for value in far {
+            check_numbers(&[(0, 0), (1, value), (2, 3)], false, &[0, value, 3]);
+            check_numbers(&[(0, 0), (1, 2), (2, value), (3, 0)], false, &[0, 2, value, 0]);
+            check_numbers(&[(0, 0), (1, 2), (1, value), (1, 4)], true, &[0]);
+            check_numbers(&[(0, value), (1, 0), (1, 2)], true, &[value]);
+        }
+        let near = [(1 << 31) - 1, -(1 << 31)];
+        check_numbers(&[(0, 0), (1, near[0]), (2, near[1])], false, &[0, near[0], near[1]]);
+        check_numbers(&[(0, -1), (1, near[1]), (2, near[0])], false, &[-1, near[1], near[0]]);
     }
 }

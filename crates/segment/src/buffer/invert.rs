@@ -16,10 +16,14 @@ pub struct TermOrder {
 }
 
 impl TermOrder {
-    /// `values`: term numbers below `term_count`, with [`STEP`]s among them when they are text.
-    pub fn new<'a>(term_count: usize, values: &[u32], term: impl Fn(u32) -> &'a [u8]) -> TermOrder {
+    /// `values`: term numbers below `term_count` in pieces, with [`STEP`]s among them when they are text.
+    pub fn new<'a, 'v>(
+        term_count: usize,
+        values: impl Iterator<Item = &'v [u32]>,
+        term: impl Fn(u32) -> &'a [u8],
+    ) -> TermOrder {
         let mut counts = vec![0u32; term_count];
-        for &value in values {
+        for &value in values.flatten() {
             if value & STEP == 0 {
                 counts[value as usize] += 1;
             }
@@ -53,31 +57,38 @@ impl TermOrder {
         self.counts.iter().map(|&count| count as usize).sum()
     }
 
-    /// Documents by term: term `sorted[0]`'s first, each term's ascending. `docs`: of each value; `None`: value `i` is of
+    /// Documents by term: term `sorted[0]`'s first, each term's ascending. `docs`: of each of `values`; `None`: value `i` is of
     /// document `i`.
-    pub fn scatter_docs(&self, values: &[u32], docs: Option<&[DocId]>) -> Vec<DocId> {
+    pub fn scatter_docs<'v>(
+        &self,
+        values: impl Iterator<Item = &'v [u32]>,
+        docs: Option<&[DocId]>,
+    ) -> Vec<DocId> {
         let mut next = self.starts.clone();
-        let mut scattered = vec![0; self.entry_count()];
+        let mut scattered = zeros(self.entry_count());
         let mut put = |value: u32, doc: DocId| {
             let at = &mut next[value as usize];
             scattered[*at as usize] = doc;
             *at += 1;
         };
         match docs {
-            None => values.iter().zip(0..).for_each(|(&value, doc)| put(value, doc)),
-            Some(docs) => values.iter().zip(docs).for_each(|(&value, &doc)| put(value, doc)),
+            None => values.flatten().zip(0..).for_each(|(&value, doc)| put(value, doc)),
+            Some(docs) => values.flatten().zip(docs).for_each(|(&value, &doc)| put(value, doc)),
         }
         scattered
     }
 
-    /// `document << 32 | position` by term, ascending within a term. `texts`: document and log of each text.
-    pub fn scatter_positions<'t>(&self, texts: impl Iterator<Item = (DocId, &'t [u32])>) -> Vec<u64> {
+    /// `document << 32 | position` by term, ascending within a term. `texts`: document and log of each text, in pieces.
+    pub fn scatter_positions<'t, L>(&self, texts: impl Iterator<Item = (DocId, L)>) -> Vec<u64>
+    where
+        L: Iterator<Item = &'t [u32]>,
+    {
         let mut next = self.starts.clone();
-        let mut scattered = vec![0; self.entry_count()];
+        let mut scattered = zeros(self.entry_count());
         for (doc, tokens) in texts {
             // A position before the first; a step comes before the token it moves.
             let (mut position, mut step) = (u32::MAX, 1);
-            for &token in tokens {
+            for &token in tokens.flatten() {
                 if token & STEP != 0 {
                     step = token & !STEP;
                     continue;
@@ -93,6 +104,13 @@ impl TermOrder {
     }
 }
 
+/// Zeros written by hand: asked for much zeroed memory, jemalloc gives pages back to the system to have them faulted in anew.
+fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
+    let mut zeros = Vec::with_capacity(len);
+    zeros.resize(len, T::default());
+    zeros
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,11 +119,11 @@ mod tests {
     fn scatters_by_rank() {
         let terms: [&[u8]; 4] = [b"pear", b"apple", b"unused", b"fig"];
         let values = [0, 1, 0, 3, 1];
-        let order = TermOrder::new(4, &values, |number| terms[number as usize]);
+        let order = TermOrder::new(4, [&values[..]].into_iter(), |number| terms[number as usize]);
         assert_eq!(order.sorted, [1, 3, 0]);
         assert_eq!([order.rank(0), order.rank(1), order.rank(3)], [2, 0, 1]);
-        assert_eq!(order.scatter_docs(&values, None), [1, 4, 3, 0, 2]);
-        assert_eq!(order.scatter_docs(&values, Some(&[0, 0, 1, 1, 2])), [0, 2, 1, 0, 1]);
+        assert_eq!(order.scatter_docs(values.chunks(2), None), [1, 4, 3, 0, 2]);
+        assert_eq!(order.scatter_docs(values.chunks(2), Some(&[0, 0, 1, 1, 2])), [0, 2, 1, 0, 1]);
         assert_eq!(order.range(0), 3..5);
     }
 
@@ -113,8 +131,8 @@ mod tests {
     fn steps_move_positions() {
         let terms: [&[u8]; 2] = [b"a", b"b"];
         let tokens = [0, 1, STEP | 101, 0, STEP, 1];
-        let order = TermOrder::new(2, &tokens, |number| terms[number as usize]);
-        let scattered = order.scatter_positions([(7, &tokens[..])].into_iter());
+        let order = TermOrder::new(2, tokens.chunks(4), |number| terms[number as usize]);
+        let scattered = order.scatter_positions([(7, tokens.chunks(3))].into_iter());
         let at = |position: u64| 7 << 32 | position;
         assert_eq!(scattered, [at(0), at(102), at(1), at(102)]);
     }

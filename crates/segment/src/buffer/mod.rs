@@ -1,8 +1,10 @@
 //! Documents in memory until they become a segment: "take these typed values; now write them all".
 
+mod chunk_log;
 mod doc_log;
 mod document;
 mod fields;
+mod id_log;
 mod invert;
 mod memo;
 mod sort;

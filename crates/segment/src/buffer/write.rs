@@ -132,16 +132,17 @@ impl FieldsWriter<'_> {
         })
     }
 
-    fn write_terms(&mut self, field: &Field, mut terms: TermsBuffer) -> Result<()> {
+    fn write_terms(&mut self, field: &Field, terms: TermsBuffer) -> Result<()> {
         if terms.values.is_empty() {
             return Ok(());
         }
         let (number, info) = self.add_info(field);
         let repeats = terms.docs.has_repeats();
-        let docs = terms.docs.finish(self.doc_count);
-        let (table, values) = (&terms.table, &terms.values[..]);
-        let order = TermOrder::new(table.len(), values, |number| table.term(number));
-        let scattered = order.scatter_docs(values, docs);
+        let TermsBuffer { table, values, docs, .. } = terms;
+        let docs = docs.finish(self.doc_count);
+        let docs = docs.as_deref();
+        let order = TermOrder::new(table.len(), values.chunks(), |number| table.term(number));
+        let scattered = order.scatter_docs(values.chunks(), docs);
         let norms = info.norms.then(|| count_norms(docs, self.doc_count));
         if let Some(norms) = &norms {
             self.writer.put(SectionKind::Norms, number, &norms::encode(norms))?;
@@ -173,29 +174,33 @@ impl FieldsWriter<'_> {
         match docs {
             _ if !info.column => {}
             None => {
-                self.write_full_column(number, |doc| ordinal(values[doc]))?;
+                self.write_full_column(number, |doc| ordinal(values.get(doc)))?;
             }
             Some(_) => {
-                let mut ordinals: Vec<i64> = values.iter().map(|&value| ordinal(value)).collect();
+                let mut ordinals: Vec<i64> = values.iter().map(ordinal).collect();
                 self.write_column(number, &mut ordinals, docs, repeats, true)?;
             }
         }
         Ok(())
     }
 
-    fn write_numbers(&mut self, field: &Field, mut numbers: NumbersBuffer) -> Result<()> {
+    fn write_numbers(&mut self, field: &Field, numbers: NumbersBuffer) -> Result<()> {
         if numbers.docs.len() == 0 {
             return Ok(());
         }
         let (number, info) = self.add_info(field);
-        let in_every_doc = numbers.docs.finish(self.doc_count).is_none();
-        if let Some(constant) = numbers.constant().filter(|_| in_every_doc && info.column) {
-            let column = self.write_full_column(number, |_| constant)?;
-            return if info.index { self.write_points(number, &[], None, Some(&column)) } else { Ok(()) };
+        if info.column && numbers.docs.is_one_a_document(self.doc_count) {
+            let column = self.write_full_column(number, |doc| numbers.get(doc))?;
+            if !info.index {
+                return Ok(());
+            }
+            let values = if column_serves(&column) { Vec::new() } else { numbers.into_parts().0 };
+            return self.write_points(number, &values, None, Some(&column));
         }
-        let (mut values, mut docs) = numbers.into_parts();
+        let (mut values, docs) = numbers.into_parts();
         let repeats = docs.has_repeats();
         let docs = docs.finish(self.doc_count);
+        let docs = docs.as_deref();
         let column = match info.column {
             true => Some(self.write_column(number, &mut values, docs, repeats, false)?),
             false => None,
@@ -275,31 +280,31 @@ impl FieldsWriter<'_> {
         Ok(summary)
     }
 
-    fn write_text(&mut self, field: &Field, mut text: TextBuffer) -> Result<()> {
+    fn write_text(&mut self, field: &Field, text: TextBuffer) -> Result<()> {
         if text.docs.len() == 0 {
             return Ok(());
         }
         let (number, info) = self.add_info(field);
-        let docs = text.docs.finish(self.doc_count);
+        let TextBuffer { table, tokens, entries, docs, .. } = text;
+        let docs = docs.finish(self.doc_count);
+        let docs = docs.as_deref();
         let doc_of = |entry: usize| docs.map_or(entry as u32, |docs| docs[entry]);
         let norms = info.norms.then(|| {
             let mut norms = vec![0; self.doc_count as usize];
-            text.lengths.iter().enumerate().for_each(|(entry, &length)| {
-                norms[doc_of(entry) as usize] = norm::encode(length);
+            entries.iter().enumerate().for_each(|(number, entry)| {
+                norms[doc_of(number) as usize] = norm::encode(entry.length);
             });
             norms
         });
         if let Some(norms) = &norms {
             self.writer.put(SectionKind::Norms, number, &norms::encode(norms))?;
         }
-        let (table, tokens) = (&text.table, &text.tokens[..]);
-        let order = TermOrder::new(table.len(), tokens, |number| table.term(number));
-        let texts = text.starts.iter().enumerate().map(|(entry, &start)| {
-            let end = text.starts.get(entry + 1).map_or(tokens.len(), |&end| end as usize);
-            (doc_of(entry), &tokens[start as usize..end])
-        });
+        let order = TermOrder::new(table.len(), tokens.chunks(), |number| table.term(number));
+        let starts = entries.iter().map(|entry| entry.tokens_start as usize);
+        let texts = starts.clone().zip(starts.skip(1).chain([tokens.len()])).enumerate();
+        let texts = texts.map(|(number, (start, end))| (doc_of(number), tokens.slices(start, end)));
         let scattered = order.scatter_positions(texts);
-        let doc_count_with_field = text.lengths.iter().filter(|&&length| length > 0).count() as u32;
+        let doc_count_with_field = entries.iter().filter(|entry| entry.length > 0).count() as u32;
         let options = IndexOptions { frequencies: info.frequencies, positions: info.positions };
         self.invert(number, options, norms.as_deref(), doc_count_with_field, |writer| {
             for &term in &order.sorted {

@@ -1,0 +1,111 @@
+//! The `_id`s of a buffer's documents: "which id does document 17 have?"
+
+use super::chunk_log::ChunkLog;
+use crate::{DocId, TERM_BYTES_MAX};
+
+/// Bytes of a chunk, so that ends in it fit 16 bits. No id spans two chunks: all but the last are half full at least.
+const CHUNK_BYTES: usize = u16::MAX as usize;
+
+/// `_id`s by document, back to back in chunks that never move; only the first doubles until it is full. They are only ever
+/// sorted, so they are not hashed.
+#[derive(Default)]
+pub struct IdLog {
+    chunks: Vec<Vec<u8>>,
+    /// Of each document: `number of the chunk << 16 | end in the chunk`.
+    ends: ChunkLog<u32>,
+}
+
+impl IdLog {
+    /// Number of ids.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[inline]
+    pub fn get(&self, doc: DocId) -> &[u8] {
+        let at = doc as usize;
+        let end = self.ends.get(at);
+        let before = if at == 0 { 0 } else { self.ends.get(at - 1) };
+        let start = if before >> 16 == end >> 16 { before & 0xffff } else { 0 };
+        &self.chunks[end as usize >> 16][start as usize..end as usize & 0xffff]
+    }
+
+    /// The next document's id; of one that is too long for the document to stay, only the start is kept.
+    #[inline]
+    pub fn push(&mut self, id: &[u8]) {
+        let id = &id[..id.len().min(TERM_BYTES_MAX)];
+        let has_room = |chunk: &Vec<u8>| chunk.capacity().min(CHUNK_BYTES) - chunk.len() >= id.len();
+        if !self.chunks.last().is_some_and(has_room) {
+            self.make_room(id.len());
+        }
+        let number = self.chunks.len() - 1;
+        let chunk = &mut self.chunks[number];
+        chunk.extend_from_slice(id);
+        self.ends.push((number << 16 | chunk.len()) as u32);
+    }
+
+    #[cold]
+    fn make_room(&mut self, len: usize) {
+        match &mut self.chunks[..] {
+            [] => self.chunks.push(Vec::with_capacity(len)),
+            [first] if first.len() + len <= CHUNK_BYTES => {
+                let capacity = (first.capacity() * 2).clamp(first.len() + len, CHUNK_BYTES);
+                first.reserve_exact(capacity - first.len());
+            }
+            _ => self.chunks.push(Vec::with_capacity(CHUNK_BYTES)),
+        }
+    }
+
+    /// Drops the last document's id.
+    pub fn pop(&mut self) {
+        let Some(last) = self.len().checked_sub(1) else { return };
+        let len = self.get(last as DocId).len();
+        self.ends.truncate(last);
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.truncate(chunk.len() - len);
+        }
+    }
+
+    /// Bytes allocated.
+    pub fn memory_bytes(&self) -> usize {
+        let chunks: usize = self.chunks.iter().map(Vec::capacity).sum();
+        chunks + self.chunks.capacity() * size_of::<Vec<u8>>() + self.ends.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pushes ids of these lengths, with a document that does not stay after each.
+    #[track_caller]
+    fn check(lens: &[usize]) {
+        let mut log = IdLog::default();
+        let ids: Vec<Vec<u8>> = (0u8..).zip(lens).map(|(byte, &len)| vec![byte; len]).collect();
+        for id in &ids {
+            log.push(id);
+            log.push(&vec![b'x'; id.len() * 2]);
+            log.pop();
+        }
+        assert_eq!(log.len(), ids.len());
+        for (doc, id) in (0..).zip(&ids) {
+            assert_eq!(log.get(doc), id, "document {doc} of {lens:?}");
+        }
+    }
+
+    #[test]
+    fn gives_ids_back() {
+        check(&[]);
+        check(&[0, 1, 0, 5, 20, 20, 20]);
+        check(&[TERM_BYTES_MAX; 7]);
+        check(&[CHUNK_BYTES - 2 * TERM_BYTES_MAX, TERM_BYTES_MAX, TERM_BYTES_MAX, 0, 1, 0]);
+        check(&[1000; 200]);
+    }
+
+    #[test]
+    fn few_ids_take_little() {
+        let mut log = IdLog::default();
+        (0..100).for_each(|_| log.push(&[b'a'; 20]));
+        assert!((2400..6000).contains(&log.memory_bytes()), "{} bytes", log.memory_bytes());
+    }
+}
