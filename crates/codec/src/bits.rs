@@ -29,15 +29,13 @@ pub fn pack(values: impl IntoIterator<Item = u64>, width: u8, out: &mut Vec<u8>)
     for value in values {
         pending |= value << pending_bits;
         pending_bits += width as u32;
-        while pending_bits >= 8 {
-            out.push(pending as u8);
-            pending >>= 8;
-            pending_bits -= 8;
+        if pending_bits >= 64 {
+            out.extend_from_slice(&pending.to_le_bytes());
+            pending_bits -= 64;
+            pending = value >> (width as u32 - pending_bits);
         }
     }
-    if pending_bits > 0 {
-        out.push(pending as u8);
-    }
+    out.extend_from_slice(&pending.to_le_bytes()[..pending_bits.div_ceil(8) as usize]);
 }
 
 /// Value `index` of a packed array; bits past the end of `bytes` read as zero.
@@ -72,8 +70,13 @@ pub struct Packed<'a> {
 impl<'a> Packed<'a> {
     /// Appends `values`; their spread must fit [`WIDTH_MAX`] bits.
     pub fn write(values: &[u64], out: &mut Vec<u8>) {
-        let minimum = values.iter().copied().min().unwrap_or(0);
-        let maximum = values.iter().copied().max().unwrap_or(0);
+        let first = values.first().copied().unwrap_or(0);
+        if values.iter().fold(0, |different, value| different | (value ^ first)) == 0 {
+            out.push(0);
+            return varint::write_u64(out, first);
+        }
+        let (minimum, maximum) =
+            values.iter().fold((first, first), |(min, max), &value| (min.min(value), max.max(value)));
         let width = width(maximum - minimum);
         assert!(width <= WIDTH_MAX, "spread of a packed array: {width} bits");
         out.push(width);

@@ -23,19 +23,39 @@ fn block_index(hash: u64, block_count: usize) -> usize {
     (((hash >> 32) * block_count as u64) >> 32) as usize
 }
 
-#[inline]
-fn masks(hash: u64) -> [u32; 8] {
-    SALT.map(|salt| 1u32 << ((hash as u32).wrapping_mul(salt) >> 27))
+/// Bit of a hash in the word with this salt.
+#[inline(always)]
+fn mask(hash: u64, salt: u32) -> u32 {
+    1 << ((hash as u32).wrapping_mul(salt) >> 27)
 }
 
-/// Adds a key by its 64-bit hash to a filter of [`filter_bytes`] bytes.
-#[inline]
+/// Adds keys by their 64-bit hashes to a filter of [`filter_bytes`] bytes.
+pub fn insert_all(filter: &mut [u8], hashes: impl Iterator<Item = u64>) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only requirement; the body is safe code.
+        unsafe { insert_all_avx2(filter, hashes) };
+        return;
+    }
+    hashes.for_each(|hash| insert(filter, hash));
+}
+
+/// A block is one register.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn insert_all_avx2(filter: &mut [u8], hashes: impl Iterator<Item = u64>) {
+    for hash in hashes {
+        insert(filter, hash);
+    }
+}
+
+/// Adds one key.
+#[inline(always)]
 pub fn insert(filter: &mut [u8], hash: u64) {
     let start = block_index(hash, filter.len() / BLOCK_BYTES) * BLOCK_BYTES;
-    let block = &mut filter[start..start + BLOCK_BYTES];
-    for (word, mask) in block.chunks_exact_mut(4).zip(masks(hash)) {
-        let bits = u32::from_le_bytes([word[0], word[1], word[2], word[3]]) | mask;
-        word.copy_from_slice(&bits.to_le_bytes());
+    let block = filter[start..].first_chunk_mut::<BLOCK_BYTES>().expect("whole blocks");
+    for (word, salt) in block.as_chunks_mut::<4>().0.iter_mut().zip(SALT) {
+        *word = (u32::from_le_bytes(*word) | mask(hash, salt)).to_le_bytes();
     }
 }
 
@@ -45,8 +65,8 @@ pub fn may_contain(filter: &[u8], hash: u64) -> bool {
     let start = block_index(hash, filter.len() / BLOCK_BYTES) * BLOCK_BYTES;
     let Some(block) = filter.get(start..start + BLOCK_BYTES) else { return false };
     let mut missing = 0;
-    for (word, mask) in block.chunks_exact(4).zip(masks(hash)) {
-        missing |= mask & !u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+    for (word, salt) in block.chunks_exact(4).zip(SALT) {
+        missing |= mask(hash, salt) & !u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
     }
     missing == 0
 }
@@ -60,9 +80,11 @@ mod tests {
     fn finds_all_keys_and_few_others() {
         let count = 20_000;
         let mut filter = vec![0; filter_bytes(count)];
-        for i in 0..count {
-            insert(&mut filter, hash64(format!("key {i}").as_bytes()));
-        }
+        let hash = |i: usize| hash64(format!("key {i}").as_bytes());
+        insert_all(&mut filter, (0..count).map(hash));
+        let mut one_by_one = vec![0; filter.len()];
+        (0..count).for_each(|i| insert(&mut one_by_one, hash(i)));
+        assert_eq!(filter, one_by_one);
         assert!((0..count).all(|i| may_contain(&filter, hash64(format!("key {i}").as_bytes()))));
         let false_positives =
             (0..count).filter(|i| may_contain(&filter, hash64(format!("other {i}").as_bytes()))).count();

@@ -21,6 +21,29 @@ pub fn packed_bytes(bits: u8) -> usize {
     16 * usize::from(bits)
 }
 
+/// Least and greatest of `values`; `(i64::MAX, i64::MIN)` of none.
+pub fn bounds(values: &[i64]) -> (i64, i64) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only requirement; the body is safe code.
+        return unsafe { bounds_avx2(values) };
+    }
+    bounds_any(values)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn bounds_avx2(values: &[i64]) -> (i64, i64) {
+    bounds_any(values)
+}
+
+#[inline(always)]
+fn bounds_any(values: &[i64]) -> (i64, i64) {
+    let least = values.iter().fold(i64::MAX, |least, &value| least.min(value));
+    let greatest = values.iter().fold(i64::MIN, |greatest, &value| greatest.max(value));
+    (least, greatest)
+}
+
 /// Appends `residuals`, none of which needs more than `bits`.
 pub fn pack(residuals: &[u64; COLUMN_BLOCK], bits: u8, out: &mut Vec<u8>) {
     if bits == 0 {

@@ -18,7 +18,7 @@ pub fn id_hash(id: &[u8]) -> u64 {
 /// The section for `hashes`, of which there are at most `count`.
 pub fn encode(count: usize, hashes: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut filter = vec![0; bloom::filter_bytes(count)];
-    hashes.for_each(|hash| bloom::insert(&mut filter, hash));
+    bloom::insert_all(&mut filter, hashes);
     filter
 }
 

@@ -36,7 +36,7 @@ pub fn sort_by_term<'a>(numbers: &mut [u32], term: impl Fn(u32) -> &'a [u8]) {
 }
 
 fn sort_pairs<'a>(pairs: &mut [(u64, u32)], depth: usize, term: &impl Fn(u32) -> &'a [u8]) {
-    pairs.sort_unstable_by_key(|pair| pair.0);
+    sort_by_key(pairs);
     let next = depth + 8;
     for run in pairs.chunk_by_mut(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
         let some_go_on = || run.iter().any(|pair| term(pair.1).len() > next);
@@ -54,10 +54,74 @@ fn sort_pairs<'a>(pairs: &mut [(u64, u32)], depth: usize, term: &impl Fn(u32) ->
     }
 }
 
+/// Sorts by the keys. Stable by radix, if that takes few passes: generated ids differ in few of their first bytes, and what is
+/// equal in those stays in the order of documents, which is that of the bytes after.
+fn sort_by_key(pairs: &mut [(u64, u32)]) {
+    if pairs.is_sorted_by_key(|pair| pair.0) {
+        return;
+    }
+    let first = pairs[0].0;
+    let varying = pairs.iter().fold(0, |bits, pair| bits | (pair.0 ^ first));
+    let mut digits = (0..64u32).step_by(8).filter(|shift| varying >> shift & 0xff != 0);
+    if pairs.len() < RADIX_PAIRS_MIN || digits.clone().count() > RADIX_PASSES_MAX {
+        return pairs.sort_unstable_by_key(|pair| pair.0);
+    }
+    let mut other = pairs.to_vec();
+    while let Some(shift) = digits.next() {
+        radix_pass(pairs, &mut other, shift);
+        match digits.next() {
+            Some(shift) => radix_pass(&other, pairs, shift),
+            None => pairs.copy_from_slice(&other),
+        }
+    }
+}
+
+/// Below this a comparison sort is as fast.
+const RADIX_PAIRS_MIN: usize = 128;
+/// With more passes than this a comparison sort is as fast.
+const RADIX_PASSES_MAX: usize = 5;
+
+/// Stable: `from` by the byte of its keys at `shift` to `to`.
+fn radix_pass(from: &[(u64, u32)], to: &mut [(u64, u32)], shift: u32) {
+    let digit = |pair: &(u64, u32)| (pair.0 >> shift) as u8 as usize;
+    let mut starts = [0u32; 256];
+    from.iter().for_each(|pair| starts[digit(pair)] += 1);
+    let mut next = 0;
+    for start in &mut starts {
+        (*start, next) = (next, next + *start);
+    }
+    for pair in from {
+        let start = &mut starts[digit(pair)];
+        to[*start as usize] = *pair;
+        *start += 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[track_caller]
+    fn check_many(term: impl Fn(u32) -> Vec<u8>) {
+        let terms: Vec<Vec<u8>> = (0..5000).map(term).collect();
+        let mut numbers: Vec<u32> = (0..5000).collect();
+        sort_by_term(&mut numbers, |number| &terms[number as usize]);
+        let sorted: Vec<&Vec<u8>> = numbers.iter().map(|&number| &terms[number as usize]).collect();
+        assert!(sorted.is_sorted());
+        numbers.sort_unstable();
+        assert!(numbers.iter().enumerate().all(|(i, &number)| i as u32 == number));
+    }
+
+    #[test]
+    fn sorts_many_by_few_and_by_all_bytes() {
+        let mixed = |number: u32| u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+        check_many(|number| mixed(number).repeat(2));
+        for bytes in 1..6 {
+            check_many(|number| [&mixed(number)[..bytes], b"abcdefgh", &number.to_be_bytes()].concat());
+            check_many(|number| [&mixed(number)[..bytes], b"abcdefgh", &mixed(number + 7)].concat());
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]

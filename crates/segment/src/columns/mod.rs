@@ -5,6 +5,7 @@
 mod batch;
 mod check;
 mod column;
+mod divisor;
 mod doc_set;
 pub mod format;
 mod pack;
@@ -16,6 +17,7 @@ mod writer;
 
 pub use batch::Batch;
 pub use column::{Cardinality, Column, NumberColumn, OrdinalColumn};
+pub(crate) use divisor::{Divisor, common_divisor};
 pub use doc_set::{DocSet, DocSetBuilder};
 pub use packed::ColumnValue;
 pub use presence::Presence;

@@ -1,7 +1,8 @@
 //! Values to a packed list: "take these values in order; write each group in its smallest form". Layout: [`super::format`].
 
-use limber_codec::column_block::{bits_for, pack};
+use limber_codec::column_block::{bits_for, bounds, pack};
 
+use super::divisor::{Divisor, common_divisor};
 use super::format::{BLOCK, GROUP, KIND_FRAME, KIND_TABLE};
 use super::packed::distinct;
 use crate::{Result, Sink};
@@ -11,6 +12,8 @@ pub struct PackedWriter {
     group: Vec<i64>,
     directory: Vec<u8>,
     body: Vec<u8>,
+    /// Least and greatest value of each block of the group being written.
+    bounds: Vec<(i64, i64)>,
     body_len: u64,
     count: u64,
     min: i64,
@@ -36,6 +39,7 @@ impl Default for PackedWriter {
             group: Vec::with_capacity(GROUP),
             directory: Vec::new(),
             body: Vec::new(),
+            bounds: Vec::new(),
             body_len: 0,
             count: 0,
             min: i64::MAX,
@@ -89,10 +93,12 @@ impl PackedWriter {
 
     fn write_group(&mut self, sink: &mut impl Sink) -> Result<()> {
         let values = &self.group;
+        self.bounds.clear();
+        self.bounds.extend(values.chunks(BLOCK).map(bounds));
         let (mut min, mut max) = (i64::MAX, i64::MIN);
-        for &value in values {
-            min = min.min(value);
-            max = max.max(value);
+        for (least, greatest) in &self.bounds {
+            min = min.min(*least);
+            max = max.max(*greatest);
         }
         if self.sorted {
             self.sorted = values[0] >= self.last && values.is_sorted();
@@ -101,25 +107,25 @@ impl PackedWriter {
         if min == max {
             return self.write_equal_group(min, sink);
         }
-        let factor = common_divisor(values, min);
-        let mut frame = Blocks::default();
-        match factor {
-            1 => frame.residuals(values, |value| value.wrapping_sub(min) as u64),
-            _ => frame.residuals(values, |value| (value.wrapping_sub(min) as u64) / factor),
-        }
+        let factor = common_divisor(values.iter().copied(), min);
+        let divisor = Divisor::new(factor);
+        let residual = |value: i64| divisor.divide(value.wrapping_sub(min) as u64);
+        let frame = Blocks::new(&self.bounds, residual);
         let table = if frame.bits > 3 * values.len() { distinct(values) } else { None };
-        let tabled = table.map(|table| {
-            let mut blocks = Blocks::default();
-            blocks.residuals(values, |value| table.partition_point(|&t| t < value) as u64);
-            (table, blocks)
-        });
+        let place = |table: &[i64], value: i64| table.partition_point(|&t| t < value) as u64;
+        let tabled = table.map(|table| (Blocks::new(&self.bounds, |value| place(&table, value)), table));
         self.body.clear();
+        let out = &mut self.body;
         let (kind, factor, table_len, width) = match tabled {
-            Some((table, blocks)) if blocks.bits + 64 * table.len() <= frame.bits / 4 * 3 => {
-                let width = blocks.write(&table, &mut self.body);
+            Some((blocks, table)) if blocks.bits + 64 * table.len() <= frame.bits / 4 * 3 => {
+                let width = blocks.write(values, |value| place(&table, value), &table, out);
                 (KIND_TABLE, 1, table.len() as u16, width)
             }
-            _ => (KIND_FRAME, factor, 0, frame.write(&[], &mut self.body)),
+            _ if factor == 1 => {
+                let width = frame.write(values, |value| value.wrapping_sub(min) as u64, &[], out);
+                (KIND_FRAME, factor, 0, width)
+            }
+            _ => (KIND_FRAME, factor, 0, frame.write(values, residual, &[], out)),
         };
         self.end_group(min, max, GroupHead { factor, kind, width, table_len }, sink)
     }
@@ -159,34 +165,24 @@ struct GroupHead {
     table_len: u16,
 }
 
-/// The blocks of a group as unsigned places, before they are written.
-#[derive(Default)]
+/// The blocks of a group, before they are written.
 struct Blocks {
-    places: Vec<[u64; BLOCK]>,
+    /// Least and greatest place of each block.
     ranges: Vec<(u64, u64)>,
     /// Of all packed blocks together.
     bits: usize,
 }
 
 impl Blocks {
-    fn residuals(&mut self, values: &[i64], place: impl Fn(i64) -> u64) {
-        for chunk in values.chunks(BLOCK) {
-            let mut places = [place(chunk[0]); BLOCK];
-            let (mut min, mut max) = (u64::MAX, 0);
-            for (slot, value) in places.iter_mut().zip(chunk) {
-                *slot = place(*value);
-                min = min.min(*slot);
-                max = max.max(*slot);
-            }
-            places.iter_mut().for_each(|place| *place -= min);
-            self.bits += BLOCK * usize::from(bits_for(max - min));
-            self.places.push(places);
-            self.ranges.push((min, max));
-        }
+    /// `bounds`: least and greatest value of each block; `place`: what is packed for a value, ascending like the values.
+    fn new(bounds: &[(i64, i64)], place: impl Fn(i64) -> u64) -> Blocks {
+        let ranges: Vec<(u64, u64)> = bounds.iter().map(|(min, max)| (place(*min), place(*max))).collect();
+        let bits = ranges.iter().map(|(min, max)| BLOCK * usize::from(bits_for(max - min))).sum();
+        Blocks { ranges, bits }
     }
 
     /// Appends the group's body; the width of a block's minimum and maximum in bytes.
-    fn write(&self, table: &[i64], out: &mut Vec<u8>) -> u8 {
+    fn write(&self, values: &[i64], place: impl Fn(i64) -> u64, table: &[i64], out: &mut Vec<u8>) -> u8 {
         let mut end = 0u16;
         for (min, max) in &self.ranges {
             end += u16::from(bits_for(max - min));
@@ -209,32 +205,14 @@ impl Blocks {
         for (_, max) in &self.ranges {
             out.extend_from_slice(&max.to_le_bytes()[..usize::from(width)]);
         }
-        for (places, (min, max)) in self.places.iter().zip(&self.ranges) {
-            pack(places, bits_for(max - min), out);
+        for (chunk, (min, max)) in values.chunks(BLOCK).zip(&self.ranges).filter(|(_, (min, max))| min < max)
+        {
+            let residuals = match chunk.as_array::<BLOCK>() {
+                Some(block) => block.map(|value| place(value) - min),
+                None => std::array::from_fn(|i| place(*chunk.get(i).unwrap_or(&chunk[0])) - min),
+            };
+            pack(&residuals, bits_for(max - min), out);
         }
         width
     }
-}
-
-/// Greatest common divisor of `value - min` over all values; 1 when all are equal.
-fn common_divisor(values: &[i64], min: i64) -> u64 {
-    let mut divisor = 0u64;
-    for value in values {
-        let distance = value.wrapping_sub(min) as u64;
-        // Mostly the divisor found so far still fits: one division, no loop.
-        if distance != 0 && (divisor == 0 || !distance.is_multiple_of(divisor)) {
-            divisor = gcd(divisor, distance);
-            if divisor == 1 {
-                break;
-            }
-        }
-    }
-    divisor.max(1)
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

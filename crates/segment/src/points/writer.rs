@@ -6,7 +6,7 @@ use limber_codec::varint;
 use super::format::{
     DOCS_BITS, DOCS_RUN, DOCS_STEPS, ENTRY_BYTES, FOOTER_BYTES, KIND_COLUMN, KIND_LEAVES, LEAF_POINTS,
 };
-use crate::columns::{Cardinality, ColumnSummary};
+use crate::columns::{Cardinality, ColumnSummary, Divisor, common_divisor};
 use crate::{DocId, Result, Sink};
 
 /// A value and a document that has it.
@@ -122,8 +122,9 @@ impl LeafWriter {
             self.order.sort_unstable();
         }
         let place = |ordered: u64| leaf[ordered as u32 as usize];
-        let factor = common_divisor(leaf, min);
-        let bits = bits_for((max.wrapping_sub(min) as u64) / factor);
+        let factor = common_divisor(leaf.iter().map(|point| point.0), min);
+        let divisor = Divisor::new(factor);
+        let bits = bits_for(divisor.divide(max.wrapping_sub(min) as u64));
         self.body.clear();
         let docs_layout = self.pack_docs();
         self.body.extend_from_slice(&[bits, docs_layout]);
@@ -134,8 +135,7 @@ impl LeafWriter {
             for block in self.order.chunks(BLOCK) {
                 let mut residuals = [0; BLOCK];
                 for (residual, ordered) in residuals.iter_mut().zip(block) {
-                    let distance = place(*ordered).0.wrapping_sub(min) as u64;
-                    *residual = if factor == 1 { distance } else { distance / factor };
+                    *residual = divisor.divide(place(*ordered).0.wrapping_sub(min) as u64);
                 }
                 pack(&residuals, bits, &mut self.body);
             }
@@ -224,28 +224,6 @@ fn footer(fields: &FooterFields) -> Vec<u8> {
     bytes.extend_from_slice(&fields.max.to_le_bytes());
     bytes.extend_from_slice(&[fields.kind, u8::from(fields.single_valued), 0, 0, 0, 0, 0, 0]);
     bytes
-}
-
-fn common_divisor(leaf: &[Point], min: i64) -> u64 {
-    let mut divisor = 0u64;
-    let mut last = min;
-    for (value, _) in leaf {
-        if *value == last {
-            continue;
-        }
-        last = *value;
-        let mut distance = value.wrapping_sub(min) as u64;
-        if divisor != 0 && distance.is_multiple_of(divisor) {
-            continue;
-        }
-        while distance != 0 {
-            (divisor, distance) = (distance, divisor % distance);
-        }
-        if divisor == 1 {
-            break;
-        }
-    }
-    divisor.max(1)
 }
 
 /// Points as one word each, value above document.
