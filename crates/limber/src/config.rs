@@ -21,6 +21,8 @@ pub struct Config {
     pub compat_version: String,
     pub max_content_bytes: usize,
     pub compression: Compression,
+    /// Threads that move bytes between sockets and handlers (`http.netty.worker_count`).
+    pub network_threads: usize,
     pub node_attributes: Vec<(String, String)>,
     /// What is left for the engine: flat keys, checked there.
     pub engine_settings: Map<String, Value>,
@@ -74,6 +76,13 @@ impl Config {
             Some("false") => Compression::Never,
             Some(other) => bail!("[http.compression] must be [auto], [true] or [false], but was [{other}]"),
         };
+        let network_threads = match take("http.netty.worker_count").as_deref() {
+            None | Some("0") => default_network_threads(),
+            Some(count) => match count.parse() {
+                Ok(count @ 1..=1024) => count,
+                _ => bail!("[http.netty.worker_count] must be a number from 0 to 1024, but was [{count}]"),
+            },
+        };
         check_version(&compat_version)?;
         let attribute_keys: Vec<String> =
             settings.keys().filter(|key| key.starts_with("node.attr.")).cloned().collect();
@@ -111,10 +120,16 @@ impl Config {
             compat_version,
             max_content_bytes: max_content_bytes as usize,
             compression,
+            network_threads,
             node_attributes,
             engine_settings: settings,
         })
     }
+}
+
+/// They only move bytes; the handlers run on the bounded pools.
+fn default_network_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(4)
 }
 
 /// Below this the pools are too small to hold one bulk request.

@@ -38,9 +38,8 @@ impl Server {
         })
         .with_context(|| format!("cannot open the data folder {}", config.data_path.display()))?;
 
-        // The network threads only move bytes; the handlers run on the bounded pools.
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(cores.min(4))
+            .worker_threads(config.network_threads)
             .thread_name("http")
             .enable_all()
             .build()
