@@ -2,7 +2,7 @@
 
 use limber_mapping::{Field, FieldId, FieldSink, reserved};
 
-use super::fields::{FieldBuffer, TextBuffer};
+use super::fields::FieldBuffer;
 use super::id_log::IdLog;
 use crate::stored::{StoredCodec, StoredWriter};
 use crate::{DocId, Error, Result, TERM_BYTES_MAX};
@@ -39,8 +39,6 @@ pub struct Buffer {
     current: Option<Current>,
     /// Routing of the current document: it goes to `stored` once the document is sure to stay.
     routing: Vec<u8>,
-    /// The text field that had the last value, if its text may be met again: a keyword multi-field has the same one.
-    echo: Option<FieldId>,
     log_bytes: usize,
 }
 
@@ -66,7 +64,6 @@ impl Buffer {
             seq_no_bounds: None,
             current: None,
             routing: Vec::new(),
-            echo: None,
             log_bytes: 0,
         }
     }
@@ -187,26 +184,10 @@ impl Buffer {
         }
         let doc = self.doc_count;
         self.log_bytes += 4;
-        let echoed = self.echo.take();
-        let known = echoed.and_then(|text| self.text_of(text).and_then(|text| text.echo(field, value)));
         let terms = self.field(field).terms();
-        let number = known.unwrap_or_else(|| terms.table.intern(value));
+        let number = terms.table.intern(value);
         if terms.push(doc, number) {
             self.touched.push(field);
-        }
-        if known.is_none()
-            && let Some(text) = echoed.and_then(|text| self.text_of(text))
-        {
-            text.remember_echo(field, value, number);
-        }
-    }
-
-    /// The logs of a text field that was met.
-    #[inline]
-    fn text_of(&mut self, field: FieldId) -> Option<&mut TextBuffer> {
-        match &mut self.fields[field.0 as usize] {
-            FieldBuffer::Text(text) => Some(text),
-            _ => None,
         }
     }
 
@@ -250,10 +231,7 @@ impl FieldSink for Buffer {
         let doc = self.doc_count;
         self.log_bytes += value.len();
         let mut oversized = None;
-        let text = self.field(field.id).text();
-        let first = text.push(doc, field, value, &mut oversized);
-        self.echo = text.may_echo().then_some(field.id);
-        if first {
+        if self.field(field.id).text().push(doc, field, value, &mut oversized) {
             self.touched.push(field.id);
         }
         if let Some(bytes) = oversized {

@@ -1,6 +1,6 @@
 //! What is kept about one field's values until they are written.
 
-use limber_mapping::{Field, FieldId};
+use limber_mapping::Field;
 
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
@@ -225,7 +225,6 @@ impl TextBuffer {
     pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) -> bool {
         let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
         if !first {
-            self.memo.pass();
             self.position += field.position_increment_gap as i64;
             let length = self.analyze(field, value, oversized);
             if let Some(entry) = self.entries.last_mut() {
@@ -288,24 +287,6 @@ impl TextBuffer {
         }
         self.tokens.extend_from_slice(&self.new_tokens);
         length
-    }
-
-    /// Whether [`TextBuffer::echo`] is worth a call for the value pushed last.
-    #[inline]
-    pub fn may_echo(&self) -> bool {
-        self.memo.may_echo()
-    }
-
-    /// The number of `value` in the term table of the keyword field `field`, if `value` is the text pushed last and the number
-    /// was remembered.
-    #[inline]
-    pub fn echo(&self, field: FieldId, value: &[u8]) -> Option<u32> {
-        self.memo.echo(field, value)
-    }
-
-    /// Keeps the number of the text pushed last, if `value` is that, in the term table of the keyword field `field`.
-    pub fn remember_echo(&mut self, field: FieldId, value: &[u8], number: u32) {
-        self.memo.remember_echo(field, value, number);
     }
 
     fn roll_back(&mut self) {

@@ -3,13 +3,8 @@
 //! Log lines, paths, titles and labels repeat. Looking a whole text up costs a hash and a comparison, a tenth of analysing it;
 //! http_logs indexes a seventh faster (its million requests are thirty thousand texts). Where texts do not repeat, the memo
 //! notices and is given up.
-//!
-//! Many texts also have a keyword multi-field with the very same value. The memo keeps each text's number in that field's
-//! term table as well: its echo. It costs one comparison with bytes just read, in place of a second hash and look-up.
 
-use limber_mapping::FieldId;
-
-use super::table::{TermTable, same};
+use super::table::TermTable;
 
 /// Longer texts hardly repeat.
 const TEXT_BYTES_MAX: usize = 512;
@@ -43,10 +38,6 @@ pub struct Memo {
     texts: TermTable,
     entries: Vec<Entry>,
     tokens: Vec<u32>,
-    /// Number of the text looked up last, unless it was unsuitable.
-    last: Option<u32>,
-    /// The keyword field that echoes are of: the first that repeated a text.
-    echo_field: Option<FieldId>,
     looked_up: u32,
     found: u32,
     given_up: bool,
@@ -56,23 +47,12 @@ struct Entry {
     tokens_start: u32,
     token_count: u32,
     length: u32,
-    /// Number in the table of the memo's echo field; [`NO_ECHO`] as long as it is not known.
-    echo: u32,
     last_position: i64,
 }
 
-const NO_ECHO: u32 = u32::MAX;
-
 impl Memo {
-    /// A text goes by that is not looked up.
-    #[inline]
-    pub fn pass(&mut self) {
-        self.last = None;
-    }
-
     #[inline]
     pub fn look_up(&mut self, text: &str) -> Lookup<'_> {
-        self.last = None;
         if self.given_up || text.len() > TEXT_BYTES_MAX {
             return Lookup::Unsuitable;
         }
@@ -82,7 +62,6 @@ impl Memo {
             return Lookup::Unsuitable;
         }
         let number = self.texts.intern(text.as_bytes());
-        self.last = Some(number);
         match self.entries.get(number as usize) {
             Some(entry) => {
                 self.found += 1;
@@ -104,32 +83,7 @@ impl Memo {
         let Analysed { tokens, length, last_position } = analysed;
         let (tokens_start, token_count) = (self.tokens.len() as u32, tokens.len() as u32);
         self.tokens.extend_from_slice(tokens);
-        self.entries.push(Entry { tokens_start, token_count, length, echo: NO_ECHO, last_position });
-    }
-
-    /// Whether the last text was looked up, so that [`Memo::echo`] may know it.
-    #[inline]
-    pub fn may_echo(&self) -> bool {
-        self.last.is_some()
-    }
-
-    /// The number of `value` in the term table of `field`, if `value` is the text looked up last and its number is known.
-    #[inline]
-    pub fn echo(&self, field: FieldId, value: &[u8]) -> Option<u32> {
-        let last = self.last.filter(|_| self.echo_field == Some(field))?;
-        let echo = self.entries.get(last as usize)?.echo;
-        (echo != NO_ECHO && same(self.texts.term(last), value)).then_some(echo)
-    }
-
-    /// Keeps the number of the text looked up last in the term table of `field`, provided that `value` is this text.
-    pub fn remember_echo(&mut self, field: FieldId, value: &[u8], number: u32) {
-        let Some(last) = self.last else { return };
-        if same(self.texts.term(last), value)
-            && *self.echo_field.get_or_insert(field) == field
-            && let Some(entry) = self.entries.get_mut(last as usize)
-        {
-            entry.echo = number;
-        }
+        self.entries.push(Entry { tokens_start, token_count, length, last_position });
     }
 
     /// Whether enough of the last texts were found; starts the next trial.
@@ -177,27 +131,6 @@ mod tests {
         assert_eq!(meet(&mut memo, &"x".repeat(TEXT_BYTES_MAX + 1), &[5]), None);
         assert_eq!(meet(&mut memo, "b", &[]), Some(vec![1]));
         assert!(!memo.given_up);
-    }
-
-    #[test]
-    fn echoes_the_text_looked_up_last_for_one_field() {
-        let (raw, other) = (FieldId(7), FieldId(8));
-        let mut memo = Memo::default();
-        meet(&mut memo, "a", &[0]);
-        assert_eq!(memo.echo(raw, b"a"), None);
-        memo.remember_echo(raw, b"another text", 50);
-        assert_eq!(memo.echo(raw, b"a"), None);
-        memo.remember_echo(raw, b"a", 51);
-        meet(&mut memo, "b", &[1]);
-        memo.remember_echo(other, b"b", 52);
-        assert_eq!((memo.echo(raw, b"b"), memo.echo(other, b"b"), memo.echo(raw, b"a")), (None, None, None));
-        meet(&mut memo, "a", &[]);
-        assert_eq!(
-            (memo.echo(raw, b"a"), memo.echo(raw, b"A"), memo.echo(other, b"a")),
-            (Some(51), None, None)
-        );
-        memo.pass();
-        assert!(!memo.may_echo() && memo.echo(raw, b"a").is_none());
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl TermTable {
 /// Whether two terms are equal. Most are short: two overlapping words each, without a call of `memcmp` (which took a tenth of
 /// the time of indexing).
 #[inline]
-pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
+fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
