@@ -207,9 +207,9 @@ impl Blocks {
         }
         for (chunk, (min, max)) in values.chunks(BLOCK).zip(&self.ranges).filter(|(_, (min, max))| min < max)
         {
-            let residuals = match chunk.as_array::<BLOCK>() {
-                Some(block) => block.map(|value| place(value) - min),
-                None => std::array::from_fn(|i| place(*chunk.get(i).unwrap_or(&chunk[0])) - min),
+            let residuals = match <&[i64; BLOCK]>::try_from(chunk) {
+                Ok(block) => block.map(|value| place(value) - min),
+                Err(_) => std::array::from_fn(|i| place(*chunk.get(i).unwrap_or(&chunk[0])) - min),
             };
             pack(&residuals, bits_for(max - min), out);
         }
