@@ -129,6 +129,16 @@ impl<'a> IngestDocument<'a> {
         }
     }
 
+    /// As [`Self::text`], without looking where characters start.
+    #[inline]
+    fn bytes(&self, span: Span) -> &[u8] {
+        let (start, len) = (span.start as usize, span.len as usize);
+        match start.checked_sub(self.source.len()) {
+            None => &self.source.as_bytes()[start..start + len],
+            Some(start) => &self.arena.as_bytes()[start..start + len],
+        }
+    }
+
     /// The text, outliving later edits: borrowed from the source, copied from the arena.
     pub fn text_kept(&self, span: Span) -> Cow<'a, str> {
         let (start, len) = (span.start as usize, span.len as usize);
@@ -176,7 +186,8 @@ impl<'a> IngestDocument<'a> {
             let is_it = if node.is(flag::KEY_ESCAPED) {
                 self.key(child) == name
             } else {
-                self.text(node.key) == name
+                // Lengths first: most names differ in theirs.
+                node.key.len as usize == name.len() && self.bytes(node.key) == name.as_bytes()
             };
             if is_it {
                 return Some((child, before));
@@ -465,7 +476,7 @@ impl<'a> IngestDocument<'a> {
             return Err(too_large());
         }
         if !node.is(flag::EDITED) {
-            out.extend_from_slice(self.text(node.text).as_bytes());
+            out.extend_from_slice(self.bytes(node.text));
             return Ok(());
         }
         check_depth(depth)?;
@@ -478,8 +489,15 @@ impl<'a> IngestDocument<'a> {
             }
             let member = self.node(child);
             if node.kind == Kind::Object {
+                if let Some(last) = self.untouched_run(child) {
+                    let (first, last) = (member.key, self.node(last));
+                    let len = last.text.start + last.text.len - (first.start - 1);
+                    out.extend_from_slice(self.bytes(Span { start: first.start - 1, len }));
+                    child = last.next;
+                    continue;
+                }
                 out.push(b'"');
-                out.extend_from_slice(self.text(member.key).as_bytes());
+                out.extend_from_slice(self.bytes(member.key));
                 out.extend_from_slice(b"\":");
             }
             self.write_below(child, out, depth + 1, end_max)?;
@@ -487,6 +505,31 @@ impl<'a> IngestDocument<'a> {
         }
         out.push(close);
         Ok(())
+    }
+
+    /// The last of the members from `first` on that lie in the source one after the other as they were: they are copied as one.
+    /// `None` when `first` itself does not.
+    #[inline]
+    fn untouched_run(&self, first: NodeId) -> Option<NodeId> {
+        let mut last = None;
+        let mut key_start = self.node(first).key.start;
+        let mut next = first;
+        while next != NONE {
+            let member = self.node(next);
+            // `"key":value` and nothing else; a value that was made or replaced lies elsewhere.
+            let follows = member.key.start == key_start
+                && member.text.start == member.key.start + member.key.len + 2
+                && !member.is(flag::EDITED)
+                && (member.text.start as usize) < self.source.len();
+            if !follows {
+                break;
+            }
+            last = Some(next);
+            // `,"` before the next key.
+            key_start = member.text.start + member.text.len + 2;
+            next = member.next;
+        }
+        last
     }
 
     /// The value as JSON text.
