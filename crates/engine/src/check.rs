@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use limber_segment::{LiveDocs, Segment};
-use limber_store::term_index::TermIndexCache;
 use limber_store::Directory;
+use limber_store::term_index::TermIndexCache;
 
 use crate::api::Result;
 use crate::data_folder::{Found, for_each_shard};
@@ -34,9 +34,9 @@ pub fn check_data_folder(path: &Path) -> Result<DataFolderReport> {
     let cache = TermIndexCache::native();
     let mut report = DataFolderReport::default();
     for_each_shard(path, |found| match found {
-        Found::LeftOver { folder } => report
-            .lines
-            .push(format!("{folder}: left over from a creation or deletion that was cut short")),
+        Found::LeftOver { folder } => {
+            report.lines.push(format!("{folder}: left over from a creation or deletion that was cut short"))
+        }
         Found::Shard { place, directory, .. } => check_shard(&directory, &place, &cache, &mut report),
         Found::Broken(problem) => report.problem(problem),
     })?;

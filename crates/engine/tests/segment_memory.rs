@@ -26,7 +26,8 @@ fn fill(node: &Node) {
     for segment in 0..4 {
         let numbers = segment * DOCUMENTS / 4..(segment + 1) * DOCUMENTS / 4;
         let ids: Vec<String> = numbers.map(id).collect();
-        let sources: Vec<String> = ids.iter().map(|id| json!({"k": format!("key {id}")}).to_string()).collect();
+        let sources: Vec<String> =
+            ids.iter().map(|id| json!({"k": format!("key {id}")}).to_string()).collect();
         let operations: Vec<_> =
             ids.iter().zip(&sources).map(|(id, source)| index("t", id, source.as_bytes())).collect();
         let request =

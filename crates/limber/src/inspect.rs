@@ -10,8 +10,10 @@ use crate::rest::human_bytes;
 
 /// Show how large the term indices (FSTs) of a data folder are whose server is not running
 #[derive(Debug, clap::Args)]
-#[command(after_help = "What `indices.segment_memory.off_heap.enable: false` would keep in memory is the total; with `true` it is \
-at most `indices.segment_memory.off_heap.size`, whatever the total.")]
+#[command(
+    after_help = "What `indices.segment_memory.off_heap.enable: false` would keep in memory is the total; with `true` it is \
+at most `indices.segment_memory.off_heap.size`, whatever the total."
+)]
 pub struct InspectCommand {
     /// The data folder
     #[arg(value_name = "DIR")]

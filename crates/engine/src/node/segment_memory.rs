@@ -162,7 +162,8 @@ pub(super) fn of_shard(shard: &Shard, figures: &Figures) -> SegmentMemory {
     let mut sum = SegmentMemory::default();
     each_field(shard, figures, |_, index_bytes, figures| sum.add(index_bytes, figures));
     if let Ok(core) = shard.core() {
-        sum.directory_bytes = core.published_segments().iter().map(|one| one.term_index_directory_bytes()).sum();
+        sum.directory_bytes =
+            core.published_segments().iter().map(|one| one.term_index_directory_bytes()).sum();
     }
     sum
 }

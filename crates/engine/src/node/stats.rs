@@ -47,7 +47,8 @@ impl Node {
         let mut all = Value::Object(Map::new());
         let mut indices = Map::new();
         let mut response = BroadcastResponse::default();
-        let figures = if request.wants("segment_memory") { self.term_index_figures() } else { Figures::new() };
+        let figures =
+            if request.wants("segment_memory") { self.term_index_figures() } else { Figures::new() };
         for (metadata, live) in self.live_of(expression, options)? {
             let copies = 1 + live.core.settings.load().number_of_replicas;
             let mut of_index = Value::Object(Map::new());

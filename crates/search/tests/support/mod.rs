@@ -31,14 +31,7 @@ impl Shards {
         let directory: Arc<dyn Directory> = Arc::new(FsDirectory::open(folder.path()).expect("opens"));
         let mapping =
             Arc::new(Mapping::parse(mapping, &MappingSettings::default()).expect("a sound mapping"));
-        Shards {
-            folder,
-            directory,
-            cache: TermIndexCache::native(),
-            mapping,
-            segment_count: 0,
-            seq_no: 0,
-        }
+        Shards { folder, directory, cache: TermIndexCache::native(), mapping, segment_count: 0, seq_no: 0 }
     }
 
     /// One segment of these documents; `deleted` are marked after it was written.

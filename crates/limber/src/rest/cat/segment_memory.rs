@@ -12,7 +12,11 @@ const COLUMNS: &[Column] = &[
     text("index", "i,idx", "index name"),
     text("field", "f", "field name"),
     number("segments", "sc", "segments that have terms of the field"),
-    number("term_index", "ti,size", "size of the term index (FSTs) on disk; what the native scheme keeps in memory"),
+    number(
+        "term_index",
+        "ti,size",
+        "size of the term index (FSTs) on disk; what the native scheme keeps in memory",
+    ),
     number("resident", "r", "memory of the term-index pages that are loaded"),
     number("resident.pages", "rp", "pages that are loaded"),
     number("pages", "p", "pages of the segments that were asked so far"),
