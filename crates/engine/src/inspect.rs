@@ -10,6 +10,7 @@ use limber_store::term_index::{Scheme, TermIndexCache};
 
 use crate::api::Result;
 use crate::data_folder::{Found, for_each_shard};
+use crate::node::IndexAndField;
 use crate::shard::Commit;
 
 /// One field of one index, over all its committed segments.
@@ -25,7 +26,7 @@ pub struct FieldTermIndex {
 #[derive(Debug, Default)]
 pub struct TermIndexReport {
     /// By index and field.
-    pub fields: BTreeMap<(Arc<str>, Arc<str>), FieldTermIndex>,
+    pub fields: BTreeMap<IndexAndField, FieldTermIndex>,
     /// FSTs, one a field and segment, by size: entry `i` counts those of less than `4^i` KiB that are in no entry before.
     pub histogram: [u64; 8],
     pub segment_count: u64,

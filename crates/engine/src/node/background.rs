@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::Node;
 use crate::api::IndicesOptions;
 use crate::settings::Durability;
-use crate::shard::{Shard, is_filling};
+use crate::shard::{Shard, is_filling, largest_buffer};
 use crate::waiting::waiting;
 
 /// How often the scheduler looks for work.
@@ -88,7 +88,7 @@ impl Background {
 }
 
 impl Node {
-    fn shards(&self) -> Vec<Arc<Shard>> {
+    pub(super) fn shards(&self) -> Vec<Arc<Shard>> {
         self.live.load().values().flat_map(|index| index.shards.iter().cloned()).collect()
     }
 
@@ -141,9 +141,9 @@ impl Node {
             }
         }
         while is_filling(&self.ledger.indexing) && !self.closed.load(Ordering::Acquire) {
-            let largest = shards.iter().max_by_key(|shard| shard.buffered_bytes());
-            if !largest.is_some_and(|shard| shard.buffered_bytes() > 0 && write(shard)) {
-                return;
+            match largest_buffer(&shards, &self.ledger.indexing) {
+                Some(shard) if write(shard) => {}
+                _ => return,
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::api::*;
 use crate::catalog::names::{check_index_name, has_wildcard, index_not_found_because};
 use crate::catalog::{Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
 use crate::settings::{IndexSettings, check_new, defaults};
-use crate::shard::{Host, IndexCore, create_files, store_error};
+use crate::shard::{Host, IndexCore, create_files, largest_buffer, store_error};
 
 /// Metadata of an index, in its folder.
 pub(super) const METADATA_NAME: &str = "index.json";
@@ -380,12 +380,9 @@ impl Host for Node {
     }
 
     fn relieve_indexing_memory(&self, bytes: u64) {
-        let live = self.live.load_full();
-        let shards = live.values().flat_map(|index| &index.shards);
-        let largest = shards.max_by_key(|shard| shard.buffered_bytes());
         let pool = &self.ledger.indexing;
         let is_full = || pool.used_bytes().saturating_add(bytes) > pool.limit_bytes();
-        if let Some(shard) = largest
+        if let Some(shard) = largest_buffer(&self.shards(), pool)
             && let Err(error) = shard.write_buffers_if(is_full)
         {
             tracing::warn!(index = %shard.index.name, %error, "buffers could not be written out");

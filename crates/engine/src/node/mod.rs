@@ -26,4 +26,4 @@ mod upkeep;
 
 pub use open::{Node, NodeConfig};
 pub use search::{DescribedQuery, SearchTarget};
-pub use segment_memory::SegmentMemory;
+pub use segment_memory::{IndexAndField, SegmentMemory};

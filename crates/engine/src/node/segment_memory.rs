@@ -15,6 +15,9 @@ use crate::shard::Shard;
 const ENABLE: &str = "indices.segment_memory.off_heap.enable";
 pub(super) const SIZE: &str = "indices.segment_memory.off_heap.size";
 
+/// Name of an index and path of one of its fields.
+pub type IndexAndField = (Arc<str>, Arc<str>);
+
 /// One field of one index, over all its segments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SegmentMemory {
@@ -105,7 +108,7 @@ impl Node {
         &self,
         expression: &str,
         options: IndicesOptions,
-    ) -> Result<BTreeMap<(Arc<str>, Arc<str>), SegmentMemory>> {
+    ) -> Result<BTreeMap<IndexAndField, SegmentMemory>> {
         let figures = self.term_index_figures();
         let mut rows: BTreeMap<_, SegmentMemory> = BTreeMap::new();
         for (metadata, live) in self.live_of(expression, options)? {

@@ -146,6 +146,14 @@ pub(crate) fn is_filling(pool: &Pool) -> bool {
     pool.used_bytes() > pool.limit_bytes() / 100 * FILLED_PERCENT
 }
 
+/// The shard whose buffers are the first to be written out for the memory of `pool`. `None` when buffers hold hardly any of it: what
+/// is charged for deletes that are kept in mind does not go by writing segments of a few documents.
+pub(crate) fn largest_buffer<'s>(shards: &'s [Arc<Shard>], pool: &Pool) -> Option<&'s Arc<Shard>> {
+    let buffered: u64 = shards.iter().map(|shard| shard.buffered_bytes()).sum();
+    let largest = shards.iter().max_by_key(|shard| shard.buffered_bytes());
+    largest.filter(|_| buffered > pool.limit_bytes() / 10)
+}
+
 impl Shard {
     pub(crate) fn new(
         index: Arc<IndexCore>,
