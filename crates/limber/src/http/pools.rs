@@ -56,7 +56,7 @@ struct Queue {
     jobs: VecDeque<Job>,
     /// Jobs that use a processor. One more than `threads` when a job goes on after waiting.
     running: usize,
-    /// Threads, and those of them without a job.
+    /// Threads, and those of them without a job, on their way to one included.
     workers: usize,
     idle: usize,
     started: usize,
@@ -152,17 +152,22 @@ impl Shared {
         std::thread::Builder::new().name(name).spawn(move || shared.work())?;
         queue.workers += 1;
         queue.started += 1;
+        // Until it has the queue and looks for a job.
+        queue.idle += 1;
         Ok(())
     }
 
     fn work(self: Arc<Self>) {
         set_thread_owner(Arc::new(Owner(self.clone())));
         let mut queue = self.queue.lock();
+        queue.idle -= 1;
         loop {
             if queue.running < self.threads
                 && let Some(job) = queue.jobs.pop_front()
             {
                 queue.running += 1;
+                // Several jobs may have counted on this thread while it was on its way.
+                self.let_one_run(&mut queue);
                 drop(queue);
                 self.run(job);
                 queue = self.queue.lock();
