@@ -131,6 +131,10 @@ impl Shard {
 
     /// Memory no longer agrees with the disk: the core takes no more writes until the shard was reopened.
     pub(super) fn disk_failed(&self, core: &Core, error: &limber_store::Error) -> RequestError {
+        // Closed meanwhile, or failed already: that is the reason, not what the log makes of it.
+        if let Err(reason) = core.check() {
+            return reason;
+        }
         let error_json = disk_error(error, &self.index.name);
         tracing::error!(index = %self.index.name, shard = self.number, %error, "shard failed");
         core.fail(error_json.clone());
