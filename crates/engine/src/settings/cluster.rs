@@ -255,7 +255,7 @@ mod tests {
         check(json!({"persistent": {}}), "Validation Failed: 1: no settings to update;");
         check(
             json!({"persistent": {"indices.segment_memory.off_heap.enable": "maybe"}}),
-            "Failed to parse value [maybe] as only [true] or [false] are allowed.",
+            "Failed to parse value [maybe] for setting [indices.segment_memory.off_heap.enable] as only [true] or [false] are allowed.",
         );
         check(
             json!({"persistent": {"search.max_buckets": "x"}}),
