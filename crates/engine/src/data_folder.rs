@@ -8,6 +8,7 @@ use limber_store::{Directory, Disk, FsDisk};
 
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
+use crate::node::{METADATA_NAME, index_folder, shard_folder};
 use crate::shard::store_error;
 
 pub(crate) enum Found {
@@ -28,16 +29,16 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
     }
     let disk = FsDisk::open(path).map_err(|error| store_error(&error))?;
     for uuid in disk.folders("indices").map_err(|e| store_error(&e))? {
-        let folder = format!("indices/{uuid}");
+        let folder = index_folder(&uuid);
         let directory = disk.folder(&folder).map_err(|e| store_error(&e))?;
-        if !directory.exists("index.json") {
+        if !directory.exists(METADATA_NAME) {
             visit(Found::LeftOver { folder });
             continue;
         }
         let metadata = directory
-            .open("index.json")
+            .open(METADATA_NAME)
             .map_err(|e| store_error(&e))
-            .and_then(|bytes| IndexMetadata::from_bytes(&bytes, &format!("{folder}/index.json")));
+            .and_then(|bytes| IndexMetadata::from_bytes(&bytes, &format!("{folder}/{METADATA_NAME}")));
         let metadata = match metadata {
             Ok(metadata) => metadata,
             Err(error) => {
@@ -46,8 +47,9 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
             }
         };
         for shard in 0..metadata.typed.number_of_shards {
-            let place = format!("{}[{shard}] ({folder}/{shard})", metadata.name);
-            visit(match disk.folder(&format!("{folder}/{shard}")) {
+            let folder = shard_folder(&uuid, shard);
+            let place = format!("{}[{shard}] ({folder})", metadata.name);
+            visit(match disk.folder(&folder) {
                 Ok(directory) => Found::Shard { index: metadata.name.clone(), place, directory },
                 Err(error) => Found::Broken(format!("{place}: {error}")),
             });

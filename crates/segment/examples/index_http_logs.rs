@@ -6,6 +6,8 @@
 //!
 //! Prints nanoseconds of CPU a document for the walk with the buffer and for the write, and the segment's bytes by section.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
@@ -20,19 +22,7 @@ use limber_segment::stored::StoredCodec;
 use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory};
-
-/// The mapping of Rally's track `http_logs` (challenge `append-no-conflicts`).
-const MAPPING: &str = r#"{
-    "dynamic": "strict",
-    "properties": {
-        "@timestamp": { "format": "strict_date_optional_time||epoch_second", "type": "date" },
-        "message": { "type": "keyword", "index": false, "doc_values": false },
-        "clientip": { "type": "ip" },
-        "request": { "type": "text", "fields": { "raw": { "ignore_above": 256, "type": "keyword" } } },
-        "status": { "type": "integer" },
-        "size": { "type": "integer" }
-    }
-}"#;
+use support::{MAPPING, auto_id, cpu_time};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -171,31 +161,4 @@ fn fastest(mut run: impl FnMut() -> Result<u64, Box<dyn Error>>) -> Result<u128,
         best = best.min(started.elapsed().as_nanos());
     }
     Ok(best)
-}
-
-/// CPU time of this thread, so that other work on the machine does not count (Linux).
-fn cpu_time() -> Result<Duration, Box<dyn Error>> {
-    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
-    let nanoseconds = schedstat.split(' ').next().ok_or("an empty schedstat")?;
-    Ok(Duration::from_nanos(nanoseconds.parse()?))
-}
-
-/// An id in the shape of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose middle advances with time.
-fn auto_id(number: u64) -> [u8; 20] {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut bytes = [0u8; 15];
-    let time = 1_700_000_000_000u64 + number / 500;
-    bytes[0] = number as u8;
-    bytes[1] = (number >> 16) as u8;
-    bytes[2..8].copy_from_slice(&time.to_be_bytes()[2..]);
-    bytes[8..14].copy_from_slice(b"\x02\x42\xac\x11\x00\x02");
-    bytes[14] = (number >> 8) as u8;
-    let mut id = [0; 20];
-    for (four, three) in id.chunks_exact_mut(4).zip(bytes.chunks_exact(3)) {
-        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
-        for (i, character) in four.iter_mut().enumerate() {
-            *character = ALPHABET[(bits >> (18 - 6 * i) & 63) as usize];
-        }
-    }
-    id
 }

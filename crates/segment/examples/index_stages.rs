@@ -10,6 +10,8 @@
 //! segments: other work on the machine only ever adds. Then bytes a document that full buffers claimed to hold, and page
 //! faults per 1,000 documents of filling and of writing them; both are means.
 
+mod support;
+
 use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;
@@ -20,21 +22,10 @@ use limber_mapping::{Field, FieldSink, Mapping, MappingSettings};
 use limber_segment::stored::StoredCodec;
 use limber_segment::{Buffer, DocumentMeta, SegmentId};
 use limber_store::FsDirectory;
+use support::{MAPPING, auto_id, cpu_time};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-
-/// The mapping of Rally's track `http_logs` (challenge `append-no-conflicts`), without its field that is not indexed.
-const MAPPING: &str = r#"{
-    "dynamic": "strict",
-    "properties": {
-        "@timestamp": { "format": "strict_date_optional_time||epoch_second", "type": "date" },
-        "clientip": { "type": "ip" },
-        "request": { "type": "text", "fields": { "raw": { "ignore_above": 256, "type": "keyword" } } },
-        "status": { "type": "integer" },
-        "size": { "type": "integer" }
-    }
-}"#;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -151,35 +142,9 @@ fn timed<E: Into<Box<dyn Error>>>(work: impl FnOnce() -> Result<(), E>) -> Resul
     Ok(cpu_time()? - started)
 }
 
-fn cpu_time() -> Result<Duration, Box<dyn Error>> {
-    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
-    let nanoseconds = schedstat.split(' ').next().ok_or("an empty schedstat")?;
-    Ok(Duration::from_nanos(nanoseconds.parse()?))
-}
-
 /// Minor page faults of this thread so far (Linux, proc(5): the tenth field of `stat`).
 fn page_faults() -> Result<u64, Box<dyn Error>> {
     let stat = std::fs::read_to_string("/proc/thread-self/stat")?;
     let after_name = stat.rsplit(')').next().ok_or("an empty stat")?;
     Ok(after_name.split_whitespace().nth(7).ok_or("a short stat")?.parse()?)
-}
-
-/// An id in the shape of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose middle advances with time.
-fn auto_id(number: u64) -> [u8; 20] {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut bytes = [0u8; 15];
-    let time = 1_700_000_000_000u64 + number / 500;
-    bytes[0] = number as u8;
-    bytes[1] = (number >> 16) as u8;
-    bytes[2..8].copy_from_slice(&time.to_be_bytes()[2..]);
-    bytes[8..14].copy_from_slice(b"\x02\x42\xac\x11\x00\x02");
-    bytes[14] = (number >> 8) as u8;
-    let mut id = [0; 20];
-    for (four, three) in id.chunks_exact_mut(4).zip(bytes.chunks_exact(3)) {
-        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
-        for (i, character) in four.iter_mut().enumerate() {
-            *character = ALPHABET[(bits >> (18 - 6 * i) & 63) as usize];
-        }
-    }
-    id
 }

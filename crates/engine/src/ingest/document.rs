@@ -1,6 +1,7 @@
 //! One document on its way through a pipeline: its source, its metadata (`_index`, `_id`, ...) and `_ingest`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use limber_mapping::RequestError;
 
@@ -120,23 +121,27 @@ impl<'a> IngestDocument<'a> {
         &self.nodes[id as usize]
     }
 
+    /// The source or the arena, and where in it the span lies.
     #[inline]
-    pub fn text(&self, span: Span) -> &str {
+    fn place(&self, span: Span) -> (&str, Range<usize>) {
         let (start, len) = (span.start as usize, span.len as usize);
         match start.checked_sub(self.source.len()) {
-            None => &self.source[start..start + len],
-            Some(start) => &self.arena[start..start + len],
+            None => (self.source, start..start + len),
+            Some(start) => (&self.arena, start..start + len),
         }
+    }
+
+    #[inline]
+    pub fn text(&self, span: Span) -> &str {
+        let (text, range) = self.place(span);
+        &text[range]
     }
 
     /// As [`Self::text`], without looking where characters start.
     #[inline]
     fn bytes(&self, span: Span) -> &[u8] {
-        let (start, len) = (span.start as usize, span.len as usize);
-        match start.checked_sub(self.source.len()) {
-            None => &self.source.as_bytes()[start..start + len],
-            Some(start) => &self.arena.as_bytes()[start..start + len],
-        }
+        let (text, range) = self.place(span);
+        &text.as_bytes()[range]
     }
 
     /// The text, outliving later edits: borrowed from the source, copied from the arena.

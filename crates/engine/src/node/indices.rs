@@ -17,7 +17,7 @@ use crate::settings::{IndexSettings, check_new, defaults};
 use crate::shard::{Host, IndexCore, create_files, largest_buffer, store_error};
 
 /// Metadata of an index, in its folder.
-pub(super) const METADATA_NAME: &str = "index.json";
+pub(crate) const METADATA_NAME: &str = "index.json";
 
 impl Node {
     /// `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.

@@ -18,11 +18,11 @@ pub(crate) struct LiveIndex {
 }
 
 /// Folder of a shard, relative to the data folder.
-pub(super) fn shard_folder(uuid: &str, shard: u32) -> String {
+pub(crate) fn shard_folder(uuid: &str, shard: u32) -> String {
     format!("indices/{uuid}/{shard}")
 }
 
-pub(super) fn index_folder(uuid: &str) -> String {
+pub(crate) fn index_folder(uuid: &str) -> String {
     format!("indices/{uuid}")
 }
 

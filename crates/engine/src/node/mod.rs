@@ -24,6 +24,8 @@ mod templates;
 mod update;
 mod upkeep;
 
+pub(crate) use indices::METADATA_NAME;
+pub(crate) use live::{index_folder, shard_folder};
 pub use open::{Node, NodeConfig};
 pub use search::{DescribedQuery, SearchTarget};
 pub use segment_memory::{IndexAndField, SegmentMemory};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::live::LiveIndex;
-use super::segment_memory::{Figures, cache_to_json, of_shard};
+use super::segment_memory::{cache_to_json, of_shard};
 use crate::api::*;
 use crate::api_health::*;
 use crate::catalog::IndexMetadata;
@@ -47,8 +47,7 @@ impl Node {
         let mut all = Value::Object(Map::new());
         let mut indices = Map::new();
         let mut response = BroadcastResponse::default();
-        let figures =
-            if request.wants("segment_memory") { self.term_index_figures() } else { Figures::new() };
+        let figures = request.wants("segment_memory").then(|| self.term_index_figures());
         for (metadata, live) in self.live_of(expression, options)? {
             let copies = 1 + live.core.settings.load().number_of_replicas;
             let mut of_index = Value::Object(Map::new());
@@ -56,7 +55,10 @@ impl Node {
             for shard in &live.shards {
                 response.total += copies;
                 response.successful += u32::from(shard.is_started());
-                let stats = ShardStats { segment_memory: of_shard(shard, &figures), ..shard.stats() };
+                let mut stats = shard.stats();
+                if let Some(figures) = &figures {
+                    stats.segment_memory = of_shard(shard, figures);
+                }
                 let sections = sections(shard, &stats, request, self.now_millis());
                 add(&mut of_index, &sections);
                 if request.level == StatsLevel::Shards {

@@ -28,8 +28,6 @@ pub struct PoolStats {
 }
 
 pub struct Pool {
-    name: &'static str,
-    threads: usize,
     queue_size: usize,
     shared: Arc<Shared>,
 }
@@ -79,7 +77,7 @@ impl Pool {
         for _ in 0..threads {
             shared.start_worker(&mut shared.queue.lock())?;
         }
-        Ok(Pool { name, threads, queue_size, shared })
+        Ok(Pool { queue_size, shared })
     }
 
     /// Queues `job`; `false` when the queue is full.
@@ -96,8 +94,8 @@ impl Pool {
 
     pub fn stats(&self) -> PoolStats {
         PoolStats {
-            name: self.name,
-            threads: self.threads,
+            name: self.shared.name,
+            threads: self.shared.threads,
             queue: self.shared.queue.lock().jobs.len(),
             queue_size: self.queue_size,
             active: self.shared.active.load(Ordering::Relaxed),

@@ -1,0 +1,44 @@
+//! What the examples share that index http_logs.
+
+use std::error::Error;
+use std::time::Duration;
+
+/// The mapping of Rally's track `http_logs` (challenge `append-no-conflicts`).
+pub const MAPPING: &str = r#"{
+    "dynamic": "strict",
+    "properties": {
+        "@timestamp": { "format": "strict_date_optional_time||epoch_second", "type": "date" },
+        "message": { "type": "keyword", "index": false, "doc_values": false },
+        "clientip": { "type": "ip" },
+        "request": { "type": "text", "fields": { "raw": { "ignore_above": 256, "type": "keyword" } } },
+        "status": { "type": "integer" },
+        "size": { "type": "integer" }
+    }
+}"#;
+
+/// CPU time of this thread, so that other work on the machine does not count (Linux).
+pub fn cpu_time() -> Result<Duration, Box<dyn Error>> {
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = schedstat.split(' ').next().ok_or("an empty schedstat")?;
+    Ok(Duration::from_nanos(nanoseconds.parse()?))
+}
+
+/// An id in the shape of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose middle advances with time.
+pub fn auto_id(number: u64) -> [u8; 20] {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut bytes = [0u8; 15];
+    let time = 1_700_000_000_000u64 + number / 500;
+    bytes[0] = number as u8;
+    bytes[1] = (number >> 16) as u8;
+    bytes[2..8].copy_from_slice(&time.to_be_bytes()[2..]);
+    bytes[8..14].copy_from_slice(b"\x02\x42\xac\x11\x00\x02");
+    bytes[14] = (number >> 8) as u8;
+    let mut id = [0; 20];
+    for (four, three) in id.chunks_exact_mut(4).zip(bytes.chunks_exact(3)) {
+        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
+        for (i, character) in four.iter_mut().enumerate() {
+            *character = ALPHABET[(bits >> (18 - 6 * i) & 63) as usize];
+        }
+    }
+    id
+}
