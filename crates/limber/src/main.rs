@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use limber_race::builtin::ExportCommand;
 use limber_race::cli::{CompareCommand, InfoCommand, ListCommand, RaceCommand, exit_code};
+use limber_race::schemes::SchemesCommand;
 
 use crate::config::{Config, Overrides};
 use crate::race_server::ChildServer;
@@ -43,6 +44,7 @@ struct Cli {
 enum Command {
     Serve(ServeCommand),
     Race(Box<RaceCommand>),
+    RaceSchemes(SchemesCommand),
     #[command(subcommand)]
     List(ListCommand),
     Info(InfoCommand),
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
             return report(export.run(&mut std::io::stdout()).map_err(Into::into));
         }
         Command::Race(race) => race.run(&ChildServer),
+        Command::RaceSchemes(race) => race.run(&ChildServer),
         Command::List(list) => list.run(),
         Command::Info(info) => info.run(),
         Command::Compare(compare) => compare.run(),

@@ -393,7 +393,7 @@ impl CompareCommand {
 }
 
 /// A reader that stops reading (`| head`) is no error.
-fn printed(result: std::io::Result<()>) -> Result<(), RaceError> {
+pub(crate) fn printed(result: std::io::Result<()>) -> Result<(), RaceError> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
@@ -401,14 +401,14 @@ fn printed(result: std::io::Result<()>) -> Result<(), RaceError> {
 }
 
 /// Where races and unpacked corpora are kept.
-fn folder() -> Result<PathBuf, RaceError> {
+pub(crate) fn folder() -> Result<PathBuf, RaceError> {
     limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME")).ok_or_else(|| {
         RaceError::Arguments("set LIMBER_HOME (or HOME) to a folder in which races can be kept".into())
     })
 }
 
 /// A flag that the first interrupt sets; the second one ends the process at once.
-fn cancel_on_interrupt() -> Arc<AtomicBool> {
+pub(crate) fn cancel_on_interrupt() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let shared = Arc::clone(&flag);
     let listen = move || {

@@ -11,3 +11,4 @@ pub mod load;
 pub mod model;
 pub mod race;
 pub mod report;
+pub mod schemes;

@@ -3,6 +3,7 @@
 pub mod access_log;
 pub mod catalog;
 pub mod command;
+pub mod events;
 pub mod generator;
 
 pub use catalog::{Documents, documents, export, files, names};

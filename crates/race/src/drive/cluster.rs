@@ -67,7 +67,15 @@ impl Cluster {
     }
 
     pub fn post(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
-        let request = Request::builder(Method::Post, path)
+        self.send_json(Method::Post, path, body)
+    }
+
+    pub fn put(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
+        self.send_json(Method::Put, path, body)
+    }
+
+    fn send_json(&mut self, method: Method, path: &str, body: &Value) -> Result<Answer, HttpError> {
+        let request = Request::builder(method, path)
             .header("accept", "application/json")
             .header("content-type", "application/json")
             .body(body.to_string())

@@ -23,6 +23,7 @@ use super::sample::Sample;
 use super::schedule::LoopRule;
 use super::statistics::TaskStatistics;
 use super::throttle::Throttle;
+use crate::load::selection::is_built_in_param_source;
 use crate::model::{ScheduleElement, Task, Track};
 
 /// Rally ends a round every 30 s; a shorter one bounds the samples that wait.
@@ -118,7 +119,9 @@ fn plan_task(
 ) -> Result<Box<dyn Operation>, DriveError> {
     let kind = task.operation.kind.as_str();
     let wrong = |reason: String| DriveError::track(&task.name, reason);
-    if let Some(source) = &task.operation.param_source {
+    if let Some(source) = &task.operation.param_source
+        && !is_built_in_param_source(kind, source)
+    {
         return Err(wrong(format!("parameter source [{source}] is not supported (it needs a track plugin)")));
     }
     let (_, plan_operation) = KINDS

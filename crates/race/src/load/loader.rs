@@ -93,7 +93,7 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
         let set = &mut track.corpora[corpus_index].documents[set_index];
         match (&spec.source, &place.folder) {
             (TrackSource::BuiltIn { name, corpus }, _) => {
-                let documents = builtin::documents(name, corpus.as_deref(), spec.test_mode)?;
+                let documents = builtin::documents(name, &corpus_name, corpus.as_deref(), spec.test_mode)?;
                 if let (Some(path), 1..) = (corpus, documents.skipped) {
                     let _ = writeln!(
                         log,

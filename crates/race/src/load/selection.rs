@@ -133,6 +133,17 @@ fn split_extension(file: &str) -> (&str, &str) {
     }
 }
 
+/// Whether operations of this type have this parameter source without a plugin.
+pub fn is_built_in_param_source(operation_type: &str, source: &str) -> bool {
+    match operation_type {
+        // The name of the bulk parameter source itself.
+        "bulk" => source == "file-reader",
+        // Takes the operation's `searches` in turn (`drive/operation/search.rs`).
+        "search" => source == "limber-searches",
+        _ => false,
+    }
+}
+
 /// Refuses, by name, what the challenge needs and `drive` does not have.
 ///
 /// # Errors
@@ -161,9 +172,9 @@ pub fn check_supported(challenge: &Challenge, files: &TrackFiles) -> Result<(), 
             Some(_) => return refuse(format!("operation type [{}] is not supported yet", operation.kind)),
             None => return from_plugin("operation type", &operation.kind),
         }
-        // `file-reader` is the name of the bulk parameter source itself.
-        let built_in = |source: &str| source == "file-reader" && operation.kind == "bulk";
-        if let Some(source) = operation.param_source.as_deref().filter(|source| !built_in(source)) {
+        if let Some(source) = operation.param_source.as_deref()
+            && !is_built_in_param_source(&operation.kind, source)
+        {
             return from_plugin("parameter source", source);
         }
         if let Some(schedule) = task.schedule.as_deref()

@@ -378,6 +378,6 @@ fn the_built_in_track_loads_and_exports() {
         load(&unknown, &mut std::io::sink())
             .unwrap_err()
             .to_string()
-            .contains("built-in tracks: [log_ingest]")
+            .contains("built-in tracks: [log_ingest, segment_memory]")
     );
 }

@@ -1,13 +1,17 @@
 //! `search`: one query, or a scroll if `pages` is given (`runner.py`, `Query`; `track/params.py`, `SearchParamSource`).
 //!
 //! The request is built once. The answer is waited for in full and, unless `detailed-results` asks for more, not looked into.
+//!
+//! With the parameter source `limber-searches` (not Rally's; the built-in track `segment_memory` has it in Python for Rally) the
+//! operation has a list `searches` of `{"index": ..., "body": ...}`, which every client takes in turn from a place of its own.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::assertions::Assertions;
-use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, plain, steady};
+use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner, plain};
 use super::scroll_search;
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request, RequestBuilder, Response};
@@ -22,12 +26,27 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     if plan.param("assertions").is_some() && !is_detailed {
         return Err("The property [detailed-results] must be [true] if assertions are defined".into());
     }
-    let body = body_with_size(plan)?;
-    let mut builder = search_request(plan, body.as_ref())?;
-    if !is_detailed {
-        builder = builder.enough_when(|_| true);
-    }
-    Ok(steady(Search { request: builder.build(), timeout: plan.timeout()?, is_detailed, assertions }))
+    let prepared = |builder: RequestBuilder| match is_detailed {
+        true => builder.build(),
+        false => builder.enough_when(|_| true).build(),
+    };
+    let requests = match plan.task.operation.param_source {
+        Some(_) => searches(plan)?
+            .into_iter()
+            .map(|(index, body)| Ok(prepared(request_to(plan, index, Some(body))?)))
+            .collect::<Result<_, String>>()?,
+        None => vec![prepared(search_request(plan, body_with_size(plan)?.as_ref())?)],
+    };
+    Ok(Box::new(Searches(Arc::new(Search { requests, timeout: plan.timeout()?, is_detailed, assertions }))))
+}
+
+/// The list `searches` as (index, body).
+fn searches<'a>(plan: &'a Plan<'_>) -> Result<Vec<(&'a str, &'a Value)>, String> {
+    let wrong = || "'searches' must be a list of objects with 'index' and 'body', and not empty".to_owned();
+    let searches =
+        plan.mandatory("searches")?.as_array().filter(|list| !list.is_empty()).ok_or_else(wrong)?;
+    let pair = |search: &'a Value| Some((search.get("index")?.as_str()?, search.get("body")?));
+    searches.iter().map(|search| pair(search).ok_or_else(wrong)).collect()
 }
 
 /// `GET /<index>/_search` with the operation's query parameters and headers.
@@ -36,6 +55,10 @@ pub fn search_request(plan: &Plan<'_>, body: Option<&Value>) -> Result<RequestBu
         return Err("'with-point-in-time-from' is not supported yet".into());
     }
     let target = plan.target()?.ok_or("'index' or 'data-stream' is mandatory and is missing")?;
+    request_to(plan, &target, body)
+}
+
+fn request_to(plan: &Plan<'_>, target: &str, body: Option<&Value>) -> Result<RequestBuilder, String> {
     let path = match plan.text("type")?.filter(|kind| !kind.is_empty()) {
         Some(kind) => format!("/{target}/{kind}/_search"),
         None => format!("/{target}/_search"),
@@ -66,19 +89,42 @@ pub fn body_with_size(plan: &Plan<'_>) -> Result<Option<Value>, String> {
 }
 
 struct Search {
-    request: Request,
+    /// Taken in turn; mostly just one.
+    requests: Vec<Request>,
     timeout: Option<Duration>,
     is_detailed: bool,
     assertions: Option<Assertions>,
 }
 
-impl Steady for Search {
-    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
+struct Searches(Arc<Search>);
+
+impl Operation for Searches {
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+        let count = self.0.requests.len();
+        let runner = |client: &u32| -> Box<dyn Runner> {
+            let next = *client as usize * count / clients_total.max(1) as usize % count;
+            Box::new(SearchRunner { search: Arc::clone(&self.0), next })
+        };
+        Ok(clients.iter().map(runner).collect())
+    }
+}
+
+struct SearchRunner {
+    search: Arc<Search>,
+    /// Position of the next request.
+    next: usize,
+}
+
+impl Runner for SearchRunner {
+    fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a> {
+        let search = &*self.search;
+        let request = &search.requests[self.next];
+        self.next = (self.next + 1) % search.requests.len();
         Box::pin(async move {
-            let response = exchange.send(&self.request, self.timeout).await?;
-            if self.is_detailed {
+            let response = exchange.send(request, search.timeout).await?;
+            if search.is_detailed {
                 let properties = details(&response)?;
-                if let Some(assertions) = &self.assertions {
+                if let Some(assertions) = &search.assertions {
                     assertions.check(&properties)?;
                 }
             }

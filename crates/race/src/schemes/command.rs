@@ -1,0 +1,79 @@
+//! `limber race-schemes`: what the user types and sees.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+
+use super::{SchemesConfig, race_schemes, table};
+use crate::cli::{ServerProvider, cancel_on_interrupt, folder, printed};
+use crate::load::params::parse;
+use crate::model::Params;
+use crate::race::RaceError;
+use crate::report::RaceStore;
+
+/// Race the two schemes of the term index: all of it resident, or cached under a budget
+///
+/// Starts two servers with temporary data folders, loads the track segment_memory into both, and races its writes and queries on each in
+/// turn. Prints what the cached scheme saves in memory and what it costs in speed, then how queries slow down as the budget shrinks.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:
+  limber race-schemes
+  limber race-schemes --rounds 15 --budget 10 --sweep ''
+  limber race-schemes --sweep-file sweep.csv")]
+pub struct SchemesCommand {
+    /// Rounds that count, each a race of both servers
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: u32,
+    /// Budget of the cached scheme, percent of what the native scheme has resident
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
+    pub budget: f64,
+    /// Budgets to query at afterwards, percents separated by commas; '' for none
+    #[arg(long, value_name = "PERCENTS", default_value = "100,50,25,10,5,2,1")]
+    pub sweep: String,
+    /// Write the sweep to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub sweep_file: Option<PathBuf>,
+    /// Parameters of the track segment_memory: key:value,key2:value2, a JSON object, or a .json file
+    #[arg(long, value_name = "PARAMS")]
+    pub track_params: Option<String>,
+    /// Check that it runs: few documents, no figures worth keeping
+    #[arg(long)]
+    pub test_mode: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 1_000.0 => Ok(value),
+        _ => Err(format!("[{text}] is not a percentage above 0")),
+    }
+}
+
+impl SchemesCommand {
+    /// Races and prints the tables.
+    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
+        let sweep_percent = match self.sweep.trim() {
+            "" => Vec::new(),
+            list => list
+                .split(',')
+                .map(percent)
+                .collect::<Result<_, _>>()
+                .map_err(|reason| RaceError::Arguments(format!("--sweep: {reason}")))?,
+        };
+        let config = SchemesConfig {
+            rounds: self.rounds,
+            budget_percent: self.budget,
+            sweep_percent,
+            test_mode: self.test_mode,
+            track_params: self.track_params.as_deref().map_or_else(|| Ok(Params::new()), parse)?,
+            now_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+            store: RaceStore::new(&folder()?),
+            is_cancelled: cancel_on_interrupt(),
+        };
+        let outcome = race_schemes(&config, provider, &mut std::io::stderr())?;
+        if let Some(path) = &self.sweep_file {
+            std::fs::write(path, table::sweep_csv(&outcome.sweep))?;
+        }
+        printed(table::write(&outcome, &mut std::io::stdout().lock()))
+    }
+}

@@ -1,0 +1,74 @@
+//! "How fast was it, and how much memory did the term index take?", of one server in one round.
+
+use serde_json::Value;
+
+use crate::report::results::TaskResults;
+
+/// Disk use of all indices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Store {
+    pub bytes: u64,
+    pub segment_count: u64,
+}
+
+/// The server's section `segment_memory`, cumulative since its start where it counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Memory {
+    /// Pages in memory with their upkeep.
+    pub resident_bytes: u64,
+    /// The policy's sketches.
+    pub policy_bytes: u64,
+    pub hit_count: u64,
+    pub miss_count: u64,
+    pub load_count: u64,
+    pub load_nanos: u64,
+}
+
+impl Memory {
+    /// Errors: `None` when a number is missing.
+    pub fn read(section: &Value) -> Option<Memory> {
+        let cache = section.get("cache")?;
+        let count = |name: &str| cache.get(name)?.as_u64();
+        Some(Memory {
+            resident_bytes: count("resident_size_in_bytes")?,
+            policy_bytes: count("policy_size_in_bytes")?,
+            hit_count: count("hit_count")? + count("first_level_hit_count")?,
+            miss_count: count("miss_count")?,
+            load_count: count("load_count")?,
+            load_nanos: count("load_time_in_nanos")?,
+        })
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.resident_bytes + self.policy_bytes
+    }
+}
+
+/// Throughput (docs/s or ops/s) and percentiles of the service time (ms) of one task.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Speed {
+    pub per_s: f64,
+    pub p50_ms: f64,
+    pub p90_ms: f64,
+    pub p99_ms: f64,
+}
+
+impl Speed {
+    pub fn of(task: &TaskResults) -> Speed {
+        let time = |key: &str| task.service_time.get(key).map_or(f64::NAN, |number| number.as_f64());
+        Speed {
+            per_s: task.throughput.median.map_or(f64::NAN, |number| number.as_f64()),
+            p50_ms: time("50_0"),
+            p90_ms: time("90_0"),
+            p99_ms: time("99_0"),
+        }
+    }
+}
+
+/// One server in one round.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Figures {
+    pub memory: Memory,
+    pub write: Speed,
+    pub query: Speed,
+}

@@ -1,0 +1,281 @@
+//! "What does the cached term index cost in speed, and what does it save in memory?": two servers, one with all term indices resident
+//! (the native scheme), one with a cache, raced in turn under the same load.
+//!
+//! Both servers load the same events and see the same requests, so that after each round they hold the same data in the same
+//! segments. Rounds take turns in who goes first, and a server is raced only when merges of both have come to rest.
+
+mod command;
+mod figures;
+mod table;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub use command::SchemesCommand;
+use figures::{Memory, Speed};
+use table::{Round, SweepRow};
+
+use crate::cli::{RunningServer, ServerProvider};
+use crate::drive::client::OnError;
+use crate::drive::cluster::{Answer, Cluster, resolve};
+use crate::drive::driver::DriveProgress;
+use crate::load::{TrackSource, TrackSpec};
+use crate::model::Params;
+use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, new_race_id, run};
+use crate::report::RaceStore;
+
+const TRACK: &str = "segment_memory";
+/// Longest wait for merges to come to rest, and how often they are looked at.
+const REST_WAIT: Duration = Duration::from_secs(120);
+const REST_PAUSE: Duration = Duration::from_millis(250);
+
+/// What to race.
+#[derive(Debug, Clone)]
+pub struct SchemesConfig {
+    pub rounds: u32,
+    /// Budget of the cached scheme, percent of what the native scheme has resident after loading.
+    pub budget_percent: f64,
+    /// Budgets to query at after the rounds, percent of the same.
+    pub sweep_percent: Vec<f64>,
+    pub test_mode: bool,
+    pub track_params: Params,
+    pub now_s: f64,
+    pub store: RaceStore,
+    pub is_cancelled: Arc<AtomicBool>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct SchemesOutcome {
+    /// Bytes resident in the native scheme after loading; all percents refer to it.
+    pub working_set_bytes: u64,
+    pub budget_bytes: u64,
+    /// Disk use, segments and documents when the rounds were over.
+    pub store_bytes: u64,
+    pub segment_count: u64,
+    pub rounds: Vec<Round>,
+    pub sweep: Vec<SweepRow>,
+}
+
+/// One of the two servers.
+struct Contender {
+    scheme: &'static str,
+    cluster: Cluster,
+    server: RunningServer,
+}
+
+/// Races both schemes. Lines about the progress go to `log`.
+///
+/// # Errors
+/// A server that does not start or refuses a setting, a race that ends early or whose requests fail.
+pub fn race_schemes(
+    config: &SchemesConfig,
+    provider: &dyn ServerProvider,
+    log: &mut dyn Write,
+) -> Result<SchemesOutcome, RaceError> {
+    let mut native = Contender::start("native", provider)?;
+    let mut cached = Contender::start("cached", provider)?;
+    native.put_setting("enable", json!(false))?;
+    cached.put_setting("enable", json!(true))?;
+    for contender in [&mut native, &mut cached] {
+        tell(log, &format!("Loading the server of the {} scheme", contender.scheme));
+        contender.race(config, "load")?;
+    }
+    rest([&mut native, &mut cached])?;
+    let working_set_bytes = native.memory()?.resident_bytes;
+    let budget_bytes = share_of(working_set_bytes, config.budget_percent);
+    cached.put_setting("size", json!(format!("{budget_bytes}b")))?;
+
+    let mut rounds = Vec::new();
+    // The first round warms up both servers and does not count.
+    for number in 0..=config.rounds {
+        let mut round = Round::default();
+        let mut order = [(&mut native, &mut round.native), (&mut cached, &mut round.cached)];
+        if number % 2 == 1 {
+            order.reverse();
+        }
+        for (contender, figures) in &mut order {
+            figures.write = contender.race(config, "write")?;
+        }
+        rest(order.each_mut().map(|(contender, _)| &mut **contender))?;
+        for (contender, figures) in &mut order {
+            figures.query = contender.race(config, "query")?;
+            figures.memory = contender.memory()?;
+        }
+        match number {
+            0 => tell(log, "Warm-up round done"),
+            _ => {
+                tell(log, &format!("Round {number} of {}: {round}", config.rounds));
+                rounds.push(round);
+            }
+        }
+    }
+
+    let store = cached.store()?;
+    let mut sweep = Vec::new();
+    for &percent in &config.sweep_percent {
+        let row = cached.sweep_step(config, percent, share_of(working_set_bytes, percent))?;
+        tell(log, &format!("Sweep: {row}"));
+        sweep.push(row);
+    }
+    Ok(SchemesOutcome {
+        working_set_bytes,
+        budget_bytes,
+        store_bytes: store.bytes,
+        segment_count: store.segment_count,
+        rounds,
+        sweep,
+    })
+}
+
+fn share_of(bytes: u64, percent: f64) -> u64 {
+    (bytes as f64 * percent / 100.0) as u64
+}
+
+fn tell(log: &mut dyn Write, line: &str) {
+    // Progress that cannot be shown does not stop a race.
+    let _ = writeln!(log, "{line}");
+}
+
+/// Waits until no merge runs on either server.
+fn rest(contenders: [&mut Contender; 2]) -> Result<(), RaceError> {
+    for contender in contenders {
+        let mut quiet = 0;
+        let mut waited = Duration::ZERO;
+        while quiet < 2 {
+            quiet = if contender.current_merges()? == 0 { quiet + 1 } else { 0 };
+            if waited >= REST_WAIT {
+                return Err(RaceError::Server(format!(
+                    "merges of the {} scheme's server do not come to rest within {} s",
+                    contender.scheme,
+                    REST_WAIT.as_secs()
+                )));
+            }
+            std::thread::sleep(REST_PAUSE);
+            waited += REST_PAUSE;
+        }
+    }
+    Ok(())
+}
+
+impl Contender {
+    fn start(scheme: &'static str, provider: &dyn ServerProvider) -> Result<Contender, RaceError> {
+        let server = provider.start().map_err(RaceError::Server)?;
+        let hosts = resolve(std::slice::from_ref(&server.address))?;
+        let mut cluster = Cluster::new(&hosts, "", ClientOptions::default().timeout)?;
+        cluster.wait_for_rest_layer(&mut |_| {})?;
+        Ok(Contender { scheme, cluster, server })
+    }
+
+    fn put_setting(&mut self, name: &str, value: Value) -> Result<(), RaceError> {
+        let body = json!({ "persistent": { format!("indices.segment_memory.off_heap.{name}"): value } });
+        let answer = self.cluster.put("/_cluster/settings", &body);
+        self.checked("PUT /_cluster/settings", answer).map(|_| ())
+    }
+
+    /// One challenge of the track; the race is kept like any other, with the scheme as its tag.
+    /// Returns how fast the task was that has the challenge's name.
+    fn race(&mut self, config: &SchemesConfig, challenge: &str) -> Result<Speed, RaceError> {
+        let mut track =
+            TrackSpec::new(TrackSource::BuiltIn { name: TRACK.to_owned(), corpus: None }, config.now_s);
+        track.params = config.track_params.clone();
+        track.test_mode = config.test_mode;
+        track.challenge = Some(challenge.to_owned());
+        let mut user_tags = Params::new();
+        user_tags.insert("scheme".to_owned(), self.scheme.into());
+        let outcome = run(
+            RaceConfig {
+                track,
+                hosts: vec![self.server.address.clone()],
+                car: "limber".to_owned(),
+                client: ClientOptions::default(),
+                on_error: OnError::Abort,
+                checks_assertions: false,
+                race_id: new_race_id(),
+                user_tags,
+                store: config.store.clone(),
+                is_cancelled: Arc::clone(&config.is_cancelled),
+            },
+            &mut Unseen,
+        )?;
+        let task = outcome.results.op_metrics.iter().find(|task| task.task == challenge);
+        task.map(Speed::of).ok_or_else(|| {
+            RaceError::Server(format!("the race of challenge [{challenge}] has no figures of its task"))
+        })
+    }
+
+    /// Queries at one budget. The first pass fills the cache and does not count.
+    fn sweep_step(
+        &mut self,
+        config: &SchemesConfig,
+        percent: f64,
+        budget_bytes: u64,
+    ) -> Result<SweepRow, RaceError> {
+        self.put_setting("size", json!(format!("{budget_bytes}b")))?;
+        self.race(config, "query")?;
+        let before = self.memory()?;
+        let query = self.race(config, "query")?;
+        let after = self.memory()?;
+        Ok(SweepRow { percent, budget_bytes, before, after, query })
+    }
+
+    fn memory(&mut self) -> Result<Memory, RaceError> {
+        let stats = self.get("/_nodes/stats/indices/segment_memory")?;
+        let node = stats["nodes"].as_object().and_then(|nodes| nodes.values().next());
+        node.and_then(|node| Memory::read(&node["indices"]["segment_memory"])).ok_or_else(|| {
+            RaceError::Server("the server's statistics have no section segment_memory".to_owned())
+        })
+    }
+
+    fn store(&mut self) -> Result<figures::Store, RaceError> {
+        let stats = self.get("/_stats/store,segments")?;
+        let count = |pointer: &str| stats.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+        Ok(figures::Store {
+            bytes: count("/_all/total/store/size_in_bytes"),
+            segment_count: count("/_all/total/segments/count"),
+        })
+    }
+
+    fn current_merges(&mut self) -> Result<u64, RaceError> {
+        let stats = self.get("/_stats/merge")?;
+        Ok(stats.pointer("/_all/total/merges/current").and_then(Value::as_u64).unwrap_or(0))
+    }
+
+    fn get(&mut self, path: &str) -> Result<Value, RaceError> {
+        let answer = self.cluster.get(path);
+        self.checked(path, answer)
+    }
+
+    fn checked<E: std::fmt::Display>(
+        &self,
+        what: &str,
+        answer: Result<Answer, E>,
+    ) -> Result<Value, RaceError> {
+        match answer {
+            Ok(answer) if answer.status == 200 => Ok(answer.body),
+            Ok(answer) => Err(RaceError::Server(format!(
+                "{what} answered with status {} in the {} scheme: {}",
+                answer.status, self.scheme, answer.body
+            ))),
+            Err(error) => Err(RaceError::Server(format!("{what}: {error}"))),
+        }
+    }
+}
+
+/// The single races are shown as one line a round.
+struct Unseen;
+
+impl DriveProgress for Unseen {
+    fn step_started(&mut self, _names: &str) {}
+    fn step_advanced(&mut self, _share: f64) {}
+    fn step_finished(&mut self, _error_rate_max: f64) {}
+}
+
+impl Progress for Unseen {
+    fn note(&mut self, _line: &str) {}
+    fn warn(&mut self, _line: &str) {}
+}

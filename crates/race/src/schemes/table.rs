@@ -1,0 +1,283 @@
+//! "What do the rounds say?": tables of medians with their spread, and the sweep as CSV.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use super::SchemesOutcome;
+use super::figures::{Figures, Memory, Speed};
+use crate::report::table::{self, Align, Cell, Row};
+
+const MB: f64 = 1024.0 * 1024.0;
+const TB: f64 = 1024.0 * 1024.0 * MB;
+
+/// Both servers in one round.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Round {
+    pub native: Figures,
+    pub cached: Figures,
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (native, cached) = (&self.native, &self.cached);
+        write!(
+            formatter,
+            "write {:.0} docs/s native, {:.0} cached; query {:.0} ops/s native, {:.0} cached",
+            native.write.per_s, cached.write.per_s, native.query.per_s, cached.query.per_s
+        )
+    }
+}
+
+/// Queries at one budget.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SweepRow {
+    /// Of the working set.
+    pub percent: f64,
+    pub budget_bytes: u64,
+    pub before: Memory,
+    pub after: Memory,
+    pub query: Speed,
+}
+
+impl SweepRow {
+    fn lookups(&self) -> u64 {
+        self.misses() + (self.after.hit_count - self.before.hit_count)
+    }
+
+    fn misses(&self) -> u64 {
+        self.after.miss_count - self.before.miss_count
+    }
+
+    fn miss_percent(&self) -> f64 {
+        self.misses() as f64 * 100.0 / self.lookups().max(1) as f64
+    }
+
+    /// Mean time of a load, microseconds.
+    fn load_us(&self) -> f64 {
+        let loads = self.after.load_count - self.before.load_count;
+        (self.after.load_nanos - self.before.load_nanos) as f64 / 1_000.0 / loads.max(1) as f64
+    }
+}
+
+impl fmt::Display for SweepRow {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "budget {} % of the working set, {:.2} % misses, {:.0} ops/s, p50 {:.3} ms, p99 {:.3} ms",
+            self.percent,
+            self.miss_percent(),
+            self.query.per_s,
+            self.query.p50_ms,
+            self.query.p99_ms
+        )
+    }
+}
+
+/// The tables of writes, queries, memory and (if there was one) the sweep.
+pub fn write(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> {
+    for (title, unit, speed) in [
+        ("Write", "docs/s", (|figures| figures.write) as fn(&Figures) -> Speed),
+        ("Query", "ops/s", |figures| figures.query),
+    ] {
+        writeln!(out, "\n{title}, medians of {} rounds (least to most):\n", outcome.rounds.len())?;
+        let rows = [
+            compared(outcome, "memory of the term index, MB", 2, |one| one.memory.bytes() as f64 / MB),
+            compared(outcome, unit, 0, |one| speed(one).per_s),
+            compared(outcome, "p50, ms", 3, |one| speed(one).p50_ms),
+            compared(outcome, "p90, ms", 3, |one| speed(one).p90_ms),
+            compared(outcome, "p99, ms", 3, |one| speed(one).p99_ms),
+        ];
+        let headers = ["", "native", "cached", "difference", "median of the rounds' differences"];
+        write!(out, "{}", table::markdown(&headers, &rows, Align::Right))?;
+    }
+    write_ratio(outcome, out)?;
+    if !outcome.sweep.is_empty() {
+        writeln!(out, "\nQueries at smaller budgets:\n")?;
+        let headers = ["budget, % of the working set", "misses, %", "ops/s", "p50, ms", "p90, ms", "p99, ms"];
+        let rows: Vec<Row> = outcome
+            .sweep
+            .iter()
+            .map(|row| {
+                let query = row.query;
+                [
+                    row.percent.to_string(),
+                    format!("{:.2}", row.miss_percent()),
+                    format!("{:.0}", query.per_s),
+                    format!("{:.3}", query.p50_ms),
+                    format!("{:.3}", query.p90_ms),
+                    format!("{:.3}", query.p99_ms),
+                ]
+                .map(Cell::from)
+                .to_vec()
+            })
+            .collect();
+        write!(out, "{}", table::markdown(&headers, &rows, Align::Right))?;
+    }
+    Ok(())
+}
+
+fn write_ratio(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> {
+    let store = outcome.store_bytes as f64;
+    writeln!(
+        out,
+        "\n{:.2} GB on disk in {} segments; budget {:.2} MB, {:.1} % of the {:.2} MB that the native scheme had resident after loading.",
+        store / MB / 1024.0,
+        outcome.segment_count,
+        outcome.budget_bytes as f64 / MB,
+        outcome.budget_bytes as f64 * 100.0 / outcome.working_set_bytes.max(1) as f64,
+        outcome.working_set_bytes as f64 / MB
+    )?;
+    let per_gb = |bytes: f64| store / bytes.max(1.0) * 1024.0 * MB / TB;
+    let median = |side: fn(&Round) -> &Figures| {
+        median(outcome.rounds.iter().map(|round| side(round).memory.bytes() as f64))
+    };
+    writeln!(
+        out,
+        "1 GB of term-index memory goes with {:.1} TB of this data on disk natively, with {:.1} TB cached.",
+        per_gb(median(|round| &round.native)),
+        per_gb(median(|round| &round.cached))
+    )
+}
+
+/// One row: medians of both sides with their spread, their difference, and the median of the differences within the rounds, which does not
+/// see what changes from round to round.
+fn compared(outcome: &SchemesOutcome, name: &str, decimals: usize, of: impl Fn(&Figures) -> f64) -> Row {
+    let side = |side: fn(&Round) -> &Figures| -> Vec<f64> {
+        outcome.rounds.iter().map(|round| of(side(round))).collect()
+    };
+    let (native, cached) = (side(|round| &round.native), side(|round| &round.cached));
+    let spread = |values: &[f64]| {
+        let (least, most) = (
+            values.iter().copied().fold(f64::NAN, f64::min),
+            values.iter().copied().fold(f64::NAN, f64::max),
+        );
+        format!("{:.decimals$} ({least:.decimals$} to {most:.decimals$})", median(values.iter().copied()))
+    };
+    let difference = |native: f64, cached: f64| (cached - native) * 100.0 / native;
+    let paired = native.iter().zip(&cached).map(|(native, cached)| difference(*native, *cached));
+    vec![
+        name.into(),
+        spread(&native).into(),
+        spread(&cached).into(),
+        format!("{:+.2} %", difference(median(native.iter().copied()), median(cached.iter().copied())))
+            .into(),
+        format!("{:+.2} %", median(paired)).into(),
+    ]
+}
+
+/// The middle value, or the mean of the two; NaN of none.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        count if count % 2 == 1 => values[count / 2],
+        count => f64::midpoint(values[count / 2 - 1], values[count / 2]),
+    }
+}
+
+/// The sweep for plots: latency against the share of misses.
+pub fn sweep_csv(sweep: &[SweepRow]) -> String {
+    let headers = [
+        "budget_percent",
+        "budget_bytes",
+        "resident_bytes",
+        "lookup_count",
+        "miss_count",
+        "miss_percent",
+        "load_mean_us",
+        "ops_per_s",
+        "p50_ms",
+        "p90_ms",
+        "p99_ms",
+    ];
+    let rows: Vec<Row> = sweep
+        .iter()
+        .map(|row| {
+            [
+                row.percent.to_string(),
+                row.budget_bytes.to_string(),
+                row.after.resident_bytes.to_string(),
+                row.lookups().to_string(),
+                row.misses().to_string(),
+                format!("{:.4}", row.miss_percent()),
+                format!("{:.3}", row.load_us()),
+                format!("{:.1}", row.query.per_s),
+                format!("{:.4}", row.query.p50_ms),
+                format!("{:.4}", row.query.p90_ms),
+                format!("{:.4}", row.query.p99_ms),
+            ]
+            .map(Cell::from)
+            .to_vec()
+        })
+        .collect();
+    table::csv(&headers, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(resident_bytes: u64, per_s: f64, p50_ms: f64) -> Figures {
+        let speed = Speed { per_s, p50_ms, p90_ms: 2.0 * p50_ms, p99_ms: 3.0 * p50_ms };
+        Figures { memory: Memory { resident_bytes, ..Memory::default() }, write: speed, query: speed }
+    }
+
+    fn outcome() -> SchemesOutcome {
+        let round = |native: f64, cached: f64| Round {
+            native: figures(8 << 20, native, 1.0),
+            cached: figures(1 << 20, cached, 1.1),
+        };
+        let before = Memory { hit_count: 100, miss_count: 10, ..Memory::default() };
+        let after = Memory {
+            hit_count: 190,
+            miss_count: 20,
+            load_count: 5,
+            load_nanos: 20_000,
+            resident_bytes: 4_096,
+            ..Memory::default()
+        };
+        SchemesOutcome {
+            working_set_bytes: 8 << 20,
+            budget_bytes: 1 << 20,
+            store_bytes: 1 << 30,
+            segment_count: 300,
+            rounds: vec![round(100.0, 99.0), round(200.0, 202.0), round(50.0, 50.0)],
+            sweep: vec![SweepRow {
+                percent: 10.0,
+                budget_bytes: 8_000,
+                before,
+                after,
+                query: figures(0, 1_000.0, 0.5).query,
+            }],
+        }
+    }
+
+    /// Between rounds the machine's speed changes fourfold; within a round the schemes differ by 1 %.
+    #[test]
+    fn differences_are_of_medians_and_within_rounds() {
+        let mut out = Vec::new();
+        write(&outcome(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for expected in [
+            "| memory of the term index, MB | 8.00 (8.00 to 8.00) | 1.00 (1.00 to 1.00) |   -87.50 % |",
+            "100 (50 to 200) |     99 (50 to 202) |    -1.00 % |                           +0.00 % |",
+            "| 1.000 (1.000 to 1.000) | 1.100 (1.100 to 1.100) |",
+            "1.00 GB on disk in 300 segments; budget 1.00 MB, 12.5 % of the 8.00 MB",
+            "goes with 0.1 TB of this data on disk natively, with 1.0 TB cached",
+        ] {
+            let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(squeezed(&text).contains(&squeezed(expected)), "{expected} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_sweep_counts_what_happened_at_its_budget() {
+        let csv = sweep_csv(&outcome().sweep);
+        let row: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
+        assert_eq!(
+            row,
+            ["10", "8000", "4096", "100", "10", "10.0000", "4.000", "1000.0", "0.5000", "1.0000", "1.5000"]
+        );
+    }
+}
