@@ -1,6 +1,6 @@
 //! `kill -9` at random instants during bulk: no acknowledged document is lost, every index opens again.
 //!
-//! `LIMBER_KILL_ROUNDS=50 cargo test --release --test kill_nine` runs the long form.
+//! `LIMBER_KILL_ROUNDS=50 LIMBER=$PWD/target/release/limber cargo test -p limber --test kill_nine` runs the long form on a release build.
 
 mod support;
 

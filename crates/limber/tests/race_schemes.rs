@@ -1,12 +1,14 @@
 //! `limber race-schemes`, run as a user runs it: two servers, the built-in track in test mode, tables and sweep.
 
+mod support;
+
 use std::process::Command;
 
 #[test]
 fn both_schemes_are_raced_and_compared() {
     let folder = tempfile::tempdir().unwrap();
     let csv = folder.path().join("sweep.csv");
-    let ran = Command::new(env!("CARGO_BIN_EXE_limber"))
+    let ran = Command::new(support::program())
         .args(["race-schemes", "--test-mode", "--rounds", "1", "--budget", "50", "--sweep", "100,1"])
         .arg("--sweep-file")
         .arg(&csv)
@@ -27,7 +29,7 @@ fn both_schemes_are_raced_and_compared() {
     assert!(log.contains("Round 1 of 1"), "{log}");
     let csv = std::fs::read_to_string(csv).unwrap();
     assert_eq!(csv.lines().count(), 3, "{csv}");
-    let races = Command::new(env!("CARGO_BIN_EXE_limber"))
+    let races = Command::new(support::program())
         .args(["list", "races", "--user-tags", "scheme:native"])
         .env("LIMBER_HOME", folder.path())
         .output()

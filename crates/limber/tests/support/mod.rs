@@ -3,11 +3,16 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+
+/// The program under test: `$LIMBER` if set (such as a release build), else the one that cargo built for the tests.
+pub fn program() -> PathBuf {
+    std::env::var_os("LIMBER").map_or_else(|| env!("CARGO_BIN_EXE_limber").into(), PathBuf::from)
+}
 
 /// A `limber serve` of its own; killed on drop.
 pub struct ServerProcess {
@@ -18,7 +23,7 @@ pub struct ServerProcess {
 impl ServerProcess {
     /// Starts on a free port over `data` and waits until it answers.
     pub fn start(data: &Path, extra: &[&str]) -> ServerProcess {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_limber"))
+        let mut child = Command::new(program())
             .args(["serve", "--http", "127.0.0.1:0", "--memory-limit", "512mb", "--data"])
             .arg(data)
             .args(extra)
