@@ -44,20 +44,23 @@ impl Memory {
     }
 }
 
-/// Throughput (docs/s or ops/s) and percentiles of the service time (ms) of one task.
+/// One task on one server: memory of the term index when it was done, throughput (docs/s or ops/s) and percentiles of the service time.
+/// NaN for what too few samples do not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Speed {
+pub struct TaskFigures {
+    pub memory_bytes: u64,
     pub per_s: f64,
     pub p50_ms: f64,
     pub p90_ms: f64,
     pub p99_ms: f64,
 }
 
-impl Speed {
-    pub fn of(task: &TaskResults) -> Speed {
-        let time = |key: &str| task.service_time.get(key).map_or(f64::NAN, |number| number.as_f64());
-        Speed {
-            per_s: task.throughput.median.map_or(f64::NAN, |number| number.as_f64()),
+impl TaskFigures {
+    pub fn new(results: &TaskResults, memory_bytes: u64) -> TaskFigures {
+        let time = |key: &str| results.service_time.get(key).map_or(f64::NAN, |number| number.as_f64());
+        TaskFigures {
+            memory_bytes,
+            per_s: results.throughput.median.map_or(f64::NAN, |number| number.as_f64()),
             p50_ms: time("50_0"),
             p90_ms: time("90_0"),
             p99_ms: time("99_0"),
@@ -68,7 +71,6 @@ impl Speed {
 /// One server in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Figures {
-    pub memory: Memory,
-    pub write: Speed,
-    pub query: Speed,
+    pub write: TaskFigures,
+    pub query: TaskFigures,
 }

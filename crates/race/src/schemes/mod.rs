@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 pub use command::SchemesCommand;
-use figures::{Memory, Speed};
+use figures::{Memory, TaskFigures};
 use table::{Round, SweepRow};
 
 use crate::cli::{RunningServer, ServerProvider};
@@ -104,7 +104,6 @@ pub fn race_schemes(
         rest(order.each_mut().map(|(contender, _)| &mut **contender))?;
         for (contender, figures) in &mut order {
             figures.query = contender.race(config, "query")?;
-            figures.memory = contender.memory()?;
         }
         match number {
             0 => tell(log, "Warm-up round done"),
@@ -178,8 +177,8 @@ impl Contender {
     }
 
     /// One challenge of the track; the race is kept like any other, with the scheme as its tag.
-    /// Returns how fast the task was that has the challenge's name.
-    fn race(&mut self, config: &SchemesConfig, challenge: &str) -> Result<Speed, RaceError> {
+    /// Returns the figures of the task that has the challenge's name.
+    fn race(&mut self, config: &SchemesConfig, challenge: &str) -> Result<TaskFigures, RaceError> {
         let mut track =
             TrackSpec::new(TrackSource::BuiltIn { name: TRACK.to_owned(), corpus: None }, config.now_s);
         track.params = config.track_params.clone();
@@ -203,9 +202,10 @@ impl Contender {
             &mut Unseen,
         )?;
         let task = outcome.results.op_metrics.iter().find(|task| task.task == challenge);
-        task.map(Speed::of).ok_or_else(|| {
+        let task = task.ok_or_else(|| {
             RaceError::Server(format!("the race of challenge [{challenge}] has no figures of its task"))
-        })
+        })?;
+        Ok(TaskFigures::new(task, self.memory()?.bytes()))
     }
 
     /// Queries at one budget. The first pass fills the cache and does not count.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use super::SchemesOutcome;
-use super::figures::{Figures, Memory, Speed};
+use super::figures::{Figures, Memory, TaskFigures};
 use crate::report::table::{self, Align, Cell, Row};
 
 const MB: f64 = 1024.0 * 1024.0;
@@ -36,7 +36,7 @@ pub struct SweepRow {
     pub budget_bytes: u64,
     pub before: Memory,
     pub after: Memory,
-    pub query: Speed,
+    pub query: TaskFigures,
 }
 
 impl SweepRow {
@@ -75,17 +75,17 @@ impl fmt::Display for SweepRow {
 
 /// The tables of writes, queries, memory and (if there was one) the sweep.
 pub fn write(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> {
-    for (title, unit, speed) in [
-        ("Write", "docs/s", (|figures| figures.write) as fn(&Figures) -> Speed),
+    for (title, unit, task) in [
+        ("Write", "docs/s", (|figures| figures.write) as fn(&Figures) -> TaskFigures),
         ("Query", "ops/s", |figures| figures.query),
     ] {
         writeln!(out, "\n{title}, medians of {} rounds (least to most):\n", outcome.rounds.len())?;
         let rows = [
-            compared(outcome, "memory of the term index, MB", 2, |one| one.memory.bytes() as f64 / MB),
-            compared(outcome, unit, 0, |one| speed(one).per_s),
-            compared(outcome, "p50, ms", 3, |one| speed(one).p50_ms),
-            compared(outcome, "p90, ms", 3, |one| speed(one).p90_ms),
-            compared(outcome, "p99, ms", 3, |one| speed(one).p99_ms),
+            compared(outcome, "memory of the term index, MB", 2, |one| task(one).memory_bytes as f64 / MB),
+            compared(outcome, unit, 0, |one| task(one).per_s),
+            compared(outcome, "p50, ms", 3, |one| task(one).p50_ms),
+            compared(outcome, "p90, ms", 3, |one| task(one).p90_ms),
+            compared(outcome, "p99, ms", 3, |one| task(one).p99_ms),
         ];
         let headers = ["", "native", "cached", "difference", "median of the rounds' differences"];
         write!(out, "{}", table::markdown(&headers, &rows, Align::Right))?;
@@ -101,11 +101,11 @@ pub fn write(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> {
                 let query = row.query;
                 [
                     row.percent.to_string(),
-                    format!("{:.2}", row.miss_percent()),
-                    format!("{:.0}", query.per_s),
-                    format!("{:.3}", query.p50_ms),
-                    format!("{:.3}", query.p90_ms),
-                    format!("{:.3}", query.p99_ms),
+                    shown(row.miss_percent(), 2),
+                    shown(query.per_s, 0),
+                    shown(query.p50_ms, 3),
+                    shown(query.p90_ms, 3),
+                    shown(query.p99_ms, 3),
                 ]
                 .map(Cell::from)
                 .to_vec()
@@ -129,7 +129,7 @@ fn write_ratio(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> 
     )?;
     let per_gb = |bytes: f64| store / bytes.max(1.0) * 1024.0 * MB / TB;
     let median = |side: fn(&Round) -> &Figures| {
-        median(outcome.rounds.iter().map(|round| side(round).memory.bytes() as f64))
+        median(outcome.rounds.iter().map(|round| side(round).query.memory_bytes as f64))
     };
     writeln!(
         out,
@@ -146,23 +146,31 @@ fn compared(outcome: &SchemesOutcome, name: &str, decimals: usize, of: impl Fn(&
         outcome.rounds.iter().map(|round| of(side(round))).collect()
     };
     let (native, cached) = (side(|round| &round.native), side(|round| &round.cached));
-    let spread = |values: &[f64]| {
-        let (least, most) = (
-            values.iter().copied().fold(f64::NAN, f64::min),
-            values.iter().copied().fold(f64::NAN, f64::max),
-        );
-        format!("{:.decimals$} ({least:.decimals$} to {most:.decimals$})", median(values.iter().copied()))
-    };
     let difference = |native: f64, cached: f64| (cached - native) * 100.0 / native;
     let paired = native.iter().zip(&cached).map(|(native, cached)| difference(*native, *cached));
+    let of_medians = difference(median(native.iter().copied()), median(cached.iter().copied()));
+    let signed = |percent: f64| if percent.is_nan() { "-".to_owned() } else { format!("{percent:+.2} %") };
     vec![
         name.into(),
-        spread(&native).into(),
-        spread(&cached).into(),
-        format!("{:+.2} %", difference(median(native.iter().copied()), median(cached.iter().copied())))
-            .into(),
-        format!("{:+.2} %", median(paired)).into(),
+        spread(&native, decimals).into(),
+        spread(&cached, decimals).into(),
+        signed(of_medians).into(),
+        signed(median(paired)).into(),
     ]
+}
+
+/// Median (least to most).
+fn spread(values: &[f64], decimals: usize) -> String {
+    let least = values.iter().copied().fold(f64::NAN, f64::min);
+    let most = values.iter().copied().fold(f64::NAN, f64::max);
+    match median(values.iter().copied()) {
+        median if median.is_nan() => "-".to_owned(),
+        median => format!("{median:.decimals$} ({least:.decimals$} to {most:.decimals$})"),
+    }
+}
+
+fn shown(value: f64, decimals: usize) -> String {
+    if value.is_nan() { "-".to_owned() } else { format!("{value:.decimals$}") }
 }
 
 /// The middle value, or the mean of the two; NaN of none.
@@ -218,9 +226,9 @@ pub fn sweep_csv(sweep: &[SweepRow]) -> String {
 mod tests {
     use super::*;
 
-    fn figures(resident_bytes: u64, per_s: f64, p50_ms: f64) -> Figures {
-        let speed = Speed { per_s, p50_ms, p90_ms: 2.0 * p50_ms, p99_ms: 3.0 * p50_ms };
-        Figures { memory: Memory { resident_bytes, ..Memory::default() }, write: speed, query: speed }
+    fn figures(memory_bytes: u64, per_s: f64, p50_ms: f64) -> Figures {
+        let task = TaskFigures { memory_bytes, per_s, p50_ms, p90_ms: 2.0 * p50_ms, p99_ms: 3.0 * p50_ms };
+        Figures { write: task, query: task }
     }
 
     fn outcome() -> SchemesOutcome {
