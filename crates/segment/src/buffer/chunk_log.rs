@@ -56,6 +56,15 @@ impl<T: Copy> ChunkLog<T> {
         self.last.extend_from_slice(values);
     }
 
+    /// Appends what `values` gives.
+    #[inline]
+    pub fn extend(&mut self, values: impl ExactSizeIterator<Item = T>) {
+        if self.last.capacity() - self.last.len() < values.len() {
+            return values.for_each(|value| self.push(value));
+        }
+        self.last.extend(values);
+    }
+
     /// Makes room for at least one value.
     #[cold]
     fn grow(&mut self) {

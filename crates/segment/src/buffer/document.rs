@@ -2,7 +2,7 @@
 
 use limber_mapping::{Field, FieldId, FieldSink, reserved};
 
-use super::fields::FieldBuffer;
+use super::fields::{FieldBuffer, TextNumber};
 use super::id_log::IdLog;
 use crate::stored::{StoredCodec, StoredWriter};
 use crate::{DocId, Error, Result, TERM_BYTES_MAX};
@@ -33,6 +33,8 @@ pub struct Buffer {
     pub(super) fields: Vec<FieldBuffer>,
     /// Fields that the current document has.
     touched: Vec<FieldId>,
+    /// Field of the last text.
+    last_text: Option<FieldId>,
     pub(super) ids: IdLog,
     pub(super) stored: StoredWriter,
     pub(super) seq_no_bounds: Option<(u64, u64)>,
@@ -59,6 +61,7 @@ impl Buffer {
             deleted: Vec::new(),
             fields: Vec::new(),
             touched: Vec::new(),
+            last_text: None,
             ids: IdLog::default(),
             stored: StoredWriter::new(codec),
             seq_no_bounds: None,
@@ -184,11 +187,18 @@ impl Buffer {
         }
         let doc = self.doc_count;
         self.log_bytes += 4;
-        let terms = self.field(field).terms();
-        let number = terms.table.intern(value);
-        if terms.push(doc, number) {
+        let text = self.text_number(value);
+        if self.field(field).terms().push(doc, value, text) {
             self.touched.push(field);
         }
+    }
+
+    /// Where `value` is the text that came last, as it is for a keyword beside a text.
+    #[inline]
+    fn text_number(&self, value: &[u8]) -> Option<TextNumber> {
+        let field = self.last_text?;
+        let FieldBuffer::Text(text) = &self.fields[field.0 as usize] else { return None };
+        text.number_of_last(value).map(|number| TextNumber { field, number })
     }
 
     #[inline]
@@ -231,6 +241,7 @@ impl FieldSink for Buffer {
         let doc = self.doc_count;
         self.log_bytes += value.len();
         let mut oversized = None;
+        self.last_text = Some(field.id);
         if self.field(field.id).text().push(doc, field, value, &mut oversized) {
             self.touched.push(field.id);
         }

@@ -1,11 +1,11 @@
 //! What is kept about one field's values until they are written.
 
-use limber_mapping::Field;
+use limber_mapping::{Field, FieldId};
 
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
 use super::memo::{Analysed, Lookup, Memo};
-use super::table::TermTable;
+use super::table::{TermTable, same};
 use crate::{DocId, TERM_BYTES_MAX};
 
 /// The log of one field, by representation.
@@ -55,16 +55,47 @@ pub struct TermsBuffer {
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
     mark: Mark,
+    same_as_text: SameAsText,
+}
+
+/// Terms of a field by the texts of another that are the same bytes.
+#[derive(Default)]
+struct SameAsText {
+    /// The other field, the first met.
+    field: Option<FieldId>,
+    /// By number of the text: number of the term + 1; 0 = not known.
+    terms: Vec<u32>,
 }
 
 impl TermsBuffer {
-    /// Adds a value by its number in `table`; whether it is the field's first in this document.
+    /// Adds a value; whether it is the field's first in this document. `text`: where the same bytes are a text.
     #[inline]
-    pub fn push(&mut self, doc: DocId, number: u32) -> bool {
+    pub fn push(&mut self, doc: DocId, value: &[u8], text: Option<TextNumber>) -> bool {
         let first = self.mark.touch(doc, self.docs.len(), self.values.len());
+        let number = match text {
+            Some(text) => self.intern_text(value, text),
+            None => self.table.intern(value),
+        };
         self.values.push(number);
         self.docs.push(doc);
         first
+    }
+
+    /// The number of a term that is a text as well: of a text met before, without a look-up.
+    #[inline]
+    fn intern_text(&mut self, value: &[u8], text: TextNumber) -> u32 {
+        let SameAsText { field, terms } = &mut self.same_as_text;
+        if *field.get_or_insert(text.field) != text.field {
+            return self.table.intern(value);
+        }
+        let at = text.number as usize;
+        if at >= terms.len() {
+            terms.resize(at + 1, 0);
+        }
+        if terms[at] == 0 {
+            terms[at] = self.table.intern(value) + 1;
+        }
+        terms[at] - 1
     }
 
     fn roll_back(&mut self) {
@@ -74,7 +105,8 @@ impl TermsBuffer {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.table.memory_bytes() + self.values.memory_bytes() + self.docs.memory_bytes()
+        let log = self.values.memory_bytes() + self.docs.memory_bytes();
+        self.table.memory_bytes() + log + self.same_as_text.terms.capacity() * 4
     }
 }
 
@@ -190,6 +222,13 @@ pub const STEP: u32 = 1 << 31;
 /// Positions stop here (Lucene's `IndexWriter.MAX_POSITION` is near).
 const POSITION_MAX: i64 = i32::MAX as i64 - 128;
 
+/// A text that is in the memo of its field.
+#[derive(Clone, Copy)]
+pub struct TextNumber {
+    pub field: FieldId,
+    pub number: u32,
+}
+
 /// Analysed text: one flat log of term numbers, in which the position of a token is one more than that of the token before
 /// unless a [`STEP`] stands between them.
 #[derive(Default)]
@@ -206,6 +245,8 @@ pub struct TextBuffer {
     /// What the value in work adds to `tokens`.
     new_tokens: Vec<u32>,
     memo: Memo,
+    /// Number in `memo` of the last value.
+    last_text: Option<u32>,
     mark: Mark,
 }
 
@@ -224,6 +265,7 @@ impl TextBuffer {
     #[inline]
     pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) -> bool {
         let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
+        self.last_text = None;
         if !first {
             self.position += field.position_increment_gap as i64;
             let length = self.analyze(field, value, oversized);
@@ -236,22 +278,31 @@ impl TextBuffer {
         let mut entry = TextEntry { tokens_start: self.tokens.len() as u32, length: 0 };
         (self.position, self.logged) = (-1, -1);
         match self.memo.look_up(value) {
-            Lookup::Found(Analysed { tokens, length, last_position }) => {
-                self.tokens.extend_from_slice(tokens);
-                (self.position, self.logged) = (last_position, last_position);
+            Lookup::Found(number, Analysed { tokens, length, last_position }) => {
+                self.tokens.extend(tokens.iter().map(|token| u32::from_le_bytes(*token)));
+                (self.position, self.logged) = (i64::from(last_position), i64::from(last_position));
                 entry.length = length;
+                self.last_text = Some(number);
             }
-            Lookup::New => {
+            Lookup::New(vacancy) => {
                 entry.length = self.analyze(field, value, oversized);
                 if oversized.is_none() {
                     let (tokens, length) = (&self.new_tokens[..], entry.length);
-                    self.memo.remember(Analysed { tokens, length, last_position: self.logged });
+                    let last_position = i32::try_from(self.logged).expect("at most POSITION_MAX");
+                    let analysed = Analysed { tokens, length, last_position };
+                    self.last_text = Some(self.memo.remember(vacancy, value, analysed));
                 }
             }
             Lookup::Unsuitable => entry.length = self.analyze(field, value, oversized),
         }
         self.entries.push(entry);
         true
+    }
+
+    /// Number of the last value in the memo, if it is there and is `value`.
+    #[inline]
+    pub fn number_of_last(&self, value: &[u8]) -> Option<u32> {
+        self.last_text.filter(|&number| same(self.memo.text(number), value))
     }
 
     /// Adds the tokens of one value after `self.position`; the number of those that count as length.
@@ -373,6 +424,27 @@ mod tests {
         assert!((0..expected.len()).all(|entry| numbers.get(entry) == expected[entry]));
         let (values, docs) = numbers.into_parts();
         assert_eq!((&values[..], docs.len()), (expected, expected.len()));
+    }
+
+    #[test]
+    fn a_term_that_is_a_text_is_known_by_the_number_of_the_text() {
+        let mut terms = TermsBuffer::default();
+        let text = |field, number| Some(TextNumber { field: FieldId(field), number });
+        let pushes: [(&[u8], _); 7] = [
+            (b"a", text(5, 1)),
+            (b"b", None),
+            (b"a", text(5, 1)),
+            (b"b", text(5, 0)),
+            (b"b", text(6, 1)),
+            (b"c", text(5, 7)),
+            (b"a", text(5, 1)),
+        ];
+        for (doc, (value, text)) in (0..).zip(pushes) {
+            terms.push(doc, value, text);
+        }
+        let values: Vec<&[u8]> = terms.values.iter().map(|number| terms.table.term(number)).collect();
+        assert_eq!(values, pushes.map(|(value, _)| value));
+        assert_eq!(terms.table.len(), 3);
     }
 
     #[test]

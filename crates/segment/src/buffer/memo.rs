@@ -4,7 +4,7 @@
 //! http_logs indexes a seventh faster (its million requests are thirty thousand texts). Where texts do not repeat, the memo
 //! notices and is given up.
 
-use super::table::TermTable;
+use super::table::{TermTable, Vacancy};
 
 /// Longer texts hardly repeat.
 const TEXT_BYTES_MAX: usize = 512;
@@ -16,38 +16,33 @@ const TRIAL_TEXTS: u32 = 1024;
 const HIT_ONE_IN: u32 = 3;
 
 /// What analysing a text adds to a document that has no token of the field yet.
-pub struct Analysed<'m> {
+#[derive(Debug, Clone, Copy)]
+pub struct Analysed<T> {
     /// Term numbers and steps, as they go to the log.
-    pub tokens: &'m [u32],
+    pub tokens: T,
     /// Tokens that count as length.
     pub length: u32,
     /// Position of the last token, -1 without tokens.
-    pub last_position: i64,
+    pub last_position: i32,
 }
 
 pub enum Lookup<'m> {
-    Found(Analysed<'m>),
-    /// Analyse it, then [`Memo::remember`].
-    New,
+    /// The text's number, and what came out for it; tokens are little-endian.
+    Found(u32, Analysed<&'m [[u8; 4]]>),
+    /// Analyse it, then [`Memo::remember`] unless it is refused.
+    New(Vacancy),
     /// Analyse it; it is not for the memo.
     Unsuitable,
 }
 
 #[derive(Default)]
 pub struct Memo {
+    /// With each text: length, last position, number of tokens and the tokens, four bytes each, little-endian. A hit reads
+    /// nothing else.
     texts: TermTable,
-    entries: Vec<Entry>,
-    tokens: Vec<u32>,
     looked_up: u32,
     found: u32,
     given_up: bool,
-}
-
-struct Entry {
-    tokens_start: u32,
-    token_count: u32,
-    length: u32,
-    last_position: i64,
 }
 
 impl Memo {
@@ -61,29 +56,35 @@ impl Memo {
             self.give_up();
             return Lookup::Unsuitable;
         }
-        let number = self.texts.intern(text.as_bytes());
-        match self.entries.get(number as usize) {
-            Some(entry) => {
+        match self.texts.find(text.as_bytes()) {
+            Ok((number, beside)) => {
                 self.found += 1;
-                let start = entry.tokens_start as usize;
-                let tokens = &self.tokens[start..start + entry.token_count as usize];
-                let Entry { length, last_position, .. } = *entry;
-                Lookup::Found(Analysed { tokens, length, last_position })
+                let (words, _) = beside.as_chunks::<4>();
+                let (&[length, last_position, token_count], tokens) =
+                    words.split_first_chunk().expect("what was remembered");
+                let tokens = &tokens[..u32::from_le_bytes(token_count) as usize];
+                let length = u32::from_le_bytes(length);
+                let last_position = i32::from_le_bytes(last_position);
+                Lookup::Found(number, Analysed { tokens, length, last_position })
             }
-            None => Lookup::New,
+            Err(vacancy) => Lookup::New(vacancy),
         }
     }
 
-    /// Keeps what came out for the text of the last [`Memo::look_up`], which answered [`Lookup::New`].
-    pub fn remember(&mut self, analysed: Analysed<'_>) {
-        if self.entries.len() + 1 != self.texts.len() {
-            // A text before was new and never remembered, as its document was refused: entries and texts are apart.
-            return self.give_up();
-        }
+    /// Keeps what came out for `text`, for which the last [`Memo::look_up`] answered [`Lookup::New`]; the text's number.
+    pub fn remember(&mut self, vacancy: Vacancy, text: &str, analysed: Analysed<&[u32]>) -> u32 {
         let Analysed { tokens, length, last_position } = analysed;
-        let (tokens_start, token_count) = (self.tokens.len() as u32, tokens.len() as u32);
-        self.tokens.extend_from_slice(tokens);
-        self.entries.push(Entry { tokens_start, token_count, length, last_position });
+        self.texts.add(vacancy, text.as_bytes(), |beside| {
+            for word in [length, last_position as u32, tokens.len() as u32].iter().chain(tokens) {
+                beside.extend_from_slice(&word.to_le_bytes());
+            }
+        })
+    }
+
+    /// The text that has this number.
+    #[inline]
+    pub fn text(&self, number: u32) -> &[u8] {
+        self.texts.term(number)
     }
 
     /// Whether enough of the last texts were found; starts the next trial.
@@ -100,7 +101,7 @@ impl Memo {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.texts.memory_bytes() + self.entries.capacity() * size_of::<Entry>() + self.tokens.capacity() * 4
+        self.texts.memory_bytes()
     }
 }
 
@@ -110,15 +111,18 @@ mod tests {
 
     /// Looks `text` up; remembers `tokens` for it when it is new. The tokens found, if any.
     fn meet(memo: &mut Memo, text: &str, tokens: &[u32]) -> Option<Vec<u32>> {
-        match memo.look_up(text) {
-            Lookup::Found(found) => {
-                assert_eq!((found.length, found.last_position), (found.tokens.len() as u32, 3));
-                return Some(found.tokens.to_vec());
+        let vacancy = match memo.look_up(text) {
+            Lookup::Found(number, found) => {
+                let (length, last_position) = (found.length, found.last_position);
+                let tokens: Vec<u32> = found.tokens.iter().map(|token| u32::from_le_bytes(*token)).collect();
+                assert_eq!((length, last_position), (tokens.len() as u32, -1));
+                assert_eq!(memo.text(number), text.as_bytes());
+                return Some(tokens);
             }
-            Lookup::New => {}
+            Lookup::New(vacancy) => vacancy,
             Lookup::Unsuitable => return None,
-        }
-        memo.remember(Analysed { tokens, length: tokens.len() as u32, last_position: 3 });
+        };
+        memo.remember(vacancy, text, Analysed { tokens, length: tokens.len() as u32, last_position: -1 });
         None
     }
 
@@ -144,11 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_not_remembered_is_never_mistaken() {
+    fn a_text_that_was_not_remembered_is_new_again() {
         let mut memo = Memo::default();
-        assert!(matches!(memo.look_up("refused"), Lookup::New));
+        assert!(matches!(memo.look_up("refused"), Lookup::New(_)));
         assert_eq!(meet(&mut memo, "next", &[7]), None);
         assert_eq!(meet(&mut memo, "refused", &[8]), None);
-        assert_eq!(meet(&mut memo, "next", &[7]), None);
+        assert_eq!(meet(&mut memo, "next", &[]), Some(vec![7]));
+        assert_eq!(meet(&mut memo, "refused", &[]), Some(vec![8]));
     }
 }
