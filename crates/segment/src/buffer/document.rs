@@ -49,6 +49,8 @@ struct Current {
     seq_no: u64,
     /// The source is in `stored` already.
     source_bytes: usize,
+    /// The id is in `ids` already.
+    id_bytes: usize,
     /// Field, if known, and length of a term that is too long.
     immense: Option<(String, usize)>,
 }
@@ -87,6 +89,7 @@ impl Buffer {
             has_routing: meta.routing.is_some(),
             seq_no: meta.seq_no,
             source_bytes: source.len(),
+            id_bytes: meta.id.len(),
             immense,
         });
         if let Some(routing) = meta.routing {
@@ -121,7 +124,7 @@ impl Buffer {
             return Err(fault);
         }
         let routing = current.has_routing.then_some(&*self.routing);
-        self.stored.end_document(self.ids.get(self.doc_count), routing, source_bytes)?;
+        self.stored.end_document(self.ids.newest(current.id_bytes), routing, source_bytes)?;
         self.log_bytes += source_bytes;
         let (min, max) = self.seq_no_bounds.unwrap_or((u64::MAX, 0));
         self.seq_no_bounds = Some((min.min(current.seq_no), max.max(current.seq_no)));

@@ -20,13 +20,18 @@ fn key(term: &[u8], depth: usize) -> u64 {
 /// Sorts `numbers` by the terms they stand for. Sorting pairs of (eight bytes, number) keeps most comparisons inside the array,
 /// where comparing the terms themselves would miss the cache twice each; equal runs go on with the next eight bytes.
 pub fn sort_by_term<'a>(numbers: &mut [u32], term: impl Fn(u32) -> &'a [u8]) {
-    let depth = match numbers {
-        [] => return,
-        [first, rest @ ..] => rest.iter().fold(term(*first).len(), |depth, &number| {
-            let (a, b) = (&term(*first)[..depth], term(number));
-            if b.starts_with(a) { depth } else { a.iter().zip(b).take_while(|(x, y)| x == y).count() }
-        }),
-    };
+    let [first, rest @ ..] = &*numbers else { return };
+    let mut depth = term(*first).len();
+    for &number in rest {
+        let (a, b) = (&term(*first)[..depth], term(number));
+        if !b.starts_with(a) {
+            depth = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+        }
+        // Generated ids differ from the first byte on.
+        if depth == 0 {
+            break;
+        }
+    }
     let mut pairs: Vec<(u64, u32)> =
         numbers.iter().map(|&number| (key(term(number), depth), number)).collect();
     sort_pairs(&mut pairs, depth, &term);

@@ -7,6 +7,7 @@ use limber_store::Directory;
 use super::document::Buffer;
 use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer, TextBuffer};
 use super::invert::TermOrder;
+use super::table::same;
 use crate::columns::format::GROUP;
 use crate::columns::{ColumnSummary, ColumnWriter};
 use crate::file::{FieldInfo, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
@@ -35,6 +36,7 @@ impl Buffer {
         let mut segment =
             FieldsWriter { writer: SegmentWriter::new(directory, id), infos: Vec::new(), doc_count };
         stored.write(&mut segment.writer)?;
+        let ids = ids.finish();
         let filter = id_filter::encode(doc_count as usize, (0..doc_count).map(|doc| id_hash(ids.get(doc))));
         segment.writer.put(SectionKind::IdFilter, ID_FIELD, &filter)?;
         let by_id = sorted_ids(doc_count, |doc| ids.get(doc), live.as_ref());
@@ -116,17 +118,27 @@ impl FieldsWriter<'_> {
         let options = IndexOptions { frequencies: false, positions: false };
         self.invert(number, options, None, docs.len() as u32, |terms| {
             let mut rest = docs;
-            while let [doc, others @ ..] = rest {
-                let term = id(*doc);
-                let same = others.iter().take_while(|&&other| id(other) == term).count();
-                if same == 0 {
+            let mut next = rest.first().map(|doc| id(*doc));
+            while let Some(term) = next {
+                let mut same_count = 1;
+                next = None;
+                for other in &rest[1..] {
+                    let other = id(*other);
+                    if !same(other, term) {
+                        next = Some(other);
+                        break;
+                    }
+                    same_count += 1;
+                }
+                let (of_term, others) = rest.split_at(same_count);
+                rest = others;
+                if let [doc] = of_term {
                     terms.add_single(term, *doc)?;
                 } else {
-                    let mut same = rest[..=same].to_vec();
-                    same.sort_unstable();
-                    terms.add(term, &same, &[], &[])?;
+                    let mut of_term = of_term.to_vec();
+                    of_term.sort_unstable();
+                    terms.add(term, &of_term, &[], &[])?;
                 }
-                rest = &others[same..];
             }
             Ok(())
         })
