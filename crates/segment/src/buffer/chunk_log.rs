@@ -85,6 +85,15 @@ impl<T: Copy> ChunkLog<T> {
         }
     }
 
+    /// Replaces the value at `at`.
+    #[inline]
+    pub fn set(&mut self, at: usize, value: T) {
+        match self.full.get_mut(at / Self::CHUNK_LEN) {
+            Some(chunk) => chunk[at % Self::CHUNK_LEN] = value,
+            None => self.last[at % Self::CHUNK_LEN] = value,
+        }
+    }
+
     #[inline]
     pub fn last(&self) -> Option<T> {
         self.last.last().or_else(|| self.full.last()?.last()).copied()
@@ -160,6 +169,7 @@ mod tests {
     enum Step {
         Push,
         Extend(usize),
+        Iterate(usize),
         /// To this many thousandths of the length.
         Truncate(usize),
     }
@@ -168,6 +178,7 @@ mod tests {
         let step = prop_oneof![
             3 => Just(Step::Push),
             3 => (0..CHUNK_LEN * 5 / 2).prop_map(Step::Extend),
+            2 => (0..CHUNK_LEN * 3 / 2).prop_map(Step::Iterate),
             1 => Just(Step::Extend(CHUNK_LEN)),
             2 => (0..=1000usize).prop_map(Step::Truncate),
         ];
@@ -192,6 +203,11 @@ mod tests {
                         log.extend_from_slice(&new);
                         expected.extend(new);
                     }
+                    Step::Iterate(len) => {
+                        let new: Vec<u32> = values.by_ref().take(len).collect();
+                        log.extend(new.iter().copied());
+                        expected.extend(new);
+                    }
                     Step::Truncate(thousandths) => {
                         let len = expected.len() * thousandths / 1000;
                         log.truncate(len);
@@ -200,6 +216,10 @@ mod tests {
                 }
                 prop_assert_eq!((log.len(), log.last()), (expected.len(), expected.last().copied()));
                 prop_assert_eq!(log.last_mut(), expected.last_mut());
+            }
+            if let Some(at) = expected.len().checked_sub(1).map(|last| last * bounds.0 / 1000) {
+                log.set(at, u32::MAX);
+                expected[at] = u32::MAX;
             }
             let [a, b] = [bounds.0, bounds.1].map(|thousandths| expected.len() * thousandths / 1000);
             let (start, end) = (a.min(b), a.max(b));

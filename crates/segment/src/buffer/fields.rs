@@ -5,7 +5,7 @@ use limber_mapping::{Field, FieldId};
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
 use super::memo::{Analysed, Lookup, Memo};
-use super::table::{TermTable, same};
+use super::table::{BATCH_TERMS, TermTable, same};
 use crate::{DocId, TERM_BYTES_MAX};
 
 /// The log of one field, by representation.
@@ -51,12 +51,27 @@ impl Mark {
 #[derive(Default)]
 pub struct TermsBuffer {
     pub table: TermTable,
-    /// Number in `table` of each value.
+    /// Number in `table` of each value; of those in `unsettled` none yet.
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
     mark: Mark,
     same_as_text: SameAsText,
+    unsettled: Unsettled,
 }
+
+/// Values that are looked up together, so that the processor waits for their cache misses at once: at most [`BATCH_TERMS`].
+#[derive(Default)]
+struct Unsettled {
+    /// The values, back to back.
+    bytes: Vec<u8>,
+    /// Of each: its place among all values, and where it ends.
+    places: Vec<(u32, u32)>,
+}
+
+/// Tables up to this many terms stay in the processor's caches by themselves.
+const CACHED_TERMS_MAX: usize = 1024;
+/// Longer values are looked up at once; bounds what is copied.
+const UNSETTLED_BYTES_MAX: usize = 128;
 
 /// Terms of a field by the texts of another that are the same bytes.
 #[derive(Default)]
@@ -74,7 +89,10 @@ impl TermsBuffer {
         let first = self.mark.touch(doc, self.docs.len(), self.values.len());
         let number = match text {
             Some(text) => self.intern_text(value, text),
-            None => self.table.intern(value),
+            None if self.table.len() <= CACHED_TERMS_MAX || value.len() > UNSETTLED_BYTES_MAX => {
+                self.table.intern(value)
+            }
+            None => self.put_off(value),
         };
         self.values.push(number);
         self.docs.push(doc);
@@ -98,14 +116,46 @@ impl TermsBuffer {
         terms[at] - 1
     }
 
+    /// Leaves the next value to [`TermsBuffer::settle`]; what stands for its number until then.
+    #[inline]
+    fn put_off(&mut self, value: &[u8]) -> u32 {
+        if self.unsettled.places.len() == BATCH_TERMS {
+            self.settle();
+        }
+        let Unsettled { bytes, places } = &mut self.unsettled;
+        bytes.extend_from_slice(value);
+        places.push((self.values.len() as u32, bytes.len() as u32));
+        0
+    }
+
+    /// Looks up what was put off.
+    #[inline(never)]
+    pub fn settle(&mut self) {
+        let Unsettled { bytes, places } = &mut self.unsettled;
+        let term = |at: usize| {
+            let start = if at == 0 { 0 } else { places[at - 1].1 };
+            &bytes[start as usize..places[at].1 as usize]
+        };
+        let values = &mut self.values;
+        let put = |at: usize, number| values.set(places[at].0 as usize, number);
+        self.table.intern_all(places.len(), term, put);
+        bytes.clear();
+        places.clear();
+    }
+
     fn roll_back(&mut self) {
         self.values.truncate(self.mark.values);
         self.docs.truncate(self.mark.entries);
+        let Unsettled { bytes, places } = &mut self.unsettled;
+        places.truncate(places.partition_point(|(place, _)| (*place as usize) < self.mark.values));
+        bytes.truncate(places.last().map_or(0, |(_, end)| *end as usize));
         self.mark = Mark::default();
     }
 
     fn memory_bytes(&self) -> usize {
         let log = self.values.memory_bytes() + self.docs.memory_bytes();
+        let Unsettled { bytes, places } = &self.unsettled;
+        let log = log + bytes.capacity() + places.capacity() * size_of::<(u32, u32)>();
         self.table.memory_bytes() + log + self.same_as_text.terms.capacity() * 4
     }
 }
@@ -445,6 +495,33 @@ mod tests {
         let values: Vec<&[u8]> = terms.values.iter().map(|number| terms.table.term(number)).collect();
         assert_eq!(values, pushes.map(|(value, _)| value));
         assert_eq!(terms.table.len(), 3);
+    }
+
+    #[test]
+    fn values_put_off_are_settled_unless_their_document_is_refused() {
+        let mut terms = TermsBuffer::default();
+        let mut expected: Vec<String> = Vec::new();
+        for doc in 0..4000 {
+            let values: Vec<String> = (0..1 + doc % 5).map(|i| format!("{}", (doc * 5 + i) % 3001)).collect();
+            values.iter().for_each(|value| {
+                terms.push(doc, value.as_bytes(), None);
+            });
+            if doc % 7 == 3 {
+                terms.roll_back();
+            } else {
+                expected.extend(values);
+            }
+        }
+        assert!(!terms.unsettled.places.is_empty());
+        terms.settle();
+        assert!(
+            terms
+                .values
+                .iter()
+                .map(|number| terms.table.term(number))
+                .eq(expected.iter().map(String::as_bytes))
+        );
+        assert_eq!(terms.docs.len(), expected.len());
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Vacancy {
 }
 
 const SLOTS_MIN: usize = 64;
+/// Most terms of one [`TermTable::intern_all`].
+pub const BATCH_TERMS: usize = 64;
 /// Of a record.
 const HEADER_BYTES: usize = 6;
 
@@ -58,17 +60,52 @@ impl TermTable {
         }
     }
 
+    #[inline]
+    fn hash(&self, term: &[u8]) -> u32 {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write(term);
+        let hash = hasher.finish();
+        // The upper half is the product's better-mixed half.
+        (hash >> 32) as u32 ^ hash as u32
+    }
+
+    /// The numbers of at most [`BATCH_TERMS`] terms as [`TermTable::intern`] gives them, in order. The processor waits for the cache misses of many
+    /// terms at once, as none depends on another's: first for all slots, then for all records.
+    pub fn intern_all<'t>(
+        &mut self,
+        count: usize,
+        term: impl Fn(usize) -> &'t [u8],
+        mut put: impl FnMut(usize, u32),
+    ) {
+        if self.slots.is_empty() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let mut probed = [(0, Slot::default()); BATCH_TERMS];
+        for (at, probed) in probed[..count].iter_mut().enumerate() {
+            let hash = self.hash(term(at));
+            *probed = (hash, self.slots[hash as usize & mask]);
+        }
+        for (at, &(hash, slot)) in probed[..count].iter().enumerate() {
+            let term = term(at);
+            if slot.place != 0 && slot.hash == hash {
+                let (number, known, _) = self.record(slot.place - 1);
+                if same(known, term) {
+                    put(at, number);
+                    continue;
+                }
+            }
+            put(at, self.intern(term));
+        }
+    }
+
     /// The number of `term`, and what starts with the bytes that were added with it.
     #[inline]
     pub fn find(&mut self, term: &[u8]) -> Result<(u32, &[u8]), Vacancy> {
         if self.len() * 2 >= self.slots.len() {
             self.grow();
         }
-        let mut hasher = self.hasher.build_hasher();
-        hasher.write(term);
-        let hash = hasher.finish();
-        // The upper half is the product's better-mixed half.
-        let hash = (hash >> 32) as u32 ^ hash as u32;
+        let hash = self.hash(term);
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
         loop {
@@ -174,7 +211,15 @@ mod tests {
                 assert_eq!(table.intern(format!("term {i}").as_bytes()), i, "round {round}");
             }
         }
-        assert_eq!(table.intern(b""), 5000);
-        assert_eq!((table.len(), table.term(17), table.term(5000)), (5001, &b"term 17"[..], &b""[..]));
+        let terms: Vec<String> = (4980..5040).step_by(2).map(|i| format!("term {}", i - i % 4)).collect();
+        let mut numbers = Vec::new();
+        let batch = |at: usize| terms[at].as_bytes();
+        TermTable::default().intern_all(30, batch, |at, number| assert_eq!(at as u32 / 2, number));
+        table.intern_all(30, batch, |at, number| numbers.push((at, number)));
+        assert!(numbers.iter().enumerate().all(|(i, (at, _))| i == *at));
+        assert!(terms.iter().zip(&numbers).all(|(term, (_, number))| table.term(*number) == term.as_bytes()));
+        assert_eq!((numbers[0].1, numbers[29].1, table.len()), (4980, 5009, 5010));
+        assert_eq!(table.intern(b""), 5010);
+        assert_eq!((table.len(), table.term(17), table.term(5010)), (5011, &b"term 17"[..], &b""[..]));
     }
 }

@@ -144,11 +144,12 @@ impl FieldsWriter<'_> {
         })
     }
 
-    fn write_terms(&mut self, field: &Field, terms: TermsBuffer) -> Result<()> {
+    fn write_terms(&mut self, field: &Field, mut terms: TermsBuffer) -> Result<()> {
         if terms.values.is_empty() {
             return Ok(());
         }
         let (number, info) = self.add_info(field);
+        terms.settle();
         let repeats = terms.docs.has_repeats();
         let TermsBuffer { table, values, docs, .. } = terms;
         let docs = docs.finish(self.doc_count);
