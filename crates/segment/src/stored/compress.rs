@@ -2,6 +2,7 @@
 
 use super::StoredCodec;
 use super::format::{PART_BYTES_MAX, ZSTD_LEVEL};
+use super::long_matches::{self, LongMatcher};
 use crate::{Error, Result};
 
 /// Compresses parts; keeps zstd's tables (about 1 MB) and its room for the result from part to part.
@@ -10,27 +11,53 @@ pub(super) struct PartCompressor {
     zstd: Option<zstd::bulk::Compressor<'static>>,
     /// As long as the longest result so far could have been; not cleared between parts.
     room: Vec<u8>,
+    long_matcher: LongMatcher,
+    /// Whether the sources compressed last shrank to less than one in [`REPEATING_RATIO`].
+    sources_repeat: bool,
 }
+
+/// Sources that shrink further than this hold long matches: logs to a fifth; prose and records of numbers only to a half.
+const REPEATING_RATIO: usize = 3;
 
 impl PartCompressor {
     pub fn new(codec: StoredCodec) -> PartCompressor {
-        PartCompressor { codec, zstd: None, room: Vec::new() }
+        let long_matcher = LongMatcher::default();
+        PartCompressor { codec, zstd: None, room: Vec::new(), long_matcher, sources_repeat: false }
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.room.capacity()
+        self.room.capacity() + self.long_matcher.memory_bytes()
+    }
+
+    /// A block's sources compressed, by what those before were like; as they are when that is not smaller.
+    pub fn compress_sources<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let for_long_matches = self.sources_repeat && bytes.len() <= long_matches::INPUT_BYTES_MAX;
+        let compressed_len = match self.codec {
+            StoredCodec::Lz4 if for_long_matches => {
+                self.make_room(lz4_flex::block::get_maximum_output_size(bytes.len()));
+                self.long_matcher.compress(bytes, &mut self.room)
+            }
+            _ => self.compress_whole(bytes).unwrap_or(bytes.len()),
+        };
+        self.sources_repeat = compressed_len * REPEATING_RATIO < bytes.len();
+        if compressed_len < bytes.len() { &self.room[..compressed_len] } else { bytes }
     }
 
     /// `bytes` compressed; as they are when that is not smaller.
     pub fn compress<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let bound = match self.codec {
+        match self.compress_whole(bytes) {
+            Some(len) if len < bytes.len() => &self.room[..len],
+            _ => bytes,
+        }
+    }
+
+    /// Compresses `bytes` into `room`; the length of the result.
+    fn compress_whole(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.make_room(match self.codec {
             StoredCodec::Lz4 => lz4_flex::block::get_maximum_output_size(bytes.len()),
             StoredCodec::Zstd => zstd::zstd_safe::compress_bound(bytes.len()),
-        };
-        if self.room.len() < bound {
-            self.room.resize(bound, 0);
-        }
-        let compressed_len = match self.codec {
+        });
+        match self.codec {
             StoredCodec::Lz4 => lz4_flex::block::compress_into(bytes, &mut self.room).ok(),
             StoredCodec::Zstd => {
                 if self.zstd.is_none() {
@@ -38,10 +65,12 @@ impl PartCompressor {
                 }
                 self.zstd.as_mut().and_then(|zstd| zstd.compress_to_buffer(bytes, &mut self.room[..]).ok())
             }
-        };
-        match compressed_len {
-            Some(len) if len < bytes.len() => &self.room[..len],
-            _ => bytes,
+        }
+    }
+
+    fn make_room(&mut self, bound: usize) {
+        if self.room.len() < bound {
+            self.room.resize(bound, 0);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod compress;
 pub mod format;
+mod long_matches;
 mod reader;
 #[cfg(test)]
 mod tests;

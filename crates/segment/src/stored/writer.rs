@@ -123,7 +123,7 @@ impl StoredWriter {
         self.index_block(self.doc_count - self.open_docs);
         self.head.clear();
         self.head.extend_from_slice(self.compressor.compress(&self.lengths));
-        let body = self.compressor.compress(&self.sources);
+        let body = self.compressor.compress_sources(&self.sources);
         let mut prefix = Vec::with_capacity(PREFIX_BYTES_MAX);
         for (len, compressed_len) in [(self.lengths.len(), self.head.len()), (self.sources.len(), body.len())]
         {
