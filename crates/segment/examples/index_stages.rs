@@ -1,8 +1,8 @@
 //! Where does the time of indexing go? CPU nanoseconds a document of http_logs by stage, on one thread, with the program's
-//! allocator.
+//! allocator. Other documents: with their mapping (the body of `mappings`).
 //!
 //! ```text
-//! cargo run --release -p limber-segment --example index_stages -- documents.ndjson [documents a segment] [rounds]
+//! cargo run --release -p limber-segment --example index_stages -- documents.ndjson [documents a segment] [rounds] [mapping.json]
 //! ```
 //!
 //! `walk`: mapping walk into a sink that keeps nothing. `store`: ids, sources and the fields of every document, without a walk.
@@ -29,14 +29,16 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let path =
-        arguments.first().ok_or("usage: index_stages documents.ndjson [documents a segment] [rounds]")?;
+    let path = arguments
+        .first()
+        .ok_or("usage: index_stages documents.ndjson [documents a segment] [rounds] [mapping.json]")?;
     let segment_docs: usize = arguments.get(1).map_or(Ok(250_000), |count| count.parse())?;
     let rounds: usize = arguments.get(2).map_or(Ok(3), |count| count.parse())?;
 
     let corpus = std::fs::read(path)?;
     let lines: Vec<&[u8]> = corpus.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
-    let mapping = Mapping::parse(&serde_json::from_str(MAPPING)?, &MappingSettings::default())?;
+    let mapping = arguments.get(3).map_or(Ok(MAPPING.to_owned()), std::fs::read_to_string)?;
+    let mapping = Mapping::parse(&serde_json::from_str(&mapping)?, &MappingSettings::default())?;
     let folder = std::env::temp_dir().join(format!("index-stages-{}", std::process::id()));
     let mut measured: Vec<[f64; 4]> = Vec::new();
     let mut memory = Memory::default();

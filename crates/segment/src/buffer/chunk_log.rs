@@ -30,8 +30,9 @@ impl<T: Copy> ChunkLog<T> {
         self.full.len() * Self::CHUNK_LEN + self.last.len()
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.last.is_empty() && self.full.is_empty()
     }
 
     #[inline]

@@ -31,8 +31,6 @@ pub struct Buffer {
     pub(super) deleted: Vec<DocId>,
     /// By [`FieldId`].
     pub(super) fields: Vec<FieldBuffer>,
-    /// Fields that the current document has.
-    touched: Vec<FieldId>,
     /// Field of the last text.
     last_text: Option<FieldId>,
     pub(super) ids: IdLog,
@@ -62,7 +60,6 @@ impl Buffer {
             doc_count: 0,
             deleted: Vec::new(),
             fields: Vec::new(),
-            touched: Vec::new(),
             last_text: None,
             ids: IdLog::default(),
             stored: StoredWriter::new(codec),
@@ -128,7 +125,6 @@ impl Buffer {
         self.log_bytes += source_bytes;
         let (min, max) = self.seq_no_bounds.unwrap_or((u64::MAX, 0));
         self.seq_no_bounds = Some((min.min(current.seq_no), max.max(current.seq_no)));
-        self.touched.clear();
         self.doc_count += 1;
         Ok(())
     }
@@ -141,9 +137,8 @@ impl Buffer {
 
     fn forget(&mut self, current: &Current) {
         self.stored.drop_source(current.source_bytes);
-        for field in self.touched.drain(..) {
-            self.fields[field.0 as usize].roll_back();
-        }
+        let doc = self.doc_count;
+        self.fields.iter_mut().for_each(|field| field.roll_back(doc));
         self.ids.pop();
     }
 
@@ -191,9 +186,7 @@ impl Buffer {
         let doc = self.doc_count;
         self.log_bytes += 4;
         let text = self.text_number(value);
-        if self.field(field).terms().push(doc, value, text) {
-            self.touched.push(field);
-        }
+        self.field(field).terms().push(doc, value, text);
     }
 
     /// Where `value` is the text that came last, as it is for a keyword beside a text.
@@ -208,9 +201,7 @@ impl Buffer {
     fn add_number(&mut self, field: FieldId, value: i64) {
         let doc = self.doc_count;
         self.log_bytes += 8;
-        if self.field(field).numbers().push(doc, value) {
-            self.touched.push(field);
-        }
+        self.field(field).numbers().push(doc, value);
     }
 
     #[cold]
@@ -245,9 +236,7 @@ impl FieldSink for Buffer {
         self.log_bytes += value.len();
         let mut oversized = None;
         self.last_text = Some(field.id);
-        if self.field(field.id).text().push(doc, field, value, &mut oversized) {
-            self.touched.push(field.id);
-        }
+        self.field(field.id).text().push(doc, field, value, &mut oversized);
         if let Some(bytes) = oversized {
             self.note_immense(&field.path, bytes);
         }

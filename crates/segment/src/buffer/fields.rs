@@ -83,10 +83,10 @@ struct SameAsText {
 }
 
 impl TermsBuffer {
-    /// Adds a value; whether it is the field's first in this document. `text`: where the same bytes are a text.
+    /// Adds a value. `text`: where the same bytes are a text.
     #[inline]
-    pub fn push(&mut self, doc: DocId, value: &[u8], text: Option<TextNumber>) -> bool {
-        let first = self.mark.touch(doc, self.docs.len(), self.values.len());
+    pub fn push(&mut self, doc: DocId, value: &[u8], text: Option<TextNumber>) {
+        self.mark.touch(doc, self.docs.len(), self.values.len());
         let number = match text {
             Some(text) => self.intern_text(value, text),
             None if self.table.len() <= CACHED_TERMS_MAX || value.len() > UNSETTLED_BYTES_MAX => {
@@ -96,7 +96,6 @@ impl TermsBuffer {
         };
         self.values.push(number);
         self.docs.push(doc);
-        first
     }
 
     /// The number of a term that is a text as well: of a text met before, without a look-up.
@@ -183,11 +182,11 @@ impl Default for Numbers {
 }
 
 impl NumbersBuffer {
-    /// Adds a value; whether it is the field's first in this document.
+    /// Adds a value.
     #[inline]
-    pub fn push(&mut self, doc: DocId, value: i64) -> bool {
+    pub fn push(&mut self, doc: DocId, value: i64) {
         let len = self.docs.len();
-        let first = self.mark.touch(doc, len, len);
+        self.mark.touch(doc, len, len);
         self.docs.push(doc);
         match &mut self.values {
             Numbers::Near(_) if len == 0 => self.first = value,
@@ -198,7 +197,6 @@ impl NumbersBuffer {
             },
             Numbers::Far(values) => values.push(value),
         }
-        first
     }
 
     /// Adds `value` to `len` others where the representation before no longer does.
@@ -310,10 +308,10 @@ pub struct TextEntry {
 }
 
 impl TextBuffer {
-    /// Analyses a value; whether it is the field's first in this document. `oversized` is set to the length of a token that is
+    /// Analyses a value. `oversized` is set to the length of a token that is
     /// longer than a term may be.
     #[inline]
-    pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) -> bool {
+    pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) {
         let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
         self.last_text = None;
         if !first {
@@ -322,7 +320,7 @@ impl TextBuffer {
             if let Some(entry) = self.entries.last_mut() {
                 entry.length += length;
             }
-            return false;
+            return;
         }
         self.docs.push(doc);
         let mut entry = TextEntry { tokens_start: self.tokens.len() as u32, length: 0 };
@@ -346,7 +344,6 @@ impl TextBuffer {
             Lookup::Unsuitable => entry.length = self.analyze(field, value, oversized),
         }
         self.entries.push(entry);
-        true
     }
 
     /// Number of the last value in the memo, if it is there and is `value`.
@@ -438,13 +435,13 @@ impl FieldBuffer {
         }
     }
 
-    /// Forgets the current document, which touched this field.
-    pub fn roll_back(&mut self) {
+    /// Forgets what `doc`, the current document, added.
+    pub fn roll_back(&mut self, doc: DocId) {
         match self {
-            FieldBuffer::Absent => {}
-            FieldBuffer::Terms(terms) => terms.roll_back(),
-            FieldBuffer::Numbers(numbers) => numbers.roll_back(),
-            FieldBuffer::Text(text) => text.roll_back(),
+            FieldBuffer::Terms(terms) if terms.mark.doc == doc => terms.roll_back(),
+            FieldBuffer::Numbers(numbers) if numbers.mark.doc == doc => numbers.roll_back(),
+            FieldBuffer::Text(text) if text.mark.doc == doc => text.roll_back(),
+            _ => {}
         }
     }
 
