@@ -16,6 +16,14 @@ pub fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
+/// [`days_from_civil`] of a year from 1 to 9999, in a third of the instructions.
+#[inline(always)]
+pub(super) fn days_from_common_era(year: u32, month: u32, day: u32) -> i64 {
+    let (year, month_from_march) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    i64::from(year * 365 + year / 4 - year / 100 + year / 400 + day_of_year) - 719_468
+}
+
 /// Inverse of [`days_from_civil`]: (year, month, day).
 pub fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
@@ -103,6 +111,14 @@ mod tests {
             let (year, month, day) = civil_from_days(days);
             assert!((1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day));
             assert_eq!(days_from_civil(year, month, day), days);
+        }
+    }
+
+    #[test]
+    fn the_common_era_is_the_same_in_fewer_instructions() {
+        for days in days_from_civil(1, 1, 1)..=days_from_civil(9999, 12, 31) {
+            let (year, month, day) = civil_from_days(days);
+            assert_eq!(days_from_common_era(year as u32, month, day), days, "{year}-{month}-{day}");
         }
     }
 

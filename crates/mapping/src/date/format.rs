@@ -1,6 +1,6 @@
 //! A list of date formats.
 
-use super::civil::{MILLIS_PER_DAY, days_from_civil, days_in_month};
+use super::civil::{MILLIS_PER_DAY, days_from_common_era, days_in_month};
 use super::item::{Digits, Item, Sign, Unit};
 use super::math;
 use super::names;
@@ -317,28 +317,37 @@ fn two(bytes: &[u8], at: usize) -> u32 {
     if tens > 9 || ones > 9 { 1000 } else { tens * 10 + ones }
 }
 
+/// In byte `i` the number that the digits `i` and `i + 1` make; `None` when a byte where `digits` has ones is no digit.
+#[inline(always)]
+fn pairs(bytes: [u8; 8], digits: u64) -> Option<[u8; 8]> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let values = (u64::from_le_bytes(bytes) ^ (EACH * u64::from(b'0'))) & digits;
+    // 118 more and a value above 9 has its high bit set, if it had not before.
+    if (values | values.wrapping_add(EACH * 118)) & (EACH * 0x80) != 0 {
+        return None;
+    }
+    Some((values * 10 + (values >> 8)).to_le_bytes())
+}
+
 /// The 19 bytes `yyyy?MM?dd?HH?mm?ss`, whatever the separators, as local milliseconds.
 #[inline(always)]
 fn date_and_time(bytes: &[u8]) -> Option<i64> {
-    let year = two(bytes, 0) * 100 + two(bytes, 2);
-    let (month, day) = (two(bytes, 5), two(bytes, 8));
-    let (hour, minute, second) = (two(bytes, 11), two(bytes, 14), two(bytes, 17));
-    // A year that is not digits is above 9,999; year zero is left to the slow path, which knows who takes it.
-    if year == 0
-        || year > 9999
-        || !(1..=12).contains(&month)
-        || day == 0
-        || hour > 23
-        || minute > 59
-        || second > 59
-    {
+    let (words, seconds) = bytes.as_chunks::<8>();
+    let &[year_and_month, day_to_minute, ..] = words else { return None };
+    let year_and_month = pairs(year_and_month, 0x00ff_ff00_ffff_ffff)?.map(u32::from);
+    let day_to_minute = pairs(day_to_minute, 0xffff_00ff_ff00_ffff)?.map(u32::from);
+    let (year, month) = (year_and_month[0] * 100 + year_and_month[2], year_and_month[5]);
+    let (day, hour, minute) = (day_to_minute[0], day_to_minute[3], day_to_minute[6]);
+    let second = two(seconds, 1);
+    // Year zero is left to the slow path, which knows who takes it.
+    if year == 0 || !(1..=12).contains(&month) || day == 0 || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
     if day > 28 && day > days_in_month(year as i64, month) {
         return None;
     }
     let of_day = ((hour * 60 + minute) * 60 + second) as i64 * 1000;
-    Some(days_from_civil(year as i64, month, day) * MILLIS_PER_DAY + of_day)
+    Some(days_from_common_era(year, month, day) * MILLIS_PER_DAY + of_day)
 }
 
 /// `yyyy-MM-ddTHH:mm:ssZ` or `yyyy-MM-ddTHH:mm:ss.SSSZ`.
@@ -369,4 +378,53 @@ fn plain(bytes: &[u8], separators: &[u8; 5]) -> Option<i64> {
         return None;
     }
     date_and_time(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_quickly_is_read_the_same_slowly() {
+        let format = DateFormat::parse_list("strict_date_optional_time").expect("built in");
+        let texts = [
+            "2025-11-22T10:38:49Z",
+            "2024-02-29T23:59:59.999Z",
+            "0001-01-01T00:00:00Z",
+            "9999-12-31T10:20:30.040Z",
+        ];
+        for text in texts {
+            assert!(format.parse_quickly(text).is_some(), "{text}");
+            for at in 0..text.len() {
+                for byte in 0..128u8 {
+                    let mut changed = text.as_bytes().to_vec();
+                    changed[at] = byte;
+                    let changed = String::from_utf8(changed).expect("ASCII");
+                    if let Some(millis) = format.parse_quickly(&changed) {
+                        assert_eq!(
+                            format.parse_slowly(&changed, false, &Zone::Utc).ok(),
+                            Some(millis),
+                            "{changed}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_are_of_digits_alone() {
+        for at in 0..8 {
+            for byte in 0..=255u8 {
+                let mut bytes = *b"12345678";
+                bytes[at] = byte;
+                let expected =
+                    |i: usize| (bytes[i] - b'0') * 10 + bytes.get(i + 1).map_or(0, |byte| byte - b'0');
+                let found = pairs(bytes, u64::MAX);
+                assert_eq!(found, byte.is_ascii_digit().then(|| std::array::from_fn(expected)));
+                let without = !(0xff << (8 * at));
+                assert!(pairs(bytes, without).is_some());
+            }
+        }
+    }
 }
