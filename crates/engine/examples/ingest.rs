@@ -1,6 +1,7 @@
-//! Cost of an ingest pipeline per document: `cargo run --release -p limber-engine --example ingest`.
+//! Cost of an ingest pipeline per document: `cargo run --profile profiling -p limber-engine --example ingest [BULKS [PIPELINE]]`.
 //!
-//! The pipeline and the document are those of the built-in track `log_ingest`; bulks hold 1,000 documents.
+//! The pipelines (`log-copy` is the track's with `ingest_time_by_copy`) and the documents are those of the built-in track `log_ingest`;
+//! bulks hold 1,000 documents. One pipeline and few bulks are for counting instructions.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,18 +9,25 @@ use std::time::Instant;
 use limber_engine::ingest::{Metadata, Outcome, Registry, Runner, timestamp};
 use serde_json::json;
 
-const BULK_COUNT: usize = 1_000;
 const BULK_DOCUMENT_COUNT: usize = 1_000;
 
 fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let bulk_count: usize = arguments.next().map_or(1_000, |count| count.parse().expect("a number of bulks"));
+    let only = arguments.next();
     let registry = Registry::default();
-    let processors = json!([
-        { "set": { "field": "ingest_time", "value": "{{_ingest.timestamp}}" } },
-        { "uppercase": { "field": "machine.os" } },
-        { "convert": { "field": "response", "type": "integer" } },
-        { "remove": { "field": "referer" } },
-    ]);
-    registry.put("log-pipe", &json!({ "processors": processors })).expect("a valid pipeline");
+    for (id, set) in [
+        ("log-pipe", json!({ "field": "ingest_time", "value": "{{_ingest.timestamp}}" })),
+        ("log-copy", json!({ "field": "ingest_time", "copy_from": "_ingest.timestamp" })),
+    ] {
+        let processors = json!([
+            { "set": set },
+            { "uppercase": { "field": "machine.os", "ignore_missing": true } },
+            { "convert": { "field": "response", "type": "integer", "ignore_missing": true } },
+            { "remove": { "field": "referer", "ignore_missing": true } },
+        ]);
+        registry.put(id, &json!({ "processors": processors })).expect("a valid pipeline");
+    }
     registry.put("nothing", &json!({ "processors": [] })).expect("a valid pipeline");
     let grok = json!([{ "grok": { "field": "request", "patterns": ["%{WORD:verb} %{NOTSPACE:path} HTTP/%{NUMBER:version}"] } }]);
     registry.put("grok", &json!({ "processors": grok })).expect("a valid pipeline");
@@ -37,10 +45,13 @@ fn main() {
         .collect();
     let bytes: usize = documents.iter().map(String::len).sum();
     println!("{} bytes a document", bytes / documents.len());
-    for id in ["nothing", "log-pipe", "grok"] {
+    for id in ["nothing", "log-pipe", "log-copy", "grok"] {
+        if only.as_ref().is_some_and(|only| only != id) {
+            continue;
+        }
         let mut out = Vec::new();
         let start = Instant::now();
-        for _ in 0..BULK_COUNT {
+        for _ in 0..bulk_count {
             let snapshot = registry.snapshot();
             let now = timestamp(1_760_608_800_123_456_789);
             let mut runner = Runner::new(&snapshot, &now);
@@ -52,7 +63,7 @@ fn main() {
             }
             black_box(&out);
         }
-        let nanos = start.elapsed().as_nanos() as usize / (BULK_COUNT * BULK_DOCUMENT_COUNT);
+        let nanos = start.elapsed().as_nanos() as usize / (bulk_count * BULK_DOCUMENT_COUNT);
         println!("{id}: {nanos} ns a document");
     }
     println!("{:#}", registry.snapshot().stats());

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use limber_mapping::RequestError;
+use limber_mapping::document::scan;
 
 use super::json::{self, Open};
 use super::node::{Kind, NONE, Node, NodeId, Span, flag};
@@ -34,25 +35,17 @@ pub struct Metadata<'a> {
     pub op_type: Option<&'a str>,
 }
 
-/// The vectors of a document, kept from one to the next.
-#[derive(Debug, Default)]
-pub struct Buffers {
-    nodes: Vec<Node>,
-    arena: String,
-    stack: Vec<Open>,
-}
-
-/// A document being processed.
+/// A document being processed. One serves all documents of a request, one after the other, so that its vectors are grown once.
 #[derive(Debug)]
 pub struct IngestDocument<'a> {
-    source: &'a str,
+    pub(super) source: &'a str,
     pub(super) nodes: Vec<Node>,
-    arena: String,
+    /// Begins with the timestamp as a JSON string; then what was made for this document.
+    pub(super) arena: String,
     stack: Vec<Open>,
     /// The last call of [`Self::append_child`], container and child: long lists are not walked for every element.
     appended: (NodeId, NodeId),
     given: Metadata<'a>,
-    /// The instant of `_ingest.timestamp`, as text without quotes.
     timestamp: &'a str,
     /// Root of `_ingest`, made when a processor first names it.
     ingest: NodeId,
@@ -66,48 +59,54 @@ pub struct IngestDocument<'a> {
 pub const ROOT: NodeId = 0;
 
 impl<'a> IngestDocument<'a> {
-    /// Parses `source`. Errors are worded after Elasticsearch's `x_content_parse_exception`.
-    pub fn parse(
-        source: &'a [u8],
-        given: Metadata<'a>,
-        timestamp: &'a str,
-        buffers: &mut Buffers,
-    ) -> Result<IngestDocument<'a>, RequestError> {
+    /// An empty document. `timestamp` is the instant of `_ingest.timestamp`, as text without quotes.
+    pub fn new(timestamp: &'a str) -> IngestDocument<'a> {
+        IngestDocument {
+            source: "",
+            nodes: Vec::new(),
+            arena: format!("\"{timestamp}\""),
+            stack: Vec::new(),
+            appended: (NONE, NONE),
+            given: Metadata::default(),
+            timestamp,
+            ingest: NONE,
+            metadata: NONE,
+            pipeline: "",
+        }
+    }
+
+    /// Makes this the document `source`. Errors are worded after Elasticsearch's `x_content_parse_exception`.
+    pub fn load(&mut self, source: &'a [u8], given: Metadata<'a>) -> Result<(), RequestError> {
         if source.len() > TEXT_BYTES_MAX {
             return Err(RequestError::illegal_argument("the document is too large for an ingest pipeline"));
         }
-        let text = match std::str::from_utf8(source) {
+        let text = match scan::utf8(source) {
             Ok(text) => text,
             Err(error) => return Err(syntax_error(source, error.valid_up_to(), "Invalid UTF-8")),
         };
-        buffers.nodes.clear();
-        buffers.arena.clear();
-        let parsed = json::parse(source, 0, 0, &mut buffers.nodes, &mut buffers.stack);
+        self.nodes.clear();
+        self.arena.truncate(self.timestamp.len() + 2);
+        let parsed = json::parse(source, 0, 0, &mut self.nodes, &mut self.stack);
         let (root, end) = parsed.map_err(|error| syntax_error(source, error.offset, error.message))?;
         let end = json::skip_space(source, end);
         if end != source.len() {
             return Err(syntax_error(source, end, "unexpected text after the document"));
         }
-        if buffers.nodes[root as usize].kind != Kind::Object {
+        if self.nodes[root as usize].kind != Kind::Object {
             return Err(RequestError::new(400, "parsing_exception", "the document must be an object"));
         }
-        Ok(IngestDocument {
-            source: text,
-            nodes: std::mem::take(&mut buffers.nodes),
-            arena: std::mem::take(&mut buffers.arena),
-            stack: std::mem::take(&mut buffers.stack),
-            appended: (NONE, NONE),
-            given,
-            timestamp,
-            ingest: NONE,
-            metadata: NONE,
-            pipeline: "",
-        })
+        self.source = text;
+        self.given = given;
+        self.appended = (NONE, NONE);
+        (self.ingest, self.metadata) = (NONE, NONE);
+        self.pipeline = "";
+        Ok(())
     }
 
-    /// Gives the vectors back for the next document.
-    pub fn recycle(self, buffers: &mut Buffers) {
-        *buffers = Buffers { nodes: self.nodes, arena: self.arena, stack: self.stack };
+    /// The value of `_ingest.timestamp`, as long as no processor named `_ingest`.
+    pub fn given_timestamp(&self) -> Option<Node> {
+        let text = Span { start: self.source.len() as u32, len: self.timestamp.len() as u32 + 2 };
+        (self.ingest == NONE).then(|| Node::leaf(Kind::String, text))
     }
 
     pub fn timestamp(&self) -> &'a str {
@@ -184,23 +183,29 @@ impl<'a> IngestDocument<'a> {
     /// The member called `name`, and the child before it ([`NONE`] for the first).
     #[inline]
     pub fn member(&self, object: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
+        self.member_or_last(object, name).ok()
+    }
+
+    /// As [`Self::member`]; the object's last child ([`NONE`]: it is empty) when there is no such member.
+    pub fn member_or_last(&self, object: NodeId, name: &str) -> Result<(NodeId, NodeId), NodeId> {
+        let nodes = &self.nodes[..];
         let mut before = NONE;
-        let mut child = self.node(object).first;
+        let mut child = nodes[object as usize].first;
         while child != NONE {
-            let node = self.node(child);
+            let node = &nodes[child as usize];
+            // Lengths first: most names differ in theirs.
             let is_it = if node.is(flag::KEY_ESCAPED) {
                 self.key(child) == name
             } else {
-                // Lengths first: most names differ in theirs.
-                node.key.len as usize == name.len() && self.bytes(node.key) == name.as_bytes()
+                node.key.len as usize == name.len() && is_same(self.bytes(node.key), name.as_bytes())
             };
             if is_it {
-                return Some((child, before));
+                return Ok((child, before));
             }
             before = child;
             child = node.next;
         }
-        None
+        Err(before)
     }
 
     /// The element at `index`, and the one before it.
@@ -232,7 +237,7 @@ impl<'a> IngestDocument<'a> {
         Ok(())
     }
 
-    fn made_bytes_max(&self) -> usize {
+    pub(super) fn made_bytes_max(&self) -> usize {
         GROWTH_BYTES_MAX + 2 * self.source.len()
     }
 
@@ -351,27 +356,40 @@ impl<'a> IngestDocument<'a> {
 
     /// Appends a child; `key` is ignored by arrays.
     pub fn append_child(&mut self, parent: NodeId, key: &str, value: Node) -> Result<NodeId, RequestError> {
+        let mut last = self.node(parent).first;
+        if self.appended.0 == parent {
+            last = self.appended.1;
+        }
+        while last != NONE && self.node(last).next != NONE {
+            last = self.node(last).next;
+        }
+        self.append_child_after(parent, last, key, value)
+    }
+
+    /// [`Self::append_child`] when the last child is known ([`NONE`]: there is none).
+    pub fn append_child_after(
+        &mut self,
+        parent: NodeId,
+        last: NodeId,
+        key: &str,
+        value: Node,
+    ) -> Result<NodeId, RequestError> {
         let mut value = Node { key: Span::default(), next: NONE, ..value };
         value.flags &= !flag::KEY_ESCAPED;
         self.check_room(key.len())?;
         if self.node(parent).kind == Kind::Object {
+            self.arena.push('"');
             let start = self.arena_start();
             if json::push_escaped(&mut self.arena, key) {
                 value.flags |= flag::KEY_ESCAPED;
             }
             value.key = Span { start, len: self.arena_start() - start };
+            self.arena.push_str("\":");
         }
         let child = self.add(value);
-        let mut last = self.node(parent).first;
         if last == NONE {
             self.nodes[parent as usize].first = child;
         } else {
-            if self.appended.0 == parent {
-                last = self.appended.1;
-            }
-            while self.node(last).next != NONE {
-                last = self.node(last).next;
-            }
             self.nodes[last as usize].next = child;
         }
         self.appended = (parent, child);
@@ -395,9 +413,8 @@ impl<'a> IngestDocument<'a> {
 
     /// `_ingest`, made at the first call.
     pub fn ingest_root(&mut self) -> Result<NodeId, RequestError> {
-        if self.ingest == NONE {
+        if let Some(timestamp) = self.given_timestamp() {
             self.ingest = self.add(Node::container(Kind::Object));
-            let timestamp = self.make_string(self.timestamp)?;
             self.append_child(self.ingest, "timestamp", timestamp)?;
         }
         if !self.pipeline.is_empty() {
@@ -459,89 +476,17 @@ impl<'a> IngestDocument<'a> {
     pub fn given(&self) -> Metadata<'a> {
         self.given
     }
+}
 
-    // Writing.
-
-    /// Appends the JSON text of a value, copying whatever was not edited.
-    pub fn write(&self, id: NodeId, out: &mut Vec<u8>) -> Result<(), RequestError> {
-        let end_max = out.len() + self.source.len() + self.made_bytes_max();
-        self.write_below(id, out, 0, end_max)
-    }
-
-    fn write_below(
-        &self,
-        id: NodeId,
-        out: &mut Vec<u8>,
-        depth: usize,
-        end_max: usize,
-    ) -> Result<(), RequestError> {
-        let node = self.node(id);
-        // Copies share their text until they are written.
-        if out.len() > end_max {
-            return Err(too_large());
-        }
-        if !node.is(flag::EDITED) {
-            out.extend_from_slice(self.bytes(node.text));
-            return Ok(());
-        }
-        check_depth(depth)?;
-        let (open, close) = if node.kind == Kind::Object { (b'{', b'}') } else { (b'[', b']') };
-        out.push(open);
-        let mut child = node.first;
-        while child != NONE {
-            if child != node.first {
-                out.push(b',');
-            }
-            let member = self.node(child);
-            if node.kind == Kind::Object {
-                if let Some(last) = self.untouched_run(child) {
-                    let (first, last) = (member.key, self.node(last));
-                    let len = last.text.start + last.text.len - (first.start - 1);
-                    out.extend_from_slice(self.bytes(Span { start: first.start - 1, len }));
-                    child = last.next;
-                    continue;
-                }
-                out.push(b'"');
-                out.extend_from_slice(self.bytes(member.key));
-                out.extend_from_slice(b"\":");
-            }
-            self.write_below(child, out, depth + 1, end_max)?;
-            child = member.next;
-        }
-        out.push(close);
-        Ok(())
-    }
-
-    /// The last of the members from `first` on that lie in the source one after the other as they were: they are copied as one.
-    /// `None` when `first` itself does not.
-    #[inline]
-    fn untouched_run(&self, first: NodeId) -> Option<NodeId> {
-        let mut last = None;
-        let mut key_start = self.node(first).key.start;
-        let mut next = first;
-        while next != NONE {
-            let member = self.node(next);
-            // `"key":value` and nothing else; a value that was made or replaced lies elsewhere.
-            let follows = member.key.start == key_start
-                && member.text.start == member.key.start + member.key.len + 2
-                && !member.is(flag::EDITED)
-                && (member.text.start as usize) < self.source.len();
-            if !follows {
-                break;
-            }
-            last = Some(next);
-            // `,"` before the next key.
-            key_start = member.text.start + member.text.len + 2;
-            next = member.next;
-        }
-        last
-    }
-
-    /// The value as JSON text.
-    pub fn json(&self, id: NodeId) -> Result<String, RequestError> {
-        let mut out = Vec::new();
-        self.write(id, &mut out)?;
-        Ok(String::from_utf8(out).expect("nodes hold slices of valid UTF-8"))
+/// Whether two texts of the same length are equal. Names are too short for a call to the C library.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    match (one.first_chunk(), other.first_chunk(), one.last_chunk(), other.last_chunk()) {
+        (Some(a), Some(b), Some(y), Some(z)) if one.len() <= 16 => word(a) == word(b) && word(y) == word(z),
+        (Some(_), ..) => one == other,
+        // Ends first: names with the same beginning are frequent.
+        _ => one.iter().rev().eq(other.iter().rev()),
     }
 }
 

@@ -3,6 +3,8 @@
 //! One pass, iterative, no allocation but the node vector's. Numbers and strings are checked and left where they are; a node only
 //! remembers their place. Grammar: RFC 8259.
 
+use limber_mapping::document::scan::string_stop;
+
 use super::document::NODE_COUNT_MAX;
 use super::node::{Kind, NONE, Node, NodeId, Span, flag};
 
@@ -21,6 +23,7 @@ pub struct SyntaxError {
 pub struct Open {
     node: NodeId,
     last: NodeId,
+    is_object: bool,
 }
 
 /// Parses one value at `start` and returns its node and the offset after it. `base` is added to every remembered position.
@@ -37,18 +40,21 @@ pub fn parse(
     let mut parser = Parser { text, at: start, base, nodes };
     let root = parser.nodes.len() as NodeId;
     parser.skip_space();
-    parser.value(Span::default(), false, stack)?;
-    while let Some(open) = stack.last_mut() {
+    // The innermost open container; those around it are on the stack.
+    let Some(mut open) = parser.value(Span::default(), false)? else { return Ok((root, parser.at)) };
+    loop {
         parser.skip_space();
-        let is_object = parser.nodes[open.node as usize].kind == Kind::Object;
-        let end = if is_object { b'}' } else { b']' };
+        let end = if open.is_object { b'}' } else { b']' };
         let is_first = open.last == NONE;
         match parser.peek() {
             Some(byte) if byte == end => {
                 parser.at += 1;
                 let node = &mut parser.nodes[open.node as usize];
                 node.text.len = parser.base + parser.at as u32 - node.text.start;
-                stack.pop();
+                match stack.pop() {
+                    Some(outer) => open = outer,
+                    None => return Ok((root, parser.at)),
+                }
                 continue;
             }
             Some(b',') if !is_first => {
@@ -62,7 +68,7 @@ pub fn parse(
         if parser.nodes.len() >= NODE_COUNT_MAX {
             return Err(parser.error("too many values for an ingest pipeline"));
         }
-        let (key, key_escaped) = if is_object { parser.key()? } else { (Span::default(), false) };
+        let (key, key_escaped) = if open.is_object { parser.key()? } else { (Span::default(), false) };
         let child = parser.nodes.len() as NodeId;
         if is_first {
             parser.nodes[open.node as usize].first = child;
@@ -70,9 +76,16 @@ pub fn parse(
             parser.nodes[open.last as usize].next = child;
         }
         open.last = child;
-        parser.value(key, key_escaped, stack)?;
+        if let Some(inner) = parser.value(key, key_escaped)? {
+            stack.push(open);
+            if stack.len() >= NESTING_DEPTH_MAX {
+                // Where the container begins.
+                parser.at -= 1;
+                return Err(parser.error("Document nesting depth exceeds the maximum allowed (1000)"));
+            }
+            open = inner;
+        }
     }
-    Ok((root, parser.at))
 }
 
 /// The offset of the first byte at or after `at` that is not white space.
@@ -91,8 +104,9 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
+    #[cold]
     fn error(&self, message: &'static str) -> SyntaxError {
-        SyntaxError { offset: self.at.min(self.text.len()), message }
+        error_at(self.text, self.at, message)
     }
 
     #[inline]
@@ -108,7 +122,7 @@ impl Parser<'_> {
     }
 
     /// `"key" :` and the space after it; the span is the key without its quotes.
-    #[inline]
+    #[inline(always)]
     fn key(&mut self) -> Result<(Span, bool), SyntaxError> {
         if self.peek() != Some(b'"') {
             return Err(self.error("was expecting double-quote to start field name"));
@@ -125,10 +139,11 @@ impl Parser<'_> {
         Ok((span, escaped))
     }
 
-    /// Pushes the value's node; a container is left open on the stack.
-    #[inline]
-    fn value(&mut self, key: Span, key_escaped: bool, stack: &mut Vec<Open>) -> Result<(), SyntaxError> {
+    /// Pushes the value's node; a container is left open and answered.
+    #[inline(always)]
+    fn value(&mut self, key: Span, key_escaped: bool) -> Result<Option<Open>, SyntaxError> {
         let start = self.at;
+        let mut open = None;
         let mut flags = if key_escaped { flag::KEY_ESCAPED } else { 0 };
         let kind = match self.peek() {
             Some(b'"') => {
@@ -137,17 +152,14 @@ impl Parser<'_> {
                 }
                 Kind::String
             }
-            Some(b'{' | b'[') => {
-                if stack.len() >= NESTING_DEPTH_MAX {
-                    return Err(self.error("Document nesting depth exceeds the maximum allowed (1000)"));
-                }
-                let kind = if self.text[self.at] == b'{' { Kind::Object } else { Kind::Array };
+            Some(bracket @ (b'{' | b'[')) => {
+                let is_object = bracket == b'{';
                 self.at += 1;
-                stack.push(Open { node: self.nodes.len() as NodeId, last: NONE });
-                kind
+                open = Some(Open { node: self.nodes.len() as NodeId, last: NONE, is_object });
+                if is_object { Kind::Object } else { Kind::Array }
             }
             Some(b'-' | b'0'..=b'9') => {
-                self.number()?;
+                self.at = number(self.text, self.at)?;
                 Kind::Number
             }
             Some(b't') => self.word(b"true", Kind::True)?,
@@ -158,7 +170,7 @@ impl Parser<'_> {
         };
         let text = Span { start: self.base + start as u32, len: (self.at - start) as u32 };
         self.nodes.push(Node { kind, flags, key, text, first: NONE, next: NONE });
-        Ok(())
+        Ok(open)
     }
 
     fn word(&mut self, word: &[u8], kind: Kind) -> Result<Kind, SyntaxError> {
@@ -170,102 +182,86 @@ impl Parser<'_> {
         }
     }
 
-    fn digits(&mut self) -> Result<(), SyntaxError> {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
-        }
-        if self.at == start { Err(self.error("expected a digit")) } else { Ok(()) }
-    }
-
-    fn number(&mut self) -> Result<(), SyntaxError> {
-        if self.peek() == Some(b'-') {
-            self.at += 1;
-        }
-        if self.peek() == Some(b'0') {
-            self.at += 1;
-            if self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-                return Err(self.error("Invalid numeric value: Leading zeroes not allowed"));
-            }
-        } else {
-            self.digits()?;
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.peek(), Some(b'+' | b'-')) {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Ok(())
-    }
-
     /// Moves past the closing quote; true when the string holds escapes.
-    #[inline]
+    #[inline(always)]
     fn string(&mut self) -> Result<bool, SyntaxError> {
-        self.at += 1;
-        let mut escaped = false;
-        loop {
-            self.at = find_special(self.text, self.at);
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(escaped);
-                }
-                Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
-                }
-                Some(_) => return Err(self.error("Illegal unquoted control character inside a string")),
-                None => return Err(self.error("Unexpected end of file")),
-            }
+        self.at = string_stop(self.text, self.at + 1);
+        if self.peek() == Some(b'"') {
+            self.at += 1;
+            return Ok(false);
         }
-    }
-
-    fn escape(&mut self) -> Result<(), SyntaxError> {
-        match self.text.get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
-            Some(b'u') => {
-                let digits = self.text.get(self.at + 2..self.at + 6);
-                if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
-                    return Err(self.error("expected four hexadecimal digits in an escape"));
-                }
-                self.at += 6;
-            }
-            Some(_) => return Err(self.error("Unrecognized character escape")),
-            None => return Err(self.error("Unexpected end of file")),
-        }
-        Ok(())
+        self.at = rest_of_string(self.text, self.at)?;
+        Ok(true)
     }
 }
 
-/// Offset of the first quote, backslash or control character at or after `at` (or the end), eight bytes a step.
-#[inline]
-fn find_special(text: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    while let Some(chunk) = text.get(at..at + 8) {
-        let word = u64::from_le_bytes(chunk.try_into().expect("a slice of eight bytes"));
-        let quote = word ^ (ONES * b'"' as u64);
-        let backslash = word ^ (ONES * b'\\' as u64);
-        // The lowest flagged byte of each is exact: borrows only reach bytes above a match.
-        let found = (quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        let found = found & HIGH;
-        if found != 0 {
-            return at + (found.trailing_zeros() / 8) as usize;
+fn error_at(text: &[u8], at: usize, message: &'static str) -> SyntaxError {
+    SyntaxError { offset: at.min(text.len()), message }
+}
+
+/// The offset after the closing quote of a string that has something else than text and a quote at `at`.
+#[cold]
+fn rest_of_string(text: &[u8], mut at: usize) -> Result<usize, SyntaxError> {
+    loop {
+        match text.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at = escape(text, at)?,
+            Some(_) => {
+                return Err(error_at(text, at, "Illegal unquoted control character inside a string"));
+            }
+            None => return Err(error_at(text, at, "Unexpected end of file")),
         }
-        at += 8;
+        at = string_stop(text, at);
     }
-    while text.get(at).is_some_and(|&byte| byte != b'"' && byte != b'\\' && byte >= 0x20) {
+}
+
+fn escape(text: &[u8], at: usize) -> Result<usize, SyntaxError> {
+    match text.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => {
+            let digits = text.get(at + 2..at + 6);
+            if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
+                return Err(error_at(text, at, "expected four hexadecimal digits in an escape"));
+            }
+            Ok(at + 6)
+        }
+        Some(_) => Err(error_at(text, at, "Unrecognized character escape")),
+        None => Err(error_at(text, at, "Unexpected end of file")),
+    }
+}
+
+/// The offset after the number at `at`.
+fn number(text: &[u8], mut at: usize) -> Result<usize, SyntaxError> {
+    let byte = |at: usize| text.get(at).copied().unwrap_or(b' ');
+    let digits = |start: usize| {
+        let mut at = start;
+        while byte(at).is_ascii_digit() {
+            at += 1;
+        }
+        if at == start { Err(error_at(text, at, "expected a digit")) } else { Ok(at) }
+    };
+    if byte(at) == b'-' {
         at += 1;
     }
-    at
+    if byte(at) == b'0' {
+        at += 1;
+        if byte(at).is_ascii_digit() {
+            return Err(error_at(text, at, "Invalid numeric value: Leading zeroes not allowed"));
+        }
+    } else {
+        at = digits(at)?;
+    }
+    if byte(at) == b'.' {
+        at = digits(at + 1)?;
+    }
+    if matches!(byte(at), b'e' | b'E') {
+        at += 1;
+        if matches!(byte(at), b'+' | b'-') {
+            at += 1;
+        }
+        at = digits(at)?;
+    }
+    Ok(at)
 }
 
 /// The value of a JSON string's inside (checked by [`parse`]). A lone surrogate becomes U+FFFD.
@@ -309,7 +305,7 @@ fn unescape_unit<'a>(rest: &'a str, out: &mut String) -> &'a str {
 
 /// Appends `value` escaped as the inside of a JSON string.
 pub fn push_escaped(out: &mut String, value: &str) -> bool {
-    let first = find_special(value.as_bytes(), 0);
+    let first = string_stop(value.as_bytes(), 0);
     if first == value.len() {
         out.push_str(value);
         return false;

@@ -24,6 +24,7 @@ mod template;
 mod timestamp;
 mod trace;
 mod value;
+mod write;
 
 #[cfg(test)]
 mod tests;

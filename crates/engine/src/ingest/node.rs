@@ -42,7 +42,7 @@ pub mod flag {
 pub struct Node {
     pub kind: Kind,
     pub flags: u8,
-    /// The key's JSON text without quotes.
+    /// The key's JSON text without the quotes, which stand around it.
     pub key: Span,
     /// The whole JSON text, quotes and brackets included. Out of date when [`flag::EDITED`].
     pub text: Span,

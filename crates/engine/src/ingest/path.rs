@@ -75,6 +75,10 @@ impl FieldPath {
         &self.text
     }
 
+    pub fn is_timestamp(&self) -> bool {
+        &*self.text == "_ingest.timestamp"
+    }
+
     fn root(&self, document: &mut IngestDocument<'_>) -> Result<NodeId, RequestError> {
         match self.base {
             Base::Source => Ok(ROOT),
@@ -110,6 +114,18 @@ impl FieldPath {
             found = Found { node, parent, before };
         }
         Some(found)
+    }
+
+    /// Marks every container above a value that was just found as edited.
+    #[inline]
+    fn mark_above(&self, document: &mut IngestDocument<'_>, found: Found) -> Result<(), RequestError> {
+        if self.parts.len() > 2 {
+            return self.mark_edited(document);
+        }
+        let root = self.root(document)?;
+        document.mark_edited(root);
+        document.mark_edited(found.parent);
+        Ok(())
     }
 
     /// Marks every container above the value as edited. The value must exist.
@@ -198,13 +214,13 @@ impl FieldPath {
         self.check_metadata(document, &value)?;
         let (parent, leaf) = self.make_parent(document)?;
         match document.node(parent).kind {
-            Kind::Object => match document.member(parent, leaf) {
-                Some((node, _)) => {
+            Kind::Object => match document.member_or_last(parent, leaf) {
+                Ok((node, _)) => {
                     document.replace(node, value);
                     document.mark_edited(parent);
                 }
-                None => {
-                    document.append_child(parent, leaf, value)?;
+                Err(last) => {
+                    document.append_child_after(parent, last, leaf, value)?;
                 }
             },
             Kind::Array => {
@@ -224,6 +240,18 @@ impl FieldPath {
         Ok(())
     }
 
+    /// Puts `value` in the place of one that was found here.
+    pub fn replace(
+        &self,
+        document: &mut IngestDocument<'_>,
+        found: Found,
+        value: Node,
+    ) -> Result<(), RequestError> {
+        self.check_metadata(document, &value)?;
+        document.replace(found.node, value);
+        self.mark_above(document, found)
+    }
+
     /// The container of the last element, made if need be, with everything above it marked as edited.
     fn make_parent<'p>(
         &'p self,
@@ -232,11 +260,14 @@ impl FieldPath {
         let mut at = self.root(document)?;
         let (leaf, parents) = self.parts.split_last().expect("a path has at least one element");
         for part in parents {
-            let missing = document.node(at).kind == Kind::Object && document.member(at, part).is_none();
-            let next = if missing {
-                document.append_child(at, part, Node::container(Kind::Object))?
-            } else {
-                self.step(document, at, part)?
+            let next = match document.node(at).kind {
+                Kind::Object => match document.member_or_last(at, part) {
+                    Ok((node, _)) => node,
+                    Err(last) => {
+                        document.append_child_after(at, last, part, Node::container(Kind::Object))?
+                    }
+                },
+                _ => self.step(document, at, part)?,
             };
             if matches!(document.node(at).kind, Kind::Object | Kind::Array) {
                 document.mark_edited(at);
@@ -248,10 +279,15 @@ impl FieldPath {
 
     /// Takes the value out.
     pub fn remove(&self, document: &mut IngestDocument<'_>) -> Result<(), RequestError> {
-        let Some(found) = self.find(document)? else { return Err(self.why_not_removed(document)) };
-        self.mark_edited(document)?;
+        if self.remove_if_there(document)? { Ok(()) } else { Err(self.why_not_removed(document)) }
+    }
+
+    /// Takes the value out; whether there was one.
+    pub fn remove_if_there(&self, document: &mut IngestDocument<'_>) -> Result<bool, RequestError> {
+        let Some(found) = self.find(document)? else { return Ok(false) };
+        self.mark_above(document, found)?;
         document.unlink(found.parent, found.node, found.before);
-        Ok(())
+        Ok(true)
     }
 
     fn why_not_removed(&self, document: &mut IngestDocument<'_>) -> RequestError {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use limber_mapping::RequestError;
 
-use super::document::{Buffers, IngestDocument, Metadata, ROOT};
+use super::document::{IngestDocument, Metadata, ROOT};
 use super::node::{Kind, Node};
 use super::path::FieldPath;
 use super::pipeline::{Action, Step};
@@ -81,9 +81,8 @@ struct Counters<'p> {
 #[derive(Debug)]
 pub struct Runner<'p> {
     pipelines: &'p Pipelines,
-    /// `_ingest.timestamp` of every document of this runner.
-    timestamp: &'p str,
-    buffers: Buffers,
+    /// The document, while none is being run.
+    document: Option<Box<IngestDocument<'p>>>,
     counters: Vec<Counters<'p>>,
     /// Positions in `counters` of the pipelines being run, outermost first.
     active: Vec<usize>,
@@ -100,8 +99,7 @@ impl<'p> Runner<'p> {
         pipelines.total().enter();
         Runner {
             pipelines,
-            timestamp,
-            buffers: Buffers::default(),
+            document: Some(Box::new(IngestDocument::new(timestamp))),
             counters: Vec::new(),
             active: Vec::new(),
             total: Tally::default(),
@@ -152,17 +150,29 @@ impl<'p> Runner<'p> {
         source: &'p [u8],
         out: &mut Vec<u8>,
     ) -> Result<Outcome, Failure<'p>> {
-        let mut document = IngestDocument::parse(source, metadata, self.timestamp, &mut self.buffers)?;
-        let flow = self.run_all(ids, &mut document);
-        let outcome = match flow {
-            Ok(Flow::Continue) => document
-                .write(ROOT, out)
-                .map(|()| Outcome::Changed(changed_metadata(&document)))
-                .map_err(Failure::from),
-            Ok(Flow::Dropped) => Ok(Outcome::Dropped),
-            Err(failure) => Err(failure),
+        self.with_document(source, metadata, |runner, document| match runner.run_all(ids, document)? {
+            Flow::Continue => {
+                document.write(ROOT, out)?;
+                Ok(Outcome::Changed(changed_metadata(document)))
+            }
+            Flow::Dropped => Ok(Outcome::Dropped),
+        })
+    }
+
+    /// Calls `then` with the parsed document.
+    #[inline]
+    fn with_document<T>(
+        &mut self,
+        source: &'p [u8],
+        metadata: Metadata<'p>,
+        then: impl FnOnce(&mut Self, &mut IngestDocument<'p>) -> Result<T, Failure<'p>>,
+    ) -> Result<T, Failure<'p>> {
+        let mut document = self.document.take().expect("one document is run at a time");
+        let outcome = match document.load(source, metadata) {
+            Ok(()) => then(self, &mut document),
+            Err(error) => Err(error.into()),
         };
-        document.recycle(&mut self.buffers);
+        self.document = Some(document);
         outcome
     }
 
@@ -350,12 +360,13 @@ impl<'p> Runner<'p> {
         source: &'p [u8],
         then: impl FnOnce(&mut IngestDocument<'p>) -> Result<T, RequestError>,
     ) -> Result<Option<T>, RequestError> {
-        let mut document = IngestDocument::parse(source, metadata, self.timestamp, &mut self.buffers)?;
-        match self.run_all(&[id], &mut document) {
-            Ok(Flow::Continue) => then(&mut document).map(Some),
-            Ok(Flow::Dropped) => Ok(None),
-            Err(failure) => Err(failure.error),
-        }
+        let outcome = self.with_document(source, metadata, |runner, document| {
+            match runner.run_all(&[id], document)? {
+                Flow::Continue => Ok(then(document).map(Some)?),
+                Flow::Dropped => Ok(None),
+            }
+        });
+        outcome.map_err(|failure| failure.error)
     }
 
     /// Forgets what was counted; simulations are not part of the statistics.

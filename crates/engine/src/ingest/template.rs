@@ -102,13 +102,9 @@ impl Template {
     /// The text as a string value of the document.
     pub fn render_node(&self, document: &mut IngestDocument<'_>) -> Result<Node, RequestError> {
         if let [Part::Timestamp] = *self.parts
-            && document.ingest_if_made().is_none()
+            && let Some(timestamp) = document.given_timestamp()
         {
-            let timestamp = document.timestamp();
-            return document.make_string_with(timestamp.len(), |out| {
-                out.push_str(timestamp);
-                false
-            });
+            return Ok(timestamp);
         }
         let text = self.render(document)?;
         document.make_string(&text)

@@ -70,6 +70,42 @@ fn fields_and_paths() {
     check(upper, r#"{"a":"x""#, "![1:9] Unexpected end of file");
 }
 
+/// Documents of one request, one after the other: the new source byte by byte, `!` where there is none.
+#[test]
+fn text_of_what_was_not_edited_stays() {
+    let processors = json!([
+        { "set": { "field": "t", "copy_from": "_ingest.timestamp" } },
+        { "uppercase": { "field": "o.u", "ignore_missing": true } },
+        { "remove": { "field": ["r", "o.r"], "ignore_missing": true } },
+    ]);
+    let registry = Registry::default();
+    registry.put("p", &json!({ "processors": processors })).expect("a pipeline");
+    let snapshot = registry.snapshot();
+    let mut runner = Runner::new(&snapshot, "2025");
+    for (source, expected) in [
+        ("{}", r#"{"t":"2025"}"#),
+        (r#"{"r":1}"#, r#"{"t":"2025"}"#),
+        (r#"{"r":1,"a":[1, 2],"b":{}}"#, r#"{"a":[1, 2],"b":{},"t":"2025"}"#),
+        (r#"{"a":1"#, "!"),
+        (r#"{"a":1,"r":{"x":[]},"b":2,"c":"\"\u00e9"}"#, r#"{"a":1,"b":2,"c":"\"\u00e9","t":"2025"}"#),
+        (
+            r#"{"a":1,"o":{"r":0,"u":"x","v":"y"},"b":2,"r":3}"#,
+            r#"{"a":1,"o":{"u":"X","v":"y"},"b":2,"t":"2025"}"#,
+        ),
+        (r#"{"o":{"u":"x","r":0},"t":"old","z":1}"#, r#"{"o":{"u":"X"},"t":"2025","z":1}"#),
+        (r#" { "a" : { "b" : 1 } , "r" : 2 , "c":3,"d" :4} "#, r#"{"a":{ "b" : 1 },"c":3,"d":4,"t":"2025"}"#),
+        (r#"{"o":{"r":{}},"é":"é","":0}"#, r#"{"o":{},"é":"é","":0,"t":"2025"}"#),
+    ] {
+        let mut out = b"before".to_vec();
+        match runner.run(&["p"], Metadata { index: "i", ..Metadata::default() }, source.as_bytes(), &mut out)
+        {
+            Outcome::Changed(None) => assert_eq!(String::from_utf8_lossy(&out[6..]), expected, "{source}"),
+            Outcome::Failed(_) => assert!(expected == "!" && out == b"before", "{source}"),
+            other => panic!("{source}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn set_and_append() {
     check(

@@ -97,16 +97,19 @@ impl Node {
                 Some(name) => Some(name).filter(|name| *name != "_none"),
                 None => of_index.default.as_deref(),
             };
-            let ids: Vec<&str> = first.into_iter().chain(of_index.last.as_deref()).collect();
-            if ids.is_empty() {
-                continue;
-            }
+            let last = of_index.last.as_deref();
+            let both = [first.or(last).unwrap_or(""), last.unwrap_or("")];
+            let ids = match (first, last) {
+                (None, None) => continue,
+                (Some(_), Some(_)) => &both[..],
+                _ => &both[..1],
+            };
             if operation.kind == OperationKind::Update {
-                ran_on_updates |= self.ingest_upsert(step, &pipelines, &timestamp, &ids, arena);
+                ran_on_updates |= self.ingest_upsert(step, &pipelines, &timestamp, ids, arena);
                 continue;
             }
             let runner = runner.get_or_insert_with(|| runner_over(&pipelines, &timestamp));
-            self.ingest_one(step, runner, &ids, arena);
+            self.ingest_one(step, runner, ids, arena);
         }
         let ran = runner.is_some() || ran_on_updates;
         drop(runner);

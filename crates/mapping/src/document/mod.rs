@@ -6,7 +6,7 @@ mod error;
 mod infer;
 mod json;
 mod put;
-mod scan;
+pub mod scan;
 mod scratch;
 mod stranger;
 mod walk;

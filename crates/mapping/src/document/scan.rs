@@ -23,7 +23,7 @@ fn stops(word: u64) -> u64 {
 
 /// Index of the first `"`, `\` or control character at or after `at`; `bytes.len()` when there is none.
 #[inline(always)]
-pub(super) fn string_stop(bytes: &[u8], at: usize) -> usize {
+pub fn string_stop(bytes: &[u8], at: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         // SAFETY: every x86-64 processor has SSE2.
@@ -72,7 +72,7 @@ fn string_stop_by_word(bytes: &[u8], mut at: usize) -> usize {
 /// `bytes` as text. Most documents are ASCII, which is found out sooner than that they are UTF-8 (10 ns less for a log line
 /// of 134 bytes).
 #[inline]
-pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
+pub fn utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
     if bytes.is_ascii() {
         // SAFETY: ASCII is UTF-8.
         Ok(unsafe { std::str::from_utf8_unchecked(bytes) })

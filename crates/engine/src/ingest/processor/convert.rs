@@ -83,7 +83,7 @@ impl Processor for Convert {
                 let value = document.copy(id, 0)?;
                 target.set(document, value)?;
             }
-            (None, Some(value)) => self.field.set(document, value)?,
+            (None, Some(value)) => self.field.replace(document, found, value)?,
             (None, None) => {}
         }
         Ok(Flow::Continue)

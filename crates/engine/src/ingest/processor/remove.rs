@@ -45,10 +45,11 @@ impl Processor for Remove {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
         for field in &self.fields {
             field.with(document, |document, path| {
-                if self.ignore_missing && path.find(document)?.is_none() {
-                    return Ok(());
+                if self.ignore_missing {
+                    path.remove_if_there(document).map(drop)
+                } else {
+                    path.remove(document)
                 }
-                path.remove(document)
             })?;
         }
         Ok(Flow::Continue)

@@ -88,6 +88,11 @@ impl Set {
         field: &FieldName,
     ) -> Result<Option<super::super::node::Node>, RequestError> {
         field.with(document, |document, path| {
+            if path.is_timestamp()
+                && let Some(timestamp) = document.given_timestamp()
+            {
+                return Ok(Some(timestamp));
+            }
             if self.ignore_empty_value {
                 let Some(found) = path.find(document)? else { return Ok(None) };
                 let node = document.node(found.node);

@@ -68,7 +68,7 @@ impl<T: Transform + 'static> TextProcessor<T> {
 
 impl<T: Transform + 'static> Processor for TextProcessor<T> {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
-        let Some(Found { node, .. }) = self.field.find(document)? else {
+        let Some(found @ Found { node, .. }) = self.field.find(document)? else {
             if self.ignore_missing {
                 return Ok(Flow::Continue);
             }
@@ -89,7 +89,7 @@ impl<T: Transform + 'static> Processor for TextProcessor<T> {
         };
         match &self.target {
             Some(target) => target.set(document, value)?,
-            None => self.field.set(document, value)?,
+            None => self.field.replace(document, found, value)?,
         }
         Ok(Flow::Continue)
     }
