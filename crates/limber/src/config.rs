@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
 
 use crate::http::server::Compression;
+use crate::machine;
 
 /// Everything `limber serve` needs to know.
 #[derive(Debug, Clone)]
@@ -56,10 +57,15 @@ impl Config {
             };
             settings.insert(key.trim().to_owned(), Value::String(value.trim().to_owned()));
         }
-        Config::from_settings(settings, overrides)
+        Config::from_settings(settings, overrides, machine::usable_memory_bytes())
     }
 
-    fn from_settings(mut settings: Map<String, Value>, overrides: &Overrides) -> Result<Config> {
+    /// `usable_bytes`: what percentages and the default of `memory.limit` are of.
+    fn from_settings(
+        mut settings: Map<String, Value>,
+        overrides: &Overrides,
+        usable_bytes: u64,
+    ) -> Result<Config> {
         let mut take = |key: &str| settings.shift_remove(key).map(|value| text(&value));
         let data_path = take("path.data");
         let host = take("http.host").or_else(|| take("network.host")).unwrap_or_else(|| "127.0.0.1".into());
@@ -93,19 +99,18 @@ impl Config {
                 Some((key["node.attr.".len()..].to_owned(), text(&value)))
             })
             .collect();
-        let total_bytes = machine_memory_bytes();
         let memory_limit_bytes = match &memory_limit {
             Some(size) => {
-                parse_size(size, total_bytes).with_context(|| format!("[memory.limit] is [{size}]"))?
+                parse_size(size, usable_bytes).with_context(|| format!("[memory.limit] is [{size}]"))?
             }
-            None => total_bytes / 2,
+            None => usable_bytes / 2,
         };
         if memory_limit_bytes < MEMORY_LIMIT_BYTES_MIN {
             bail!(
                 "[memory.limit] is {memory_limit_bytes} bytes, but at least {MEMORY_LIMIT_BYTES_MIN} are needed"
             );
         }
-        let max_content_bytes = parse_size(&max_content, total_bytes)
+        let max_content_bytes = parse_size(&max_content, usable_bytes)
             .with_context(|| format!("[http.max_content_length] is [{max_content}]"))?;
         Ok(Config {
             data_path: overrides
@@ -208,22 +213,6 @@ fn host_name() -> String {
         .map_or_else(|_| "limber".into(), |name| name.trim().to_owned())
 }
 
-/// The memory this process may use: the cgroup's limit when there is one, else the machine's.
-pub fn machine_memory_bytes() -> u64 {
-    let machine = std::fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| {
-            let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-            line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
-        })
-        .map_or(4 << 30, |kib| kib << 10);
-    let cgroup = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
-        .iter()
-        .filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok())
-        .min();
-    cgroup.map_or(machine, |limit| limit.min(machine))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,13 +244,39 @@ mod tests {
             ("node.attr.testattr".to_owned(), Value::from("test")),
             ("indices.memory.index_buffer_size".to_owned(), Value::from("20%")),
         ]);
-        let config = Config::from_settings(settings, &overrides).expect("valid");
+        let config = Config::from_settings(settings, &overrides, 4 << 30).expect("valid");
         assert_eq!(config.memory_limit_bytes, 256 << 20);
         assert_eq!(config.node_attributes, [("testattr".to_owned(), "test".to_owned())]);
         assert_eq!(config.engine_settings.keys().collect::<Vec<_>>(), ["indices.memory.index_buffer_size"]);
-        assert!(
-            Config::from_settings(Map::from_iter([("compat.version".to_owned(), "8".into())]), &overrides)
-                .is_err()
-        );
+        let wrong = Map::from_iter([("compat.version".to_owned(), "8".into())]);
+        assert!(Config::from_settings(wrong, &overrides, 4 << 30).is_err());
+    }
+
+    #[test]
+    fn the_memory_limit_comes_from_flag_setting_file_or_what_is_usable() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("limber.yml");
+        std::fs::write(&file, "memory:\n  limit: 300mb\n").expect("written");
+        let check = |flag: Option<&str>, pairs: &[&str], expected_bytes: u64| {
+            let overrides = Overrides {
+                config_file: Some(file.clone()),
+                memory_limit: flag.map(str::to_owned),
+                settings: pairs.iter().map(|pair| (*pair).to_owned()).collect(),
+                ..Overrides::default()
+            };
+            let config = Config::load(&overrides).expect("valid");
+            assert_eq!(config.memory_limit_bytes, expected_bytes, "{flag:?} {pairs:?}");
+        };
+        check(Some("100mb"), &["memory.limit=200mb"], 100 << 20);
+        check(None, &["memory.limit=200mb"], 200 << 20);
+        check(None, &[], 300 << 20);
+
+        let limit = |text: Option<&str>| {
+            let overrides = Overrides { memory_limit: text.map(str::to_owned), ..Overrides::default() };
+            Config::from_settings(Map::new(), &overrides, 4 << 30).map(|config| config.memory_limit_bytes)
+        };
+        assert_eq!(limit(None).expect("half"), 2 << 30);
+        assert_eq!(limit(Some("25%")).expect("a share"), 1 << 30);
+        assert!(limit(Some("1mb")).is_err() && limit(Some("lots")).is_err());
     }
 }

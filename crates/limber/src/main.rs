@@ -67,7 +67,7 @@ struct ServeCommand {
     /// Where to listen; port 0 takes a free one and prints it [default: 127.0.0.1:9200]
     #[arg(long, value_name = "HOST:PORT")]
     http: Option<String>,
-    /// What all memory pools share, such as 2gb or 25% [default: half of the machine's memory]
+    /// What all memory pools share, such as 2gb or 25% [default: half of the machine's or the cgroup's memory]
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<String>,
     /// Configuration file; its keys are Elasticsearch's where one exists [default: ./limber.yml if present]

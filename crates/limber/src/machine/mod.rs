@@ -2,7 +2,15 @@
 //!
 //! Every function answers zeros, never an error, when a file is missing: these numbers are for statistics only.
 
+mod memory;
+
 use std::fs;
+use std::path::Path;
+
+/// The memory this process may use: the machine's, or the least limit of its cgroups.
+pub fn usable_memory_bytes() -> u64 {
+    memory::usable_bytes(Path::new("/"))
+}
 
 /// `/proc/self` numbers.
 #[derive(Debug, Default, Clone, Copy)]
@@ -11,6 +19,9 @@ pub struct ProcessStats {
     pub max_file_descriptors: u64,
     pub cpu_millis: u64,
     pub resident_bytes: u64,
+    /// Of those, what belongs to this process alone: heap, stacks, mapped term-index pages. The rest are pages of mapped files, which are
+    /// the system's cache and go when it needs them.
+    pub anonymous_bytes: u64,
     pub virtual_bytes: u64,
     pub thread_count: u64,
 }
@@ -24,6 +35,7 @@ pub fn process() -> ProcessStats {
         .unwrap_or_default();
     let field = |number: usize| fields.get(number - 3).copied().unwrap_or(0);
     let page_bytes = 4096;
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let max_file_descriptors = limits
         .lines()
@@ -36,9 +48,16 @@ pub fn process() -> ProcessStats {
         // Clock ticks are 10 ms on every Linux that Rust supports.
         cpu_millis: (field(14) + field(15)) * 10,
         resident_bytes: field(24) * page_bytes,
+        anonymous_bytes: kib_of(&status, "RssAnon:") << 10,
         virtual_bytes: field(23),
         thread_count: field(20),
     }
+}
+
+/// The number behind `name` in a file of lines such as `MemTotal:  16384 kB`.
+fn kib_of(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 /// Machine-wide memory, processor and load.
@@ -57,13 +76,7 @@ pub struct OsStats {
 
 pub fn os() -> OsStats {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let kib = |name: &str| -> u64 {
-        meminfo
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.split_ascii_whitespace().next()?.parse::<u64>().ok())
-            .unwrap_or(0)
-            << 10
-    };
+    let bytes = |name| kib_of(&meminfo, name) << 10;
     let mut load_average = [0.0; 3];
     let loads = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     for (slot, text) in load_average.iter_mut().zip(loads.split_ascii_whitespace()) {
@@ -78,10 +91,10 @@ pub fn os() -> OsStats {
     let idle = ticks.get(3).copied().unwrap_or(0) + ticks.get(4).copied().unwrap_or(0);
     let all: u64 = ticks.iter().take(8).sum();
     OsStats {
-        memory_total_bytes: kib("MemTotal:"),
-        memory_available_bytes: kib("MemAvailable:"),
-        swap_total_bytes: kib("SwapTotal:"),
-        swap_free_bytes: kib("SwapFree:"),
+        memory_total_bytes: bytes("MemTotal:"),
+        memory_available_bytes: bytes("MemAvailable:"),
+        swap_total_bytes: bytes("SwapTotal:"),
+        swap_free_bytes: bytes("SwapFree:"),
         load_average,
         busy_millis: all.saturating_sub(idle) * 10,
         idle_millis: idle * 10,
@@ -103,7 +116,7 @@ pub fn os_release() -> (String, String) {
 }
 
 /// The mount point that holds `path`, with its device as Java prints it (`/ (/dev/sda1)`), and the file system's type.
-pub fn mount_of(path: &std::path::Path) -> (String, String) {
+pub fn mount_of(path: &Path) -> (String, String) {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     mounts
