@@ -22,6 +22,29 @@ pub fn encode(count: usize, hashes: impl Iterator<Item = u64>) -> Vec<u8> {
     filter
 }
 
+/// The section made id by id, without a list of all their hashes.
+pub struct IdFilterBuilder(Vec<u8>);
+
+impl IdFilterBuilder {
+    /// For at most `count` ids.
+    pub fn new(count: usize) -> IdFilterBuilder {
+        IdFilterBuilder(vec![0; bloom::filter_bytes(count)])
+    }
+
+    pub fn insert(&mut self, hash: u64) {
+        bloom::insert(&mut self.0, hash);
+    }
+
+    pub fn finish(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// What one for `count` ids takes.
+    pub fn heap_bytes(count: usize) -> usize {
+        bloom::filter_bytes(count)
+    }
+}
+
 /// The filter of one segment.
 pub struct IdFilter(FileBytes);
 
@@ -50,6 +73,9 @@ mod tests {
         let bytes = encode(ids.len(), ids.iter().map(|id| id_hash(id.as_bytes())));
         let filter = IdFilter::open(FileBytes::from_vec(bytes)).expect("sound");
         assert!(ids.iter().all(|id| filter.may_contain(id_hash(id.as_bytes()))));
+        let mut one_by_one = IdFilterBuilder::new(ids.len());
+        ids.iter().for_each(|id| one_by_one.insert(id_hash(id.as_bytes())));
+        assert_eq!(one_by_one.finish(), *filter.0);
         assert!(IdFilter::open(FileBytes::from_vec(vec![0; 33])).is_err());
         assert!(IdFilter::open(FileBytes::from_vec(vec![])).is_err());
     }

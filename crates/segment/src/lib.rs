@@ -27,7 +27,7 @@ pub use check::{CheckReport, Problem};
 pub use error::{Error, Result};
 pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use live::LiveDocs;
-pub use merge::{DocIdMap, merge};
+pub use merge::{DocIdMap, merge, merge_memory_bytes};
 pub use segment::{ID_PATH, Segment, SegmentView};
 pub use sink::Sink;
 pub use stored::{StoredCodec, StoredReader};

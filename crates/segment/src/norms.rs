@@ -17,7 +17,7 @@
 use limber_codec::Reader;
 use limber_store::FileBytes;
 
-use crate::{DocId, Error, Result};
+use crate::{DocId, Error, Result, Sink};
 
 const SECTION: &str = "norms";
 const DENSE: u8 = 0;
@@ -26,19 +26,33 @@ const RANKED: u8 = 2;
 /// Words of the bit set that one rank covers: 512 documents.
 const RANK_WORDS: usize = 8;
 
+/// Writes the section for `norms`, by document, 0 = none; dense ones without a copy.
+pub fn write(norms: &[u8], sink: &mut impl Sink) -> Result<()> {
+    match encode_sparse(norms) {
+        Some(bytes) => sink.append(&bytes),
+        None => {
+            sink.append(&[DENSE])?;
+            sink.append(norms)
+        }
+    }
+}
+
 /// The section for `norms`, by document, 0 = none.
 pub fn encode(norms: &[u8]) -> Vec<u8> {
+    encode_sparse(norms).unwrap_or_else(|| [&[DENSE], norms].concat())
+}
+
+/// `None`: dense is best.
+fn encode_sparse(norms: &[u8]) -> Option<Vec<u8>> {
     let count = norms.iter().filter(|&&norm| norm != 0).count();
     let present = || norms.iter().enumerate().filter(|(_, norm)| **norm != 0);
     let word_count = norms.len().div_ceil(64);
     let listed_bytes = 5 + count * 5;
     let ranked_bytes = 1 + word_count * 8 + word_count.div_ceil(RANK_WORDS) * 4 + count;
-    let mut out = Vec::with_capacity(listed_bytes.min(norms.len() + 1));
     if listed_bytes.min(ranked_bytes) > norms.len() / 2 {
-        out.push(DENSE);
-        out.extend_from_slice(norms);
-        return out;
+        return None;
     }
+    let mut out = Vec::with_capacity(listed_bytes.min(ranked_bytes));
     if listed_bytes <= ranked_bytes {
         out.push(LISTED);
         out.extend_from_slice(&(count as u32).to_le_bytes());
@@ -55,7 +69,7 @@ pub fn encode(norms: &[u8]) -> Vec<u8> {
         }
     }
     out.extend(present().map(|(_, &norm)| norm));
-    out
+    Some(out)
 }
 
 /// The norms of one field.

@@ -8,6 +8,7 @@ mod meta;
 mod reader;
 mod writer;
 
+pub(crate) use format::COMPOUND_BYTES_MAX;
 pub use format::{Lane, SectionKind};
 pub use meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub(crate) use reader::corrupt_file;

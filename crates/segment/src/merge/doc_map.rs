@@ -1,8 +1,10 @@
 //! Where the documents of merged segments went.
 
+use std::sync::Arc;
+
 use limber_codec::Reader;
 
-use crate::{DocId, Error, Result, SegmentView};
+use crate::{DocId, Error, LiveDocs, Result, SegmentView};
 
 /// (number of the merged segment, document in it) to the document in the new segment. Documents keep their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,11 +17,37 @@ pub struct DocIdMap {
 enum SegmentDocs {
     /// Nothing was deleted: `base + doc`.
     Shifted { base: DocId, doc_count: u32 },
-    /// New document of each old one, [`DELETED`] for those dropped.
-    Mapped(Vec<DocId>),
+    /// The live ones among `live` in their order.
+    Ranked(Ranked),
 }
 
-const DELETED: DocId = DocId::MAX;
+/// New numbers of live documents: a bit and half a bit a document, where a list of numbers would take 32.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ranked {
+    live: Arc<LiveDocs>,
+    /// New document of the first live one of each word.
+    starts: Vec<DocId>,
+}
+
+impl Ranked {
+    fn new(live: &Arc<LiveDocs>, mut next: DocId) -> Ranked {
+        let start = |word: &u64| {
+            let start = next;
+            next += word.count_ones();
+            start
+        };
+        let starts = live.words().iter().map(start).collect();
+        Ranked { live: live.clone(), starts }
+    }
+
+    #[inline]
+    fn get(&self, doc: DocId) -> Option<DocId> {
+        let (word, bit) = (doc as usize / 64, doc % 64);
+        let bits = *self.live.words().get(word)?;
+        (bits >> bit & 1 != 0).then(|| self.starts[word] + (bits & ((1 << bit) - 1)).count_ones())
+    }
+}
+
 /// Most documents of a segment, as in Lucene (`IndexWriter.MAX_DOCS`).
 pub const DOC_COUNT_MAX: u64 = i32::MAX as u64 - 128;
 
@@ -33,25 +61,21 @@ impl DocIdMap {
         let segments = views
             .iter()
             .map(|view| {
-                let doc_count = view.doc_count();
+                let first = next;
+                next += view.live_count();
                 match view.live.as_ref().filter(|live| live.deleted_count() > 0) {
-                    None => {
-                        let base = next;
-                        next += doc_count;
-                        SegmentDocs::Shifted { base, doc_count }
-                    }
-                    Some(live) => {
-                        let mut map = vec![DELETED; doc_count as usize];
-                        for doc in live.iter() {
-                            map[doc as usize] = next;
-                            next += 1;
-                        }
-                        SegmentDocs::Mapped(map)
-                    }
+                    None => SegmentDocs::Shifted { base: first, doc_count: view.doc_count() },
+                    Some(live) => SegmentDocs::Ranked(Ranked::new(live, first)),
                 }
             })
             .collect();
         Ok(DocIdMap { segments, doc_count: next })
+    }
+
+    /// Heap bytes of the map of these segments; their live docs are the views' own.
+    pub(super) fn heap_bytes(views: &[SegmentView]) -> u64 {
+        let with_deletes = views.iter().filter(|view| view.deleted_count() > 0);
+        with_deletes.map(|view| u64::from(view.doc_count()).div_ceil(64) * size_of::<DocId>() as u64).sum()
     }
 
     /// Documents of the new segment.
@@ -64,7 +88,7 @@ impl DocIdMap {
     pub fn get(&self, segment: usize, doc: DocId) -> Option<DocId> {
         match self.segments.get(segment)? {
             SegmentDocs::Shifted { base, doc_count } => (doc < *doc_count).then(|| base + doc),
-            SegmentDocs::Mapped(map) => map.get(doc as usize).copied().filter(|doc| *doc != DELETED),
+            SegmentDocs::Ranked(ranked) => ranked.get(doc),
         }
     }
 
@@ -73,13 +97,13 @@ impl DocIdMap {
     pub(super) fn shift(&self, segment: usize) -> Option<DocId> {
         match self.segments.get(segment)? {
             SegmentDocs::Shifted { base, .. } => Some(*base),
-            SegmentDocs::Mapped(_) => None,
+            SegmentDocs::Ranked(_) => None,
         }
     }
 
     /// Replaces `docs` and `freqs` (one a document, or none at all) by what is left of them, in new numbers.
     pub(super) fn map(&self, segment: usize, docs: &mut Vec<DocId>, freqs: &mut Vec<u32>) -> Result<()> {
-        let (doc_count, map) = match &self.segments[segment] {
+        let ranked = match &self.segments[segment] {
             SegmentDocs::Shifted { base, doc_count } => {
                 if docs.last().is_some_and(|doc| doc >= doc_count) {
                     return Err(outside());
@@ -87,19 +111,19 @@ impl DocIdMap {
                 docs.iter_mut().for_each(|doc| *doc += base);
                 return Ok(());
             }
-            SegmentDocs::Mapped(map) => (map.len(), map),
+            SegmentDocs::Ranked(ranked) => ranked,
         };
-        if docs.last().is_some_and(|doc| *doc as usize >= doc_count) {
+        if docs.last().is_some_and(|doc| *doc >= ranked.live.doc_count()) {
             return Err(outside());
         }
         let mut kept = 0;
         for index in 0..docs.len() {
-            let new = map[docs[index] as usize];
-            docs[kept] = new;
+            let new = ranked.get(docs[index]);
+            docs[kept] = new.unwrap_or_default();
             if let Some(freq) = freqs.get(index).copied() {
                 freqs[kept] = freq;
             }
-            kept += usize::from(new != DELETED);
+            kept += usize::from(new.is_some());
         }
         docs.truncate(kept);
         freqs.truncate(kept);

@@ -1,7 +1,7 @@
 //! The terms and postings of one field of several segments as one: a k-way merge of dictionaries.
 
 use crate::file::{SectionKind, SegmentWriter};
-use crate::id_filter::id_hash;
+use crate::id_filter::{IdFilterBuilder, id_hash};
 use crate::norms;
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions, PostingsReader, Want};
 use crate::segment::ID_PATH;
@@ -50,7 +50,9 @@ pub(super) fn merge_terms<'d>(
     }
     let norms = merge_norms(views, map, info)?;
     if let Some(norms) = &norms {
-        writer.put(SectionKind::Norms, number, &norms::encode(norms))?;
+        let mut section = writer.begin(SectionKind::Norms, number);
+        norms::write(norms, &mut section)?;
+        writer.end(section);
     }
     let options = IndexOptions { frequencies: info.frequencies, positions: info.positions };
     let mut terms = writer.begin(SectionKind::Terms, number);
@@ -73,7 +75,8 @@ pub(super) fn merge_terms<'d>(
     if deletes {
         copier.seen = Some(vec![0; map.doc_count().div_ceil(64) as usize]);
     }
-    let mut id_hashes = (*info.path == *ID_PATH).then(Vec::new);
+    // An id is in one live document: there are as many as documents.
+    let mut id_filter = (*info.path == *ID_PATH).then(|| IdFilterBuilder::new(map.doc_count() as usize));
     let mut heap = TermHeap::new(sources);
     while let Some((term, sources)) = heap.next_term() {
         let ord = field.term_count();
@@ -88,8 +91,8 @@ pub(super) fn merge_terms<'d>(
             }
         };
         if is_kept {
-            if let Some(hashes) = &mut id_hashes {
-                hashes.push(id_hash(sources[0].cursor.term()));
+            if let Some(filter) = &mut id_filter {
+                filter.insert(id_hash(sources[0].cursor.term()));
             }
             if info.column {
                 for source in sources {
@@ -110,9 +113,8 @@ pub(super) fn merge_terms<'d>(
         writer.end(positions);
     }
     writer.put(SectionKind::TermDirectory, number, &directory)?;
-    if let Some(hashes) = id_hashes {
-        let filter = crate::id_filter::encode(hashes.len(), hashes.iter().copied());
-        writer.put(SectionKind::IdFilter, number, &filter)?;
+    if let Some(filter) = id_filter {
+        writer.put(SectionKind::IdFilter, number, &filter.finish())?;
     }
     Ok(ordinals)
 }

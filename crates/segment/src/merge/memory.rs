@@ -1,0 +1,57 @@
+//! "How much memory would merging these take?", before any of it is taken.
+
+use limber_mapping::Representation;
+
+use super::doc_map::DocIdMap;
+use crate::file::{COMPOUND_BYTES_MAX, SectionKind};
+use crate::id_filter::IdFilterBuilder;
+use crate::segment::ID_PATH;
+use crate::{FieldInfo, Result, SegmentView};
+
+/// What any merge takes: a write buffer a lane, cursors, blocks being packed.
+const FIXED_BYTES: u64 = 4 << 20;
+/// Of the block table of a dictionary: an offset of five bytes for each 32 terms.
+const BLOCK_TABLE_BYTES_PER_TERM: f64 = 5.0 / 32.0;
+/// Of a column, points or postings: directory rows of up to 32 bytes for each 128 documents, and half of that again while a list grows.
+const DIRECTORY_BYTES_PER_DOC: f64 = 48.0 / 128.0;
+
+/// Heap bytes that [`super::merge`] of these holds at most at a time, about: what it keeps throughout and what its largest field takes,
+/// as fields are merged one after the other.
+///
+/// # Errors
+/// A segment whose dictionaries do not open.
+pub fn merge_memory_bytes(views: &[SegmentView]) -> Result<u64> {
+    let doc_count: u64 = views.iter().map(|view| u64::from(view.live_count())).sum();
+    let file_bytes: u64 = views.iter().map(|view| view.segment.file_bytes()).sum();
+    let directory_bytes = (doc_count as f64 * DIRECTORY_BYTES_PER_DOC) as u64;
+    // Documents met, or documents with a value: a bit each.
+    let throughout = DocIdMap::heap_bytes(views) + doc_count / 8 + directory_bytes;
+    let mut largest = 0;
+    for info in views.iter().flat_map(|view| view.segment.fields()) {
+        largest = largest.max(field_bytes(views, info, doc_count)?);
+    }
+    Ok(FIXED_BYTES + file_bytes.min(COMPOUND_BYTES_MAX as u64) + throughout + largest)
+}
+
+fn field_bytes(views: &[SegmentView], info: &FieldInfo, doc_count: u64) -> Result<u64> {
+    if info.representation == Representation::Number {
+        return Ok(0);
+    }
+    let mut term_count = 0;
+    for view in views {
+        let has_terms = view
+            .segment
+            .number(&info.path)
+            .is_some_and(|number| view.segment.file().entry(SectionKind::TermDirectory, number).is_some());
+        if has_terms && let Some(terms) = view.segment.terms(&info.path)? {
+            term_count += terms.len();
+        }
+    }
+    let norms = if info.norms { doc_count } else { 0 };
+    let ordinals = if info.column { 4 * term_count } else { 0 };
+    let filter = match *info.path == *ID_PATH {
+        true => IdFilterBuilder::heap_bytes(doc_count as usize) as u64,
+        false => 0,
+    };
+    Ok(norms + ordinals + filter + (term_count as f64 * BLOCK_TABLE_BYTES_PER_TERM) as u64)
+}
