@@ -11,6 +11,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_mapping::RequestError;
 use limber_search::{Cursor, SearchRequest, ShardSnapshot};
+use limber_segment::SegmentView;
+use limber_store::{Charge, Pool};
 use parking_lot::Mutex;
 
 use crate::api::Result;
@@ -27,7 +29,14 @@ pub(crate) struct ScrollContext {
     clock: Arc<dyn Clock>,
     start_nanos: u64,
     counted: Vec<Arc<Shard>>,
+    _charge: Charge,
 }
+
+/// Of a context: its id in the table, the request as parsed, the last hit's keys. A request of many clauses takes more; it was charged
+/// while it was read.
+const CONTEXT_BYTES: u64 = 8 << 10;
+/// Of a segment that a context sees. The segment itself stays charged while someone sees it.
+const VIEW_BYTES: u64 = size_of::<SegmentView>() as u64;
 
 impl ScrollContext {
     pub(crate) fn new(
@@ -36,12 +45,15 @@ impl ScrollContext {
         counted: &[Arc<Shard>],
         request: SearchRequest,
         cursor: Option<Cursor>,
-    ) -> ScrollContext {
+        pool: &Arc<Pool>,
+    ) -> limber_store::Result<ScrollContext> {
+        let view_count: usize = shards.iter().map(|shard| shard.segments.len()).sum();
+        let charge = pool.charge(CONTEXT_BYTES + view_count as u64 * VIEW_BYTES, "<scroll>")?;
         for shard in counted {
             shard.counters.scroll.current.fetch_add(1, Ordering::Relaxed);
         }
         let start_nanos = clock.monotonic_nanos();
-        ScrollContext {
+        Ok(ScrollContext {
             shards,
             request,
             cursor: Mutex::new(cursor),
@@ -49,7 +61,8 @@ impl ScrollContext {
             clock,
             start_nanos,
             counted: counted.to_vec(),
-        }
+            _charge: charge,
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use limber_engine::{Node, NodeConfig};
@@ -13,7 +14,11 @@ use tokio::sync::Notify;
 
 use crate::config::Config;
 use crate::http::server::{self, HttpConfig};
+use crate::machine;
 use crate::rest::{App, AppConfig};
+
+/// Between two looks at the memory of the process: a pool that fills at a GB a second fills 50 MB meanwhile.
+const MEASURE_EVERY: Duration = Duration::from_millis(50);
 
 /// A server that answers. Dropping it leaves it running; call [`Server::stop`].
 pub struct Server {
@@ -61,13 +66,25 @@ impl Server {
         .context("cannot start the thread pools")?;
         let http =
             HttpConfig { max_content_bytes: config.max_content_bytes, compression: config.compression };
+        let measured = Arc::downgrade(&node);
+        std::thread::Builder::new()
+            .name("memory".into())
+            .spawn(move || {
+                while let Some(node) = measured.upgrade() {
+                    // Pages of mapped files are the system's cache, which it takes back when it likes.
+                    node.ledger().parent.measure(machine::anonymous_bytes());
+                    drop(node);
+                    std::thread::sleep(MEASURE_EVERY);
+                }
+            })
+            .context("cannot start the thread that measures memory")?;
         let stop = Arc::new(Notify::new());
         let stop_network = stop.clone();
         let network = std::thread::Builder::new()
             .name("network".into())
             .spawn(move || {
                 runtime.block_on(server::serve(listener, Arc::new(app), http, stop_network));
-                runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+                runtime.shutdown_timeout(Duration::from_secs(2));
             })
             .context("cannot start the network thread")?;
         Ok(Server { address, node, stop, network: Some(network) })

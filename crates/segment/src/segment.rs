@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use limber_mapping::Representation;
-use limber_store::Directory;
-use limber_store::term_index::{TermIndexCache, next_segment_core_id};
+use limber_store::term_index::{FieldPages, TermIndexCache, next_segment_core_id};
+use limber_store::{Charge, Directory, Pool};
 
 use crate::columns::{NumberColumn, OrdinalColumn, Presence};
 use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
@@ -33,7 +33,18 @@ pub struct Segment {
     id_filter: Option<IdFilter>,
     directory: Arc<dyn Directory>,
     cache: Arc<TermIndexCache>,
+    /// Of [`Segment::heap_bytes`].
+    charge: Option<Charge>,
 }
+
+/// Of a file: its name (twice, as the commit lists it too), the mapping's own record.
+const FILE_HEAP_BYTES: usize = 256;
+/// Of a field: its place in the table of names, allocations' heads.
+const FIELD_HEAP_BYTES: usize = 64;
+/// Pages of the term index are larger but for the last of a field.
+const PAGE_BYTES_LEAST: u64 = 128 << 10;
+/// Of a page that is not loaded: its row in the directory and its slot in the cache.
+const PAGE_HEAP_BYTES: u64 = (48 + FieldPages::SLOT_BYTES) as u64;
 
 /// What is opened when it is asked for first.
 #[derive(Default)]
@@ -107,11 +118,38 @@ impl Segment {
             id_filter,
             directory: directory.clone(),
             cache: cache.clone(),
+            charge: None,
         };
         if cache.loads_at_open() {
             this.load_term_index()?;
         }
         Ok(this)
+    }
+
+    /// Charges `pool` with what the segment holds on the heap for as long as it is open.
+    pub fn charged_to(mut self, pool: &Arc<Pool>) -> Segment {
+        self.charge = Some(pool.charge_always(self.heap_bytes()));
+        self
+    }
+
+    /// Heap bytes of the open segment, about: its tables, and the page directories of all fields as if each had been asked. Files are
+    /// mapped and count as the system's cache; pages of the term index are the cache's.
+    pub fn heap_bytes(&self) -> u64 {
+        let sections = self.file.sections();
+        let tables = size_of::<Segment>()
+            + std::mem::size_of_val(sections)
+            + self.meta.files.len() * FILE_HEAP_BYTES
+            + self.fields.len() * (size_of::<FieldState>() + size_of::<FieldInfo>() + FIELD_HEAP_BYTES);
+        let paths: usize = self.file.fields.iter().map(|field| field.path.len()).sum();
+        let directories: u64 = sections
+            .iter()
+            .map(|section| match section.kind {
+                SectionKind::TermDirectory => section.len,
+                SectionKind::TermIndex => (section.len / PAGE_BYTES_LEAST + 1) * PAGE_HEAP_BYTES,
+                _ => 0,
+            })
+            .sum();
+        (tables + paths) as u64 + directories
     }
 
     /// Loads the term-index pages of every field that are not in memory: for a switch to the native scheme.

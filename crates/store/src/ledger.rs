@@ -2,25 +2,99 @@
 //!
 //! Every long-lived or request-sized allocation is charged to a pool **before** it is made and given back when its
 //! [`Charge`] drops. A refused charge becomes Elasticsearch's `circuit_breaking_exception`.
+//!
+//! Each pool has its limit, and all of them together have one (the [`Parent`], Elasticsearch's parent breaker): the limits of the pools
+//! add up to more than there is, so that one kind of work may use what the others leave.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Error, Result};
 
-/// One named budget. `used` never exceeds `limit`, not even for a moment.
+/// What all pools may use together. What the process holds beyond them (the allocator's free pages, stacks, code, and whatever nobody
+/// charged) is measured from outside, and takes its place from them when it is more than what is set aside for it.
+#[derive(Debug)]
+pub struct Parent {
+    memory_limit_bytes: u64,
+    limit_bytes: AtomicU64,
+    used_bytes: AtomicU64,
+    unexplained_bytes: AtomicU64,
+    tripped_count: AtomicU64,
+}
+
+/// Left free between what is known to be used and `memory.limit`: what may come between two measurements.
+const MARGIN_PERCENT: u64 = 5;
+
+impl Parent {
+    fn new(memory_limit_bytes: u64, limit_bytes: u64) -> Arc<Parent> {
+        Arc::new(Parent {
+            memory_limit_bytes,
+            limit_bytes: AtomicU64::new(limit_bytes),
+            used_bytes: AtomicU64::new(0),
+            unexplained_bytes: AtomicU64::new(0),
+            tripped_count: AtomicU64::new(0),
+        })
+    }
+
+    /// What the pools may use together now.
+    pub fn limit_bytes(&self) -> u64 {
+        let margin = self.memory_limit_bytes / 100 * MARGIN_PERCENT;
+        let left = self.memory_limit_bytes.saturating_sub(margin + self.unexplained_bytes());
+        left.min(self.limit_bytes.load(Ordering::Relaxed))
+    }
+
+    /// `indices.breaker.total.limit`.
+    pub fn set_limit_bytes(&self, limit_bytes: u64) {
+        self.limit_bytes.store(limit_bytes, Ordering::Relaxed);
+    }
+
+    /// Of all pools.
+    pub fn used_bytes(&self) -> u64 {
+        self.used_bytes.load(Ordering::Relaxed)
+    }
+
+    /// How often a charge was refused that its own pool had room for.
+    pub fn tripped_count(&self) -> u64 {
+        self.tripped_count.load(Ordering::Relaxed)
+    }
+
+    /// Measured memory that is in no pool.
+    pub fn unexplained_bytes(&self) -> u64 {
+        self.unexplained_bytes.load(Ordering::Relaxed)
+    }
+
+    /// `process_bytes`: memory of the process that the system cannot take back, just measured.
+    pub fn measure(&self, process_bytes: u64) {
+        self.unexplained_bytes.store(process_bytes.saturating_sub(self.used_bytes()), Ordering::Relaxed);
+    }
+}
+
+/// One named budget. What [`Pool::charge`] grants never exceeds `limit`, not even for a moment.
 #[derive(Debug)]
 pub struct Pool {
     name: &'static str,
+    parent: Option<Arc<Parent>>,
     limit_bytes: AtomicU64,
     used_bytes: AtomicU64,
     tripped_count: AtomicU64,
 }
 
+/// Which limit a charge does not fit.
+enum Refusal {
+    Own { used_bytes: u64 },
+    Parent { used_bytes: u64, limit_bytes: u64 },
+}
+
 impl Pool {
+    /// On its own, without a parent.
     pub fn new(name: &'static str, limit_bytes: u64) -> Arc<Pool> {
+        Pool::below(None, name, limit_bytes)
+    }
+
+    fn below(parent: Option<Arc<Parent>>, name: &'static str, limit_bytes: u64) -> Arc<Pool> {
         Arc::new(Pool {
             name,
+            parent,
             limit_bytes: AtomicU64::new(limit_bytes),
             used_bytes: AtomicU64::new(0),
             tripped_count: AtomicU64::new(0),
@@ -55,40 +129,86 @@ impl Pool {
         Ok(Charge { pool: self.clone(), bytes })
     }
 
-    /// Reserves `bytes` when `used` stays within `limit_bytes`, which stands for the pool's own; a refusal is not a trip. For
-    /// caches, which evict instead of failing.
+    /// As [`Pool::charge`]; a refusal is not a trip. For work that can wait.
+    pub fn try_charge(self: &Arc<Self>, bytes: u64) -> Option<Charge> {
+        self.try_take(bytes, self.limit_bytes()).then(|| Charge { pool: self.clone(), bytes })
+    }
+
+    /// Notes `bytes` that cannot be refused, because the node could not go on without them; the pool may be over its limit then, and others
+    /// have less.
+    pub fn charge_always(self: &Arc<Self>, bytes: u64) -> Charge {
+        let mut charge = Charge { pool: self.clone(), bytes: 0 };
+        charge.grow_always(bytes);
+        charge
+    }
+
+    /// Reserves `bytes` when `used` stays within `limit_bytes`, which stands for the pool's own, and within the parent's; a
+    /// refusal is not a trip. For caches, which evict instead of failing. `u64::MAX`: there is no limit at all.
     pub(crate) fn try_take(&self, bytes: u64, limit_bytes: u64) -> bool {
+        if limit_bytes == u64::MAX {
+            self.take_always(bytes);
+            return true;
+        }
         self.add_within(bytes, limit_bytes).is_ok()
+    }
+
+    fn take_always(&self, bytes: u64) {
+        self.used_bytes.fetch_add(bytes, Ordering::AcqRel);
+        if let Some(parent) = &self.parent {
+            parent.used_bytes.fetch_add(bytes, Ordering::AcqRel);
+        }
     }
 
     /// After [`Pool::try_take`].
     pub(crate) fn give_back(&self, bytes: u64) {
         self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        if let Some(parent) = &self.parent {
+            parent.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        }
     }
 
-    /// `Err` has what is used.
-    fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<u64, u64> {
-        self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
-            used.checked_add(bytes).filter(|&wanted| wanted <= limit_bytes)
+    fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<(), Refusal> {
+        add_within(&self.used_bytes, bytes, limit_bytes).map_err(|used_bytes| Refusal::Own { used_bytes })?;
+        let Some(parent) = &self.parent else { return Ok(()) };
+        let limit_bytes = parent.limit_bytes();
+        add_within(&parent.used_bytes, bytes, limit_bytes).map_err(|used_bytes| {
+            self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+            Refusal::Parent { used_bytes, limit_bytes }
         })
     }
 
     fn take(&self, bytes: u64, label: &str) -> Result<()> {
-        let limit_bytes = self.limit_bytes();
-        match self.add_within(bytes, limit_bytes) {
-            Ok(_) => Ok(()),
-            Err(used) => {
-                self.tripped_count.fetch_add(1, Ordering::Relaxed);
-                let wanted_bytes = used.saturating_add(bytes);
-                Err(Error::LimitExceeded {
-                    pool: self.name,
-                    label: label.to_owned(),
-                    wanted_bytes,
-                    limit_bytes,
-                })
-            }
+        let own_limit_bytes = self.limit_bytes();
+        // An empty charge is a place to grow from.
+        if bytes == 0 {
+            return Ok(());
         }
+        let Err(refusal) = self.add_within(bytes, own_limit_bytes) else { return Ok(()) };
+        self.tripped_count.fetch_add(1, Ordering::Relaxed);
+        let (pool, used_bytes, limit_bytes) = match refusal {
+            Refusal::Own { used_bytes } => (self.name, used_bytes, own_limit_bytes),
+            Refusal::Parent { used_bytes, limit_bytes } => {
+                if let Some(parent) = &self.parent {
+                    parent.tripped_count.fetch_add(1, Ordering::Relaxed);
+                }
+                ("parent", used_bytes, limit_bytes)
+            }
+        };
+        Err(Error::LimitExceeded {
+            pool,
+            label: label.to_owned(),
+            wanted_bytes: used_bytes.saturating_add(bytes),
+            limit_bytes,
+        })
     }
+}
+
+/// `Err` has what is used.
+fn add_within(used: &AtomicU64, bytes: u64, limit_bytes: u64) -> std::result::Result<(), u64> {
+    let outcome = used.fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
+        used.checked_add(bytes).filter(|&wanted| wanted <= limit_bytes)
+    });
+    outcome.map(drop)
 }
 
 /// Bytes reserved in a pool; given back on drop.
@@ -110,17 +230,23 @@ impl Charge {
         Ok(())
     }
 
+    /// As [`Pool::charge_always`].
+    pub fn grow_always(&mut self, more_bytes: u64) {
+        self.pool.take_always(more_bytes);
+        self.bytes += more_bytes;
+    }
+
     /// Gives back all but `bytes` (which must not exceed what is held).
     pub fn shrink_to(&mut self, bytes: u64) {
         let back = self.bytes.saturating_sub(bytes);
-        self.pool.used_bytes.fetch_sub(back, Ordering::AcqRel);
+        self.pool.give_back(back);
         self.bytes -= back;
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.pool.used_bytes.fetch_sub(self.bytes, Ordering::AcqRel);
+        self.pool.give_back(self.bytes);
     }
 }
 
@@ -129,8 +255,15 @@ impl Drop for Charge {
 pub struct Ledger {
     /// `memory.limit` in bytes.
     pub limit_bytes: u64,
-    /// In-memory index buffers (`indices.memory.index_buffer_size`, default 10 %).
+    /// Of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where only what is charged counts).
+    pub parent: Arc<Parent>,
+    /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 10 %).
     pub indexing: Arc<Pool>,
+    /// What it takes to write a segment, beside the buffer or the segments it is made of: refreshes and merges (30 %). Merges that do not
+    /// fit wait or take fewer segments.
+    pub segment_writes: Arc<Pool>,
+    /// Directories of open segments and their live docs: what is resident however little is searched.
+    pub segments: Arc<Pool>,
     /// Term-index pages (`indices.segment_memory.off_heap.size`, default 10 %).
     pub segment_memory: Arc<Pool>,
     /// Filter cache (`indices.queries.cache.size`, default 10 %).
@@ -145,22 +278,28 @@ pub struct Ledger {
 
 impl Ledger {
     pub fn new(limit_bytes: u64) -> Ledger {
-        let share = |name, percent: u64| Pool::new(name, limit_bytes / 100 * percent);
+        let parent = Parent::new(limit_bytes, limit_bytes / 100 * 70);
+        let share = |name, percent: u64| Pool::below(Some(parent.clone()), name, limit_bytes / 100 * percent);
         Ledger {
             limit_bytes,
             indexing: share("indexing", 10),
+            segment_writes: share("segment_writes", 30),
+            segments: share("segments", 100),
             segment_memory: share("segment_memory", 10),
             queries_cache: share("queries.cache", 10),
             requests_cache: share("requests.cache", 1),
             request: share("request", 60),
             in_flight: share("in_flight_requests", 100),
+            parent,
         }
     }
 
     /// All pools in the order in which statistics list them.
-    pub fn pools(&self) -> [&Arc<Pool>; 6] {
+    pub fn pools(&self) -> [&Arc<Pool>; 8] {
         [
             &self.indexing,
+            &self.segment_writes,
+            &self.segments,
             &self.segment_memory,
             &self.queries_cache,
             &self.requests_cache,
@@ -186,5 +325,38 @@ mod tests {
         drop(first);
         assert_eq!(pool.used_bytes(), 0);
         assert!(pool.charge(u64::MAX, "overflow").is_err());
+    }
+
+    #[test]
+    fn all_pools_together_stay_within_the_parent() {
+        let ledger = Ledger::new(1000);
+        let request = ledger.request.charge(500, "buckets").expect("fits");
+        let refused = ledger.in_flight.charge(201, "body").expect_err("501 to 700 are left");
+        assert!(matches!(
+            refused,
+            Error::LimitExceeded { pool: "parent", wanted_bytes: 701, limit_bytes: 700, .. }
+        ));
+        assert_eq!((ledger.in_flight.used_bytes(), ledger.parent.used_bytes()), (0, 500));
+        assert_eq!((ledger.in_flight.tripped_count(), ledger.parent.tripped_count()), (1, 1));
+        let body = ledger.in_flight.charge(200, "body").expect("fits");
+        let mut segment = ledger.segments.charge_always(900);
+        assert_eq!(ledger.parent.used_bytes(), 1600);
+        segment.shrink_to(1);
+        drop((request, body, segment));
+        assert_eq!(ledger.parent.used_bytes(), 0);
+    }
+
+    #[test]
+    fn what_nobody_charged_leaves_less_for_the_pools() {
+        let ledger = Ledger::new(1000);
+        let _body = ledger.in_flight.charge(100, "body").expect("fits");
+        ledger.parent.measure(300);
+        assert_eq!((ledger.parent.unexplained_bytes(), ledger.parent.limit_bytes()), (200, 700));
+        ledger.parent.measure(600);
+        assert_eq!((ledger.parent.unexplained_bytes(), ledger.parent.limit_bytes()), (500, 450));
+        assert!(ledger.in_flight.charge(351, "body").is_err());
+        ledger.parent.measure(5000);
+        assert!(ledger.in_flight.charge(1, "body").is_err());
+        assert!(ledger.in_flight.charge(0, "body").is_ok());
     }
 }

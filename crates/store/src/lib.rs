@@ -15,4 +15,4 @@ pub use crash::{CrashDirectory, CrashDisk, Fault};
 pub use directory::{Directory, FileBytes, FileWriter, FsDirectory};
 pub use disk::{Disk, DiskSpace, FsDisk};
 pub use error::{Error, Result};
-pub use ledger::{Charge, Ledger, Pool};
+pub use ledger::{Charge, Ledger, Parent, Pool};

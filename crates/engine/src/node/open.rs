@@ -271,5 +271,6 @@ pub(super) fn apply_limits(ledger: &Ledger, settings: &ClusterSettings) {
     ledger.queries_cache.set_limit_bytes(share("indices.queries.cache.size"));
     ledger.requests_cache.set_limit_bytes(share("indices.requests.cache.size"));
     ledger.request.set_limit_bytes(share("indices.breaker.request.limit"));
+    ledger.parent.set_limit_bytes(share("indices.breaker.total.limit"));
     ledger.in_flight.set_limit_bytes(share("network.breaker.inflight_requests.limit"));
 }

@@ -179,7 +179,8 @@ impl Node {
             &pinned.shards,
             request.clone(),
             cursor,
-        );
+            &self.ledger.request,
+        )?;
         let id = self.scrolls.add(context, keep_alive_ms, limit)?;
         Ok((response, Some(id)))
     }

@@ -103,6 +103,11 @@ impl Node {
         self.term_index.stats()
     }
 
+    /// The same as `_nodes/stats` prints them.
+    pub fn term_index_stats_json(&self) -> Value {
+        cache_to_json(&self.term_index_stats())
+    }
+
     /// The memory of each field's term index, by index and field.
     pub fn segment_memory(
         &self,
@@ -172,7 +177,7 @@ pub(super) fn of_shard(shard: &Shard, figures: &Figures) -> SegmentMemory {
 }
 
 /// The cache's own numbers, for the node's statistics.
-pub(super) fn cache_to_json(stats: &TermIndexStats) -> Value {
+fn cache_to_json(stats: &TermIndexStats) -> Value {
     json!({
         "scheme": match stats.scheme {
             Scheme::Cached => "off_heap",

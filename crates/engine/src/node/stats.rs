@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::live::LiveIndex;
-use super::segment_memory::{cache_to_json, of_shard};
+use super::segment_memory::of_shard;
 use crate::api::*;
 use crate::api_health::*;
 use crate::catalog::IndexMetadata;
@@ -163,7 +163,7 @@ impl Node {
             sum = empty_sections(request, self.now_millis());
         }
         if request.wants("segment_memory") {
-            sum["segment_memory"]["cache"] = cache_to_json(&self.term_index_stats());
+            sum["segment_memory"]["cache"] = self.term_index_stats_json();
         }
         let indices = body["indices"].as_object().into_iter().flatten();
         match level {

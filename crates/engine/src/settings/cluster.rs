@@ -47,6 +47,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("indices.segment_memory.off_heap.enable", Boolean, "true", Dynamic),
     row("indices.segment_memory.off_heap.size", BytesOrPercent, "10%", Dynamic),
     row("indices.breaker.request.limit", BytesOrPercent, "60%", Dynamic),
+    row("indices.breaker.total.limit", BytesOrPercent, "70%", Dynamic),
     row("network.breaker.inflight_requests.limit", BytesOrPercent, "100%", Dynamic),
     row("search.max_buckets", Integer { min: 0, max: INT_MAX }, "65536", Dynamic),
     row("search.default_search_timeout", Time { min_ms: 0, minus_one: true }, "-1", Dynamic),

@@ -87,6 +87,8 @@ pub(crate) struct Core {
     pub(super) deletes: RwLock<HashMap<u64, LateDeletes, RandomState>>,
     /// Spent record batches, for their memory.
     pub(super) batches: Mutex<Vec<RecordBatch>>,
+    /// Their heap bytes.
+    pub(super) batch_bytes: AtomicU64,
     pub(super) versions: VersionMap,
     pub(super) segments: ArcSwap<SegmentList>,
     pub(super) next_segment: AtomicU64,
@@ -98,7 +100,7 @@ pub(crate) struct Core {
     pub(super) refreshing: Mutex<()>,
     /// One commit at a time; holds the last one.
     pub(super) committed: Mutex<Commit>,
-    /// Bytes of buffers and version map, charged to the ledger.
+    /// Bytes of buffers, version map and record batches, charged to the ledger.
     pub(super) charge: Mutex<Charge>,
     pub(super) buffered_bytes: AtomicU64,
     /// Asks the background for a write-out.

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use limber_segment::{LiveDocs, Segment, SegmentId, SegmentView, merge};
+use limber_segment::{LiveDocs, SegmentId, SegmentView, merge, merge_memory_bytes};
+use limber_store::Charge;
 
 use super::core::{Core, Shard};
-use super::error::segment_error;
+use super::error::{segment_error, store_error};
 use super::merge_policy::{Candidate, find_expunging_merge, find_forced_merge, find_merge};
 use super::segments::{SegmentEntry, SegmentList};
 use crate::api::{ForceMergeRequest, Result};
@@ -37,7 +38,7 @@ impl Shard {
             return Ok(false);
         }
         let is_throttled = settings.merge.auto_throttle;
-        self.merge_chosen(&core, is_throttled, |candidates| find_merge(candidates, &settings.merge))
+        self.merge_chosen(&core, is_throttled, false, |candidates| find_merge(candidates, &settings.merge))
     }
 
     /// `_forcemerge`: blocks until it is done.
@@ -52,12 +53,14 @@ impl Shard {
         loop {
             let did = match (request.only_expunge_deletes, request.max_num_segments) {
                 (true, _) => {
-                    self.merge_chosen(&core, false, |all| find_expunging_merge(all, &settings.merge))?
+                    self.merge_chosen(&core, false, true, |all| find_expunging_merge(all, &settings.merge))?
                 }
                 (false, Some(max)) => {
-                    self.merge_chosen(&core, false, |all| find_forced_merge(all, max as usize))?
+                    self.merge_chosen(&core, false, true, |all| find_forced_merge(all, max as usize))?
                 }
-                (false, None) => self.merge_chosen(&core, false, |all| find_merge(all, &settings.merge))?,
+                (false, None) => {
+                    self.merge_chosen(&core, false, true, |all| find_merge(all, &settings.merge))?
+                }
             };
             if !did {
                 let busy = core.segments.load().iter().any(|entry| entry.merging.load(Ordering::Acquire));
@@ -78,10 +81,11 @@ impl Shard {
         &self,
         core: &Arc<Core>,
         is_throttled: bool,
+        is_needed: bool,
         choose: impl Fn(&[Candidate]) -> Option<Vec<usize>>,
     ) -> Result<bool> {
         core.check()?;
-        let (claim, views) = {
+        let (mut claim, mut views) = {
             // Choosing and claiming is one step, and no refresh changes what is published meanwhile.
             let _refreshing = core.refreshing.lock();
             let segments = core.segments.load_full();
@@ -93,6 +97,9 @@ impl Shard {
             });
             let views: Vec<SegmentView> = entries.iter().map(|entry| entry.view()).collect();
             (Claim(entries), views)
+        };
+        let Some(_charge) = self.reserve_merge_memory(&mut claim, &mut views, is_needed)? else {
+            return Ok(false);
         };
         core.merges_running.fetch_add(1, Ordering::Relaxed);
         let outcome = self.merge_views(core, &claim.0, &views, is_throttled);
@@ -110,6 +117,34 @@ impl Shard {
                 Err(super::error::disk_error(&error, &self.index.name))
             }
             Err(error) => Err(segment_error(&error)),
+        }
+    }
+
+    /// Charges what the merge takes. What does not fit is made smaller: the largest segment waits for a merge that has the memory. `None`:
+    /// not even two segments fit, which is an error when the merge `is_needed`.
+    fn reserve_merge_memory(
+        &self,
+        claim: &mut Claim,
+        views: &mut Vec<SegmentView>,
+        is_needed: bool,
+    ) -> Result<Option<Charge>> {
+        let pool = &self.services.ledger.segment_writes;
+        let is_of_one = views.len() == 1;
+        loop {
+            let bytes = merge_memory_bytes(views).map_err(|error| segment_error(&error))?;
+            if let Some(charge) = pool.try_charge(bytes) {
+                return Ok(Some(charge));
+            }
+            if views.len() <= 2 || is_of_one {
+                return match is_needed {
+                    true => pool.charge(bytes, "<merge>").map(Some).map_err(|error| store_error(&error)),
+                    false => Ok(None),
+                };
+            }
+            let bytes_of = |at: &usize| views[*at].segment.file_bytes();
+            let largest = (0..views.len()).max_by_key(bytes_of).unwrap_or_default();
+            views.remove(largest);
+            claim.0.remove(largest).end_merge();
         }
     }
 
@@ -177,8 +212,7 @@ impl Shard {
         };
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
         let (meta, map) = merge(views, &*self.directory, id, self.codec(), Some(Box::new(progress)))?;
-        let segment = Segment::open(&self.directory, &meta, &self.services.term_index)?;
-        Ok(Some((SegmentEntry::new(Arc::new(segment), None), map)))
+        Ok(Some((SegmentEntry::new(self.opened(&meta)?, None), map)))
     }
 
     fn install_merged(

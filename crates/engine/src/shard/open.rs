@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
-use limber_segment::{LiveDocs, Segment, SegmentId};
+use limber_segment::{LiveDocs, SegmentId};
 use limber_store::{Directory, Error as StoreError};
 use parking_lot::{Mutex, RwLock};
 
@@ -113,6 +113,7 @@ impl Shard {
             next_buffer: AtomicU64::new(0),
             deletes: RwLock::default(),
             batches: Mutex::default(),
+            batch_bytes: AtomicU64::new(0),
             versions: Default::default(),
             segments: ArcSwap::from_pointee(segments),
             next_segment: AtomicU64::new(next_segment.max(first_segment)),
@@ -142,10 +143,9 @@ impl Shard {
 
     fn open_segment(&self, committed: &CommittedSegment) -> Result<SegmentEntry> {
         let CommittedSegment { meta, live_generation } = committed;
-        let segment =
-            Segment::open(&self.directory, meta, &self.services.term_index).map_err(|e| segment_error(&e))?;
+        let opened = self.opened(meta).map_err(|e| segment_error(&e))?;
         if self.index.settings.load().check_on_startup
-            && let Some(problem) = segment.check().problems.first()
+            && let Some(problem) = opened.segment.check().problems.first()
         {
             let why = format!("{} {}: {}", problem.file, problem.field, problem.message);
             return Err(RequestError::new(500, "corrupt_index_exception", why));
@@ -157,7 +157,7 @@ impl Shard {
                 Some((*generation, live.map_err(|e| segment_error(&e))?))
             }
         };
-        Ok(SegmentEntry::committed(Arc::new(segment), live))
+        Ok(SegmentEntry::committed(opened, live))
     }
 
     /// Deletes what no commit lists; answers a segment number above every file seen.

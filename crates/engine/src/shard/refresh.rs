@@ -5,12 +5,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use limber_segment::{Segment, SegmentId};
+use limber_segment::{Segment, SegmentId, SegmentMeta};
 use parking_lot::MutexGuard;
 
 use super::core::{Core, Published, Shard, Slot};
 use super::error::segment_error;
-use super::segments::{SegmentEntry, SegmentList};
+use super::segments::{ChargedSegment, SegmentEntry, SegmentList};
 use super::stats::Timer;
 use crate::api::Result;
 
@@ -134,6 +134,8 @@ impl Shard {
         let bytes = slot.bytes as u64;
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
         let mapping = self.index.mapping.load_full();
+        // Inverting takes about what the buffer itself does: it is charged until all of it is written.
+        let _working = self.services.ledger.segment_writes.charge_always(bytes);
         let written = slot.buffer.write(&*self.directory, id, &mapping);
         core.buffered_bytes.fetch_sub(bytes, Ordering::Relaxed);
         let (meta, live) = written?;
@@ -143,8 +145,14 @@ impl Shard {
             }
             return Ok(None);
         }
-        let segment = Segment::open(&self.directory, &meta, &self.services.term_index)?;
-        Ok(Some(SegmentEntry::new(Arc::new(segment), live)))
+        Ok(Some(SegmentEntry::new(self.opened(&meta)?, live)))
+    }
+
+    /// The segment, its heap charged.
+    pub(super) fn opened(&self, meta: &SegmentMeta) -> limber_segment::Result<ChargedSegment> {
+        let segment = Segment::open(&self.directory, meta, &self.services.term_index)?;
+        let pool = self.services.ledger.segments.clone();
+        Ok(ChargedSegment { segment: Arc::new(segment.charged_to(&pool)), pool })
     }
 
     fn install(&self, core: &Core, written: Vec<(u64, Option<SegmentEntry>)>) {

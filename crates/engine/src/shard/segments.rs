@@ -5,12 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use limber_segment::id_filter::id_hash;
 use limber_segment::{DocId, LiveDocs, Segment, SegmentId, SegmentView};
+use limber_store::{Charge, Pool};
 use parking_lot::Mutex;
+
+/// A segment that was opened, and the pool that its heap is charged to.
+pub(crate) struct ChargedSegment {
+    pub segment: Arc<Segment>,
+    pub pool: Arc<Pool>,
+}
 
 /// One segment of the shard's list.
 pub(crate) struct SegmentEntry {
     pub segment: Arc<Segment>,
     pub live: Mutex<LiveState>,
+    pool: Arc<Pool>,
     /// Its files are durable.
     pub synced: AtomicBool,
     /// A merge reads it.
@@ -26,30 +34,58 @@ pub(crate) struct LiveState {
     pub is_dirty: bool,
     /// What searches see.
     pub published: Option<Arc<LiveDocs>>,
+    /// From the first delete on.
+    charge: Option<Charge>,
     /// Generation of the live docs file that equals `committed`, and what it holds.
     pub committed: Option<(u64, Arc<LiveDocs>)>,
 }
 
+/// Live docs of a segment with deletes: those of writers, of searches, and of the last commit.
+const LIVE_DOCS_COPIES: u64 = 3;
+
+impl LiveState {
+    fn charge(&mut self, pool: &Arc<Pool>, doc_count: u32) {
+        if self.charge.is_none() {
+            self.charge = Some(pool.charge_always(LIVE_DOCS_COPIES * u64::from(doc_count).div_ceil(8)));
+        }
+    }
+}
+
 impl SegmentEntry {
-    pub(crate) fn new(segment: Arc<Segment>, live: Option<LiveDocs>) -> SegmentEntry {
-        let state = LiveState { current: live, is_dirty: true, ..LiveState::default() };
+    pub(crate) fn new(opened: ChargedSegment, live: Option<LiveDocs>) -> SegmentEntry {
+        let ChargedSegment { segment, pool } = opened;
+        let mut state = LiveState { current: live, is_dirty: true, ..LiveState::default() };
+        if state.current.is_some() {
+            state.charge(&pool, segment.doc_count());
+        }
         SegmentEntry {
             segment,
             live: Mutex::new(state),
+            pool,
             synced: AtomicBool::new(false),
             merging: AtomicBool::new(false),
         }
     }
 
     /// A segment of a commit.
-    pub(crate) fn committed(segment: Arc<Segment>, live: Option<(u64, LiveDocs)>) -> SegmentEntry {
+    pub(crate) fn committed(opened: ChargedSegment, live: Option<(u64, LiveDocs)>) -> SegmentEntry {
+        let ChargedSegment { segment, pool } = opened;
         let live = live.map(|(generation, live)| (generation, Arc::new(live)));
         let published = live.as_ref().map(|(_, live)| live.clone());
-        let state =
-            LiveState { current: published.as_deref().cloned(), is_dirty: false, published, committed: live };
+        let mut state = LiveState {
+            current: published.as_deref().cloned(),
+            is_dirty: false,
+            published,
+            charge: None,
+            committed: live,
+        };
+        if state.current.is_some() {
+            state.charge(&pool, segment.doc_count());
+        }
         SegmentEntry {
             segment,
             live: Mutex::new(state),
+            pool,
             synced: AtomicBool::new(true),
             merging: AtomicBool::new(false),
         }
@@ -63,6 +99,7 @@ impl SegmentEntry {
     pub(crate) fn delete(&self, doc: DocId) {
         let mut state = self.live.lock();
         let doc_count = self.segment.doc_count();
+        state.charge(&self.pool, doc_count);
         let live = state.current.get_or_insert_with(|| LiveDocs::all(doc_count));
         if live.delete(doc) {
             state.is_dirty = true;

@@ -171,7 +171,11 @@ impl Shard {
             end = Some(self.append(core, &mut batch, &place)?);
         }
         drop(guard);
-        core.batches.lock().push(batch);
+        let mut batches = core.batches.lock();
+        batches.push(batch);
+        let batch_bytes: usize = batches.iter().map(RecordBatch::heap_bytes).sum();
+        core.batch_bytes.store(batch_bytes as u64, Ordering::Relaxed);
+        drop(batches);
         if results[first_result..].iter().any(|result| result.is_ok()) {
             core.is_dirty.store(true, Ordering::Release);
             core.is_uncommitted.store(true, Ordering::Release);
@@ -262,13 +266,17 @@ impl Shard {
             host.relieve_indexing_memory(bytes);
         }
         // What still does not fit is written as soon as the chunk is through; a single document always may.
-        self.account(core, bytes);
+        if !self.account(core, bytes) {
+            core.charge.lock().grow_always(bytes);
+        }
         Ok(())
     }
 
-    /// Brings the charge to what buffers and version map hold, plus `more_bytes`. False: the pool is full.
+    /// Brings the charge to what buffers, version map and record batches hold, plus `more_bytes`. False: the pool is full.
     pub(super) fn account(&self, core: &Core, more_bytes: u64) -> bool {
-        let held = core.buffered_bytes.load(Ordering::Relaxed) + core.versions.memory_bytes() as u64;
+        let held = core.buffered_bytes.load(Ordering::Relaxed)
+            + core.versions.memory_bytes() as u64
+            + core.batch_bytes.load(Ordering::Relaxed);
         let mut charge = core.charge.lock();
         let (wanted, charged) = (held + more_bytes, charge.bytes());
         if wanted <= charged {

@@ -209,6 +209,10 @@ impl RecordBatch {
         self.bytes.len()
     }
 
+    pub fn heap_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.count = 0;

@@ -19,11 +19,15 @@ pub struct ProcessStats {
     pub max_file_descriptors: u64,
     pub cpu_millis: u64,
     pub resident_bytes: u64,
-    /// Of those, what belongs to this process alone: heap, stacks, mapped term-index pages. The rest are pages of mapped files, which are
-    /// the system's cache and go when it needs them.
+    /// Of those, what [`anonymous_bytes`] tells. The rest are pages of mapped files, which are the system's cache.
     pub anonymous_bytes: u64,
     pub virtual_bytes: u64,
     pub thread_count: u64,
+}
+
+/// Memory of this process that the system cannot take back without swapping: heap, stacks, mapped term-index pages.
+pub fn anonymous_bytes() -> u64 {
+    kib_of(&fs::read_to_string("/proc/self/status").unwrap_or_default(), "RssAnon:") << 10
 }
 
 pub fn process() -> ProcessStats {
@@ -35,7 +39,6 @@ pub fn process() -> ProcessStats {
         .unwrap_or_default();
     let field = |number: usize| fields.get(number - 3).copied().unwrap_or(0);
     let page_bytes = 4096;
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let max_file_descriptors = limits
         .lines()
@@ -48,7 +51,7 @@ pub fn process() -> ProcessStats {
         // Clock ticks are 10 ms on every Linux that Rust supports.
         cpu_millis: (field(14) + field(15)) * 10,
         resident_bytes: field(24) * page_bytes,
-        anonymous_bytes: kib_of(&status, "RssAnon:") << 10,
+        anonymous_bytes: anonymous_bytes(),
         virtual_bytes: field(23),
         thread_count: field(20),
     }

@@ -22,6 +22,7 @@ use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::http::server::circuit_breaking;
 use limber_search::request::SourceFilter;
 
 const PARAMETERS: &[&str] = &[
@@ -65,6 +66,11 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         wants_source: filter.as_ref().is_some_and(|filter| filter.fetch),
     };
     super::document::check_wait_for_active_shards(request)?;
+    let line_count = memchr::memchr_iter(b'\n', &request.body).count() as u64;
+    let pool = &app.node.ledger().request;
+    let _charge = pool
+        .charge(line_count * BYTES_A_LINE, "<bulk_operations>")
+        .map_err(|error| circuit_breaking(&error))?;
     let (operations, filters) = parse_operations(&request.body, &defaults)?;
     let response = app.node.bulk(BulkRequest {
         operations: &operations,
@@ -73,6 +79,10 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
     })?;
     Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)))
 }
+
+/// What a line of the body takes while it is carried out: half of an operation as parsed, of its step, its outcome and its item in the
+/// answer, as an operation has two lines. Small lines take many times their own length.
+const BYTES_A_LINE: u64 = 320;
 
 /// Request-level values for operations that name none.
 struct Defaults<'a> {

@@ -379,7 +379,11 @@ fn process_section() -> Value {
         "open_file_descriptors": process.open_file_descriptors,
         "max_file_descriptors": process.max_file_descriptors,
         "cpu": {"percent": 0, "total_in_millis": process.cpu_millis},
-        "mem": {"total_virtual_in_bytes": process.virtual_bytes, "resident_in_bytes": process.resident_bytes},
+        "mem": {
+            "total_virtual_in_bytes": process.virtual_bytes,
+            "resident_in_bytes": process.resident_bytes,
+            "anonymous_in_bytes": process.anonymous_bytes,
+        },
     })
 }
 
@@ -417,15 +421,14 @@ fn thread_pool_section(app: &App) -> Value {
 
 fn breakers_section(ledger: &Ledger) -> Value {
     let mut breakers = Map::new();
-    let (mut used, mut tripped) = (0, 0);
+    let parent = &ledger.parent;
     for pool in ledger.pools() {
-        used += pool.used_bytes();
-        tripped += pool.tripped_count();
         let body = breaker(pool.limit_bytes(), pool.used_bytes(), pool.tripped_count());
         breakers.insert(pool.name().to_owned(), body);
     }
     breakers.insert("fielddata".into(), breaker(0, 0, 0));
-    breakers.insert("parent".into(), breaker(ledger.limit_bytes, used, tripped));
+    breakers
+        .insert("parent".into(), breaker(parent.limit_bytes(), parent.used_bytes(), parent.tripped_count()));
     Value::Object(breakers)
 }
 
@@ -438,9 +441,10 @@ fn breaker(limit_bytes: u64, used_bytes: u64, tripped: u64) -> Value {
     })
 }
 
-/// Limber's own section: each pool of the ledger and what the process really holds.
+/// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the term-index cache.
 fn limber_section(app: &App) -> Value {
     let ledger = app.node.ledger();
+    let parent = &ledger.parent;
     let process = machine::process();
     let pools: Map<String, Value> = ledger
         .pools()
@@ -457,7 +461,13 @@ fn limber_section(app: &App) -> Value {
         "memory": {
             "limit_in_bytes": ledger.limit_bytes,
             "resident_in_bytes": process.resident_bytes,
+            "anonymous_in_bytes": process.anonymous_bytes,
+            "explained_in_bytes": parent.used_bytes(),
+            "unexplained_in_bytes": process.anonymous_bytes.saturating_sub(parent.used_bytes()),
+            "pools_limit_in_bytes": parent.limit_bytes(),
+            "trips": parent.tripped_count(),
             "pools": pools,
+            "term_index_cache": app.node.term_index_stats_json(),
         },
     })
 }
