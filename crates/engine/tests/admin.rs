@@ -278,6 +278,29 @@ fn statistics_count_what_was_done() {
 }
 
 #[test]
+fn the_memory_of_term_indices_is_told_by_index_and_field() {
+    let folder = folder();
+    let node = open(folder.path());
+    write(&node, index("a", "1", b"{\"k\": \"x\"}")).expect("written");
+    write(&node, index("b", "1", b"{\"n\": \"y\"}")).expect("written");
+    node.refresh("_all", IndicesOptions::BROADCAST).expect("refreshed");
+    let asked = |sections: &[&str]| {
+        let sections = sections.iter().map(|section| (*section).to_owned()).collect();
+        let request = StatsRequest { sections, level: StatsLevel::Indices, ..StatsRequest::default() };
+        node.node_indices_stats(&request).expect("stats")
+    };
+    let named = asked(&["segment_memory"]);
+    let names = |pointer: &str| -> Vec<String> {
+        named.pointer(pointer).and_then(Value::as_object).expect("fields").keys().cloned().collect()
+    };
+    assert_eq!(names("/indices/a/segment_memory/fields"), ["_id", "k", "k.keyword"]);
+    assert_eq!(names("/indices/b/segment_memory/fields"), ["_id", "n", "n.keyword"]);
+    assert_eq!(named["indices"]["a"]["segment_memory"]["fields"]["k"]["segment_count"], 1);
+    // All sections at once stay short.
+    assert_eq!(asked(&[])["indices"]["a"]["segment_memory"].get("fields"), None);
+}
+
+#[test]
 fn refreshes_come_by_themselves_and_can_be_waited_for() {
     let folder = folder();
     let node = Node::open(NodeConfig { background_threads: true, ..config(folder.path()) }).expect("opens");

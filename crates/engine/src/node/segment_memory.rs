@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_store::term_index::{FieldFigures, Scheme, TermIndexStats};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Node;
 use crate::api::{IndicesOptions, Result};
@@ -125,6 +125,25 @@ impl Node {
             }
         }
         Ok(rows)
+    }
+
+    /// The same as statistics print it: by index, an object a field.
+    pub(super) fn segment_memory_of_fields(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<BTreeMap<Arc<str>, Map<String, Value>>> {
+        let mut indices: BTreeMap<_, Map<String, Value>> = BTreeMap::new();
+        for ((index, field), row) in self.segment_memory(expression, options)? {
+            let mut entry = row.to_json();
+            if let Some(entry) = entry.as_object_mut() {
+                entry.insert("segment_count".to_owned(), row.segment_count.into());
+                // Known of whole shards only.
+                entry.shift_remove("directory_size_in_bytes");
+            }
+            indices.entry(index).or_default().insert(field.to_string(), entry);
+        }
+        Ok(indices)
     }
 
     pub(super) fn term_index_figures(&self) -> Figures {

@@ -2,6 +2,7 @@
 //!
 //! A section is made once per shard as JSON of numbers; indices, primaries and totals are sums of those.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
@@ -48,6 +49,11 @@ impl Node {
         let mut indices = Map::new();
         let mut response = BroadcastResponse::default();
         let figures = request.wants("segment_memory").then(|| self.term_index_figures());
+        // Long with many indices, so only for those who ask for this section by name.
+        let mut fields = match request.sections.iter().any(|section| section == "segment_memory") {
+            true => self.segment_memory_of_fields(expression, options)?,
+            false => BTreeMap::new(),
+        };
         for (metadata, live) in self.live_of(expression, options)? {
             let copies = 1 + live.core.settings.load().number_of_replicas;
             let mut of_index = Value::Object(Map::new());
@@ -67,6 +73,9 @@ impl Node {
                 }
             }
             add(&mut all, &of_index);
+            if let Some(fields) = fields.remove(&metadata.name) {
+                of_index["segment_memory"]["fields"] = Value::Object(fields);
+            }
             if request.level != StatsLevel::Cluster {
                 indices.insert(
                     metadata.name.to_string(),
