@@ -21,27 +21,24 @@ const MISSES_BITS: u32 = 5;
 /// Longest input, so that places fit 16 bits.
 pub const INPUT_BYTES_MAX: usize = u16::MAX as usize;
 
-/// Compresses blocks; keeps its table from block to block.
+/// Compresses blocks; keeps its table from the first block on.
+#[derive(Default)]
 pub struct LongMatcher {
     /// By hash of eight bytes: where they were seen last. What is there by chance is found not to match.
-    places: Box<[u16; 1 << TABLE_BITS]>,
+    places: Option<Box<Places>>,
 }
 
-impl Default for LongMatcher {
-    fn default() -> LongMatcher {
-        LongMatcher { places: Box::new([0; 1 << TABLE_BITS]) }
-    }
-}
+type Places = [u16; 1 << TABLE_BITS];
 
 impl LongMatcher {
     pub fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.places)
+        self.places.as_ref().map_or(0, |_| size_of::<Places>())
     }
 
     /// Writes `input`, at most [`INPUT_BYTES_MAX`], to `out` as an LZ4 block; its length. `out` is as long as LZ4's bound.
     pub fn compress(&mut self, input: &[u8], out: &mut [u8]) -> usize {
         assert!(input.len() <= INPUT_BYTES_MAX);
-        let places = &mut *self.places;
+        let places = self.places.get_or_insert_with(|| Box::new([0; 1 << TABLE_BITS]));
         places.fill(0);
         let mut out = Output { bytes: out, len: 0 };
         let mut literals_start = 0;
