@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::*;
 use limber_engine::*;
+use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
 const DOCUMENTS: usize = 20_000;
@@ -132,6 +133,73 @@ fn opening_segments_loads_nothing_unless_the_scheme_is_native() {
     assert_eq!(stats["cache"]["scheme"], "native", "the setting is kept");
     assert!(number(&stats, "/page_count") > 0);
     assert_eq!(stats["resident_page_count"], stats["page_count"]);
+}
+
+#[test]
+fn a_thousand_segments_open_without_loading_a_page() {
+    const SHARDS: usize = 10;
+    const SEGMENTS: usize = 1000;
+    const DOCUMENTS_EACH: usize = 64;
+    let folder = folder();
+    let node = open(folder.path());
+    let body = json!({"settings": {"number_of_shards": SHARDS, "translog.durability": "async"},
+        "mappings": {"properties": {"k": {"type": "keyword"}}}});
+    node.create_index("t", &body).expect("created");
+    // One refresh makes a segment in each shard.
+    for round in 0..SEGMENTS / SHARDS {
+        let first = round * SHARDS * DOCUMENTS_EACH;
+        let ids: Vec<String> = (first..first + SHARDS * DOCUMENTS_EACH).map(id).collect();
+        let source = json!({"k": "same"}).to_string();
+        let operations: Vec<_> = ids.iter().map(|id| index("t", id, source.as_bytes())).collect();
+        let request =
+            BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::Immediate };
+        assert!(!node.bulk(request).expect("written").errors);
+    }
+    node.close();
+    drop(node);
+    let node = open(folder.path());
+    let rows = node.segment_memory("_all", IndicesOptions::BROADCAST).expect("rows");
+    let of_ids = rows.iter().find(|((_, field), _)| &**field == "_id").expect("a row").1;
+    assert_eq!(of_ids.segment_count, SEGMENTS as u64);
+    assert!(of_ids.index_bytes > 0, "there is something to load");
+    assert_eq!(node.term_index_stats().load_count, 0);
+    assert_eq!(node.ledger().segment_memory.used_bytes(), 0);
+    let segments_bytes = node.ledger().segments.used_bytes();
+    assert!((SEGMENTS as u64 * 100..16 << 20).contains(&segments_bytes), "{segments_bytes} bytes of tables");
+    // An id is looked for where its filter lets it be, which is in one segment and few others.
+    assert_eq!(look_up_once(&node), 1);
+    let loads = node.term_index_stats().load_count;
+    assert!((1..SEGMENTS as u64 / 20).contains(&loads), "{loads} loads");
+}
+
+#[test]
+fn a_scroll_finds_pages_of_segments_that_were_merged_away() {
+    let folder = folder();
+    let node = open(folder.path());
+    fill(&node);
+    let body = json!({"query": {"prefix": {"k": "key 1"}}, "size": 100, "sort": ["_doc"]});
+    let request = SearchRequest::parse(&body, &UrlParameters::default()).expect("valid");
+    let never = || std::sync::Arc::new(AtomicBool::new(false));
+    let (first, id) =
+        node.search("t", IndicesOptions::SEARCH, None, &request, Some(60_000), never()).expect("a page");
+    let id = id.expect("a scroll");
+    let merge = ForceMergeRequest { max_num_segments: Some(1), flush: true, ..ForceMergeRequest::default() };
+    assert_eq!(node.force_merge("t", IndicesOptions::BROADCAST, &merge).expect("merged").failed, 0);
+    // Nothing of the old segments stays in memory, and their files are gone.
+    set(&node, json!({"indices.segment_memory.off_heap.size": "0b"}));
+    set(&node, json!({"indices.segment_memory.off_heap.size": "10%"}));
+    let loads_before = node.term_index_stats().load_count;
+    let mut found = first.hits.len();
+    loop {
+        let page = node.scroll(&id, None, never()).expect("a page");
+        assert!(page.shards.failures.is_empty(), "{:?}", page.shards.failures);
+        if page.hits.is_empty() {
+            break;
+        }
+        found += page.hits.len();
+    }
+    assert_eq!(found as u64, first.total.expect("counted").value);
+    assert!(node.term_index_stats().load_count > loads_before, "pages were loaded anew");
 }
 
 fn look_up_once(node: &Node) -> usize {

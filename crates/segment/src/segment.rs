@@ -301,6 +301,7 @@ impl Segment {
             file: self.file.file_name(index).clone(),
             offset: index.offset,
             len: index.len,
+            mapped: self.file.shared(SectionKind::TermIndex, number),
             cache: self.cache.clone(),
             segment_core: self.core,
             field: number,

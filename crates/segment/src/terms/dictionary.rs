@@ -25,6 +25,9 @@ pub struct IndexPages {
     /// Start and length of the section `TermIndex` in `file`.
     pub offset: u64,
     pub len: u64,
+    /// The section as it is mapped. Pages are read from the file, which costs less than mapping their memory in; but the file of a
+    /// segment that was merged away is gone while a scroll still sees the segment.
+    pub mapped: Option<FileBytes>,
     pub cache: Arc<TermIndexCache>,
     /// From [`limber_store::term_index::next_segment_core_id`], one a segment.
     pub segment_core: u64,
@@ -222,7 +225,14 @@ impl TermDictionary {
     fn load(&self, number: usize, into: &mut [u8]) -> limber_store::Result<()> {
         let (source, entry) = (&self.source, &self.directory.pages[number]);
         let offset = source.offset + entry.offset;
-        source.directory.read_into(&source.file, offset, into)?;
+        match (source.directory.read_into(&source.file, offset, into), &source.mapped) {
+            (Ok(()), _) => {}
+            (Err(_), Some(mapped)) if !source.directory.exists(&source.file) => {
+                // In bounds: `open` checked that the pages fill the section.
+                into.copy_from_slice(&mapped[entry.offset as usize..][..into.len()]);
+            }
+            (Err(error), _) => return Err(error),
+        }
         let found = crc32(into);
         if found == entry.crc {
             return Ok(());

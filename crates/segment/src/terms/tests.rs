@@ -52,6 +52,7 @@ fn open_in(cache: Arc<TermIndexCache>, [directory, terms, index]: &[Vec<u8>; 3])
         file: "index".into(),
         offset: 6,
         len: index.len() as u64,
+        mapped: None,
         cache,
         segment_core: 1,
         field: 0,
