@@ -1,6 +1,7 @@
 //! A search from request to response: the conductor.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
@@ -103,11 +104,16 @@ fn run(
     let mut found: Vec<(usize, ShardHits)> = Vec::with_capacity(shards.len());
     let mut failures: Vec<ShardFailure> = Vec::new();
     let mut aggregates: Vec<ShardAggregations> = Vec::new();
+    // Of what the shards found, until it was put together.
+    let mut shard_charges: Vec<Charge> = Vec::new();
     for (number, snapshot) in shards.iter().enumerate() {
         match aggregate_shard(number, snapshot, request, aggregations, cursor, is_scroll, context) {
             Ok((hits, aggregated)) => {
                 found.push((number, hits));
-                aggregates.extend(aggregated);
+                if let Some((aggregated, charge)) = aggregated {
+                    aggregates.push(aggregated);
+                    shard_charges.push(charge);
+                }
             }
             Err(error) if error.is_of_one_shard() => failures.push(failure(snapshot, &error, context)),
             Err(error) => return Err(error),
@@ -137,10 +143,15 @@ fn run(
     }
     // A scroll by score alone shows no sort values.
     let shows_sort = !(request.is_by_score() && request.search_after.is_none());
-    response.hits = fetch::fetch(shards, &found, &winners, request, shows_sort, context)?;
+    let (hits, hits_charge) = fetch::fetch(shards, &found, &winners, request, shows_sort, context)?;
+    response.hits = hits;
+    response.charges.push(Arc::new(hits_charge));
     // No shard, no aggregations in the answer: a pattern that fits no index.
     if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
         let reduced = aggregation::reduce(list, aggregates, context.max_buckets)?;
+        let charge =
+            context.ledger.request.charge(reduced.json_bytes(list), "<aggregations of an answer>")?;
+        response.charges.push(Arc::new(charge));
         response.aggregations = Some(reduced.to_json(list, request.typed_keys));
     }
     response.took_millis = context.started.elapsed().as_millis() as u64;
@@ -205,14 +216,15 @@ fn aggregate_shard(
     cursor: Option<&Cursor>,
     is_scroll: bool,
     context: &SearchContext,
-) -> Result<(ShardHits, Option<ShardAggregations>)> {
+) -> Result<(ShardHits, Option<(ShardAggregations, Charge)>)> {
     let Some(list) = aggregations else {
         return Ok((search_shard(number, snapshot, request, cursor, is_scroll, None, context)?, None));
     };
     let bound = BoundAggregations::bind(list, snapshot, context)?;
     let mut collector = ShardCollector::new(snapshot, &bound)?;
     let hits = search_shard(number, snapshot, request, cursor, is_scroll, Some(&mut collector), context)?;
-    Ok((hits, Some(collector.finish()?)))
+    let aggregated = collector.finish()?;
+    Ok((hits, Some((aggregated, bound.into_charge()))))
 }
 
 /// `sink` is fed all matching documents of the shard: where aggregations come in.
@@ -364,6 +376,7 @@ fn reduce(
         hits: Vec::new(),
         aggregations: None,
         cursor: None,
+        charges: Vec::new(),
     }
 }
 

@@ -1,5 +1,8 @@
 //! What a search answers, and its JSON in Elasticsearch's order.
 
+use std::sync::Arc;
+
+use limber_store::Charge;
 use serde_json::{Value, json};
 
 use crate::error::{ShardFailure, grouped};
@@ -78,6 +81,8 @@ pub struct SearchResponse {
     pub aggregations: Option<Value>,
     /// For [`crate::execute_page`]: where the next page starts.
     pub cursor: Option<Cursor>,
+    /// The memory of all this, charged until the answer was written.
+    pub charges: Vec<Arc<Charge>>,
 }
 
 /// How a response is written.

@@ -25,6 +25,11 @@ impl Budget {
         Ok(Budget { charge: RefCell::new(charge), uncharged_bytes: Cell::new(0) })
     }
 
+    /// What was charged, for who holds what the collectors made.
+    pub fn into_charge(self) -> Charge {
+        self.charge.into_inner()
+    }
+
     /// Accounts for `bytes` more. `circuit_breaking_exception` when the pool is full.
     #[inline]
     pub fn spend(&self, bytes: u64) -> Result<()> {

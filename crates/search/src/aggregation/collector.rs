@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use limber_segment::{DocId, SegmentView};
+use limber_store::Charge;
 
 use super::bind::{Bound, Shape};
 use super::budget::Budget;
@@ -190,5 +191,10 @@ impl BoundAggregations {
     ) -> Result<BoundAggregations> {
         let list = super::bind::bind_all(&request.list, shard, context.now_millis)?;
         Ok(BoundAggregations { list, budget: Budget::new(context)? })
+    }
+
+    /// The memory of the shard's buckets, which the finished [`ShardAggregations`] take over.
+    pub fn into_charge(self) -> Charge {
+        self.budget.into_charge()
     }
 }

@@ -17,6 +17,26 @@ use crate::error::Result;
 pub struct ReducedAggregations {
     pub(super) partials: Vec<Partial>,
     pub(super) shapes: Vec<Shape>,
+    bucket_count: u64,
+}
+
+/// An object of one to three members as a tree: three places of 112 bytes, a table, and the names.
+const OBJECT_BYTES: u64 = 448;
+
+impl ReducedAggregations {
+    /// About what [`ReducedAggregations::to_json`] takes: an object a bucket, and one or more for each aggregation in it.
+    pub fn json_bytes(&self, request: &Aggregations) -> u64 {
+        (1 + self.bucket_count) * (1 + object_count(&request.list)) * OBJECT_BYTES
+    }
+}
+
+/// Objects that the aggregations of one bucket are shown as, about; those with many members count as several.
+fn object_count(list: &[Aggregation]) -> u64 {
+    let own = |aggregation: &Aggregation| match &aggregation.kind {
+        Kind::Percentiles(_) => 3,
+        _ => 1,
+    };
+    list.iter().map(|aggregation| own(aggregation).max(object_count(&aggregation.subs))).sum()
 }
 
 /// Puts the shards' findings together.
@@ -42,7 +62,8 @@ pub fn reduce(
     let mut reducer =
         Reducer { max_buckets: u64::from(max_buckets), bucket_count: 0, shapes: &shapes, path: Vec::new() };
     let partials = if all.is_empty() { Vec::new() } else { reducer.subs(&request.list, all)? };
-    Ok(ReducedAggregations { partials, shapes })
+    let bucket_count = reducer.bucket_count;
+    Ok(ReducedAggregations { partials, shapes, bucket_count })
 }
 
 fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {

@@ -6,6 +6,7 @@ mod source;
 
 use limber_mapping::RequestError;
 use limber_segment::{Segment, StoredReader};
+use limber_store::Charge;
 use serde_json::{Map, Value};
 
 use crate::collect::{Hit, SortKey};
@@ -28,7 +29,7 @@ pub fn describe(query: Option<&Query>, shard: &ShardSnapshot, now_millis: i64) -
     }
 }
 
-/// Fetches the winners: (index of the shard, hit), in the order in which they are shown.
+/// Fetches the winners: (index of the shard, hit), in the order in which they are shown. The charge is for as long as they are held.
 pub(crate) fn fetch(
     shards: &[ShardSnapshot],
     found: &[(usize, ShardHits)],
@@ -36,11 +37,11 @@ pub(crate) fn fetch(
     request: &SearchRequest,
     shows_sort: bool,
     context: &SearchContext,
-) -> Result<Vec<SearchHit>> {
+) -> Result<(Vec<SearchHit>, Charge)> {
     let plan = Plan::of(request);
     let mut reader = StoredReader::new();
     let mut charge = context.ledger.request.charge(0, "<fetched hits>")?;
-    winners
+    let hits: Result<Vec<SearchHit>> = winners
         .iter()
         .map(|(number, hit)| {
             let shard_hits = found.iter().find(|(shard, _)| shard == number).map(|(_, hits)| hits);
@@ -53,11 +54,16 @@ pub(crate) fn fetch(
                 shows_sort,
                 &mut reader,
             )?;
-            charge.grow(fetched.source.as_ref().map_or(0, |source| source.len() as u64), "<fetched hits>")?;
+            let source_bytes = fetched.source.as_ref().map_or(0, |source| source.len() as u64);
+            charge.grow(HIT_BYTES + 2 * source_bytes, "<fetched hits>")?;
             Ok(fetched)
         })
-        .collect()
+        .collect();
+    Ok((hits?, charge))
 }
+
+/// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there twice too.
+const HIT_BYTES: u64 = size_of::<SearchHit>() as u64 + 512;
 
 /// What to fetch, decided once a request.
 struct Plan {
