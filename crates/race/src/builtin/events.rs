@@ -132,8 +132,8 @@ mod tests {
     fn searches_ask_for_keys_of_documents() {
         let spec = TrackSpec::new(TrackSource::BuiltIn { name: "segment_memory".into(), corpus: None }, 0.0);
         let track = read(&spec).unwrap();
-        let query = track.challenges[0].schedule.iter().flat_map(|element| element.tasks());
-        let query = query.filter(|task| task.name == "query").next_back().unwrap();
+        let mut tasks = track.challenges[0].schedule.iter().flat_map(|element| element.tasks());
+        let query = tasks.find(|task| task.name == "query").unwrap();
         let searches = query.operation.params["searches"].as_array().unwrap();
         assert_eq!(searches.len(), 2_000);
         let numbers: BTreeMap<u64, u64> = (0..EVENTS).map(|n| (key(SESSIONS_FROM + n), n)).collect();
