@@ -65,6 +65,15 @@ fn look_up(node: &Node, first: usize, stop: &AtomicBool) -> usize {
     count
 }
 
+/// Tells the look-ups to stop, also when an assertion fails beside them.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn the_budget_holds_and_the_scheme_changes_while_look_ups_go_on() {
     const BUDGET: u64 = 3 << 10;
@@ -82,6 +91,7 @@ fn the_budget_holds_and_the_scheme_changes_while_look_ups_go_on() {
                 scope.spawn(move || look_up(node, worker * 31, stop))
             })
             .collect();
+        let stopping = Stop(&stop);
         for round in 0..6 {
             std::thread::sleep(std::time::Duration::from_millis(50));
             let native = round % 2 == 0;
@@ -97,7 +107,7 @@ fn the_budget_holds_and_the_scheme_changes_while_look_ups_go_on() {
                 false => assert!(resident <= BUDGET + (8 << 10), "{resident}"),
             }
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         assert!(workers.into_iter().all(|worker| worker.join().expect("no look-up failed") > 0));
     });
     let stats = of_node(&node);

@@ -433,6 +433,37 @@ fn pages_of_many_sizes_share_a_budget_that_changes() {
     stress(&[300, 5_000, PAGE, 31_000, 1, 9_999, 700, 20_000], false, 1.0);
 }
 
+/// A thread that is about to evict when the scheme changes must not take what is loaded after it.
+#[test]
+fn what_the_native_scheme_loads_stays_under_load() {
+    const PAGES: usize = 24;
+    let watch = Watch::start();
+    let cache = cached(3 * WEIGHT);
+    let pages = open(&cache, &[PAGE; PAGES]);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let (pages, is_done) = (&pages, &is_done);
+            scope.spawn(move || {
+                let mut state = thread + 1;
+                while !is_done.load(Ordering::Relaxed) {
+                    look(pages, random(&mut state) as usize % PAGES);
+                }
+            });
+        }
+        let mut missing = 0;
+        for _ in 0..300 {
+            cache.set_scheme(Scheme::Native);
+            (0..PAGES).for_each(|number| assert!(look(&pages, number)));
+            missing += PAGES as u64 - watch.live() / PAGE as u64;
+            cache.set_scheme(Scheme::Cached);
+            std::thread::yield_now();
+        }
+        is_done.store(true, Ordering::Relaxed);
+        assert_eq!(missing, 0);
+    });
+}
+
 #[test]
 fn schemes_switch_under_load() {
     stress(&[PAGE, 40_000, 300, 70_000], true, 1.0);

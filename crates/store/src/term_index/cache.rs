@@ -112,10 +112,15 @@ impl TermIndexCache {
     }
 
     /// Towards cached evicts down to the budget before it returns; towards native loads nothing by itself: segments that are
-    /// open load their pages when they are asked to, or page by page when they are needed.
+    /// open load their pages when they are asked to, or page by page when they are needed, and what is loaded once this has
+    /// returned stays.
     pub fn set_scheme(&self, scheme: Scheme) {
         self.is_native.store(scheme == Scheme::Native, Ordering::SeqCst);
         self.evict_down();
+        if scheme == Scheme::Native {
+            // Whoever was about to evict has done so, or sees the scheme once it has the lock.
+            self.shards.iter().for_each(|shard| drop(shard.policy.lock()));
+        }
     }
 
     /// The limit of the pool. A smaller one evicts before this returns; pages in use go when they are let go.
@@ -250,7 +255,12 @@ impl TermIndexCache {
     fn reserve(&self, weight: u64, len: u32, own_shard: usize) -> Option<Room<'_>> {
         let mut room = Room { pool: &self.pool, weight, len, charged: 0, memory: None };
         while !room.take_what_lacks(|| self.limit_bytes()) {
-            room.reuse(self.evict_one(own_shard, weight)?);
+            match self.evict_one(own_shard, weight) {
+                Some(evicted) => room.reuse(evicted),
+                // Since the charge was refused: there is room for all now.
+                None if self.scheme() == Scheme::Native => {}
+                None => return None,
+            }
         }
         Some(room)
     }
@@ -275,6 +285,9 @@ impl TermIndexCache {
     fn evict_from(&self, shard: usize, share: Share) -> Option<Evicted> {
         let shard = &self.shards[shard];
         let mut policy = shard.policy.lock();
+        if self.scheme() == Scheme::Native {
+            return None;
+        }
         for _ in 0..CLAIMS_MAX {
             let victim = policy.victim(share)?;
             let page = policy.member(victim.entry).clone();
