@@ -9,13 +9,13 @@ use std::fmt::Write;
 const START_MS: u64 = 1_767_225_600_000;
 const INDICES: u64 = 40;
 /// Indices that most updates go to.
-const HOT_INDICES: u64 = 4;
+const HOT_INDICES: u64 = 3;
 /// Consecutive events of one index; all indices take turns.
 const RUN: u64 = 2_500;
 /// Updates that follow each other in one index: a bulk of the track.
 const BULK: u64 = 100;
 /// One bulk of so many goes to a cold index.
-const COLD_EVERY: u64 = 200;
+const COLD_EVERY: u64 = 500;
 /// Events that the corpus `events` has.
 pub const EVENTS: u64 = 1_000_000;
 const SPANS: u64 = 8;

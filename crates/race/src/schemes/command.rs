@@ -14,15 +14,15 @@ use crate::report::RaceStore;
 
 /// Race the two schemes of the term index: all of it resident, or cached under a budget
 ///
-/// Starts two servers with temporary data folders, loads the track segment_memory into both, and races its writes and queries on each in
-/// turn. Prints what the cached scheme saves in memory and what it costs in speed, then how queries slow down as the budget shrinks.
+/// Starts a server with a temporary data folder, loads the track segment_memory, and races its writes and queries in each scheme in turn.
+/// Prints what the cached scheme saves in memory and what it costs in speed, then how queries slow down as the budget shrinks.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   limber race-schemes
   limber race-schemes --rounds 15 --budget 10 --sweep ''
   limber race-schemes --sweep-file sweep.csv")]
 pub struct SchemesCommand {
-    /// Rounds that count, each a race of both servers
+    /// Rounds that count, each a pass of both schemes
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
     /// Budget of the cached scheme, percent of what the native scheme has resident

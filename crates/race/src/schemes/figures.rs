@@ -1,4 +1,4 @@
-//! "How fast was it, and how much memory did the term index take?", of one server in one round.
+//! "How fast was it, and how much memory did the term index take?", of one scheme in one round.
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ impl Memory {
     }
 }
 
-/// One task on one server: memory of the term index when it was done, throughput (docs/s or ops/s) and percentiles of the service time.
+/// One task: memory of the term index when it was done, throughput (docs/s or ops/s) and percentiles of the service time.
 /// NaN for what too few samples do not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TaskFigures {
@@ -68,7 +68,7 @@ impl TaskFigures {
     }
 }
 
-/// One server in one round.
+/// One scheme in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Figures {
     pub write: TaskFigures,

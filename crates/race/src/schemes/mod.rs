@@ -1,8 +1,9 @@
-//! "What does the cached term index cost in speed, and what does it save in memory?": two servers, one with all term indices resident
-//! (the native scheme), one with a cache, raced in turn under the same load.
+//! "What does the cached term index cost in speed, and what does it save in memory?": one server, switched in turn to the native scheme
+//! (all term indices resident) and to a cache, under the same load.
 //!
-//! Both servers load the same events and see the same requests, so that after each round they hold the same data in the same
-//! segments. Rounds take turns in who goes first, and a server is raced only when merges of both have come to rest.
+//! One server, because two processes of the same program differ by more than what is to be measured. Every pass writes the same
+//! documents again, so that all find the index in the same state; passes take turns in which scheme goes first, and queries
+//! begin when merges have come to rest.
 
 mod command;
 mod figures;
@@ -61,10 +62,27 @@ pub struct SchemesOutcome {
     pub sweep: Vec<SweepRow>,
 }
 
-/// One of the two servers.
-struct Contender {
-    scheme: &'static str,
+/// How the server keeps its term index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Native,
+    Cached,
+}
+
+impl Scheme {
+    fn name(self) -> &'static str {
+        match self {
+            Scheme::Native => "native",
+            Scheme::Cached => "cached",
+        }
+    }
+}
+
+/// The server that is raced.
+struct Subject {
     cluster: Cluster,
+    scheme: Scheme,
+    /// Stops the server when it is dropped.
     server: RunningServer,
 }
 
@@ -77,33 +95,28 @@ pub fn race_schemes(
     provider: &dyn ServerProvider,
     log: &mut dyn Write,
 ) -> Result<SchemesOutcome, RaceError> {
-    let mut native = Contender::start("native", provider)?;
-    let mut cached = Contender::start("cached", provider)?;
-    native.put_setting("enable", json!(false))?;
-    cached.put_setting("enable", json!(true))?;
-    for contender in [&mut native, &mut cached] {
-        tell(log, &format!("Loading the server of the {} scheme", contender.scheme));
-        contender.race(config, "load")?;
-    }
-    rest([&mut native, &mut cached])?;
-    let working_set_bytes = native.memory()?.resident_bytes;
+    let mut subject = Subject::start(provider)?;
+    tell(log, &format!("Loading the documents of the track {TRACK}"));
+    subject.race(config, "load")?;
+    subject.rest()?;
+    subject.switch_to(Scheme::Native)?;
+    let working_set_bytes = subject.memory()?.resident_bytes;
     let budget_bytes = share_of(working_set_bytes, config.budget_percent);
-    cached.put_setting("size", json!(format!("{budget_bytes}b")))?;
+    subject.set_budget(budget_bytes)?;
 
     let mut rounds = Vec::new();
-    // The first round warms up both servers and does not count.
+    // The first round warms up and does not count.
     for number in 0..=config.rounds {
         let mut round = Round::default();
-        let mut order = [(&mut native, &mut round.native), (&mut cached, &mut round.cached)];
+        let mut order = [(Scheme::Native, &mut round.native), (Scheme::Cached, &mut round.cached)];
         if number % 2 == 1 {
             order.reverse();
         }
-        for (contender, figures) in &mut order {
-            figures.write = contender.race(config, "write")?;
-        }
-        rest(order.each_mut().map(|(contender, _)| &mut **contender))?;
-        for (contender, figures) in &mut order {
-            figures.query = contender.race(config, "query")?;
+        for (scheme, figures) in order {
+            subject.switch_to(scheme)?;
+            figures.write = subject.race(config, "write")?;
+            subject.rest()?;
+            figures.query = subject.race(config, "query")?;
         }
         match number {
             0 => tell(log, "Warm-up round done"),
@@ -114,10 +127,11 @@ pub fn race_schemes(
         }
     }
 
-    let store = cached.store()?;
+    let store = subject.store()?;
     let mut sweep = Vec::new();
+    subject.switch_to(Scheme::Cached)?;
     for &percent in &config.sweep_percent {
-        let row = cached.sweep_step(config, percent, share_of(working_set_bytes, percent))?;
+        let row = subject.sweep_step(config, percent, share_of(working_set_bytes, percent))?;
         tell(log, &format!("Sweep: {row}"));
         sweep.push(row);
     }
@@ -140,40 +154,48 @@ fn tell(log: &mut dyn Write, line: &str) {
     let _ = writeln!(log, "{line}");
 }
 
-/// Waits until no merge runs on either server.
-fn rest(contenders: [&mut Contender; 2]) -> Result<(), RaceError> {
-    for contender in contenders {
-        let mut quiet = 0;
-        let mut waited = Duration::ZERO;
-        while quiet < 2 {
-            quiet = if contender.current_merges()? == 0 { quiet + 1 } else { 0 };
-            if waited >= REST_WAIT {
-                return Err(RaceError::Server(format!(
-                    "merges of the {} scheme's server do not come to rest within {} s",
-                    contender.scheme,
-                    REST_WAIT.as_secs()
-                )));
-            }
-            std::thread::sleep(REST_PAUSE);
-            waited += REST_PAUSE;
-        }
-    }
-    Ok(())
-}
-
-impl Contender {
-    fn start(scheme: &'static str, provider: &dyn ServerProvider) -> Result<Contender, RaceError> {
+impl Subject {
+    fn start(provider: &dyn ServerProvider) -> Result<Subject, RaceError> {
         let server = provider.start().map_err(RaceError::Server)?;
         let hosts = resolve(std::slice::from_ref(&server.address))?;
         let mut cluster = Cluster::new(&hosts, "", ClientOptions::default().timeout)?;
         cluster.wait_for_rest_layer(&mut |_| {})?;
-        Ok(Contender { scheme, cluster, server })
+        Ok(Subject { cluster, scheme: Scheme::Cached, server })
+    }
+
+    /// Towards native all term indices are resident when this returns, towards cached no more than the budget.
+    fn switch_to(&mut self, scheme: Scheme) -> Result<(), RaceError> {
+        self.put_setting("enable", json!(scheme == Scheme::Cached))?;
+        self.scheme = scheme;
+        Ok(())
+    }
+
+    fn set_budget(&mut self, bytes: u64) -> Result<(), RaceError> {
+        self.put_setting("size", json!(format!("{bytes}b")))
     }
 
     fn put_setting(&mut self, name: &str, value: Value) -> Result<(), RaceError> {
         let body = json!({ "persistent": { format!("indices.segment_memory.off_heap.{name}"): value } });
         let answer = self.cluster.put("/_cluster/settings", &body);
         self.checked("PUT /_cluster/settings", answer).map(|_| ())
+    }
+
+    /// Waits until no merge runs.
+    fn rest(&mut self) -> Result<(), RaceError> {
+        let mut quiet = 0;
+        let mut waited = Duration::ZERO;
+        while quiet < 2 {
+            quiet = if self.current_merges()? == 0 { quiet + 1 } else { 0 };
+            if waited >= REST_WAIT {
+                return Err(RaceError::Server(format!(
+                    "the server's merges do not come to rest within {} s",
+                    REST_WAIT.as_secs()
+                )));
+            }
+            std::thread::sleep(REST_PAUSE);
+            waited += REST_PAUSE;
+        }
+        Ok(())
     }
 
     /// One challenge of the track; the race is kept like any other, with the scheme as its tag.
@@ -185,7 +207,7 @@ impl Contender {
         track.test_mode = config.test_mode;
         track.challenge = Some(challenge.to_owned());
         let mut user_tags = Params::new();
-        user_tags.insert("scheme".to_owned(), self.scheme.into());
+        user_tags.insert("scheme".to_owned(), self.scheme.name().into());
         let outcome = run(
             RaceConfig {
                 track,
@@ -215,7 +237,7 @@ impl Contender {
         percent: f64,
         budget_bytes: u64,
     ) -> Result<SweepRow, RaceError> {
-        self.put_setting("size", json!(format!("{budget_bytes}b")))?;
+        self.set_budget(budget_bytes)?;
         self.race(config, "query")?;
         let before = self.memory()?;
         let query = self.race(config, "query")?;
@@ -259,7 +281,9 @@ impl Contender {
             Ok(answer) if answer.status == 200 => Ok(answer.body),
             Ok(answer) => Err(RaceError::Server(format!(
                 "{what} answered with status {} in the {} scheme: {}",
-                answer.status, self.scheme, answer.body
+                answer.status,
+                self.scheme.name(),
+                answer.body
             ))),
             Err(error) => Err(RaceError::Server(format!("{what}: {error}"))),
         }

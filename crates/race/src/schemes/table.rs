@@ -10,7 +10,7 @@ use crate::report::table::{self, Align, Cell, Row};
 const MB: f64 = 1024.0 * 1024.0;
 const TB: f64 = 1024.0 * 1024.0 * MB;
 
-/// Both servers in one round.
+/// Both schemes in one round.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Round {
     pub native: Figures,
