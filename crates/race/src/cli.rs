@@ -90,7 +90,7 @@ pub struct TrackArguments {
 }
 
 impl TrackArguments {
-    fn spec(&self, corpus: Option<&Path>) -> Result<TrackSpec, RaceError> {
+    pub(crate) fn spec(&self, corpus: Option<&Path>) -> Result<TrackSpec, RaceError> {
         let source = match (&self.track_path, &self.track) {
             (Some(_), _) if corpus.is_some() => {
                 return Err(RaceError::Arguments(

@@ -11,15 +11,64 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Error, Result};
 
+/// A limit, and what is used of it.
+#[derive(Debug)]
+struct Gauge {
+    limit_bytes: AtomicU64,
+    used_bytes: AtomicU64,
+    tripped_count: AtomicU64,
+}
+
+impl Gauge {
+    fn new(limit_bytes: u64) -> Gauge {
+        let (used_bytes, tripped_count) = (AtomicU64::new(0), AtomicU64::new(0));
+        Gauge { limit_bytes: AtomicU64::new(limit_bytes), used_bytes, tripped_count }
+    }
+
+    fn limit(&self) -> u64 {
+        self.limit_bytes.load(Ordering::Relaxed)
+    }
+
+    fn set_limit(&self, bytes: u64) {
+        self.limit_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    fn used(&self) -> u64 {
+        self.used_bytes.load(Ordering::Relaxed)
+    }
+
+    fn tripped(&self) -> u64 {
+        self.tripped_count.load(Ordering::Relaxed)
+    }
+
+    fn trip(&self) {
+        self.tripped_count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn add(&self, bytes: u64) {
+        self.used_bytes.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    /// Adds when what is used then stays within `limit_bytes`. `Err` has what is used.
+    fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<(), u64> {
+        let outcome = self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
+            used.checked_add(bytes).filter(|&wanted| wanted <= limit_bytes)
+        });
+        outcome.map(drop)
+    }
+
+    fn subtract(&self, bytes: u64) {
+        self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+}
+
 /// What all pools may use together. What the process holds beyond them (the allocator's free pages, stacks, code, and whatever nobody
 /// charged) is measured from outside, and takes its place from them when it is more than what is set aside for it.
 #[derive(Debug)]
 pub struct Parent {
     memory_limit_bytes: u64,
-    limit_bytes: AtomicU64,
-    used_bytes: AtomicU64,
+    gauge: Gauge,
     unexplained_bytes: AtomicU64,
-    tripped_count: AtomicU64,
 }
 
 /// Left free between what is known to be used and `memory.limit`: what may come between two measurements.
@@ -27,35 +76,30 @@ const MARGIN_PERCENT: u64 = 5;
 
 impl Parent {
     fn new(memory_limit_bytes: u64, limit_bytes: u64) -> Arc<Parent> {
-        Arc::new(Parent {
-            memory_limit_bytes,
-            limit_bytes: AtomicU64::new(limit_bytes),
-            used_bytes: AtomicU64::new(0),
-            unexplained_bytes: AtomicU64::new(0),
-            tripped_count: AtomicU64::new(0),
-        })
+        let (gauge, unexplained_bytes) = (Gauge::new(limit_bytes), AtomicU64::new(0));
+        Arc::new(Parent { memory_limit_bytes, gauge, unexplained_bytes })
     }
 
     /// What the pools may use together now.
     pub fn limit_bytes(&self) -> u64 {
         let margin = self.memory_limit_bytes / 100 * MARGIN_PERCENT;
         let left = self.memory_limit_bytes.saturating_sub(margin + self.unexplained_bytes());
-        left.min(self.limit_bytes.load(Ordering::Relaxed))
+        left.min(self.gauge.limit())
     }
 
     /// `indices.breaker.total.limit`.
     pub fn set_limit_bytes(&self, limit_bytes: u64) {
-        self.limit_bytes.store(limit_bytes, Ordering::Relaxed);
+        self.gauge.set_limit(limit_bytes);
     }
 
     /// Of all pools.
     pub fn used_bytes(&self) -> u64 {
-        self.used_bytes.load(Ordering::Relaxed)
+        self.gauge.used()
     }
 
     /// How often a charge was refused that its own pool had room for.
     pub fn tripped_count(&self) -> u64 {
-        self.tripped_count.load(Ordering::Relaxed)
+        self.gauge.tripped()
     }
 
     /// Measured memory that is in no pool.
@@ -74,9 +118,7 @@ impl Parent {
 pub struct Pool {
     name: &'static str,
     parent: Option<Arc<Parent>>,
-    limit_bytes: AtomicU64,
-    used_bytes: AtomicU64,
-    tripped_count: AtomicU64,
+    gauge: Gauge,
 }
 
 /// Which limit a charge does not fit.
@@ -92,13 +134,7 @@ impl Pool {
     }
 
     fn below(parent: Option<Arc<Parent>>, name: &'static str, limit_bytes: u64) -> Arc<Pool> {
-        Arc::new(Pool {
-            name,
-            parent,
-            limit_bytes: AtomicU64::new(limit_bytes),
-            used_bytes: AtomicU64::new(0),
-            tripped_count: AtomicU64::new(0),
-        })
+        Arc::new(Pool { name, parent, gauge: Gauge::new(limit_bytes) })
     }
 
     pub fn name(&self) -> &'static str {
@@ -106,21 +142,21 @@ impl Pool {
     }
 
     pub fn limit_bytes(&self) -> u64 {
-        self.limit_bytes.load(Ordering::Relaxed)
+        self.gauge.limit()
     }
 
     /// A lower limit refuses new charges; what is charged already stays until it drops.
     pub fn set_limit_bytes(&self, limit_bytes: u64) {
-        self.limit_bytes.store(limit_bytes, Ordering::Relaxed);
+        self.gauge.set_limit(limit_bytes);
     }
 
     pub fn used_bytes(&self) -> u64 {
-        self.used_bytes.load(Ordering::Relaxed)
+        self.gauge.used()
     }
 
     /// How often a charge was refused.
     pub fn tripped_count(&self) -> u64 {
-        self.tripped_count.load(Ordering::Relaxed)
+        self.gauge.tripped()
     }
 
     /// Reserves `bytes`; `label` names what they are for, in the error only.
@@ -153,26 +189,26 @@ impl Pool {
     }
 
     fn take_always(&self, bytes: u64) {
-        self.used_bytes.fetch_add(bytes, Ordering::AcqRel);
+        self.gauge.add(bytes);
         if let Some(parent) = &self.parent {
-            parent.used_bytes.fetch_add(bytes, Ordering::AcqRel);
+            parent.gauge.add(bytes);
         }
     }
 
     /// After [`Pool::try_take`].
     pub(crate) fn give_back(&self, bytes: u64) {
-        self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        self.gauge.subtract(bytes);
         if let Some(parent) = &self.parent {
-            parent.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+            parent.gauge.subtract(bytes);
         }
     }
 
     fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<(), Refusal> {
-        add_within(&self.used_bytes, bytes, limit_bytes).map_err(|used_bytes| Refusal::Own { used_bytes })?;
+        self.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| Refusal::Own { used_bytes })?;
         let Some(parent) = &self.parent else { return Ok(()) };
         let limit_bytes = parent.limit_bytes();
-        add_within(&parent.used_bytes, bytes, limit_bytes).map_err(|used_bytes| {
-            self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        parent.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| {
+            self.gauge.subtract(bytes);
             Refusal::Parent { used_bytes, limit_bytes }
         })
     }
@@ -184,12 +220,12 @@ impl Pool {
             return Ok(());
         }
         let Err(refusal) = self.add_within(bytes, own_limit_bytes) else { return Ok(()) };
-        self.tripped_count.fetch_add(1, Ordering::Relaxed);
+        self.gauge.trip();
         let (pool, used_bytes, limit_bytes) = match refusal {
             Refusal::Own { used_bytes } => (self.name, used_bytes, own_limit_bytes),
             Refusal::Parent { used_bytes, limit_bytes } => {
                 if let Some(parent) = &self.parent {
-                    parent.tripped_count.fetch_add(1, Ordering::Relaxed);
+                    parent.gauge.trip();
                 }
                 ("parent", used_bytes, limit_bytes)
             }
@@ -201,14 +237,6 @@ impl Pool {
             limit_bytes,
         })
     }
-}
-
-/// `Err` has what is used.
-fn add_within(used: &AtomicU64, bytes: u64, limit_bytes: u64) -> std::result::Result<(), u64> {
-    let outcome = used.fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
-        used.checked_add(bytes).filter(|&wanted| wanted <= limit_bytes)
-    });
-    outcome.map(drop)
 }
 
 /// Bytes reserved in a pool; given back on drop.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_store::term_index::{FieldFigures, Scheme, TermIndexStats};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Node;
 use crate::api::{IndicesOptions, Result};
@@ -115,35 +115,12 @@ impl Node {
         options: IndicesOptions,
     ) -> Result<BTreeMap<IndexAndField, SegmentMemory>> {
         let figures = self.term_index_figures();
-        let mut rows: BTreeMap<_, SegmentMemory> = BTreeMap::new();
+        let mut rows = BTreeMap::new();
         for (metadata, live) in self.live_of(expression, options)? {
-            for shard in &live.shards {
-                each_field(shard, &figures, |path, index_bytes, figures| {
-                    let row = rows.entry((metadata.name.clone(), path.clone())).or_default();
-                    row.add(index_bytes, figures);
-                });
-            }
+            let of_fields = of_fields(&live.shards, &figures).into_iter();
+            rows.extend(of_fields.map(|(path, row)| ((metadata.name.clone(), path), row)));
         }
         Ok(rows)
-    }
-
-    /// The same as statistics print it: by index, an object a field.
-    pub(super) fn segment_memory_of_fields(
-        &self,
-        expression: &str,
-        options: IndicesOptions,
-    ) -> Result<BTreeMap<Arc<str>, Map<String, Value>>> {
-        let mut indices: BTreeMap<_, Map<String, Value>> = BTreeMap::new();
-        for ((index, field), row) in self.segment_memory(expression, options)? {
-            let mut entry = row.to_json();
-            if let Some(entry) = entry.as_object_mut() {
-                entry.insert("segment_count".to_owned(), row.segment_count.into());
-                // Known of whole shards only.
-                entry.shift_remove("directory_size_in_bytes");
-            }
-            indices.entry(index).or_default().insert(field.to_string(), entry);
-        }
-        Ok(indices)
     }
 
     pub(super) fn term_index_figures(&self) -> Figures {
@@ -182,6 +159,31 @@ impl Node {
             }
         }
     }
+}
+
+/// What the shards of one index have in memory, by field.
+fn of_fields(shards: &[Arc<Shard>], figures: &Figures) -> BTreeMap<Arc<str>, SegmentMemory> {
+    let mut rows: BTreeMap<_, SegmentMemory> = BTreeMap::new();
+    for shard in shards {
+        each_field(shard, figures, |path, index_bytes, figures| {
+            rows.entry(path.clone()).or_default().add(index_bytes, figures);
+        });
+    }
+    rows
+}
+
+/// The same as statistics print it: an object a field.
+pub(super) fn of_fields_json(shards: &[Arc<Shard>], figures: &Figures) -> Value {
+    let entry = |(path, row): (Arc<str>, SegmentMemory)| {
+        let mut entry = row.to_json();
+        if let Some(entry) = entry.as_object_mut() {
+            entry.insert("segment_count".to_owned(), row.segment_count.into());
+            // Known of whole shards only.
+            entry.shift_remove("directory_size_in_bytes");
+        }
+        (path.to_string(), entry)
+    };
+    Value::Object(of_fields(shards, figures).into_iter().map(entry).collect())
 }
 
 /// What one shard's segments have in memory.

@@ -2,14 +2,13 @@
 //!
 //! A section is made once per shard as JSON of numbers; indices, primaries and totals are sums of those.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::live::LiveIndex;
-use super::segment_memory::of_shard;
+use super::segment_memory::{of_fields_json, of_shard};
 use crate::api::*;
 use crate::api_health::*;
 use crate::catalog::IndexMetadata;
@@ -50,10 +49,8 @@ impl Node {
         let mut response = BroadcastResponse::default();
         let figures = request.wants("segment_memory").then(|| self.term_index_figures());
         // Long with many indices, so only for those who ask for this section by name.
-        let mut fields = match request.sections.iter().any(|section| section == "segment_memory") {
-            true => self.segment_memory_of_fields(expression, options)?,
-            false => BTreeMap::new(),
-        };
+        let shows_fields = request.level != StatsLevel::Cluster
+            && request.sections.iter().any(|section| section == "segment_memory");
         for (metadata, live) in self.live_of(expression, options)? {
             let copies = 1 + live.core.settings.load().number_of_replicas;
             let mut of_index = Value::Object(Map::new());
@@ -73,8 +70,8 @@ impl Node {
                 }
             }
             add(&mut all, &of_index);
-            if let Some(fields) = fields.remove(&metadata.name) {
-                of_index["segment_memory"]["fields"] = Value::Object(fields);
+            if let Some(figures) = figures.as_ref().filter(|_| shows_fields) {
+                of_index["segment_memory"]["fields"] = of_fields_json(&live.shards, figures);
             }
             if request.level != StatsLevel::Cluster {
                 indices.insert(
@@ -165,7 +162,10 @@ impl Node {
     /// The section `indices` of `_nodes/stats`.
     pub fn node_indices_stats(&self, request: &StatsRequest) -> Result<Value> {
         let level = request.level;
-        let flat = StatsRequest { level: StatsLevel::Shards, ..request.clone() };
+        let flat = match level {
+            StatsLevel::Cluster => request.clone(),
+            _ => StatsRequest { level: StatsLevel::Shards, ..request.clone() },
+        };
         let body = self.stats("_all", IndicesOptions::LENIENT, &flat)?;
         let mut sum = body["_all"]["total"].clone();
         if sum.as_object().is_some_and(Map::is_empty) {

@@ -9,6 +9,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::kib_of;
+
 /// What is assumed when nothing tells.
 const UNKNOWN_MACHINE_BYTES: u64 = 4 << 30;
 
@@ -20,9 +22,7 @@ pub fn usable_bytes(root: &Path) -> u64 {
 
 fn machine_bytes(root: &Path) -> Option<u64> {
     let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
-    Some(kib << 10)
+    Some(kib_of(&text, "MemTotal:") << 10).filter(|&bytes| bytes > 0)
 }
 
 /// The least limit of the process's cgroups; `None` when none has one.

@@ -116,12 +116,7 @@ impl ThroughputCalculator {
         let mut values = self.normal.clone();
         values.sort_by(f64::total_cmp);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let middle = values.len() / 2;
-        let median = match values.len() {
-            0 => return None,
-            odd if odd % 2 == 1 => values[middle],
-            _ => (values[middle - 1] + values[middle]) / 2.0,
-        };
+        let median = median_of_sorted(&values)?;
         // Rally takes a mean or median of 0 for "no value".
         (mean > 0.0 && median > 0.0).then(|| ThroughputSummary {
             min: values[0],
@@ -129,6 +124,16 @@ impl ThroughputCalculator {
             median,
             max: values[values.len() - 1],
         })
+    }
+}
+
+/// The middle value, or the mean of the two; `None` of none.
+pub fn median_of_sorted(values: &[f64]) -> Option<f64> {
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(values[middle]),
+        _ => Some((values[middle - 1] + values[middle]) / 2.0),
     }
 }
 

@@ -1,14 +1,11 @@
 //! `limber race-schemes`: what the user types and sees.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
 use super::{SchemesConfig, race_schemes, table};
-use crate::cli::{ServerProvider, cancel_on_interrupt, folder, printed};
-use crate::load::params::parse;
-use crate::model::Params;
+use crate::cli::{ServerProvider, TrackArguments, cancel_on_interrupt, folder, printed};
 use crate::race::RaceError;
 use crate::report::RaceStore;
 
@@ -60,13 +57,19 @@ impl SchemesCommand {
                 .collect::<Result<_, _>>()
                 .map_err(|reason| RaceError::Arguments(format!("--sweep: {reason}")))?,
         };
+        let track = TrackArguments {
+            track_path: None,
+            track: Some(super::TRACK.to_owned()),
+            challenge: None,
+            track_params: self.track_params.clone(),
+        };
+        let mut track = track.spec(None)?;
+        track.test_mode = self.test_mode;
         let config = SchemesConfig {
+            track,
             rounds: self.rounds,
             budget_percent: self.budget,
             sweep_percent,
-            test_mode: self.test_mode,
-            track_params: self.track_params.as_deref().map_or_else(|| Ok(Params::new()), parse)?,
-            now_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
             store: RaceStore::new(&folder()?),
             is_cancelled: cancel_on_interrupt(),
         };

@@ -24,7 +24,7 @@ use crate::cli::{RunningServer, ServerProvider};
 use crate::drive::client::OnError;
 use crate::drive::cluster::{Answer, Cluster, resolve};
 use crate::drive::driver::DriveProgress;
-use crate::load::{TrackSource, TrackSpec};
+use crate::load::TrackSpec;
 use crate::model::Params;
 use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, new_race_id, run};
 use crate::report::RaceStore;
@@ -37,14 +37,13 @@ const REST_PAUSE: Duration = Duration::from_millis(250);
 /// What to race.
 #[derive(Debug, Clone)]
 pub struct SchemesConfig {
+    /// The track `segment_memory`, whatever its challenge.
+    pub track: TrackSpec,
     pub rounds: u32,
     /// Budget of the cached scheme, percent of what the native scheme has resident after loading.
     pub budget_percent: f64,
     /// Budgets to query at after the rounds, percent of the same.
     pub sweep_percent: Vec<f64>,
-    pub test_mode: bool,
-    pub track_params: Params,
-    pub now_s: f64,
     pub store: RaceStore,
     pub is_cancelled: Arc<AtomicBool>,
 }
@@ -201,11 +200,7 @@ impl Subject {
     /// One challenge of the track; the race is kept like any other, with the scheme as its tag.
     /// Returns the figures of the task that has the challenge's name.
     fn race(&mut self, config: &SchemesConfig, challenge: &str) -> Result<TaskFigures, RaceError> {
-        let mut track =
-            TrackSpec::new(TrackSource::BuiltIn { name: TRACK.to_owned(), corpus: None }, config.now_s);
-        track.params = config.track_params.clone();
-        track.test_mode = config.test_mode;
-        track.challenge = Some(challenge.to_owned());
+        let track = TrackSpec { challenge: Some(challenge.to_owned()), ..config.track.clone() };
         let mut user_tags = Params::new();
         user_tags.insert("scheme".to_owned(), self.scheme.name().into());
         let outcome = run(

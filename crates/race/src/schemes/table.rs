@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::SchemesOutcome;
 use super::figures::{Figures, Memory, TaskFigures};
+use crate::drive::throughput::median_of_sorted;
 use crate::report::table::{self, Align, Cell, Row};
 
 const MB: f64 = 1024.0 * 1024.0;
@@ -173,15 +174,11 @@ fn shown(value: f64, decimals: usize) -> String {
     if value.is_nan() { "-".to_owned() } else { format!("{value:.decimals$}") }
 }
 
-/// The middle value, or the mean of the two; NaN of none.
+/// NaN of none.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => f64::NAN,
-        count if count % 2 == 1 => values[count / 2],
-        count => f64::midpoint(values[count / 2 - 1], values[count / 2]),
-    }
+    median_of_sorted(&values).unwrap_or(f64::NAN)
 }
 
 /// The sweep for plots: latency against the share of misses.
