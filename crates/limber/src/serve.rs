@@ -46,6 +46,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(config.network_threads)
             .thread_name("http")
+            .on_thread_start(machine::prefer_short_turns)
             .enable_all()
             .build()
             .context("cannot start the network threads")?;

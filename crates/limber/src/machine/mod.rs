@@ -1,11 +1,14 @@
-//! The machine and this process as Linux's `/proc` tells: "how much of it is used?"
+//! The machine and this process: "how much of it is used?", as Linux's `/proc` tells, and how its threads take turns.
 //!
 //! Every function answers zeros, never an error, when a file is missing: these numbers are for statistics only.
 
 mod memory;
+mod scheduling;
 
 use std::fs;
 use std::path::Path;
+
+pub use scheduling::prefer_short_turns;
 
 /// The memory this process may use: the machine's, or the least limit of its cgroups.
 pub fn usable_memory_bytes() -> u64 {
