@@ -26,7 +26,10 @@ pub use api_health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, S
 pub use check::{DataFolderReport, check_data_folder};
 pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
-pub use node::{DescribedQuery, IndexAndField, Node, NodeConfig, SearchTarget, SegmentMemory};
+pub use node::{
+    ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, DescribedQuery, IndexAndField,
+    Node, NodeConfig, Progress, SearchTarget, SegmentMemory, Slices,
+};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};
 pub use waiting::{ThreadOwner, set_thread_owner};

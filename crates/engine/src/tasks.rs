@@ -10,6 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 use crate::api::Result;
+use crate::node::Progress;
 
 /// One running (or kept) task.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Task {
     pub cancellable: bool,
     /// Set by [`Task::cancel`]; searches look at it once a window.
     pub cancelled: Arc<AtomicBool>,
+    /// Of a request by query.
+    pub progress: Option<Arc<Progress>>,
     start_millis: u64,
     start: Instant,
     finished: Mutex<Option<Finished>>,
@@ -58,6 +61,9 @@ impl Task {
         });
         if self.cancellable {
             task["cancelled"] = self.cancelled.load(Ordering::Relaxed).into();
+        }
+        if let Some(progress) = &self.progress {
+            task["status"] = progress.to_json();
         }
         if detailed {
             task["description"] = self.description.clone().into();
@@ -118,11 +124,22 @@ impl Tasks {
         description: impl Into<String>,
         cancelled: Arc<AtomicBool>,
     ) -> TaskGuard<'_> {
-        TaskGuard { tasks: self, task: self.add_with(action, description.into(), true, cancelled) }
+        TaskGuard { tasks: self, task: self.add_with(action, description.into(), true, cancelled, None) }
+    }
+
+    /// As [`Tasks::register_cancellable`], with counters to look at.
+    pub(crate) fn register_by_query(
+        &self,
+        action: &'static str,
+        description: String,
+        cancelled: Arc<AtomicBool>,
+        progress: Arc<Progress>,
+    ) -> TaskGuard<'_> {
+        TaskGuard { tasks: self, task: self.add_with(action, description, true, cancelled, Some(progress)) }
     }
 
     fn add(&self, action: &'static str, description: String, cancellable: bool) -> Arc<Task> {
-        self.add_with(action, description, cancellable, Arc::default())
+        self.add_with(action, description, cancellable, Arc::default(), None)
     }
 
     fn add_with(
@@ -131,6 +148,7 @@ impl Tasks {
         description: String,
         cancellable: bool,
         cancelled: Arc<AtomicBool>,
+        progress: Option<Arc<Progress>>,
     ) -> Arc<Task> {
         let task = Arc::new(Task {
             id: self.list.next_id.fetch_add(1, Ordering::Relaxed) + 1,
@@ -138,6 +156,7 @@ impl Tasks {
             description,
             cancellable,
             cancelled,
+            progress,
             start_millis: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |since| since.as_millis() as u64),
@@ -186,7 +205,26 @@ impl Tasks {
         description: String,
         work: impl FnOnce() -> Result<Value> + Send + 'static,
     ) -> Result<String> {
-        let task = self.add(action, description, false);
+        self.start(self.add(action, description, false), work)
+    }
+
+    /// As [`Tasks::spawn`], cancellable and with counters to look at.
+    pub(crate) fn spawn_by_query(
+        &self,
+        action: &'static str,
+        description: String,
+        cancelled: Arc<AtomicBool>,
+        progress: Arc<Progress>,
+        work: impl FnOnce() -> Result<Value> + Send + 'static,
+    ) -> Result<String> {
+        self.start(self.add_with(action, description, true, cancelled, Some(progress)), work)
+    }
+
+    fn start(
+        &self,
+        task: Arc<Task>,
+        work: impl FnOnce() -> Result<Value> + Send + 'static,
+    ) -> Result<String> {
         let id = task.id;
         let list = self.list.clone();
         let spawned = std::thread::Builder::new().name(format!("task-{id}")).spawn(move || {

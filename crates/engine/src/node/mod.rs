@@ -8,6 +8,7 @@ mod background;
 mod blocks;
 mod bulk;
 mod bulk_step;
+mod by_query;
 mod cluster;
 mod documents;
 mod health;
@@ -24,6 +25,7 @@ mod templates;
 mod update;
 mod upkeep;
 
+pub use by_query::{ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress, Slices};
 pub(crate) use indices::METADATA_NAME;
 pub(crate) use live::{index_folder, shard_folder};
 pub use open::{Node, NodeConfig};

@@ -19,11 +19,11 @@ use crate::shard::{Shard, routing};
 const SEARCH_ACTION: &str = "indices:data/read/search";
 
 /// What a search runs on.
-struct Pinned {
-    snapshots: Vec<ShardSnapshot>,
+pub(super) struct Pinned {
+    pub(super) snapshots: Vec<ShardSnapshot>,
     shards: Vec<Arc<Shard>>,
     /// Shards that do not answer.
-    failures: Vec<ShardFailure>,
+    pub(super) failures: Vec<ShardFailure>,
     /// Filter that the aliases in the expression ask for.
     filter: Option<Value>,
 }
@@ -247,7 +247,7 @@ impl Node {
         )))
     }
 
-    fn search_context(&self, cancelled: Arc<AtomicBool>) -> SearchContext {
+    pub(super) fn search_context(&self, cancelled: Arc<AtomicBool>) -> SearchContext {
         let settings = self.settings.load();
         let mut context = SearchContext::new(self.ledger.clone(), self.now_millis() as i64);
         context.cancelled = cancelled;
@@ -260,7 +260,12 @@ impl Node {
         context
     }
 
-    fn pin(&self, expression: &str, options: IndicesOptions, routing: Option<&str>) -> Result<Pinned> {
+    pub(super) fn pin(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        routing: Option<&str>,
+    ) -> Result<Pinned> {
         let catalog = self.catalog.load();
         let mut pinned =
             Pinned { snapshots: Vec::new(), shards: Vec::new(), failures: Vec::new(), filter: None };
@@ -295,7 +300,7 @@ impl Node {
         Ok(pinned)
     }
 
-    fn prepared(
+    pub(super) fn prepared(
         &self,
         request: &SearchRequest,
         pinned: &Pinned,

@@ -26,8 +26,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_cluster/reroute"),
     absent("/_data_stream"),
     absent("/_data_stream/{name}"),
-    absent("/_delete_by_query/{task}/_rethrottle"),
-    absent("/{index}/_delete_by_query"),
     absent("/{index}/_clone/{target}"),
     absent("/{index}/_shrink/{target}"),
     absent("/{index}/_split/{target}"),
@@ -52,7 +50,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_query"),
     absent("/_rank_eval"),
     absent("/{index}/_rank_eval"),
-    absent("/_reindex"),
     absent("/_render/template"),
     absent("/_render/template/{id}"),
     absent("/{index}/_rollover"),
@@ -71,8 +68,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_snapshot/{repository}/{snapshot}/{action}/{target}"),
     absent("/_sql"),
     absent("/{index}/_terms_enum"),
-    absent("/_update_by_query/{task}/_rethrottle"),
-    absent("/{index}/_update_by_query"),
 ];
 
 fn refuse(_: &App, request: &Request) -> Result<Response> {

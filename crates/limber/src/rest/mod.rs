@@ -7,6 +7,7 @@ mod alias;
 mod analyze;
 mod app;
 mod bulk;
+mod by_query;
 mod cat;
 mod cluster;
 mod count;
@@ -22,6 +23,7 @@ mod msearch;
 mod nodes;
 mod options;
 mod placement;
+mod reindex;
 mod router;
 mod scroll;
 mod search;
@@ -47,6 +49,8 @@ pub const ROUTES: &[&[Route]] = &[
     msearch::ROUTES,
     scroll::ROUTES,
     count::ROUTES,
+    by_query::ROUTES,
+    reindex::ROUTES,
     index::ROUTES,
     mapping::ROUTES,
     settings::ROUTES,

@@ -52,7 +52,7 @@ fn list(app: &App, request: &Request) -> Result<Response> {
     answer(app, request.param("group_by").unwrap_or("nodes"), rendered)
 }
 
-fn answer(app: &App, group_by: &str, tasks: Vec<(String, Value)>) -> Result<Response> {
+pub(super) fn answer(app: &App, group_by: &str, tasks: Vec<(String, Value)>) -> Result<Response> {
     let by_id = || Value::Object(tasks.iter().cloned().collect::<Map<_, _>>());
     Ok(Response::ok(match group_by {
         "none" => json!({"tasks": tasks.iter().map(|(_, task)| task).collect::<Vec<_>>()}),
@@ -78,7 +78,7 @@ fn answer(app: &App, group_by: &str, tasks: Vec<(String, Value)>) -> Result<Resp
     }))
 }
 
-fn parse_task_id(app: &App, text: &str) -> Result<Option<u64>> {
+pub(super) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64>> {
     let Some((node, id)) = text.rsplit_once(':') else {
         return Err(RequestError::illegal_argument(format!("malformed task id {text}")));
     };
@@ -87,7 +87,7 @@ fn parse_task_id(app: &App, text: &str) -> Result<Option<u64>> {
     Ok((node == app.node.node_id()).then_some(id))
 }
 
-fn missing(text: &str) -> RequestError {
+pub(super) fn missing(text: &str) -> RequestError {
     RequestError::new(
         404,
         "resource_not_found_exception",

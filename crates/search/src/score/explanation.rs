@@ -36,7 +36,7 @@ impl Explanation {
 }
 
 /// A float with no more digits than a float has (`0.1`, not `0.10000000149011612`).
-pub(crate) fn float_to_json(value: f32) -> Value {
+pub fn float_to_json(value: f32) -> Value {
     match format!("{value:?}").parse::<f64>() {
         Ok(shortest) if shortest.is_finite() => Value::from(shortest),
         _ => Value::Null,

@@ -5,5 +5,5 @@ mod explanation;
 
 pub use bm25::FieldStatistics;
 pub(crate) use bm25::{Bm25, NormCache};
-pub(crate) use explanation::float_to_json;
+pub use explanation::float_to_json;
 pub use explanation::{Detail, Explanation};

@@ -1,0 +1,314 @@
+//! One request by query from its snapshot to its answer.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use limber_mapping::RequestError;
+use limber_search::request::{Sort, TrackTotalHits};
+use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse};
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+
+use super::progress::Slice;
+use super::{ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress};
+use crate::api::*;
+use crate::catalog::{Catalog, IndexMetadata, WriteTarget};
+use crate::node::Node;
+
+/// A batch that is turned away (429) is sent again this often at most, after pauses that double from [`RETRY_FIRST`].
+///
+/// Source: `AbstractBulkByScrollRequest`, `DEFAULT_MAX_RETRIES`.
+const RETRIES_MAX: u32 = 11;
+const RETRY_FIRST: Duration = Duration::from_millis(500);
+const RETRY_PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// Documents copied onto themselves would never end to conflict, so the destination must not be among the sources.
+///
+/// Source: `ReindexValidator#validateAgainstAliases`.
+pub(super) fn check_destination(
+    catalog: &Catalog,
+    sources: &[Arc<IndexMetadata>],
+    to: &CopyDestination,
+) -> Result<()> {
+    if let WriteTarget::Index { index, .. } = catalog.write_target(&to.index, to.require_alias)?
+        && sources.iter().any(|source| source.name == index.name)
+    {
+        let reason = format!(
+            "Validation Failed: 1: reindex cannot write into an index its reading from [{}];",
+            index.name
+        );
+        return Err(RequestError::new(400, "action_request_validation_exception", reason));
+    }
+    Ok(())
+}
+
+/// What ends a request early, and what it leaves behind.
+#[derive(Default)]
+struct Findings {
+    failures: Vec<(u16, Value)>,
+    timed_out: bool,
+    written: BTreeSet<Arc<str>>,
+}
+
+struct Run<'r> {
+    node: &'r Node,
+    request: &'r ByQueryRequest,
+    progress: &'r Progress,
+    findings: Mutex<Findings>,
+}
+
+impl Node {
+    pub(super) fn run_by_query(
+        &self,
+        request: &ByQueryRequest,
+        progress: &Arc<Progress>,
+    ) -> Result<ByQueryResponse> {
+        let start = Instant::now();
+        let run = Run { node: self, request, progress, findings: Mutex::default() };
+        run.read_and_write()?;
+        let findings = run.findings.into_inner();
+        if request.refresh {
+            for index in &findings.written {
+                // One that was deleted meanwhile has nothing left to show.
+                let _ = self
+                    .refresh(index, IndicesOptions { ignore_unavailable: true, ..IndicesOptions::BROADCAST });
+            }
+        }
+        let mut body = Map::from_iter([
+            ("took".to_owned(), (start.elapsed().as_millis() as u64).into()),
+            ("timed_out".to_owned(), findings.timed_out.into()),
+        ]);
+        if let Value::Object(status) = progress.to_json() {
+            body.extend(status);
+        }
+        let status = findings.failures.iter().map(|(status, _)| *status).max().unwrap_or(200);
+        let failures: Vec<Value> = findings.failures.into_iter().map(|(_, failure)| failure).collect();
+        body.insert("failures".to_owned(), failures.into());
+        Ok(ByQueryResponse { status, body: Value::Object(body) })
+    }
+}
+
+impl Run<'_> {
+    /// Reads batches and has them written: here, or on one thread a slice.
+    fn read_and_write(&self) -> Result<()> {
+        let count = self.progress.slice_count();
+        if count == 1 {
+            return self.read(|batch| self.write(0, batch));
+        }
+        std::thread::scope(|scope| {
+            let (give, take) = sync_channel::<SearchResponse>(count);
+            let take = Arc::new(Mutex::new(take));
+            for number in 0..count {
+                let take = take.clone();
+                let name = format!("slice-{number}");
+                std::thread::Builder::new()
+                    .name(name)
+                    .spawn_scoped(scope, move || self.write_all(number, &take))
+                    .map_err(|error| {
+                        RequestError::new(503, "es_rejected_execution_exception", error.to_string())
+                    })?;
+            }
+            drop(take);
+            self.hand_out(give)
+        })
+    }
+
+    fn hand_out(&self, give: SyncSender<SearchResponse>) -> Result<()> {
+        self.read(|batch| {
+            // Fails when every slice has ended, which only a panic does before the last batch.
+            let _ = give.send(batch);
+        })
+    }
+
+    fn write_all(&self, number: usize, batches: &Mutex<Receiver<SearchResponse>>) {
+        loop {
+            let batch = batches.lock().recv();
+            let Ok(batch) = batch else { return };
+            if !self.is_over() {
+                self.write(number, batch);
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.progress.is_cancelled() || !self.findings.lock().failures.is_empty()
+    }
+
+    /// The matching documents in batches, until there are no more or enough.
+    fn read(&self, mut with_batch: impl FnMut(SearchResponse)) -> Result<()> {
+        let request = self.request;
+        let pinned = self.node.pin(&request.source, request.options, request.routing.as_deref())?;
+        let mut search = self.node.prepared(&self.search(), &pinned, request.options)?;
+        let failures = pinned.failures.iter().map(search_failure);
+        self.findings.lock().failures.extend(failures);
+        let context = self.node.search_context(Arc::default());
+        let batch_size = u64::from(search.size());
+        let mut left = request.max_docs.unwrap_or(u64::MAX);
+        let mut cursor: Option<Cursor> = None;
+        while left > 0 && !self.is_over() {
+            search.size = Some(batch_size.min(left) as u32);
+            let page = limber_search::execute_page(&pinned.snapshots, &search, cursor.as_ref(), &context);
+            let mut page =
+                page.map_err(|error| error.to_request_error().with("root_cause", error.root_causes()))?;
+            if cursor.is_none() {
+                let total = page.total.map_or(0, |total| total.value);
+                self.progress.set_total(total.min(left));
+            }
+            if page.timed_out || !page.shards.failures.is_empty() {
+                let mut findings = self.findings.lock();
+                findings.timed_out |= page.timed_out;
+                findings.failures.extend(page.shards.failures.iter().map(search_failure));
+                return Ok(());
+            }
+            if page.hits.is_empty() {
+                return Ok(());
+            }
+            left = left.saturating_sub(page.hits.len() as u64);
+            cursor = page.cursor.take();
+            with_batch(page);
+            if cursor.is_none() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn search(&self) -> SearchRequest {
+        let asked = &self.request.search;
+        // The cheapest order, as nobody looks at scores.
+        let sort = if asked.sort.is_empty() { vec![Sort::by("_doc")] } else { asked.sort.clone() };
+        SearchRequest {
+            sort,
+            track_total_hits: TrackTotalHits::Exact,
+            seq_no_primary_term: true,
+            version: true,
+            ..asked.clone()
+        }
+    }
+
+    /// Writes a batch, then pauses for as long as the speed asks.
+    fn write(&self, number: usize, batch: SearchResponse) {
+        let start = Instant::now();
+        let slice = self.progress.slice(number);
+        let count = batch.hits.len() as u64;
+        slice.batches.fetch_add(1, Relaxed);
+        slice.given.fetch_add(count, Relaxed);
+        self.write_hits(slice, &batch.hits);
+        if self.progress.given() < self.progress.total() && !self.is_over() {
+            self.progress.throttle(number, start, count);
+        }
+    }
+
+    fn write_hits(&self, slice: &Slice, hits: &[SearchHit]) {
+        let mut operations: Vec<BulkOperation<'_>> = hits.iter().map(|hit| self.operation(hit)).collect();
+        let mut pause = RETRY_FIRST;
+        for attempt in 0..=RETRIES_MAX {
+            let request = BulkRequest {
+                operations: &operations,
+                pipeline: self.request.pipeline.as_deref(),
+                refresh: RefreshPolicy::None,
+            };
+            let response = match self.node.bulk(request) {
+                Ok(response) => response,
+                Err(error) => {
+                    self.findings
+                        .lock()
+                        .failures
+                        .push((error.status, json!({"cause": error.to_json(), "status": error.status})));
+                    return;
+                }
+            };
+            let mut turned_away = Vec::new();
+            for (at, item) in response.items.iter().enumerate() {
+                let index = &response.indices[item.index];
+                match &item.outcome {
+                    Ok(outcome) => self.count(slice, index, outcome.result),
+                    Err(error) if error.status == 429 && attempt < RETRIES_MAX => turned_away.push(at),
+                    Err(error) => self.count_failure(slice, index, &item.id, error),
+                }
+            }
+            if turned_away.is_empty() || self.is_over() {
+                return;
+            }
+            drop(response);
+            let mut at = 0;
+            operations.retain(|_| {
+                at += 1;
+                turned_away.binary_search(&(at - 1)).is_ok()
+            });
+            slice.bulk_retries.fetch_add(1, Relaxed);
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(RETRY_PAUSE_MAX);
+        }
+    }
+
+    fn count(&self, slice: &Slice, index: &Arc<str>, result: WriteResult) {
+        let counter = match result {
+            WriteResult::Created => &slice.created,
+            WriteResult::Updated => &slice.updated,
+            WriteResult::Deleted | WriteResult::NotFound => &slice.deleted,
+            WriteResult::Noop => &slice.noops,
+        };
+        counter.fetch_add(1, Relaxed);
+        if self.request.refresh {
+            let mut findings = self.findings.lock();
+            if !findings.written.contains(index) {
+                findings.written.insert(index.clone());
+            }
+        }
+    }
+
+    fn count_failure(&self, slice: &Slice, index: &str, id: &str, error: &RequestError) {
+        if error.kind == "version_conflict_engine_exception" {
+            slice.version_conflicts.fetch_add(1, Relaxed);
+            if self.request.proceeds_on_conflicts {
+                return;
+            }
+        }
+        let failure = json!({"index": index, "id": id, "cause": error.to_json(), "status": error.status});
+        self.findings.lock().failures.push((error.status, failure));
+    }
+
+    fn operation<'h>(&'h self, hit: &'h SearchHit) -> BulkOperation<'h> {
+        let source = hit.source.as_deref().unwrap_or(b"{}");
+        let (kind, index) = match &self.request.change {
+            Change::Delete => (OperationKind::Delete, hit.index.as_str()),
+            Change::Update => (OperationKind::Index, hit.index.as_str()),
+            Change::Copy(to) => (to.kind, to.index.as_str()),
+        };
+        let mut operation =
+            BulkOperation::new(kind, index, if kind == OperationKind::Delete { b"" } else { source });
+        operation.id = hit.id.as_deref().map(Cow::Borrowed);
+        operation.routing = hit.routing.as_deref().map(Cow::Borrowed);
+        match &self.request.change {
+            Change::Delete | Change::Update => {
+                operation.if_seq_no = hit.seq_no.map(|(seq_no, _)| seq_no);
+                operation.if_primary_term = hit.seq_no.map(|(_, term)| term);
+            }
+            Change::Copy(to) => {
+                operation.require_alias = to.require_alias;
+                operation.version_type = to.version_type;
+                operation.version = hit.version.filter(|_| to.version_type != VersionType::Internal);
+                match &to.routing {
+                    CopyRouting::Keep => {}
+                    CopyRouting::Discard => operation.routing = None,
+                    CopyRouting::Set(value) => operation.routing = Some(value.as_str().into()),
+                }
+            }
+        }
+        operation
+    }
+}
+
+/// A shard that could not be read, among the failures.
+fn search_failure(failure: &limber_search::ShardFailure) -> (u16, Value) {
+    let status = failure.reason.status;
+    let shown = json!({
+        "index": failure.index, "shard": failure.shard, "node": failure.node, "status": status, "reason": failure.reason.to_json(),
+    });
+    (status, shown)
+}

@@ -1,0 +1,167 @@
+//! Requests by query: "delete, index again, or copy elsewhere, every document that matches".
+//!
+//! Source: `org.elasticsearch.index.reindex.AbstractAsyncBulkByScrollAction`. A snapshot is pinned at the start and read in batches; a
+//! document that changed since is a version conflict. Reading is one thread's work; with `slices` several threads write, each
+//! its own batches, and every batch is a bulk like any other (pipelines, translog and fsync included).
+
+mod conductor;
+mod progress;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use limber_search::SearchRequest;
+use serde_json::Value;
+
+use crate::api::*;
+use crate::node::Node;
+use crate::waiting::waiting;
+
+pub use progress::{Counted, Progress};
+
+/// What happens to each document.
+#[derive(Debug, Clone)]
+pub enum Change {
+    Delete,
+    /// Written again as it is, through the pipeline if one is named.
+    Update,
+    Copy(CopyDestination),
+}
+
+/// Where and how `_reindex` writes.
+#[derive(Debug, Clone)]
+pub struct CopyDestination {
+    pub index: String,
+    /// `Index` or `Create`.
+    pub kind: OperationKind,
+    /// Other than `Internal`: the copy carries the version of its source.
+    pub version_type: VersionType,
+    pub routing: CopyRouting,
+    pub require_alias: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum CopyRouting {
+    #[default]
+    Keep,
+    Discard,
+    Set(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slices {
+    /// One a shard, at most [`SLICES_AUTO_MAX`].
+    Auto,
+    Number(u32),
+}
+
+/// Source: `BulkByScrollParallelizationHelper#AUTO_SLICE_CEILING`.
+const SLICES_AUTO_MAX: usize = 20;
+
+/// One `_delete_by_query`, `_update_by_query` or `_reindex`.
+#[derive(Debug, Clone)]
+pub struct ByQueryRequest {
+    /// Index expression of what is read.
+    pub source: String,
+    pub options: IndicesOptions,
+    pub routing: Option<String>,
+    /// Query, order and source filter; its size is that of a batch.
+    pub search: SearchRequest,
+    pub change: Change,
+    pub pipeline: Option<String>,
+    pub max_docs: Option<u64>,
+    /// Version conflicts are counted and passed over; otherwise the first batch with one is the last.
+    pub proceeds_on_conflicts: bool,
+    /// Refresh what was written at the end.
+    pub refresh: bool,
+    /// Infinite: as fast as it goes.
+    pub requests_per_second: f32,
+    pub slices: Slices,
+}
+
+/// The end of a request by query.
+#[derive(Debug, Clone)]
+pub struct ByQueryResponse {
+    /// 200, or the gravest status among the failures.
+    pub status: u16,
+    pub body: Value,
+}
+
+impl ByQueryRequest {
+    fn action(&self) -> &'static str {
+        match self.change {
+            Change::Delete => "indices:data/write/delete/byquery",
+            Change::Update => "indices:data/write/update/byquery",
+            Change::Copy(_) => "indices:data/write/reindex",
+        }
+    }
+
+    fn counted(&self) -> Counted {
+        match self.change {
+            Change::Delete => Counted::Deletes,
+            Change::Update => Counted::Updates,
+            Change::Copy(_) => Counted::Copies,
+        }
+    }
+
+    /// As `GET _tasks?detailed` shows it.
+    fn description(&self) -> String {
+        match &self.change {
+            Change::Delete => format!("delete-by-query [{}]", self.source),
+            Change::Update => format!("update-by-query [{}]", self.source),
+            Change::Copy(to) => format!("reindex from [{}] to [{}]", self.source, to.index),
+        }
+    }
+}
+
+impl Node {
+    /// Carries it out and answers when it has ended. `cancelled`: set when nobody waits for the answer any more.
+    pub fn by_query(
+        self: &Arc<Self>,
+        request: ByQueryRequest,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<ByQueryResponse> {
+        let progress = Arc::new(self.progress_of(&request, cancelled.clone())?);
+        let _task = self.tasks.register_by_query(
+            request.action(),
+            request.description(),
+            cancelled,
+            progress.clone(),
+        );
+        // On a thread of its own, so that the pool's thread counts as waiting for as long as it takes.
+        let run =
+            || std::thread::scope(|scope| scope.spawn(|| self.run_by_query(&request, &progress)).join());
+        waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// Starts it and answers the task's id. The end is kept for `GET _tasks/{id}`.
+    pub fn start_by_query(self: &Arc<Self>, request: ByQueryRequest) -> Result<String> {
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let progress = Arc::new(self.progress_of(&request, cancelled.clone())?);
+        let (action, description) = (request.action(), request.description());
+        let node = self.clone();
+        let of_task = progress.clone();
+        self.tasks.spawn_by_query(action, description, cancelled, of_task, move || {
+            node.run_by_query(&request, &progress).map(|response| response.body)
+        })
+    }
+
+    /// What can be refused at once is; then the counters of a request that may start.
+    fn progress_of(&self, request: &ByQueryRequest, cancelled: Arc<AtomicBool>) -> Result<Progress> {
+        let catalog = self.catalog.load();
+        let sources = catalog.resolve(&request.source, request.options)?;
+        if let Change::Copy(to) = &request.change {
+            conductor::check_destination(&catalog, &sources, to)?;
+        }
+        let shard_count: usize = sources
+            .iter()
+            .filter_map(|index| self.live(index).ok())
+            .map(|live| live.core.settings.load().number_of_shards as usize)
+            .sum();
+        let slices = match request.slices {
+            Slices::Auto => shard_count.clamp(1, SLICES_AUTO_MAX),
+            Slices::Number(number) => number as usize,
+        };
+        Ok(Progress::new(request.counted(), slices, request.requests_per_second, cancelled))
+    }
+}
