@@ -23,6 +23,7 @@ pub mod request;
 mod response;
 pub mod score;
 mod shard;
+mod terms_enum;
 
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
 pub use error::{Error, Result, ShardFailure, root_cause};
@@ -30,3 +31,4 @@ pub use execute::{Cursor, count, execute, execute_page};
 pub use fetch::{describe, filter_source, stored_values};
 pub use request::{CountRequest, SearchRequest, UrlParameters};
 pub use response::{CountResponse, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};
+pub use terms_enum::{TermsEnumRequest, TermsEnumResponse, terms_enum};

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use limber_mapping::RequestError;
 use limber_search::{
     CountRequest, CountResponse, SearchContext, SearchRequest, SearchResponse, ShardFailure, ShardSnapshot,
+    TermsEnumRequest, TermsEnumResponse,
 };
 use serde_json::Value;
 
@@ -159,6 +160,38 @@ impl Node {
         response.shards.total += pinned.failures.len() as u32;
         response.shards.failures.extend(pinned.failures);
         Ok(response)
+    }
+
+    /// Terms of a field, with how many shards were asked and could not answer.
+    pub fn terms_enum(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        request: &TermsEnumRequest,
+        timeout_ms: u64,
+        cancelled: Arc<AtomicBool>,
+    ) -> limber_search::Result<(TermsEnumResponse, BroadcastResponse)> {
+        let _task = self.tasks.register_cancellable(
+            "indices:data/read/xpack/termsenum/list",
+            format!("indices[{expression}]"),
+            cancelled.clone(),
+        );
+        let pinned = self.pin(expression, options, None)?;
+        let mut context = self.search_context(cancelled);
+        context.deadline = Instant::now().checked_add(Duration::from_millis(timeout_ms));
+        let found = limber_search::terms_enum(&pinned.snapshots, request, &context)?;
+        let mut shards = BroadcastResponse {
+            total: (pinned.snapshots.len() + pinned.failures.len()) as u32,
+            successful: pinned.snapshots.len() as u32,
+            failed: pinned.failures.len() as u32,
+            failures: Vec::new(),
+        };
+        shards.failures.extend(pinned.failures.into_iter().map(|failure| crate::api::ShardFailure {
+            index: failure.index.into(),
+            shard: failure.shard,
+            error: failure.reason,
+        }));
+        Ok((found, shards))
     }
 
     fn first_page(

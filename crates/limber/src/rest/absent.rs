@@ -67,7 +67,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_snapshot/{repository}/{snapshot}/{action}"),
     absent("/_snapshot/{repository}/{snapshot}/{action}/{target}"),
     absent("/_sql"),
-    absent("/{index}/_terms_enum"),
 ];
 
 fn refuse(_: &App, request: &Request) -> Result<Response> {

@@ -32,6 +32,7 @@ mod source_filter;
 mod stats;
 mod tasks;
 mod template;
+mod terms_enum;
 mod upkeep;
 mod validate;
 
@@ -65,6 +66,7 @@ pub const ROUTES: &[&[Route]] = &[
     analyze::ROUTES,
     explain::ROUTES,
     field_caps::ROUTES,
+    terms_enum::ROUTES,
     validate::ROUTES,
     placement::ROUTES,
     cat::ROUTES,

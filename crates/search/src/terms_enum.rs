@@ -1,0 +1,215 @@
+//! `_terms_enum`: "which terms of a field start like this?", in order, without looking at documents.
+//!
+//! Source: `org.elasticsearch.xpack.core.termsenum.action.TransportTermsEnumAction`. Terms that only deleted documents have are among them until a
+//! merge, as there.
+
+use std::collections::BTreeSet;
+
+use limber_mapping::FieldType;
+use limber_segment::terms::TermDictionary;
+
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::{Error, Result};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TermsEnumRequest {
+    pub field: String,
+    /// Empty: every term.
+    pub prefix: String,
+    /// ASCII letters of the prefix stand for both cases.
+    pub case_insensitive: bool,
+    /// Terms after this one only.
+    pub search_after: Option<String>,
+    /// At most this many terms.
+    pub size: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TermsEnumResponse {
+    /// Ascending by their UTF-8.
+    pub terms: Vec<String>,
+    /// The deadline passed before every segment was read.
+    pub timed_out: bool,
+}
+
+/// Terms that are read between two looks at the clock.
+const TERMS_BETWEEN_CHECKS: u32 = 1024;
+
+/// The first terms of all shards together. Keyword fields alone have any; others answer none, as unmapped ones do.
+///
+/// # Errors
+/// Cancelled, corrupt data or the disk.
+pub fn terms_enum(
+    shards: &[ShardSnapshot],
+    request: &TermsEnumRequest,
+    context: &SearchContext,
+) -> Result<TermsEnumResponse> {
+    let mut found = BTreeSet::new();
+    for shard in shards {
+        let is_listed = shard
+            .mapping
+            .field(&request.field)
+            .is_some_and(|field| field.kind == FieldType::Keyword && (field.index || field.doc_values));
+        if !is_listed {
+            continue;
+        }
+        for view in &shard.segments {
+            let Some(dictionary) = view.segment.terms(&request.field)? else { continue };
+            match collect(dictionary, request, context, &mut found) {
+                Err(Error::TimedOut) => {
+                    return Ok(TermsEnumResponse { terms: texts(found), timed_out: true });
+                }
+                other => other?,
+            }
+        }
+    }
+    Ok(TermsEnumResponse { terms: texts(found), timed_out: false })
+}
+
+fn texts(found: BTreeSet<Vec<u8>>) -> Vec<String> {
+    found.into_iter().map(|term| String::from_utf8_lossy(&term).into_owned()).collect()
+}
+
+fn collect(
+    dictionary: &TermDictionary,
+    request: &TermsEnumRequest,
+    context: &SearchContext,
+    found: &mut BTreeSet<Vec<u8>>,
+) -> Result<()> {
+    let prefix = Prefix { bytes: request.prefix.as_bytes(), ignores_case: request.case_insensitive };
+    let after = request.search_after.as_deref().map(str::as_bytes);
+    let mut cursor = dictionary.cursor();
+    let mut target = prefix.least();
+    if let Some(after) = after
+        && after >= target.as_slice()
+    {
+        target = after.to_vec();
+    }
+    cursor.seek(&target)?;
+    let mut read = 0;
+    while cursor.advance()? {
+        read += 1;
+        if read % TERMS_BETWEEN_CHECKS == 1 {
+            context.check()?;
+        }
+        let term = cursor.term();
+        let is_full = found.len() >= request.size;
+        if is_full && found.last().is_none_or(|last| term >= last.as_slice()) {
+            return Ok(());
+        }
+        match prefix.place(term) {
+            Place::Match if after.is_some_and(|after| term <= after) => {}
+            Place::Match => {
+                found.insert(term.to_vec());
+                if found.len() > request.size {
+                    found.pop_last();
+                }
+            }
+            Place::Before(next) => cursor.seek(&next)?,
+            Place::Behind => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// What a term must start with.
+#[derive(Clone, Copy)]
+struct Prefix<'a> {
+    bytes: &'a [u8],
+    ignores_case: bool,
+}
+
+/// Where a term lies among those with the prefix.
+#[derive(Debug, PartialEq)]
+enum Place {
+    Match,
+    /// None from here up to this one has it; this one is greater than the term.
+    Before(Vec<u8>),
+    /// Neither it nor any after it.
+    Behind,
+}
+
+impl Prefix<'_> {
+    /// The bytes that may stand at a place, the smaller one first.
+    fn variants(&self, at: usize) -> [u8; 2] {
+        let byte = self.bytes[at];
+        if self.ignores_case { [byte.to_ascii_uppercase(), byte.to_ascii_lowercase()] } else { [byte; 2] }
+    }
+
+    /// The smallest bytes from a place on.
+    fn extend_least(&self, start: usize, out: &mut Vec<u8>) {
+        out.extend((start..self.bytes.len()).map(|at| self.variants(at)[0]));
+    }
+
+    fn least(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.bytes.len());
+        self.extend_least(0, &mut out);
+        out
+    }
+
+    fn place(&self, term: &[u8]) -> Place {
+        let fits = |at: usize| term.get(at).is_some_and(|byte| self.variants(at).contains(byte));
+        let Some(differs) = (0..self.bytes.len()).find(|at| !fits(*at)) else { return Place::Match };
+        if differs == term.len() {
+            let mut next = term.to_vec();
+            self.extend_least(differs, &mut next);
+            return Place::Before(next);
+        }
+        // The last place where a greater byte than the term's may stand.
+        for at in (0..=differs).rev() {
+            let greater = self.variants(at).into_iter().find(|byte| *byte > term[at]);
+            if let Some(greater) = greater {
+                let mut next = term[..at].to_vec();
+                next.push(greater);
+                self.extend_least(at + 1, &mut next);
+                return Place::Before(next);
+            }
+        }
+        Place::Behind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn starts(term: &[u8], prefix: &Prefix<'_>) -> bool {
+        let head = term.get(..prefix.bytes.len());
+        head.is_some_and(|head| match prefix.ignores_case {
+            true => head.eq_ignore_ascii_case(prefix.bytes),
+            false => head == prefix.bytes,
+        })
+    }
+
+    proptest! {
+        /// Jumping from place to place finds what looking at every term finds.
+        #[test]
+        fn jumps_miss_nothing(
+            terms in prop::collection::btree_set("[aAbB1é]{0,5}", 0..40),
+            bytes in "[aAbB1é]{0,3}",
+            ignores_case: bool,
+        ) {
+            let prefix = Prefix { bytes: bytes.as_bytes(), ignores_case };
+            let wanted: Vec<&[u8]> =
+                terms.iter().map(|term| term.as_bytes()).filter(|term| starts(term, &prefix)).collect();
+            let sorted: Vec<&[u8]> = terms.iter().map(|term| term.as_bytes()).collect();
+            let mut found = Vec::new();
+            let mut at = sorted.partition_point(|term| *term < prefix.least().as_slice());
+            while let Some(term) = sorted.get(at) {
+                match prefix.place(term) {
+                    Place::Match => {
+                        found.push(*term);
+                        at += 1;
+                    }
+                    Place::Before(next) => {
+                        prop_assert!(next.as_slice() > *term && starts(&next, &prefix));
+                        at = sorted.partition_point(|term| *term < next.as_slice());
+                    }
+                    Place::Behind => break,
+                }
+            }
+            prop_assert_eq!(found, wanted);
+        }
+    }
+}
