@@ -61,6 +61,8 @@ pub struct Field {
     pub doc_values: bool,
     /// `store` (kept for `GET _mapping`; stored fields are read from `_source`).
     pub store: bool,
+    /// `match_only_text`: matches score alike, and phrases are looked for in the source.
+    pub match_only: bool,
     /// Text and keyword: whether norms are written.
     pub norms: bool,
     /// Text: whether positions are written (`index_options: positions`, the default for text).
@@ -91,6 +93,11 @@ impl Field {
             FieldType::Keyword | FieldType::Ip | FieldType::Binary => Representation::Terms,
             _ => Representation::Number,
         }
+    }
+
+    /// Elasticsearch's name of the type it was mapped with.
+    pub fn type_name(&self) -> &'static str {
+        if self.match_only { "match_only_text" } else { self.kind.name() }
     }
 
     /// Whether a segment writes postings or points.

@@ -262,7 +262,7 @@ fn build(
     settings: &MappingSettings,
 ) -> Result<Field, RequestError> {
     let kind = match leaf.kind.name {
-        "text" => FieldType::Text,
+        "text" | "match_only_text" => FieldType::Text,
         "keyword" => FieldType::Keyword,
         "long" => FieldType::Long,
         "integer" => FieldType::Integer,
@@ -285,6 +285,7 @@ fn build(
         other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
     };
     let is_text = kind == FieldType::Text;
+    let match_only = leaf.kind.name == "match_only_text";
     let analyzer =
         |name: &str| leaf.param(name).as_str().and_then(|name| settings.analyzers.get(name).cloned());
     let index_analyzer =
@@ -302,15 +303,20 @@ fn build(
     Ok(Field {
         id,
         path: Arc::from(path),
-        index: leaf.flag("index"),
+        index: match_only || leaf.flag("index"),
         doc_values: leaf.flag("doc_values"),
         store: leaf.flag("store"),
+        match_only,
         norms: leaf.flag("norms"),
         positions: index_options == "positions",
         frequencies: index_options == "positions" || index_options == "freqs",
         analyzer: index_analyzer,
         search_analyzer,
-        position_increment_gap: leaf.param("position_increment_gap").as_u64().unwrap_or(0) as u32,
+        position_increment_gap: leaf.param("position_increment_gap").as_u64().unwrap_or(if match_only {
+            100
+        } else {
+            0
+        }) as u32,
         ignore_above: leaf.params.get("ignore_above").and_then(Value::as_u64).map(|count| count as u32),
         null_value: leaf.params.get("null_value").cloned(),
         coerce: explicit("coerce", settings.coerce),

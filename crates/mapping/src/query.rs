@@ -179,7 +179,7 @@ impl Field {
             Shape::GeoPoint | Shape::Binary => Err(RequestError::illegal_argument(format!(
                 "Field [{}] of type [{}] does not support range queries",
                 self.path,
-                self.kind.name()
+                self.type_name()
             ))),
             shape => {
                 let has_number = [lower, upper].iter().flatten().any(|end| end.value.is_number());

@@ -41,6 +41,7 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
                 // `_id` is read from the stored document; a column of it would double its cost.
                 doc_values: !matches!(id, ID | FIELD_NAMES),
                 store: matches!(id, ID | ROUTING),
+                match_only: false,
                 norms: false,
                 positions: false,
                 frequencies: false,

@@ -105,6 +105,8 @@ static TEXT: &[Param] = &[
     META,
 ];
 
+static MATCH_ONLY_TEXT: &[Param] = &[META];
+
 static KEYWORD: &[Param] = &[
     INDEX,
     DOC_VALUES,
@@ -187,6 +189,7 @@ static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Neve
 /// Every leaf type there is.
 pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "text", params: TEXT },
+    Kind { name: "match_only_text", params: MATCH_ONLY_TEXT },
     Kind { name: "keyword", params: KEYWORD },
     Kind { name: "long", params: NUMBER },
     Kind { name: "integer", params: NUMBER },
@@ -224,7 +227,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "ip_range",
     "join",
     "long_range",
-    "match_only_text",
     "murmur3",
     "nested",
     "passthrough",

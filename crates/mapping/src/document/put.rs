@@ -182,7 +182,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             }
             other => other.text().to_owned(),
         };
-        let path_and_kind = (&*node.field.path, node.field.kind.name());
+        let path_and_kind = (&*node.field.path, node.field.type_name());
         Err(error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into())
     }
 
@@ -197,7 +197,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             prefix.join(", ")
         );
         let preview = String::from_utf8_lossy(value);
-        let path_and_kind = (&**path, node.field.kind.name());
+        let path_and_kind = (&**path, node.field.type_name());
         let cause = RequestError::illegal_argument(reason);
         error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into()
     }

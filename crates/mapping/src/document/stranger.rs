@@ -77,7 +77,7 @@ impl<S: FieldSink> Walk<'_, S> {
             Stranger::Disabled => Ok(end),
             Stranger::BelowLeaf { leaf, rest } => {
                 let leaf = &self.tree.leaves[leaf as usize];
-                let kind = leaf.field.kind.name();
+                let kind = leaf.field.type_name();
                 let cause = error::object_for_scalar(self.bytes, quote, kind);
                 let preview = format!("{{{rest}={}}}", error::preview(&self.text[at..end]));
                 Err(error::field(

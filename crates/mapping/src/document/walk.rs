@@ -421,7 +421,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Err(found) => {
                 let field = &self.tree.leaves[leaf as usize].field;
                 let cause = error::syntax_cause(self.bytes, &found);
-                let path_and_kind = (&*field.path, field.kind.name());
+                let path_and_kind = (&*field.path, field.type_name());
                 return Err(error::field(self.bytes, at, path_and_kind, &self.scratch.id, "", cause).into());
             }
         };
@@ -460,7 +460,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Some(b'{') if node.shape == Shape::GeoPoint => self.points(leaf, at, 1),
             Some(b'{') => {
                 let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
-                let kind = node.field.kind.name();
+                let kind = node.field.type_name();
                 let cause = error::object_for_scalar(self.bytes, at, kind);
                 let preview = error::preview(&self.text[at..end]);
                 let id = &self.scratch.id;

@@ -54,7 +54,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             }
             Err(cause) => {
                 let reason =
-                    format!("failed to parse field [{}] of type [{}]", field.path, field.kind.name());
+                    format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
                 return Err(error::document(self.bytes, at, reason).caused_by(cause).into());
             }
         };
@@ -93,7 +93,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             }
             Ok(bytes) => bytes,
             Err(cause) => {
-                let path_and_kind = (&*field.path, field.kind.name());
+                let path_and_kind = (&*field.path, field.type_name());
                 let id = &self.scratch.id;
                 return Err(error::field(self.bytes, at, path_and_kind, id, scalar.text(), cause).into());
             }

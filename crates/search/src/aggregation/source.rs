@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::entries::Values;
 use super::format::Format;
 use super::options::ValuesOptions;
-use crate::context::{ShardSnapshot, type_name};
+use crate::context::ShardSnapshot;
 use crate::error::Result;
 
 /// An aggregation's field on one shard.
@@ -47,7 +47,7 @@ impl Source {
                 return Err(RequestError::illegal_argument(format!(
                     "Field [{}] of type [{}] is not supported for aggregation [{aggregation}]",
                     field.path,
-                    type_name(&field.kind)
+                    field.type_name()
                 ))
                 .into());
             }

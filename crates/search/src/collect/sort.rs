@@ -332,7 +332,7 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
         FieldType::GeoPoint | FieldType::Binary => Err(RequestError::unsupported(format!(
             "a sort or aggregation on field [{}] of type [{}]",
             field.path,
-            type_name(&field.kind)
+            field.type_name()
         ))
         .into()),
         _ => Ok(()),
@@ -342,6 +342,12 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
 /// Refuses fields without a column, in Elasticsearch's words.
 pub(crate) fn check_column(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     let path = &field.path;
+    if field.match_only {
+        return Err(RequestError::illegal_argument(
+            "match_only_text fields do not support sorting and aggregations",
+        )
+        .into());
+    }
     if field.representation() == Representation::Text {
         return Err(RequestError::illegal_argument(format!(
             "Fielddata is disabled on [{path}] in [{}]. Text fields are not optimised for operations that require per-document field data \
@@ -355,7 +361,7 @@ pub(crate) fn check_column(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     if !field.doc_values {
         return Err(RequestError::illegal_argument(format!(
             "Can't load fielddata on [{path}] because fielddata is unsupported on fields of type [{}]. Use doc values instead.",
-            type_name(&field.kind)
+            field.type_name()
         ))
         .into());
     }

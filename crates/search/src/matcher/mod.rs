@@ -14,6 +14,7 @@ mod points;
 mod postings;
 mod scorer;
 mod simple;
+mod source_phrase;
 
 pub(crate) use bits::{Bits, WINDOW};
 pub(crate) use disjunction::Disjunction;

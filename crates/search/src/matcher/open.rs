@@ -15,6 +15,7 @@ use super::points::NumberDocs;
 use super::postings::TermDocs;
 use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, PhraseScorer, TermScorer};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
+use super::source_phrase::SourcePhraseDocs;
 use crate::error::Result;
 use crate::query::{BoundQuery, Docs, Node, PhraseNode};
 
@@ -317,7 +318,6 @@ impl AnyPostings {
 }
 
 fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
-    let Some(cursor) = phrase_cursor(node, segment)? else { return Ok(Box::new(NoDocs)) };
     let mut required: Vec<BoxedMatcher<'a>> = Vec::new();
     for (_, alternatives) in &node.slots {
         let parts =
@@ -328,13 +328,19 @@ fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher
         });
     }
     let candidates = Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), segment.doc_count()));
-    Ok(Box::new(PhraseDocs { candidates, cursor }))
+    if node.confirms_by.is_some() {
+        return Ok(Box::new(SourcePhraseDocs::new(candidates, node, segment)));
+    }
+    Ok(match phrase_cursor(node, segment)? {
+        Some(cursor) => Box::new(PhraseDocs { candidates, cursor }),
+        None => Box::new(NoDocs),
+    })
 }
 
 /// `None` when a term of the phrase is missing in the segment.
 fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCursor>> {
     let mut slots = Vec::with_capacity(node.slots.len());
-    for (offset, alternatives) in &node.slots {
+    for ((offset, alternatives), group) in node.slots.iter().zip(node.groups()) {
         let mut postings = Vec::new();
         for text in alternatives {
             postings.extend(open_postings(segment, &node.field, text, Want::Positions)?);
@@ -342,11 +348,6 @@ fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCu
         if postings.is_empty() {
             return Ok(None);
         }
-        // Terms that stand in several places of the phrase must not share an occurrence.
-        let shares = |other: &Vec<Box<[u8]>>| other.iter().any(|term| alternatives.contains(term));
-        let sharing = node.slots.iter().filter(|(_, other)| shares(other)).count();
-        let group =
-            (sharing > 1).then(|| node.slots.iter().position(|(_, other)| shares(other)).unwrap_or(0) as u32);
         slots.push(Slot { offset: *offset, postings, group });
     }
     Ok(Some(PhraseCursor::new(slots, node.slop)))

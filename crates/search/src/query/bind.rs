@@ -162,7 +162,7 @@ impl<'a> Binder<'a> {
         boost: f32,
     ) -> Result<BoundQuery, Error> {
         self.count_terms(1)?;
-        if !field.index {
+        if !field.index || field.match_only {
             let text = format!("{}:{}", field.path, String::from_utf8_lossy(term));
             return Ok(BoundQuery::constant(
                 Docs::Terms { field: field.clone(), terms: vec![term.into()] },
@@ -203,7 +203,8 @@ impl<'a> Binder<'a> {
             }
         }
         let scorer = Bm25::new(boost, terms, self.norms(field)?);
-        Ok(PhraseNode { field: field.clone(), slots, slop, scorer })
+        let confirms_by = field.match_only.then(|| self.shard.mapping.clone());
+        Ok(PhraseNode { field: field.clone(), slots, slop, scorer, confirms_by })
     }
 
     /// The first `count_max` terms of the shard that start with `prefix`.
@@ -267,7 +268,7 @@ impl<'a> Binder<'a> {
     }
 
     pub(crate) fn type_name(&self, field: &Field) -> &'static str {
-        crate::context::type_name(&field.kind)
+        field.type_name()
     }
 
     /// A `query_shard_exception` of this index.

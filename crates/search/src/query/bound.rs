@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::Field;
+use limber_mapping::{Field, Mapping};
 
 use super::wildcard::TermPattern;
 use crate::score::Bm25;
@@ -60,6 +60,21 @@ pub(crate) struct PhraseNode {
     pub slots: Vec<(u32, Vec<Box<[u8]>>)>,
     pub slop: u32,
     pub scorer: Bm25,
+    /// Of a field without positions: the mapping by which sources are read again.
+    pub confirms_by: Option<Arc<Mapping>>,
+}
+
+impl PhraseNode {
+    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not share an occurrence.
+    pub fn groups(&self) -> Vec<Option<u32>> {
+        let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
+        let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {
+            let mut sharing = (0u32..).zip(&self.slots).filter(|(_, (_, other))| shares(terms, other));
+            let first = sharing.next().map(|(at, _)| at);
+            first.filter(|_| sharing.next().is_some())
+        };
+        self.slots.iter().map(group).collect()
+    }
 }
 
 /// Two clauses or more.

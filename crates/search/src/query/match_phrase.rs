@@ -112,7 +112,7 @@ impl QueryNode for MatchPhrase {
                 Some(_) => Ok(prefix::bind_prefix(&field, &String::from_utf8_lossy(only), boost)),
             };
         }
-        if !field.positions {
+        if !field.positions && !field.match_only {
             return Err(RequestError::new(
                 400,
                 "illegal_state_exception",
@@ -145,6 +145,10 @@ impl MatchPhrase {
             }
             slots.push((position - first_position, alternatives));
         }
-        Ok(Node::Phrase(binder.phrase(field, slots, self.slop, boost)?).into())
+        let phrase: BoundQuery = Node::Phrase(binder.phrase(field, slots, self.slop, boost)?).into();
+        Ok(match field.match_only {
+            true => Node::Constant { inner: Box::new(phrase), boost }.into(),
+            false => phrase,
+        })
     }
 }
