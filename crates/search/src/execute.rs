@@ -152,7 +152,7 @@ fn run(
         let charge =
             context.ledger.request.charge(reduced.json_bytes(list), "<aggregations of an answer>")?;
         response.charges.push(Arc::new(charge));
-        response.aggregations = Some(reduced.to_json(list, request.typed_keys));
+        response.aggregations = Some(reduced.to_json(list, request.typed_keys, &context.node_id));
     }
     response.took_millis = context.started.elapsed().as_millis() as u64;
     Ok(response)
@@ -194,16 +194,19 @@ impl<'s> Sink<'s> for ShardCollector<'s> {
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
+        if self.needs_scores() {
+            return Ok(false);
+        }
         ShardCollector::collect_whole_segment(self)?;
         Ok(true)
     }
 
-    fn collect(&mut self, docs: &[DocId], _: &[f32]) -> Result<()> {
-        ShardCollector::collect(self, docs)
+    fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        ShardCollector::collect(self, docs, scores)
     }
 
     fn needs_scores(&self) -> bool {
-        false
+        ShardCollector::needs_scores(self)
     }
 }
 
@@ -220,7 +223,7 @@ fn aggregate_shard(
     let Some(list) = aggregations else {
         return Ok((search_shard(number, snapshot, request, cursor, is_scroll, None, context)?, None));
     };
-    let bound = BoundAggregations::bind(list, snapshot, context)?;
+    let bound = BoundAggregations::bind(list, snapshot, request.query.as_ref(), context)?;
     let mut collector = ShardCollector::new(snapshot, &bound)?;
     let hits = search_shard(number, snapshot, request, cursor, is_scroll, Some(&mut collector), context)?;
     let aggregated = collector.finish()?;

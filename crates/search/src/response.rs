@@ -146,6 +146,13 @@ impl SearchResponse {
 }
 
 impl SearchHit {
+    /// The hit as a JSON value.
+    pub(crate) fn to_json(&self, node_id: &str) -> Value {
+        let mut text = Vec::new();
+        self.write_json(&mut text, node_id);
+        serde_json::from_slice(&text).unwrap_or(Value::Null)
+    }
+
     fn write_json(&self, out: &mut Vec<u8>, node_id: &str) {
         out.push(b'{');
         if self.explanation.is_some() {

@@ -6,6 +6,7 @@ use super::bucket::{
 };
 use super::budget::Budget;
 use super::collector::{Collector, Subs};
+use super::definition::Place;
 use super::format::Format;
 use super::metric::{CardinalityCollector, MetricCollector, MetricKind, PercentilesCollector};
 use super::options::ValuesOptions;
@@ -22,6 +23,8 @@ pub struct Shape {
     pub format: Format,
     /// Whether the shard has the field.
     pub is_mapped: bool,
+    /// The aggregation's fields.
+    pub sources: Vec<Source>,
     pub date: Option<DateShape>,
     pub ranges: Vec<ShownRange>,
     pub subs: Vec<Shape>,
@@ -33,17 +36,35 @@ pub struct Bound {
     name: String,
     kind: Kind,
     source: Option<Source>,
-    filter: TermFilter,
-    queries: Vec<BoundQuery>,
+    pub filter: TermFilter,
+    pub queries: Vec<BoundQuery>,
+    /// The query of the search, where hits are shown.
+    pub search_query: Option<BoundQuery>,
     pub shape: Shape,
     subs: Vec<Bound>,
 }
 
-pub fn bind_all(list: &[Aggregation], shard: &ShardSnapshot, now_millis: i64) -> Result<Vec<Bound>> {
-    list.iter().map(|aggregation| bind(aggregation, shard, now_millis)).collect()
+impl Bound {
+    /// The fields of a [`Definition`](super::definition::Definition).
+    pub fn sources(&self) -> &[Source] {
+        &self.shape.sources
+    }
 }
 
-fn bind(aggregation: &Aggregation, shard: &ShardSnapshot, now_millis: i64) -> Result<Bound> {
+/// What aggregations are bound to.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding<'b> {
+    pub shard: &'b ShardSnapshot,
+    pub now_millis: i64,
+    pub search_query: Option<&'b Query>,
+}
+
+pub fn bind_all(list: &[Aggregation], binding: &Binding<'_>) -> Result<Vec<Bound>> {
+    list.iter().map(|aggregation| bind(aggregation, binding)).collect()
+}
+
+fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
+    let &Binding { shard, now_millis, search_query } = binding;
     let source = match values_of(&aggregation.kind) {
         Some((values, accepts)) => {
             Some(Source::bind(values, accepts, aggregation.type_name, shard, now_millis)?)
@@ -55,14 +76,16 @@ fn bind(aggregation: &Aggregation, shard: &ShardSnapshot, now_millis: i64) -> Re
         kind: aggregation.kind.clone(),
         filter: TermFilter::default(),
         queries: Vec::new(),
+        search_query: None,
         shape: Shape {
             format: source.as_ref().map_or(Format::Raw, |source| source.format.clone()),
             is_mapped: source.as_ref().is_none_or(Source::is_mapped),
+            sources: source.iter().cloned().collect(),
             date: None,
             ranges: Vec::new(),
             subs: Vec::new(),
         },
-        subs: bind_all(&aggregation.subs, shard, now_millis)?,
+        subs: bind_all(&aggregation.subs, binding)?,
         source,
     };
     let bind_query = |query: &Query| query::bind(query, shard, now_millis);
@@ -81,6 +104,28 @@ fn bind(aggregation: &Aggregation, shard: &ShardSnapshot, now_millis: i64) -> Re
             bound.queries =
                 filters.filters.iter().map(|(_, query)| bind_query(query)).collect::<Result<_>>()?;
         }
+        (Kind::Own(definition), _) => {
+            for (place, (values, accepts)) in definition.values().into_iter().enumerate() {
+                let type_name = definition.type_name_of(place).unwrap_or(aggregation.type_name);
+                let source = Source::bind(values, accepts, type_name, shard, now_millis)?;
+                bound.shape.sources.push(source);
+            }
+            if let Some(first) = bound.shape.sources.first() {
+                bound.shape.format = first.format.clone();
+            }
+            let sources = &bound.shape.sources;
+            bound.shape.is_mapped = sources.is_empty() || sources.iter().any(Source::is_mapped);
+            bound.queries = definition.queries().into_iter().map(bind_query).collect::<Result<_>>()?;
+            if definition.needs_search_query() {
+                bound.search_query = Some(bind_query(search_query.unwrap_or(&Query::match_all()))?);
+            }
+            if let (include, exclude @ Some(_)) | (include @ Some(_), exclude) = definition.includes() {
+                bound.filter =
+                    TermFilter::bind(include, exclude, &bound.shape.sources[0], &aggregation.name)?;
+            }
+            definition.check_subs(aggregation, &bound)?;
+            definition.check_on_shard(&bound, shard)?;
+        }
         _ => {}
     }
     bound.shape.subs = bound.subs.iter().map(|sub| sub.shape.clone()).collect();
@@ -98,7 +143,7 @@ fn values_of(kind: &Kind) -> Option<(&ValuesOptions, Accepts)> {
         Kind::DateHistogram(histogram) => (&histogram.values, Accepts::Numbers),
         Kind::Range(ranges) => (&ranges.values, Accepts::Numbers),
         Kind::Missing(values) => (values, Accepts::Anything),
-        Kind::Filter(_) | Kind::Filters(_) => return None,
+        Kind::Filter(_) | Kind::Filters(_) | Kind::Own(_) => return None,
     })
 }
 
@@ -145,6 +190,7 @@ fn collector<'s>(
         (Kind::Filters(filters), _) => {
             Box::new(FiltersCollector::new(&bound.queries, filters.other.is_some(), subs, budget))
         }
+        (Kind::Own(definition), _) => definition.collector(Place { bound, subs, shard, budget })?,
         (_, None) => unreachable!("every aggregation over values is bound with its source"),
     })
 }

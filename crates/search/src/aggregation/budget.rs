@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use limber_store::Charge;
 
 use crate::context::SearchContext;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Bytes that may be used before they are charged; saves a shared counter per bucket.
 const STEP_BYTES: u64 = 64 << 10;
@@ -17,17 +17,27 @@ const LABEL: &str = "<aggregation buckets>";
 pub struct Budget {
     charge: RefCell<Charge>,
     uncharged_bytes: Cell<u64>,
+    /// The search that the buckets belong to.
+    pub context: SearchContext,
 }
 
 impl Budget {
     pub fn new(context: &SearchContext) -> Result<Budget> {
         let charge = context.ledger.request.charge(STEP_BYTES, LABEL)?;
-        Ok(Budget { charge: RefCell::new(charge), uncharged_bytes: Cell::new(0) })
+        Ok(Budget { charge: RefCell::new(charge), uncharged_bytes: Cell::new(0), context: context.clone() })
     }
 
     /// What was charged, for who holds what the collectors made.
     pub fn into_charge(self) -> Charge {
         self.charge.into_inner()
+    }
+
+    /// Ends long work when the task was cancelled. The deadline is left to who feeds the collectors.
+    pub fn check(&self) -> Result<()> {
+        match self.context.check() {
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
     }
 
     /// Accounts for `bytes` more. `circuit_breaking_exception` when the pool is full.

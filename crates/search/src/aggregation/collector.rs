@@ -5,13 +5,14 @@ use std::fmt::Debug;
 use limber_segment::{DocId, SegmentView};
 use limber_store::Charge;
 
-use super::bind::{Bound, Shape};
+use super::bind::{Binding, Bound, Shape};
 use super::budget::Budget;
 use super::entries::Entries;
 use super::order::OrderPath;
 use super::partial::Partial;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
+use crate::query::Query;
 
 /// One aggregation at work. Every method works on all buckets of its parent at once.
 pub trait Collector<'s>: Debug {
@@ -28,6 +29,10 @@ pub trait Collector<'s>: Debug {
     /// What a parent orders its buckets by; `path` is what is left of the way from here.
     fn order_value(&self, _path: &[String], _value: Option<&str>, _bucket: u32) -> f64 {
         f64::NAN
+    }
+    /// Everything was collected: makes ready what [`Collector::order_value`] asks for, where that takes work.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
     }
     /// The result for each of the parent's `buckets` (ascending, each once); called once.
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>>;
@@ -58,6 +63,10 @@ impl<'s> Subs<'s> {
 
     pub fn end_segment(&mut self) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.end_segment())
+    }
+
+    pub fn settle(&mut self) -> Result<()> {
+        self.list.iter_mut().try_for_each(|(_, sub)| sub.settle())
     }
 
     pub fn order_value(&self, path: &OrderPath, bucket: u32) -> f64 {
@@ -99,6 +108,7 @@ pub struct ShardCollector<'s> {
     subs: Subs<'s>,
     shapes: Vec<Shape>,
     budget: &'s Budget,
+    needs_scores: bool,
     /// The begun segment's place in the snapshot.
     current: Option<usize>,
 }
@@ -114,7 +124,14 @@ impl<'s> ShardCollector<'s> {
     pub fn new(shard: &'s ShardSnapshot, bound: &'s BoundAggregations) -> Result<ShardCollector<'s>> {
         let subs = super::bind::collectors(&bound.list, shard, &bound.budget)?;
         let shapes = bound.list.iter().map(|bound| bound.shape.clone()).collect();
-        Ok(ShardCollector { shard, subs, shapes, budget: &bound.budget, current: None })
+        Ok(ShardCollector {
+            shard,
+            subs,
+            shapes,
+            budget: &bound.budget,
+            needs_scores: bound.needs_scores,
+            current: None,
+        })
     }
 
     /// `number` is the segment's place in the snapshot.
@@ -124,13 +141,19 @@ impl<'s> ShardCollector<'s> {
         self.subs.begin_segment(&self.shard.segments[number])
     }
 
-    /// `docs`: ascending, live, all of one window of 4,096.
-    pub fn collect(&mut self, docs: &[DocId]) -> Result<()> {
+    /// `docs`: ascending, live, all of one window of 4,096; `scores`: theirs, or none where [`Self::needs_scores`] says so.
+    pub fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         if docs.is_empty() {
             return Ok(());
         }
         self.budget.spend(0)?;
-        self.subs.collect(&Entries::of(docs))
+        let scores = if self.needs_scores { scores } else { &[] };
+        self.subs.collect(&Entries { scores, ..Entries::of(docs) })
+    }
+
+    /// Whether any of the aggregations looks at scores.
+    pub fn needs_scores(&self) -> bool {
+        self.needs_scores
     }
 
     /// Offers all documents of the begun segment at once; only for segments without deletes under a query that matches everything. Those
@@ -177,20 +200,23 @@ impl<'s> ShardCollector<'s> {
 pub struct BoundAggregations {
     pub(super) list: Vec<Bound>,
     pub(super) budget: Budget,
+    needs_scores: bool,
 }
 
 impl BoundAggregations {
-    /// Resolves fields and queries on `shard`.
+    /// Resolves fields and queries on `shard`; `search_query` is the one that finds the documents.
     ///
     /// # Errors
     /// Those of the shard: unsupported fields, wrong formats, a full memory pool.
     pub fn bind(
         request: &super::Aggregations,
         shard: &ShardSnapshot,
+        search_query: Option<&Query>,
         context: &SearchContext,
     ) -> Result<BoundAggregations> {
-        let list = super::bind::bind_all(&request.list, shard, context.now_millis)?;
-        Ok(BoundAggregations { list, budget: Budget::new(context)? })
+        let binding = Binding { shard, now_millis: context.now_millis, search_query };
+        let list = super::bind::bind_all(&request.list, &binding)?;
+        Ok(BoundAggregations { list, needs_scores: request.needs_scores(), budget: Budget::new(context)? })
     }
 
     /// The memory of the shard's buckets, which the finished [`ShardAggregations`] take over.

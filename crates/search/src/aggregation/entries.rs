@@ -16,12 +16,26 @@ pub struct Entries<'e> {
     pub buckets: Option<&'e [u32]>,
     /// Every bucket is below this.
     pub bucket_count: usize,
+    /// The score of each of `docs`; empty when nobody asked for scores.
+    pub scores: &'e [f32],
 }
 
 impl<'e> Entries<'e> {
     /// Documents that all belong to the only bucket.
     pub fn of(docs: &'e [DocId]) -> Entries<'e> {
-        Entries { docs, positions: None, buckets: None, bucket_count: 1 }
+        Entries { docs, positions: None, buckets: None, bucket_count: 1, scores: &[] }
+    }
+
+    /// The entry's place in `docs`.
+    #[inline]
+    pub fn position(&self, entry: usize) -> usize {
+        self.positions.map_or(entry, |positions| positions[entry] as usize)
+    }
+
+    /// The score of the document at a place in `docs`; 0 when nobody asked for scores.
+    #[inline]
+    pub fn score(&self, position: usize) -> f32 {
+        self.scores.get(position).copied().unwrap_or(0.0)
     }
 
     pub fn len(&self) -> usize {
@@ -48,6 +62,17 @@ pub struct Values<'v, T> {
 }
 
 impl<T: Copy> Values<'_, T> {
+    /// `starts[p]..starts[p + 1]` are the values of the document at position `p`.
+    pub fn starts(&self, doc_count: usize, starts: &mut Vec<u32>) {
+        match self.positions {
+            Some(owners) => ranges(owners, doc_count, starts),
+            None => {
+                starts.clear();
+                starts.extend(0..=doc_count as u32);
+            }
+        }
+    }
+
     /// Calls `each(entry, bucket, value)` for every value of every entry: entries ascending, values of one entry in their order.
     /// `starts` is a reused buffer.
     #[inline]
@@ -107,6 +132,7 @@ pub struct Emitted {
     buckets: Vec<u32>,
     docs: Vec<DocId>,
     positions: Vec<u32>,
+    scores: Vec<f32>,
 }
 
 impl Emitted {
@@ -131,19 +157,32 @@ impl Emitted {
                     positions: None,
                     buckets: Some(&self.buckets),
                     bucket_count,
+                    scores: parent.scores,
                 };
             }
             self.docs.clear();
             self.docs.extend(self.entries.iter().map(|&entry| parent.docs[entry as usize]));
-            return Entries { docs: &self.docs, positions: None, buckets: Some(&self.buckets), bucket_count };
+            self.scores.clear();
+            if !parent.scores.is_empty() {
+                self.scores.extend(self.entries.iter().map(|&entry| parent.scores[entry as usize]));
+            }
+            return Entries {
+                docs: &self.docs,
+                positions: None,
+                buckets: Some(&self.buckets),
+                bucket_count,
+                scores: &self.scores,
+            };
         }
         self.docs.clear();
         self.positions.clear();
+        self.scores.clear();
         let mut last = u32::MAX;
         for &entry in &self.entries {
             let position = parent.positions.map_or(entry, |positions| positions[entry as usize]);
             if position != last {
                 self.docs.push(parent.docs[position as usize]);
+                self.scores.extend(parent.scores.get(position as usize));
                 last = position;
             }
             self.positions.push(self.docs.len() as u32 - 1);
@@ -153,6 +192,7 @@ impl Emitted {
             positions: Some(&self.positions),
             buckets: Some(&self.buckets),
             bucket_count,
+            scores: &self.scores,
         }
     }
 }

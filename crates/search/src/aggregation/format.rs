@@ -46,6 +46,15 @@ impl Format {
         }
     }
 
+    /// The form of dates that no field knows.
+    pub fn date(options: &ValuesOptions) -> Result<Format, RequestError> {
+        let format = match &options.format {
+            Some(own) => Arc::new(DateFormat::parse_list(own)?),
+            None => crate::dates::default_format(),
+        };
+        Ok(Format::Date { format, zone: zone(options)? })
+    }
+
     pub fn is_raw(&self) -> bool {
         matches!(self, Format::Raw)
     }

@@ -14,15 +14,20 @@ mod bucket_table;
 mod budget;
 mod collector;
 mod decimal_format;
+mod deferred;
+mod definition;
 mod entries;
 mod format;
 mod kahan;
+mod key_reader;
+mod list;
 mod metric;
 mod options;
 mod order;
 mod partial;
 mod reduce;
 mod render;
+mod sampling;
 mod source;
 mod terms;
 mod tree;
@@ -40,23 +45,33 @@ type Parse = fn(&mut options::Options) -> Result<tree::Kind, RequestError>;
 
 /// Every aggregation type.
 const AGGREGATIONS: &[(&str, Parse)] = &[
+    ("auto_date_histogram", bucket::AutoDateHistogram::parse),
     ("avg", metric::Metric::avg),
     ("cardinality", metric::Cardinality::parse),
+    ("composite", bucket::Composite::parse),
     ("date_histogram", bucket::DateHistogram::parse),
     ("date_range", bucket::Ranges::parse),
+    ("diversified_sampler", sampling::DiversifiedSampler::parse),
     ("extended_stats", metric::Metric::extended_stats),
     ("filter", bucket::parse_filter),
     ("filters", bucket::Filters::parse),
+    ("global", bucket::Global::parse),
     ("histogram", bucket::Histogram::parse),
+    ("ip_range", bucket::IpRanges::parse),
     ("max", metric::Metric::max),
     ("min", metric::Metric::min),
     ("missing", bucket::parse_missing),
+    ("multi_terms", terms::MultiTerms::parse),
     ("percentile_ranks", metric::Percentiles::parse_ranks),
     ("percentiles", metric::Percentiles::parse),
+    ("random_sampler", sampling::RandomSampler::parse),
     ("range", bucket::Ranges::parse),
+    ("rare_terms", terms::RareTerms::parse),
+    ("sampler", sampling::Sampler::parse),
     ("stats", metric::Metric::stats),
     ("sum", metric::Metric::sum),
     ("terms", terms::Terms::parse),
+    ("top_hits", metric::TopHits::parse),
     ("value_count", metric::Metric::value_count),
 ];
 
@@ -68,7 +83,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
 const KNOWN_ELSEWHERE: &[&str] = &[
     "adjacency_matrix",
-    "auto_date_histogram",
     "avg_bucket",
     "boxplot",
     "bucket_correlation",
@@ -79,11 +93,9 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "categorize_text",
     "change_point",
     "children",
-    "composite",
     "cumulative_cardinality",
     "cumulative_sum",
     "derivative",
-    "diversified_sampler",
     "extended_stats_bucket",
     "frequent_item_sets",
     "geo_bounds",
@@ -93,26 +105,20 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "geohash_grid",
     "geohex_grid",
     "geotile_grid",
-    "global",
     "inference",
     "ip_prefix",
-    "ip_range",
     "matrix_stats",
     "max_bucket",
     "median_absolute_deviation",
     "min_bucket",
     "moving_fn",
     "moving_percentiles",
-    "multi_terms",
     "nested",
     "normalize",
     "parent",
     "percentiles_bucket",
-    "random_sampler",
-    "rare_terms",
     "rate",
     "reverse_nested",
-    "sampler",
     "scripted_metric",
     "serial_diff",
     "significant_terms",
@@ -122,7 +128,6 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "sum_bucket",
     "t_test",
     "time_series",
-    "top_hits",
     "top_metrics",
     "variable_width_histogram",
     "weighted_avg",

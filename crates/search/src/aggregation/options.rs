@@ -56,6 +56,11 @@ impl Options {
         }
     }
 
+    /// The first option that no one took.
+    pub fn first_left(&self) -> Option<&str> {
+        self.map.keys().next().map(String::as_str)
+    }
+
     pub fn has(&self, option: &str) -> bool {
         self.map.contains_key(option)
     }

@@ -191,6 +191,15 @@ impl OrderPath {
                 Kind::Percentiles(percentiles) if is_last => {
                     return percentiles.order_value_name(self.value.as_deref()).or_else(invalid);
                 }
+                Kind::Own(definition) if definition.is_single_bucket() => {
+                    if is_last {
+                        return Ok(());
+                    }
+                    level = &found.subs;
+                }
+                Kind::Own(definition) if is_last => {
+                    return definition.order_value_name(found, self.value.as_deref()).or_else(invalid);
+                }
                 _ => return invalid(format!("Can't sort a [{}] aggregation [{name}]", found.type_name)),
             }
         }

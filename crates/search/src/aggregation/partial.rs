@@ -1,5 +1,6 @@
 //! What one shard found, and what is left after all shards are put together.
 
+use super::definition::Found;
 use super::metric::{Distribution, MetricState, Sketch};
 
 /// The key of a terms bucket.
@@ -8,6 +9,8 @@ pub enum TermKey {
     Long(i64),
     Double(f64),
     Term(Box<[u8]>),
+    /// Of `multi_terms`: one for each field.
+    Several(Box<[Key]>),
 }
 
 impl TermKey {
@@ -16,6 +19,7 @@ impl TermKey {
         match (self, other) {
             (TermKey::Long(left), TermKey::Long(right)) => left.cmp(right),
             (TermKey::Term(left), TermKey::Term(right)) => left.cmp(right),
+            (TermKey::Several(left), TermKey::Several(right)) => compare_keys(left, right),
             (left, right) => left.as_double().total_cmp(&right.as_double()),
         }
     }
@@ -24,7 +28,7 @@ impl TermKey {
         match self {
             TermKey::Long(value) => *value as f64,
             TermKey::Double(value) => *value,
-            TermKey::Term(_) => f64::NAN,
+            TermKey::Term(_) | TermKey::Several(_) => f64::NAN,
         }
     }
 }
@@ -56,6 +60,82 @@ pub struct KeyedBucket {
     pub subs: Vec<Partial>,
 }
 
+/// One bucket of a [`ListPartial`].
+#[derive(Debug, Clone)]
+pub struct ListBucket {
+    /// One key for each source.
+    pub keys: Box<[Key]>,
+    pub doc_count: u64,
+    /// Documents with the key in the background set; 0 where there is none.
+    pub background: u64,
+    /// How much the bucket matters, or another number that belongs to it.
+    pub score: f64,
+    /// Upper bound of the documents that shards did not report; -1: unbounded.
+    pub error: i64,
+    pub subs: Vec<Partial>,
+}
+
+impl ListBucket {
+    pub fn new(keys: Box<[Key]>, doc_count: u64, subs: Vec<Partial>) -> ListBucket {
+        ListBucket { keys, doc_count, background: 0, score: 0.0, error: 0, subs }
+    }
+}
+
+/// One part of a bucket's key. Ascending: nothing, numbers by value, terms by bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Key {
+    Missing,
+    Long(i64),
+    Double(f64),
+    Term(Box<[u8]>),
+}
+
+impl Key {
+    pub fn compare(&self, other: &Key) -> std::cmp::Ordering {
+        match (self, other) {
+            (Key::Missing, Key::Missing) => std::cmp::Ordering::Equal,
+            (Key::Missing, _) => std::cmp::Ordering::Less,
+            (_, Key::Missing) => std::cmp::Ordering::Greater,
+            (Key::Long(left), Key::Long(right)) => left.cmp(right),
+            (Key::Term(left), Key::Term(right)) => left.cmp(right),
+            (left, right) => left.as_double().total_cmp(&right.as_double()),
+        }
+    }
+
+    pub fn as_double(&self) -> f64 {
+        match self {
+            Key::Long(value) => *value as f64,
+            Key::Double(value) => *value,
+            Key::Missing | Key::Term(_) => f64::NAN,
+        }
+    }
+}
+
+/// Orders lists of keys part by part.
+pub fn compare_keys(left: &[Key], right: &[Key]) -> std::cmp::Ordering {
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left.compare(right))
+        .find(|ordering| ordering.is_ne())
+        .unwrap_or(std::cmp::Ordering::Equal)
+}
+
+/// What one shard found, as a list of buckets.
+#[derive(Debug, Clone, Default)]
+pub struct ListPartial {
+    pub buckets: Vec<ListBucket>,
+    pub other_doc_count: u64,
+    /// -1: unbounded.
+    pub error: i64,
+    /// Documents looked at, and those of the background set.
+    pub doc_count: u64,
+    pub background: u64,
+    /// Hashes of keys that may have no bucket.
+    pub refused: Vec<u64>,
+    /// A number of the whole: a rounding's place in its ladder, an interval.
+    pub number: i64,
+}
+
 /// A bucket whose place says what it is.
 #[derive(Debug, Clone, Default)]
 pub struct Bucket {
@@ -74,6 +154,12 @@ pub enum Partial {
     Histogram(Vec<KeyedBucket>),
     /// Range, date range and filters, in the order of the definition.
     Fixed(Vec<Bucket>),
-    /// Filter and missing.
+    /// Filter, missing, and others of one bucket.
     Single(Bucket),
+    /// Buckets that say of themselves what they are.
+    List(ListPartial),
+    /// What only the aggregation's definition knows.
+    Own(Box<dyn Found>),
+    /// Nothing is shown.
+    Absent,
 }

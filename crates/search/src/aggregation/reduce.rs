@@ -8,6 +8,7 @@ use super::collector::ShardAggregations;
 use super::metric::MetricState;
 use super::order::BucketOrder;
 use super::partial::{Bucket, KeyedBucket, Partial, TermsPartial};
+use super::source::Source;
 use super::terms::{compare_by, reduce_terms};
 use super::tree::{Aggregation, Aggregations, Kind};
 use crate::error::Result;
@@ -72,6 +73,9 @@ fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {
             Kind::Terms(terms) => terms.order.check(&aggregation.subs)?,
             Kind::Histogram(histogram) => histogram.order.check(&aggregation.subs)?,
             Kind::DateHistogram(histogram) => histogram.order.check(&aggregation.subs)?,
+            Kind::Own(definition) => {
+                definition.order().map_or(Ok(()), |order| order.check(&aggregation.subs))?;
+            }
             _ => {}
         }
         check_orders(&aggregation.subs)?;
@@ -106,6 +110,29 @@ impl Reducer<'_> {
             return Err(too_many_buckets(self.max_buckets).into());
         }
         Ok(())
+    }
+
+    /// The fields of the aggregation at hand, as the shards know them.
+    pub fn sources(&self) -> &[Source] {
+        self.shape().map_or(&[], |shape| &shape.sources)
+    }
+
+    /// Refuses to go on when `count` buckets more would be too many.
+    pub fn check_buckets(&self, count: usize) -> Result<()> {
+        match self.bucket_count.saturating_add(count as u64) > self.max_buckets {
+            true => Err(too_many_buckets(self.max_buckets).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// One bucket of all shards.
+    pub fn single(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
+        let bucket = |part| match part {
+            Partial::Single(bucket) => Some(bucket),
+            _ => None,
+        };
+        let buckets = parts.into_iter().filter_map(bucket).collect();
+        self.merged(aggregation, buckets).map(Partial::Single)
     }
 
     fn shape(&self) -> Option<&Shape> {
@@ -187,17 +214,13 @@ impl Reducer<'_> {
                 };
                 Ok(Partial::Histogram(sorted(&histogram.order, aggregation, filled)))
             }
-            Kind::Range(_) | Kind::Filters(_) => self.fixed(aggregation, parts),
-            Kind::Filter(_) | Kind::Missing(_) => {
-                let buckets = parts
-                    .into_iter()
-                    .filter_map(|part| match part {
-                        Partial::Single(bucket) => Some(bucket),
-                        _ => None,
-                    })
-                    .collect();
-                self.merged(aggregation, buckets).map(Partial::Single)
+            Kind::Own(definition) => definition.reduce(aggregation, parts, self),
+            Kind::Filters(filters) => self.fixed(aggregation, parts, filters.bucket_count()),
+            Kind::Range(_) => {
+                let width = self.shape().map_or(0, |shape| shape.ranges.len());
+                self.fixed(aggregation, parts, width)
             }
+            Kind::Filter(_) | Kind::Missing(_) => self.single(aggregation, parts),
         }
     }
 
@@ -208,12 +231,9 @@ impl Reducer<'_> {
         Ok(Bucket { doc_count, subs: self.subs(&aggregation.subs, subs)? })
     }
 
-    fn fixed(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
+    /// Buckets by their place, of which there are `width`.
+    pub fn fixed(&mut self, aggregation: &Aggregation, parts: Vec<Partial>, width: usize) -> Result<Partial> {
         // Without any part (a bucket that only fills a histogram's gap) all buckets are empty.
-        let width = match &aggregation.kind {
-            Kind::Filters(filters) => filters.bucket_count(),
-            _ => self.shape().map_or(0, |shape| shape.ranges.len()),
-        };
         let mut columns: Vec<Vec<Bucket>> = vec![Vec::new(); width];
         for part in parts {
             if let Partial::Fixed(buckets) = part {
@@ -337,6 +357,19 @@ fn sorted(order: &BucketOrder, aggregation: &Aggregation, mut buckets: Vec<Keyed
         });
     }
     buckets
+}
+
+/// A page of [composite] larger than all buckets may be.
+pub fn too_many_composite_buckets(limit: u64, size: u64) -> RequestError {
+    RequestError::new(
+        400,
+        "too_many_buckets_exception",
+        format!(
+            "Trying to create too many buckets. Must be less than or equal to: [{limit}] but was [{size}]. This limit can be set by changing \
+             the [search.max_buckets] cluster level setting."
+        ),
+    )
+    .with("max_buckets", limit)
 }
 
 /// Elasticsearch's `TooManyBucketsException`, inside of the exception of the phase that found it.

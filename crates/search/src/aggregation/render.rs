@@ -11,22 +11,32 @@ use super::tree::{Aggregation, Aggregations, Kind};
 
 impl ReducedAggregations {
     /// The object by aggregation name; with `typed_keys`, names are `type#name`.
-    pub fn to_json(&self, request: &Aggregations, typed_keys: bool) -> Value {
+    pub fn to_json(&self, request: &Aggregations, typed_keys: bool, node_id: &str) -> Value {
         let mut out = Map::new();
-        level(&request.list, &self.partials, &self.shapes, typed_keys, &mut out);
+        level(&request.list, &self.partials, &self.shapes, Writing { typed_keys, node_id }, &mut out);
         Value::Object(out)
     }
+}
+
+/// What holds for the whole answer.
+#[derive(Debug, Clone, Copy)]
+struct Writing<'w> {
+    typed_keys: bool,
+    node_id: &'w str,
 }
 
 fn level(
     list: &[Aggregation],
     partials: &[Partial],
     shapes: &[Shape],
-    typed_keys: bool,
+    writing: Writing<'_>,
     out: &mut Map<String, Value>,
 ) {
     for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
-        let name = match typed_keys {
+        if matches!(partial, Partial::Absent) {
+            continue;
+        }
+        let name = match writing.typed_keys {
             true => format!("{}#{}", typed_name(aggregation, partial, shape), aggregation.name),
             false => aggregation.name.clone(),
         };
@@ -34,12 +44,19 @@ fn level(
         if let Some(meta) = &aggregation.meta {
             body.insert("meta".into(), Value::Object(meta.clone()));
         }
-        Renderer { aggregation, shape, typed_keys }.body(partial, &mut body);
+        Renderer { aggregation, shape, node_id: writing.node_id, writing }.body(partial, &mut body);
         out.insert(name, Value::Object(body));
     }
 }
 
-fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> &'static str {
+fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> String {
+    match &aggregation.kind {
+        Kind::Own(definition) => definition.typed_name(aggregation, partial, shape),
+        _ => built_in_name(aggregation, partial, shape).to_owned(),
+    }
+}
+
+fn built_in_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> &'static str {
     if let Kind::Percentiles(percentiles) = &aggregation.kind {
         return percentiles.typed_name();
     }
@@ -47,16 +64,21 @@ fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> &'
     match terms.buckets.first().map(|bucket| &bucket.key) {
         Some(TermKey::Long(_)) => "lterms",
         Some(TermKey::Double(_)) => "dterms",
-        Some(TermKey::Term(_)) => "sterms",
+        Some(TermKey::Term(_) | TermKey::Several(_)) => "sterms",
         None if !shape.is_mapped => "umterms",
+        None if shape.sources.iter().any(|source| source.is_floating()) => "dterms",
+        None if shape.sources.iter().any(|source| source.is_numeric()) => "lterms",
         None => "sterms",
     }
 }
 
-struct Renderer<'r> {
-    aggregation: &'r Aggregation,
-    shape: &'r Shape,
-    typed_keys: bool,
+/// Writes one aggregation.
+pub struct Renderer<'r> {
+    pub aggregation: &'r Aggregation,
+    pub shape: &'r Shape,
+    /// For explanations of hits.
+    pub node_id: &'r str,
+    writing: Writing<'r>,
 }
 
 impl Renderer<'_> {
@@ -102,6 +124,7 @@ impl Renderer<'_> {
                 };
                 out.insert("buckets".into(), shown);
             }
+            (partial, Kind::Own(definition)) => definition.render(partial, self, out),
             (Partial::Single(bucket), _) => {
                 out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs))
             }
@@ -110,9 +133,21 @@ impl Renderer<'_> {
     }
 
     /// `head`, then the number of documents and the results below.
-    fn bucket(&self, mut head: Map<String, Value>, doc_count: u64, subs: &[Partial]) -> Map<String, Value> {
+    /// One bucket without a key.
+    pub fn single(&self, partial: &Partial, out: &mut Map<String, Value>) {
+        if let Partial::Single(bucket) = partial {
+            out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs));
+        }
+    }
+
+    pub fn bucket(
+        &self,
+        mut head: Map<String, Value>,
+        doc_count: u64,
+        subs: &[Partial],
+    ) -> Map<String, Value> {
         head.insert("doc_count".into(), doc_count.into());
-        level(&self.aggregation.subs, subs, &self.shape.subs, self.typed_keys, &mut head);
+        level(&self.aggregation.subs, subs, &self.shape.subs, self.writing, &mut head);
         head
     }
 
@@ -131,6 +166,7 @@ impl Renderer<'_> {
                     head.insert("key".into(), double(*key));
                     (!format.is_raw()).then(|| format.text(*key))
                 }
+                TermKey::Several(_) => None,
                 TermKey::Term(term) => {
                     head.insert("key".into(), term_text(term, format).into());
                     None
@@ -143,7 +179,7 @@ impl Renderer<'_> {
             if request.show_error {
                 head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
             }
-            level(&self.aggregation.subs, &bucket.subs, &self.shape.subs, self.typed_keys, &mut head);
+            level(&self.aggregation.subs, &bucket.subs, &self.shape.subs, self.writing, &mut head);
             Value::Object(head)
         };
         out.insert("buckets".into(), terms.buckets.iter().map(bucket).collect());
@@ -201,7 +237,7 @@ impl Renderer<'_> {
 }
 
 /// A term as text: addresses in their notation.
-fn term_text(term: &[u8], format: &Format) -> String {
+pub fn term_text(term: &[u8], format: &Format) -> String {
     match (format, <&limber_mapping::ip::IpBytes>::try_from(term)) {
         (Format::Ip, Ok(bytes)) => limber_mapping::ip::format(bytes),
         _ => String::from_utf8_lossy(term).into_owned(),

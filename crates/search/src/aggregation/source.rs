@@ -16,6 +16,8 @@ use crate::error::Result;
 /// An aggregation's field on one shard.
 #[derive(Debug, Clone)]
 pub struct Source {
+    /// The field's name as written.
+    pub name: String,
     /// `None`: not mapped here.
     pub field: Option<Arc<Field>>,
     pub format: Format,
@@ -29,6 +31,21 @@ pub struct Source {
 pub enum Accepts {
     Anything,
     Numbers,
+    /// Numbers; those of an unmapped field are dates.
+    Dates,
+    Addresses,
+    Terms,
+}
+
+impl Accepts {
+    fn allows(self, field: &Field) -> bool {
+        match self {
+            Accepts::Anything => true,
+            Accepts::Numbers | Accepts::Dates => field.representation() == Representation::Number,
+            Accepts::Addresses => matches!(field.kind, FieldType::Ip),
+            Accepts::Terms => matches!(field.kind, FieldType::Keyword | FieldType::Text | FieldType::Ip),
+        }
+    }
 }
 
 impl Source {
@@ -43,7 +60,7 @@ impl Source {
         let field = shard.mapping.field(&options.field).cloned();
         if let Some(field) = &field {
             crate::collect::check_sortable(field, shard)?;
-            if accepts == Accepts::Numbers && field.representation() != Representation::Number {
+            if !accepts.allows(field) {
                 return Err(RequestError::illegal_argument(format!(
                     "Field [{}] of type [{}] is not supported for aggregation [{aggregation}]",
                     field.path,
@@ -52,8 +69,21 @@ impl Source {
                 .into());
             }
         }
-        let format = Format::of(field.as_deref(), options)?;
-        Ok(Source { field, format, missing: options.missing.clone(), now_millis })
+        let format = match &field {
+            None if accepts == Accepts::Dates => Format::date(options)?,
+            _ => Format::of(field.as_deref(), options)?,
+        };
+        Ok(Source {
+            name: options.field.clone(),
+            field,
+            format,
+            missing: options.missing.clone(),
+            now_millis,
+        })
+    }
+
+    pub fn path(&self) -> &str {
+        self.field.as_ref().map_or(&self.name, |field| &field.path)
     }
 
     pub fn is_mapped(&self) -> bool {
@@ -79,6 +109,13 @@ impl Source {
     pub fn missing_number(&self) -> Result<Option<i64>> {
         let Some(value) = &self.missing else { return Ok(None) };
         let Some(field) = &self.field else {
+            if let Format::Date { format, zone } = &self.format {
+                let text = crate::json::scalar_text(value).unwrap_or_default();
+                return Ok(Some(match value.as_i64() {
+                    Some(millis) => millis,
+                    None => format.parse_with_math(&text, self.now_millis, false, zone)?,
+                }));
+            }
             let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
             let number = number.ok_or_else(|| {
                 crate::json::number_format(crate::json::scalar_text(value).unwrap_or_default())

@@ -2,11 +2,14 @@
 //!
 //! Source: Elasticsearch's `AggregatorFactories.parseAggregators`.
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::AGGREGATIONS;
 use super::bucket::{DateHistogram, Filters, Histogram, Ranges};
+use super::definition::Definition;
 use super::metric::{Cardinality, Metric, Percentiles};
 use super::options::{Options, ValuesOptions};
 use super::terms::Terms;
@@ -32,6 +35,15 @@ pub enum Kind {
     Filter(Query),
     Filters(Filters),
     Missing(ValuesOptions),
+    /// Any other, which says itself what it does.
+    Own(Arc<dyn Definition>),
+}
+
+impl Kind {
+    /// What [`AGGREGATIONS`] is given for a definition.
+    pub fn own(definition: impl Definition + 'static) -> Kind {
+        Kind::Own(Arc::new(definition))
+    }
 }
 
 /// One named aggregation.
@@ -60,12 +72,37 @@ impl Aggregations {
             return Err(RequestError::parsing(format!("Unexpected token {} in [aggs].", json::token(body))));
         };
         let mut count = 0;
-        Ok(Aggregations { list: parse_level(body, 1, &mut count)? })
+        let list = parse_level(body, 1, &mut count)?;
+        check_places(&list, &mut Vec::new())?;
+        Ok(Aggregations { list })
+    }
+
+    pub fn needs_scores(&self) -> bool {
+        needs_scores(&self.list)
     }
 
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
+}
+
+fn needs_scores(list: &[Aggregation]) -> bool {
+    list.iter().any(|aggregation| match &aggregation.kind {
+        Kind::Own(definition) if definition.needs_scores() => true,
+        _ => needs_scores(&aggregation.subs),
+    })
+}
+
+fn check_places<'a>(list: &'a [Aggregation], parents: &mut Vec<&'a Aggregation>) -> Result<(), RequestError> {
+    for aggregation in list {
+        if let Kind::Own(definition) = &aggregation.kind {
+            definition.check_place(aggregation, parents)?;
+        }
+        parents.push(aggregation);
+        check_places(&aggregation.subs, parents)?;
+        parents.pop();
+    }
+    Ok(())
 }
 
 fn parse_level(
@@ -145,7 +182,12 @@ fn parse_one(
     let Some((type_name, kind)) = found else {
         return Err(RequestError::parsing(format!("Missing definition for aggregation [{name}]")));
     };
-    if !subs.is_empty() && matches!(kind, Kind::Metric(_) | Kind::Cardinality(_) | Kind::Percentiles(_)) {
+    let takes_subs = match &kind {
+        Kind::Metric(_) | Kind::Cardinality(_) | Kind::Percentiles(_) => false,
+        Kind::Own(definition) => definition.takes_subs(),
+        _ => true,
+    };
+    if !subs.is_empty() && !takes_subs {
         return Err(RequestError::illegal_argument(format!(
             "Aggregator [{name}] of type [{type_name}] cannot accept sub-aggregations"
         )));

@@ -7,6 +7,7 @@ mod top_fields;
 mod top_scores;
 
 pub(crate) use key::{SortKey, compare_keys};
+pub(crate) use reader::KeyReader;
 pub(crate) use sort::{BoundSort, KeyKind, bind_sorts, check_column, check_sortable};
 pub(crate) use top_fields::{SegmentTop, Tie, TopFields};
 pub(crate) use top_scores::TopScores;

@@ -15,14 +15,14 @@ use crate::matcher::{Bits, WINDOW};
 use crate::request::Mode;
 
 /// Reads one key of documents as an `i64` that sorts ascending.
-pub(super) enum KeyReader<'a> {
+pub(crate) enum KeyReader<'a> {
     Score { descending: bool },
     Doc { descending: bool, base: u64 },
     Number(Box<NumberReader<'a>>),
     Term(Box<TermReader<'a>>),
 }
 
-pub(super) struct NumberReader<'a> {
+pub(crate) struct NumberReader<'a> {
     column: Option<NumberColumn<'a>>,
     mode: Mode,
     transform: Transform,
@@ -34,7 +34,7 @@ pub(super) struct NumberReader<'a> {
 }
 
 /// Terms by their ordinals: `2 * ordinal + 1`, with room between them for terms that the segment does not have.
-pub(super) struct TermReader<'a> {
+pub(crate) struct TermReader<'a> {
     column: Option<OrdinalColumn<'a>>,
     dictionary: Option<&'a TermDictionary>,
     mode: Mode,

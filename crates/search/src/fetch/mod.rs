@@ -9,11 +9,11 @@ use limber_segment::{Segment, StoredReader};
 use limber_store::Charge;
 use serde_json::{Map, Value};
 
-use crate::collect::{Hit, SortKey};
+use crate::collect::{BoundSort, Hit, SortKey};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::matcher;
-use crate::query::Query;
+use crate::query::{BoundQuery, Query};
 use crate::request::{SearchRequest, SourceFilter, StoredFields};
 use crate::response::SearchHit;
 use crate::shard::ShardHits;
@@ -45,9 +45,10 @@ pub(crate) fn fetch(
         .iter()
         .map(|(number, hit)| {
             let shard_hits = found.iter().find(|(shard, _)| shard == number).map(|(_, hits)| hits);
+            let shard_hits = shard_hits.expect("a winner's shard was searched");
             let fetched = one(
                 &shards[*number],
-                shard_hits.expect("a winner's shard was searched"),
+                Searched { query: &shard_hits.query, sorts: &shard_hits.sorts },
                 hit,
                 request,
                 &plan,
@@ -62,8 +63,28 @@ pub(crate) fn fetch(
     Ok((hits?, charge))
 }
 
+/// Fetches hits of one shard that were found by other means than a search's own hits.
+pub(crate) fn fetch_hits(
+    shard: &ShardSnapshot,
+    searched: Searched<'_>,
+    hits: &[Hit],
+    request: &SearchRequest,
+    shows_sort: bool,
+) -> Result<Vec<SearchHit>> {
+    let plan = Plan::of(request);
+    let mut reader = StoredReader::new();
+    hits.iter().map(|hit| one(shard, searched, hit, request, &plan, shows_sort, &mut reader)).collect()
+}
+
+/// How hits of a shard were found.
+#[derive(Clone, Copy)]
+pub(crate) struct Searched<'s> {
+    pub query: &'s BoundQuery,
+    pub sorts: &'s [BoundSort],
+}
+
 /// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there twice too.
-const HIT_BYTES: u64 = size_of::<SearchHit>() as u64 + 512;
+pub(crate) const HIT_BYTES: u64 = size_of::<SearchHit>() as u64 + 512;
 
 /// What to fetch, decided once a request.
 struct Plan {
@@ -87,7 +108,7 @@ impl Plan {
 
 fn one(
     shard: &ShardSnapshot,
-    hits: &ShardHits,
+    searched: Searched<'_>,
     hit: &Hit,
     request: &SearchRequest,
     plan: &Plan,
@@ -172,10 +193,10 @@ fn one(
         );
     }
     if shows_sort {
-        fetched.sort = Some(hits.sorts.iter().zip(&hit.keys).map(|(sort, key)| sort.show(key)).collect());
+        fetched.sort = Some(searched.sorts.iter().zip(&hit.keys).map(|(sort, key)| sort.show(key)).collect());
     }
     let mut named = Vec::new();
-    hits.query.named(&mut named);
+    searched.query.named(&mut named);
     for (name, query) in named {
         if !fetched.matched_queries.iter().any(|seen| seen == name)
             && matcher::matches_doc(query, segment, hit.doc)?
@@ -185,7 +206,7 @@ fn one(
     }
     fetched.matched_queries.sort_unstable();
     if request.explain {
-        fetched.explanation = Some(explain::explain(&hits.query, segment, hit.doc)?);
+        fetched.explanation = Some(explain::explain(searched.query, segment, hit.doc)?);
     }
     Ok(fetched)
 }

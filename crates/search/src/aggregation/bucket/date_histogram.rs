@@ -47,42 +47,8 @@ pub struct DateShape {
 
 impl DateHistogram {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let calendar = options.text("calendar_interval")?;
-        let fixed = options.text("fixed_interval")?;
-        if options.has("interval") {
-            return Err(RequestError::new(
-                400,
-                "x_content_parse_exception",
-                "[date_histogram] unknown field [interval] did you mean [fixed_interval]?",
-            ));
-        }
-        let interval = match (&calendar, &fixed) {
-            (Some(_), Some(_)) => {
-                let reason = "Cannot use [calendar_interval] with [fixed_interval] configuration option.";
-                return Err(options.refused("calendar_interval", reason));
-            }
-            (Some(text), None) => Some(Interval::calendar(text).ok_or_else(|| {
-                let reason =
-                    format!("The supplied interval [{text}] could not be parsed as a calendar interval.");
-                options.refused("calendar_interval", reason)
-            })?),
-            (None, Some(text)) => Some(fixed_interval(options, text)?),
-            (None, None) => None,
-        };
-        let offset_millis = match options.take_typed("offset")? {
-            None => 0,
-            Some(Value::Number(number)) => number.as_i64().unwrap_or(0),
-            Some(value) => {
-                let text = json::scalar_text(&value).unwrap_or_default();
-                let (sign, rest) = match text.strip_prefix('-') {
-                    Some(rest) => (-1, rest),
-                    None => (1, text.strip_prefix('+').unwrap_or(&text)),
-                };
-                let millis = json::time_millis(rest, "DateHistogramAggregationBuilder.parseOffset");
-                let millis = millis.map_err(|cause| options.failed("offset", cause))?.unwrap_or(0);
-                sign * i64::try_from(millis).unwrap_or(i64::MAX)
-            }
-        };
+        let interval = calendar_or_fixed(options)?;
+        let offset_millis = offset_millis(options)?;
         let min_doc_count = min_doc_count(options)?;
         let extended_bounds = Bounds::parse(options, "extended_bounds")?;
         let hard_bounds = Bounds::parse(options, "hard_bounds")?;
@@ -152,6 +118,52 @@ pub(super) fn instant(value: &Option<Value>, source: &Source) -> Result<Option<i
             )?))
         }
     }
+}
+
+/// The interval of `calendar_interval` or `fixed_interval`; `None`: neither is given.
+pub(super) fn calendar_or_fixed(
+    options: &mut Options,
+) -> std::result::Result<Option<Interval>, RequestError> {
+    let calendar = options.text("calendar_interval")?;
+    let fixed = options.text("fixed_interval")?;
+    if options.has("interval") {
+        return Err(RequestError::new(
+            400,
+            "x_content_parse_exception",
+            "[date_histogram] unknown field [interval] did you mean [fixed_interval]?",
+        ));
+    }
+    Ok(match (&calendar, &fixed) {
+        (Some(_), Some(_)) => {
+            let reason = "Cannot use [calendar_interval] with [fixed_interval] configuration option.";
+            return Err(options.refused("calendar_interval", reason));
+        }
+        (Some(text), None) => Some(Interval::calendar(text).ok_or_else(|| {
+            let reason =
+                format!("The supplied interval [{text}] could not be parsed as a calendar interval.");
+            options.refused("calendar_interval", reason)
+        })?),
+        (None, Some(text)) => Some(fixed_interval(options, text)?),
+        (None, None) => None,
+    })
+}
+
+/// Reads `offset`, a time that may have a sign.
+pub(super) fn offset_millis(options: &mut Options) -> std::result::Result<i64, RequestError> {
+    Ok(match options.take_typed("offset")? {
+        None => 0,
+        Some(Value::Number(number)) => number.as_i64().unwrap_or(0),
+        Some(value) => {
+            let text = json::scalar_text(&value).unwrap_or_default();
+            let (sign, rest) = match text.strip_prefix('-') {
+                Some(rest) => (-1, rest),
+                None => (1, text.strip_prefix('+').unwrap_or(&text)),
+            };
+            let millis = json::time_millis(rest, "DateHistogramAggregationBuilder.parseOffset");
+            let millis = millis.map_err(|cause| options.failed("offset", cause))?.unwrap_or(0);
+            sign * i64::try_from(millis).unwrap_or(i64::MAX)
+        }
+    })
 }
 
 fn fixed_interval(options: &Options, text: &str) -> std::result::Result<Interval, RequestError> {

@@ -144,7 +144,7 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
         }
         let Docs(Some(docs)) = &mut self.docs else { return Ok(()) };
         docs.retain(entries.docs, &mut self.matching)?;
-        if entries.is_single_bucket() {
+        if entries.is_single_bucket() && entries.scores.is_empty() {
             self.counts[0] += self.matching.len() as u64;
             if !self.subs.is_empty() && !self.matching.is_empty() {
                 self.subs.collect(&Entries::of(&self.matching))?;
@@ -169,6 +169,10 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.subs.end_segment()
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.subs.settle()
     }
 
     fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {

@@ -86,6 +86,10 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
         self.subs.end_segment()
     }
 
+    fn settle(&mut self) -> Result<()> {
+        self.subs.settle()
+    }
+
     fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
         if path.is_empty() {
             return self.counts.get(bucket as usize).map_or(0.0, |&count| count as f64);

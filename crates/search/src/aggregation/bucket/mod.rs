@@ -1,19 +1,28 @@
 //! Bucket aggregations other than `terms`: which buckets does a document fall into?
 
+mod auto_date_histogram;
 mod bounds;
+mod composite;
+mod composite_source;
 mod date_histogram;
 mod filter;
+mod global;
 mod histogram;
 mod histogram_collector;
+mod ip_range;
 mod missing;
 mod range;
 mod range_collector;
 mod rounding;
 
+pub use auto_date_histogram::AutoDateHistogram;
+pub use composite::Composite;
 pub use date_histogram::{DateHistogram, DateHistogramCollector, DateShape};
 pub use filter::{FilterCollector, Filters, FiltersCollector, parse_filter};
+pub use global::Global;
 pub use histogram::Histogram;
 pub use histogram_collector::{HistogramCollector, stored_range};
+pub use ip_range::IpRanges;
 pub use missing::{MissingCollector, parse_missing};
 pub use range::{Ranges, ShownRange};
 pub use range_collector::RangeCollector;

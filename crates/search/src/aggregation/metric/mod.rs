@@ -7,9 +7,11 @@ mod hyperloglog;
 mod numeric;
 mod numeric_collector;
 mod percentiles;
+mod top_hits;
 
 pub use cardinality::{Cardinality, CardinalityCollector};
-pub use hyperloglog::Sketch;
+pub use hyperloglog::{Sketch, hash_number, hash_term};
 pub use numeric::{Metric, MetricKind, MetricState};
 pub use numeric_collector::MetricCollector;
 pub use percentiles::{Distribution, Percentiles, PercentilesCollector};
+pub use top_hits::TopHits;

@@ -184,6 +184,7 @@ impl<'s> KeywordTerms<'s> {
             .filter(|(_, count)| **count > 0)
             .map(|(ordinal, &count)| Candidate { bucket: ordinal, doc_count: u64::from(count) })
             .collect();
+        self.subs.settle()?;
         let selected = select(candidates, self.request, &self.subs, |left, right| left.cmp(&right));
         let mut keys = Vec::with_capacity(selected.kept.len());
         for kept in &selected.kept {
@@ -323,6 +324,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             self.name(&held)?;
         }
         self.add_terms_without_documents(parents)?;
+        self.subs.settle()?;
         let (table, pool) = (&self.table, &self.pool);
         let term = |bucket: u32| pool.term(table.key(bucket) as u32);
         let selected: Vec<Selected> = table

@@ -2,14 +2,19 @@
 
 mod include;
 mod keyword;
+mod multi;
 mod number;
 mod pool;
+mod rare;
 mod reduce;
 mod request;
 mod select;
 
-pub use include::TermFilter;
+pub use include::{Include, TermFilter};
 pub use keyword::KeywordTerms;
+pub use multi::MultiTerms;
 pub use number::NumberTerms;
+pub use pool::TermPool;
+pub use rare::RareTerms;
 pub use reduce::{compare_by, reduce_terms};
 pub use request::Terms;

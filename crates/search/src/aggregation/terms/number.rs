@@ -146,6 +146,7 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         self.table.settle(self.budget)?;
         self.add_values_without_documents(parents)?;
+        self.subs.settle()?;
         let table = &self.table;
         let selected: Vec<Selected> = table
             .by_parent(parents)

@@ -134,6 +134,9 @@ fn value_at(path: &OrderPath, aggregation: &Aggregation, subs: &[Partial]) -> f6
             (Kind::Percentiles(percentiles), Some(Partial::Distribution(distribution))) => {
                 return percentiles.order_value(distribution, path.value.as_deref());
             }
+            (Kind::Own(definition), Some(partial)) => {
+                return definition.number(partial, path.value.as_deref()).unwrap_or(f64::NAN);
+            }
             (_, Some(Partial::Cardinality(sketch))) => return sketch.cardinality() as f64,
             _ => return f64::NAN,
         }

@@ -27,6 +27,12 @@ pub struct Terms {
 
 impl Terms {
     pub fn parse(options: &mut Options) -> Result<Kind, RequestError> {
+        let values = ValuesOptions::parse(options)?;
+        Ok(Kind::Terms(Terms::read(options, values)?))
+    }
+
+    /// Everything but where the values come from.
+    pub fn read(options: &mut Options, values: ValuesOptions) -> Result<Terms, RequestError> {
         let size = positive(options, "size", SIZE)?;
         let shard_size = match options.has("shard_size") {
             true => Some(positive(options, "shard_size", -1)?),
@@ -56,11 +62,10 @@ impl Terms {
                 format!("Unknown `execution_hint`: [{hint}], expected any of [map, global_ordinals]");
             return Err(RequestError::illegal_argument(reason));
         }
-        let values = ValuesOptions::parse(options)?;
         // Elasticsearch's `BucketUtils.suggestShardSideQueueSize`; by key no shard can be wrong.
         let suggested = if order.is_key() { size } else { size + size / 2 + 10 };
         let shard_size = shard_size.unwrap_or(suggested).max(size);
-        Ok(Kind::Terms(Terms {
+        Ok(Terms {
             name: options.name.clone(),
             values,
             size,
@@ -71,7 +76,7 @@ impl Terms {
             include,
             exclude,
             show_error,
-        }))
+        })
     }
 }
 

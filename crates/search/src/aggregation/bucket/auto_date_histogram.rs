@@ -1,0 +1,442 @@
+//! `auto_date_histogram`: a date histogram of at most so many buckets, whatever interval that takes.
+//!
+//! Source: Elasticsearch's `AutoDateHistogramAggregationBuilder`, `AutoDateHistogramAggregator`, `InternalAutoDateHistogram`. A ladder of
+//! roundings is climbed while there are too many buckets; on the last one consecutive buckets are merged by one of the rounding's steps.
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::deferred::Deferred;
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Emitted, Entries};
+use super::super::format::zone;
+use super::super::list::{Group, groups, lists, push_key, render_buckets};
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, NumberReader, Source};
+use super::super::tree::{Aggregation, Kind};
+use super::rounding::{Interval, Rounding};
+use crate::error::Result;
+
+const BUCKETS: i32 = 10;
+
+/// One rung of the ladder.
+#[derive(Debug, Clone, Copy)]
+struct Rung {
+    interval: Interval,
+    name: &'static str,
+    unit: &'static str,
+    /// About how long the interval is.
+    millis: i64,
+    /// How many consecutive buckets may be one.
+    steps: &'static [i64],
+}
+
+impl Rung {
+    fn step_max(&self) -> i64 {
+        *self.steps.last().unwrap_or(&1)
+    }
+}
+
+const LADDER: [Rung; 6] = [
+    Rung { interval: Interval::Second, name: "second", unit: "s", millis: 1_000, steps: &[1, 5, 10, 30] },
+    Rung { interval: Interval::Minute, name: "minute", unit: "m", millis: 60_000, steps: &[1, 5, 10, 30] },
+    Rung { interval: Interval::Hour, name: "hour", unit: "h", millis: 3_600_000, steps: &[1, 3, 12] },
+    Rung { interval: Interval::Day, name: "day", unit: "d", millis: 86_400_000, steps: &[1, 7] },
+    // Twelfths of the mean Gregorian year, and that year.
+    Rung { interval: Interval::Month, name: "month", unit: "M", millis: 2_629_746_000, steps: &[1, 3] },
+    Rung {
+        interval: Interval::Year,
+        name: "year",
+        unit: "y",
+        millis: 31_556_952_000,
+        steps: &[1, 5, 10, 20, 50, 100],
+    },
+];
+
+#[derive(Debug, Clone)]
+pub struct AutoDateHistogram {
+    values: ValuesOptions,
+    target: i64,
+    ladder: &'static [Rung],
+}
+
+impl AutoDateHistogram {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let target = options.int("buckets")?.unwrap_or(BUCKETS);
+        if target <= 0 {
+            let reason = format!("[buckets] must be greater than 0. Found [{target}] in [{}]", options.name);
+            return Err(options.refused("buckets", reason));
+        }
+        let ladder = match options.text("minimum_interval")? {
+            None => &LADDER[..],
+            Some(wanted) => match LADDER.iter().position(|rung| rung.name == wanted) {
+                Some(first) => &LADDER[first..],
+                None => {
+                    let reason = format!(
+                        "minimum_interval must be one of [{}]",
+                        LADDER.map(|rung| rung.name).join(", ")
+                    );
+                    return Err(options.refused("minimum_interval", reason));
+                }
+            },
+        };
+        let values = ValuesOptions::parse_with_zone(options)?;
+        // The last rung's steps do not count, as in Elasticsearch.
+        let steps = ladder[..ladder.len() - 1].iter().map(Rung::step_max);
+        let most = i64::from(BUCKETS_MAX) / steps.max().unwrap_or(1);
+        if i64::from(target) > most {
+            return Err(RequestError::illegal_argument(format!("buckets must be less than {most}")));
+        }
+        Ok(Kind::own(AutoDateHistogram { values, target: i64::from(target), ladder }))
+    }
+
+    fn rounding(&self, rung: usize, source: &Source) -> Result<Rounding> {
+        Ok(Rounding {
+            interval: self.ladder[rung].interval,
+            zone: match &source.format {
+                super::super::format::Format::Date { zone, .. } => zone.clone(),
+                _ => zone(&self.values)?,
+            },
+            offset_millis: 0,
+        })
+    }
+
+    /// Whether a rung has room for so many buckets.
+    fn fits(&self, rung: usize, bucket_count: usize) -> bool {
+        rung + 1 >= self.ladder.len() || bucket_count as i64 <= self.target * self.ladder[rung].step_max()
+    }
+
+    /// The rung on which all buckets from `first` to `last`, empty ones included, have room.
+    fn rung_of_range(&self, first: i64, last: i64, from: usize, source: &Source) -> Result<usize> {
+        let count = self.ladder.len();
+        let mut rung = from;
+        // A guess by length saves counting very many short buckets.
+        for next in from + 1..count {
+            let room = self.target * self.ladder[next].step_max();
+            if (last - first) / self.ladder[next].millis < room {
+                rung = next - 1;
+                break;
+            }
+            rung = next - 1;
+        }
+        loop {
+            let rounding = self.rounding(rung, source)?;
+            let room = self.target * self.ladder[rung].step_max();
+            let (mut key, mut needed) = (rounding.round(first), 0);
+            while key < last && needed <= room {
+                needed += 1;
+                key = rounding.next(key);
+            }
+            if needed <= room || rung + 1 >= count {
+                return Ok(rung);
+            }
+            rung += 1;
+        }
+    }
+}
+
+/// Elasticsearch's default of `search.max_buckets`, which bounds the target whatever the setting is.
+const BUCKETS_MAX: i32 = 65_536;
+
+/// Groups whose keys are equal once rounded.
+fn rounded(groups: Vec<Group>, rounding: &Rounding) -> Vec<Group> {
+    let mut merged: Vec<Group> = Vec::new();
+    for mut group in groups {
+        let key = rounding.round(instant(&group));
+        group.bucket.keys = [Key::Long(key)].into();
+        match merged.last_mut() {
+            Some(last) if instant(last) == key => absorb(last, group),
+            _ => merged.push(group),
+        }
+    }
+    merged
+}
+
+fn absorb(into: &mut Group, group: Group) {
+    into.bucket.doc_count += group.bucket.doc_count;
+    into.parts.extend(group.parts);
+}
+
+fn instant(group: &Group) -> i64 {
+    match group.bucket.keys.first() {
+        Some(Key::Long(key)) => *key,
+        _ => 0,
+    }
+}
+
+impl Definition for AutoDateHistogram {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Dates)]
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &place.bound.sources()[0];
+        let roundings =
+            (0..self.ladder.len()).map(|rung| self.rounding(rung, source)).collect::<Result<_>>()?;
+        Ok(Box::new(AutoDateCollector {
+            request: self,
+            source,
+            roundings,
+            reader: NumberReader::new(source, &self.values.field)?,
+            rungs: Vec::new(),
+            table: BucketTable::default(),
+            deferred: Deferred::default(),
+            subs: place.subs,
+            emitted: Emitted::default(),
+            starts: Vec::new(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let Some(source) = reducer.sources().first().cloned() else {
+            return Ok(Partial::List(ListPartial::default()));
+        };
+        let lists = lists(parts);
+        let mut rung = lists.iter().map(|list| list.background as usize).max().unwrap_or(0);
+        let mut rounding = self.rounding(rung, &source)?;
+        let mut all = rounded(groups(lists.into_iter().flat_map(|list| list.buckets)), &rounding);
+        while !self.fits(rung, all.len()) {
+            rung += 1;
+            rounding = self.rounding(rung, &source)?;
+            all = rounded(all, &rounding);
+        }
+        let mut step = 1;
+        if let (Some(first), Some(last)) = (all.first().map(instant), all.last().map(instant)) {
+            rung = self.rung_of_range(first, last, rung, &source)?;
+            rounding = self.rounding(rung, &source)?;
+            all = rounded(all, &rounding);
+            let mut filled: Vec<Group> = Vec::with_capacity(all.len());
+            for group in all {
+                while let Some(last) = filled.last()
+                    && rounding.next(instant(last)) < instant(&group)
+                {
+                    // What lies between buckets of the ladder's last rung is bounded only by the answer's buckets.
+                    reducer.check_buckets(filled.len())?;
+                    let key = rounding.next(instant(last));
+                    let bucket = ListBucket::new([Key::Long(key)].into(), 0, Vec::new());
+                    filled.push(Group { bucket, parts: Vec::new() });
+                }
+                filled.push(group);
+            }
+            all = filled;
+            while !self.fits(rung, all.len()) {
+                rung += 1;
+                rounding = self.rounding(rung, &source)?;
+                all = rounded(all, &rounding);
+            }
+            let count = all.len() as i64;
+            if count > self.target {
+                let steps = self.ladder[rung].steps.iter().copied();
+                step = steps.into_iter().find(|step| (count + step - 1) / step <= self.target).unwrap_or(1);
+            }
+        }
+        let mut merged: Vec<Group> = Vec::new();
+        for (place, group) in all.into_iter().enumerate() {
+            match merged.last_mut() {
+                Some(last) if place as i64 % step != 0 => absorb(last, group),
+                _ => merged.push(group),
+            }
+        }
+        let buckets = reducer.buckets_of(own, merged)?;
+        Ok(Partial::List(ListPartial {
+            buckets,
+            number: step,
+            background: rung as u64,
+            ..ListPartial::default()
+        }))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Partial::List(list) = partial else { return };
+        render_buckets(list, renderer, out, |bucket, head| {
+            let mut key = Map::new();
+            push_key(&mut key, &bucket.keys[0], renderer.shape.sources.first());
+            head.extend(key.shift_remove_entry("key_as_string"));
+            head.extend(key);
+        });
+        let rung = &self.ladder[(list.background as usize).min(self.ladder.len() - 1)];
+        out.insert("interval".into(), format!("{}{}", list.number.max(1), rung.unit).into());
+    }
+}
+
+/// What is known of one parent.
+#[derive(Debug, Clone)]
+struct Climb {
+    rung: usize,
+    /// All buckets, those of lower rungs included.
+    buckets: Vec<u32>,
+    /// Buckets there would be had all been made on this rung.
+    bucket_count: i64,
+    min: i64,
+    max: i64,
+}
+
+/// Makes buckets on the rung that the parent has reached; those made further down stay and are merged at the end.
+#[derive(Debug)]
+pub struct AutoDateCollector<'s> {
+    request: &'s AutoDateHistogram,
+    source: &'s Source,
+    roundings: Vec<Rounding>,
+    reader: NumberReader<'s>,
+    /// By parent.
+    rungs: Vec<Climb>,
+    table: BucketTable,
+    deferred: Deferred<'s>,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl AutoDateCollector<'_> {
+    /// Bytes of one parent's state.
+    const PARENT_BYTES: u64 = size_of::<Climb>() as u64;
+
+    /// Climbs until there is room; the buckets of `parent` are counted anew on every rung.
+    fn climb(request: &AutoDateHistogram, roundings: &[Rounding], table: &BucketTable, climb: &mut Climb) {
+        let span_fits = |rung: usize, climb: &Climb| {
+            let rung = &request.ladder[rung];
+            climb.max - climb.min <= request.target * rung.millis * rung.step_max()
+        };
+        while climb.rung + 1 < request.ladder.len()
+            && !(request.fits(climb.rung, climb.bucket_count as usize) && span_fits(climb.rung, climb))
+        {
+            climb.rung += 1;
+            let rounding = &roundings[climb.rung];
+            let own = climb.buckets.iter();
+            let mut keys: Vec<i64> = own.map(|&bucket| rounding.round(table.key(bucket))).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            climb.bucket_count = keys.len() as i64;
+        }
+    }
+}
+
+impl<'s> Collector<'s> for AutoDateCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.deferred.begin_segment(view);
+        self.reader.begin(&view.segment, self.source.is_mapped())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.rungs.len() {
+            self.budget.spend((entries.bucket_count - self.rungs.len()) as u64 * Self::PARENT_BYTES)?;
+            let first = Climb { rung: 0, buckets: Vec::new(), bucket_count: 0, min: i64::MAX, max: i64::MIN };
+            self.rungs.resize(entries.bucket_count, first);
+        }
+        let values = self.reader.load(entries.docs)?;
+        let has_subs = !self.subs.is_empty();
+        self.emitted.clear();
+        let (table, emitted, budget, rungs) =
+            (&mut self.table, &mut self.emitted, self.budget, &mut self.rungs);
+        let (request, roundings) = (self.request, &self.roundings);
+        let mut failed = Ok(());
+        // The bucket met last, under one parent: its first instant and the one after its last.
+        let (mut span, mut span_parent, mut span_bucket) = ((0, 0), u32::MAX, 0u32);
+        let mut last = (usize::MAX, u32::MAX);
+        values.join(entries, &mut self.starts, |entry, parent, value| {
+            if failed.is_err() {
+                return;
+            }
+            if parent != span_parent || value < span.0 || value >= span.1 {
+                let climb = &mut rungs[parent as usize];
+                let rounding = &roundings[climb.rung];
+                let start = rounding.round(value);
+                let count = table.len();
+                span_bucket = match table.bucket(parent, start, budget) {
+                    Ok(bucket) => bucket,
+                    Err(error) => {
+                        failed = Err(error);
+                        return;
+                    }
+                };
+                if table.len() > count {
+                    climb.bucket_count += 1;
+                    climb.buckets.push(span_bucket);
+                    (climb.min, climb.max) = (climb.min.min(start), climb.max.max(start));
+                    Self::climb(request, roundings, table, climb);
+                }
+                let rounding = &roundings[climb.rung];
+                // After a climb the next instant is looked at anew.
+                let is_same = rounding.round(value) == start;
+                span = (
+                    start,
+                    if is_same {
+                        rounding.next(start).min(value.saturating_add(rounding_span(rounding)))
+                    } else {
+                        start
+                    },
+                );
+                span_parent = parent;
+            }
+            if (entry, span_bucket) == last {
+                return;
+            }
+            last = (entry, span_bucket);
+            table.counts[span_bucket as usize] += 1;
+            if has_subs {
+                emitted.push(entry, span_bucket);
+            }
+        });
+        failed?;
+        if has_subs {
+            self.deferred.note(&self.emitted.batch(entries, self.table.len()), self.budget)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        // Buckets of lower rungs go into those of the parent's last one.
+        let mut target = vec![u32::MAX; self.table.len()];
+        let mut lists: Vec<Vec<(i64, u64, u32)>> = Vec::with_capacity(parents.len());
+        for (&parent, buckets) in parents.iter().zip(self.table.by_parent(parents)) {
+            let rung = self.rungs.get(parent as usize).map_or(0, |climb| climb.rung);
+            let mut keyed: Vec<(i64, u32)> = buckets
+                .into_iter()
+                .map(|bucket| (self.roundings[rung].round(self.table.key(bucket)), bucket))
+                .collect();
+            keyed.sort_unstable();
+            let mut list: Vec<(i64, u64, u32)> = Vec::new();
+            for (key, bucket) in keyed {
+                let count = self.table.counts[bucket as usize];
+                match list.last_mut() {
+                    Some(last) if last.0 == key => last.1 += count,
+                    _ => list.push((key, count, bucket)),
+                }
+                target[bucket as usize] = list.last().map_or(bucket, |last| last.2);
+            }
+            lists.push(list);
+        }
+        let known = |bucket: u32| Some(target[bucket as usize]).filter(|&bucket| bucket != u32::MAX);
+        self.deferred.replay(&mut self.subs, self.table.len(), self.budget, known)?;
+        let all: Vec<u32> = lists.iter().flatten().map(|&(_, _, bucket)| bucket).collect();
+        let mut results = self.subs.finish(&all)?.into_iter();
+        let partial = |(list, parent): (&Vec<(i64, u64, u32)>, &u32)| {
+            let buckets = list.iter().map(|&(key, count, _)| {
+                ListBucket::new([Key::Long(key)].into(), count, results.next().unwrap_or_default())
+            });
+            Partial::List(ListPartial {
+                buckets: buckets.collect(),
+                background: self.rungs.get(*parent as usize).map_or(0, |climb| climb.rung) as u64,
+                ..ListPartial::default()
+            })
+        };
+        Ok(lists.iter().zip(parents).map(partial).collect())
+    }
+}
+
+/// How far ahead of an instant its bucket surely goes on: a change of the clock may end it earlier than its length says.
+fn rounding_span(rounding: &Rounding) -> i64 {
+    match rounding.zone {
+        limber_mapping::date::Zone::Region(_) => 1,
+        _ => i64::MAX,
+    }
+}

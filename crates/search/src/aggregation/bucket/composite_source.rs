@@ -1,0 +1,378 @@
+//! Sources of `composite`: "which values does a document have here, and which comes first?"
+//!
+//! Source: Elasticsearch's `TermsValuesSourceBuilder`, `HistogramValuesSourceBuilder`, `DateHistogramValuesSourceBuilder`.
+
+use std::cmp::Ordering;
+
+use limber_mapping::number::sortable_from_f64;
+use limber_mapping::{FieldType, RequestError};
+use limber_segment::{DocId, SegmentView};
+use serde_json::Value;
+
+use super::super::budget::Budget;
+use super::super::entries::Values;
+use super::super::format::{Format, double, zone};
+use super::super::key_reader::KeyReader;
+use super::super::options::{Options, ValuesOptions, unknown_field};
+use super::super::partial::Key;
+use super::super::render::term_text;
+use super::super::source::{Accepts, NumberReader, Source};
+use super::date_histogram::{calendar_or_fixed, offset_millis};
+use super::rounding::{Interval, Rounding};
+use crate::error::Result;
+use crate::json;
+
+type Parsed<T> = std::result::Result<T, RequestError>;
+
+#[derive(Debug, Clone)]
+enum SourceKind {
+    Terms,
+    Histogram { interval: f64 },
+    Dates { interval: Option<Interval>, offset_millis: i64 },
+}
+
+/// Where documents without a value go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MissingOrder {
+    Default,
+    First,
+    Last,
+}
+
+/// One source as written.
+#[derive(Debug, Clone)]
+pub struct CompositeSource {
+    pub name: String,
+    pub values: ValuesOptions,
+    kind: SourceKind,
+    descending: bool,
+    pub missing_bucket: bool,
+    missing_order: MissingOrder,
+}
+
+impl CompositeSource {
+    /// Reads `{"name": {"terms": {...}}}`.
+    pub fn parse(definition: Value) -> Parsed<CompositeSource> {
+        let only = |value: Value| match value {
+            Value::Object(map) if map.len() == 1 => map.into_iter().next(),
+            _ => None,
+        };
+        let Some((name, body)) = only(definition) else {
+            return Err(RequestError::parsing("a source of [composite] must be an object of one member"));
+        };
+        let Some((kind, Value::Object(body))) = only(body) else {
+            return Err(RequestError::parsing(format!(
+                "the source [{name}] of [composite] must name one type"
+            )));
+        };
+        let kind = match kind.as_str() {
+            "terms" => "terms",
+            "histogram" => "histogram",
+            "date_histogram" => "date_histogram",
+            "geotile_grid" => {
+                return Err(RequestError::unsupported(
+                    "the source [geotile_grid] of the aggregation [composite]",
+                ));
+            }
+            other => return Err(RequestError::parsing(format!("invalid source type: {other}"))),
+        };
+        let mut options = Options::new(kind, &name, body);
+        let source = CompositeSource::read(&mut options)?;
+        options.finish()?;
+        Ok(source)
+    }
+
+    fn read(options: &mut Options) -> Parsed<CompositeSource> {
+        let kind = match options.kind {
+            "terms" => SourceKind::Terms,
+            "histogram" => {
+                let interval = options.double("interval")?.unwrap_or(0.0);
+                if interval <= 0.0 || !interval.is_finite() {
+                    return Err(options
+                        .refused("interval", "[interval] must be greater than 0 for [histogram] source"));
+                }
+                SourceKind::Histogram { interval }
+            }
+            _ => {
+                let interval = calendar_or_fixed(options)?;
+                SourceKind::Dates { interval, offset_millis: offset_millis(options)? }
+            }
+        };
+        let descending = match options.text("order")?.map(|order| order.to_ascii_lowercase()).as_deref() {
+            None | Some("asc") => false,
+            Some("desc") => true,
+            Some(other) => {
+                let reason = format!("Unknown sort order [{other}]");
+                return Err(options.refused("order", reason));
+            }
+        };
+        let missing_bucket = options.boolean("missing_bucket")?.unwrap_or(false);
+        let missing_order = match options.text("missing_order")?.as_deref() {
+            None | Some("default") => MissingOrder::Default,
+            Some("first") => MissingOrder::First,
+            Some("last") => MissingOrder::Last,
+            Some(other) => {
+                let reason = format!("Unknown missing order [{other}]");
+                return Err(options.refused("missing_order", reason));
+            }
+        };
+        if options.has("missing") {
+            return Err(unknown_field(options.kind, "missing"));
+        }
+        let values = ValuesOptions::parse_with_zone(options)?;
+        Ok(CompositeSource {
+            name: options.name.clone(),
+            values,
+            kind,
+            descending,
+            missing_bucket,
+            missing_order,
+        })
+    }
+
+    pub fn check(&self) -> Parsed<()> {
+        if self.missing_order != MissingOrder::Default && !self.missing_bucket {
+            return Err(RequestError::illegal_argument(
+                "missingOrder can only be set if missingBucket is true",
+            ));
+        }
+        Ok(())
+    }
+
+    pub fn accepts(&self) -> (Accepts, Option<&'static str>) {
+        match self.kind {
+            SourceKind::Terms => (Accepts::Anything, None),
+            SourceKind::Histogram { .. } => (Accepts::Numbers, Some("histogram")),
+            SourceKind::Dates { .. } => (Accepts::Dates, Some("date_histogram")),
+        }
+    }
+
+    pub fn rounding(&self, source: &Source) -> Result<Option<Rounding>> {
+        let SourceKind::Dates { interval, offset_millis } = &self.kind else { return Ok(None) };
+        let interval = interval.ok_or_else(|| {
+            RequestError::illegal_argument("Invalid interval specified, must be non-null and non-empty")
+        })?;
+        let zone = match &source.format {
+            Format::Date { zone, .. } => zone.clone(),
+            _ => zone(&self.values)?,
+        };
+        Ok(Some(Rounding { interval, zone, offset_millis: *offset_millis }))
+    }
+
+    /// Order of two values, one of which is missing or both are there.
+    pub fn compare(
+        &self,
+        left_missing: bool,
+        right_missing: bool,
+        values: impl FnOnce() -> Ordering,
+    ) -> Ordering {
+        match (left_missing, right_missing) {
+            (true, true) => Ordering::Equal,
+            (false, false) if self.descending => values().reverse(),
+            (false, false) => values(),
+            (left, _) => {
+                let is_first = match self.missing_order {
+                    MissingOrder::Default => !self.descending,
+                    order => order == MissingOrder::First,
+                };
+                if left == is_first { Ordering::Less } else { Ordering::Greater }
+            }
+        }
+    }
+
+    pub fn compare_keys(&self, left: &Key, right: &Key) -> Ordering {
+        self.compare(*left == Key::Missing, *right == Key::Missing, || left.compare(right))
+    }
+
+    /// A key as it is shown: dates as numbers unless a format was asked for.
+    pub fn show(&self, key: &Key, source: Option<&Source>) -> Value {
+        let format = source.map_or(&Format::Raw, |source| &source.format);
+        let is_plain = match format {
+            Format::Raw => true,
+            Format::Date { .. } => self.values.format.is_none(),
+            _ => false,
+        };
+        match (key, format) {
+            (Key::Missing, _) => Value::Null,
+            (Key::Term(term), format) => term_text(term, format).into(),
+            (Key::Long(value), Format::Boolean) => (*value != 0).into(),
+            (Key::Long(value), _) if is_plain => (*value).into(),
+            (Key::Double(value), _) if is_plain => double(*value),
+            (Key::Long(value), format) => format.text_of_long(*value).into(),
+            (Key::Double(value), format) => format.text(*value).into(),
+        }
+    }
+
+    /// A value of `after` as a key. The error is the reason alone.
+    pub fn key_of(&self, value: &Value, source: &Source) -> std::result::Result<Key, String> {
+        if value.is_null() {
+            return match self.missing_bucket {
+                true => Ok(Key::Missing),
+                false => Err("Expected a value but was null".to_owned()),
+            };
+        }
+        let text =
+            json::scalar_text(value).ok_or_else(|| format!("invalid value, got {}", json::token(value)))?;
+        let number = || text.parse::<f64>().map_err(|_| format!("For input string: \"{text}\""));
+        match &self.kind {
+            SourceKind::Histogram { .. } => number().map(Key::Double),
+            SourceKind::Dates { .. } => match value.as_i64() {
+                Some(millis) if self.values.format.is_none() => Ok(Key::Long(millis)),
+                _ => instant(&text, source).map(Key::Long),
+            },
+            SourceKind::Terms if source.is_numeric() => {
+                let is_date =
+                    source.field.as_ref().is_some_and(|field| matches!(field.kind, FieldType::Date { .. }));
+                match (is_date, &source.format) {
+                    (true, _) => match value.as_i64() {
+                        Some(millis) => Ok(Key::Long(millis)),
+                        None => instant(&text, source).map(Key::Long),
+                    },
+                    (_, Format::Boolean) => match text.as_str() {
+                        "true" | "1" => Ok(Key::Long(1)),
+                        "false" | "0" => Ok(Key::Long(0)),
+                        _ => Err(format!("Cannot parse boolean [{text}]")),
+                    },
+                    _ if source.is_floating() => number().map(Key::Double),
+                    _ => match value.as_i64() {
+                        Some(value) => Ok(Key::Long(value)),
+                        None => text.parse().or_else(|_| number().map(|number| number as i64)).map(Key::Long),
+                    },
+                }
+            }
+            SourceKind::Terms => match &source.field {
+                Some(field) => {
+                    field.encode_term(&text).map(|term| Key::Term(term.into())).map_err(|error| error.reason)
+                }
+                None => Ok(Key::Term(text.into_bytes().into())),
+            },
+        }
+    }
+}
+
+fn instant(text: &str, source: &Source) -> std::result::Result<i64, String> {
+    let utc = limber_mapping::date::Zone::Utc;
+    let (format, zone) = match &source.format {
+        Format::Date { format, zone } => (format.clone(), zone),
+        _ => (crate::dates::default_format(), &utc),
+    };
+    format.parse_with_math(text, source.now_millis, false, zone).map_err(|error| error.reason)
+}
+
+#[derive(Debug)]
+enum Reader<'s> {
+    Keys(KeyReader<'s>),
+    Numbers(NumberReader<'s>),
+}
+
+/// One source at work: values as ids whose equality is that of the keys.
+#[derive(Debug)]
+pub struct SourceReader<'s> {
+    pub request: &'s CompositeSource,
+    source: &'s Source,
+    rounding: Option<Rounding>,
+    reader: Reader<'s>,
+    ids: Vec<i64>,
+    positions: Vec<u32>,
+    /// Instants of the bucket met last, and its start.
+    span: (i64, i64, i64),
+}
+
+impl<'s> SourceReader<'s> {
+    pub fn new(request: &'s CompositeSource, source: &'s Source) -> Result<SourceReader<'s>> {
+        let reader = match request.kind {
+            SourceKind::Terms => Reader::Keys(KeyReader::new(source, None)?),
+            _ => Reader::Numbers(NumberReader::new(source, source.path())?),
+        };
+        Ok(SourceReader {
+            request,
+            source,
+            rounding: request.rounding(source)?,
+            reader,
+            ids: Vec::new(),
+            positions: Vec::new(),
+            span: (0, 0, 0),
+        })
+    }
+
+    pub fn begin(&mut self, view: &'s SegmentView, budget: &Budget) -> Result<()> {
+        match &mut self.reader {
+            Reader::Keys(reader) => reader.begin(view, budget),
+            Reader::Numbers(reader) => reader.begin(&view.segment, self.source.is_mapped()),
+        }
+    }
+
+    /// The ids of `docs`, each once a document.
+    pub fn load(&mut self, docs: &[DocId], budget: &Budget) -> Result<Values<'_, i64>> {
+        let reader = match &mut self.reader {
+            Reader::Keys(reader) => return reader.load(docs, budget),
+            Reader::Numbers(reader) => reader,
+        };
+        let values = reader.load(docs)?;
+        self.ids.clear();
+        self.positions.clear();
+        let mut span = self.span;
+        let mut last = (u32::MAX, 0);
+        for (at, &stored) in values.values.iter().enumerate() {
+            let position = values.positions.map_or(at as u32, |positions| positions[at]);
+            let id = match (&self.request.kind, &self.rounding) {
+                (SourceKind::Histogram { interval }, _) => {
+                    (self.source.decode(stored) / interval).floor() as i64
+                }
+                (_, Some(rounding)) => {
+                    if stored < span.0 || stored >= span.1 {
+                        let start = rounding.round(stored);
+                        // Only what is known for sure where clocks change.
+                        let end = match rounding.zone {
+                            limber_mapping::date::Zone::Region(_) => stored.saturating_add(1),
+                            _ => rounding.next(start),
+                        };
+                        span = (start, end, start);
+                    }
+                    span.2
+                }
+                _ => stored,
+            };
+            if last != (position, id) {
+                last = (position, id);
+                self.ids.push(id);
+                self.positions.push(position);
+            }
+        }
+        self.span = span;
+        Ok(Values { values: &self.ids, positions: Some(&self.positions) })
+    }
+
+    pub fn key(&self, id: i64) -> Key {
+        match (&self.reader, &self.request.kind) {
+            (Reader::Keys(reader), _) => reader.key(id),
+            (_, SourceKind::Histogram { interval }) => Key::Double(id as f64 * interval),
+            _ => Key::Long(id),
+        }
+    }
+
+    pub fn compare(&self, left: i64, right: i64) -> Ordering {
+        match &self.reader {
+            Reader::Keys(reader) => reader.compare(left, right),
+            Reader::Numbers(_) => left.cmp(&right),
+        }
+    }
+
+    /// The id of a key, so that what comes after one comes after the other.
+    pub fn id(&mut self, key: &Key, budget: &Budget) -> Result<i64> {
+        Ok(match (&mut self.reader, &self.request.kind, key) {
+            (Reader::Keys(reader), _, Key::Double(value)) => {
+                let stored =
+                    if self.source.is_floating() { sortable_from_f64(*value) } else { *value as i64 };
+                reader.id(&Key::Long(stored), budget)?.unwrap_or(0)
+            }
+            (Reader::Keys(reader), _, key) => reader.id(key, budget)?.unwrap_or(0),
+            (_, SourceKind::Histogram { interval }, key) => {
+                let exact = key.as_double() / interval;
+                (if self.request.descending { exact.ceil() } else { exact.floor() }) as i64
+            }
+            (_, _, Key::Long(value)) => *value,
+            _ => 0,
+        })
+    }
+}

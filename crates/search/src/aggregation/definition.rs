@@ -1,0 +1,191 @@
+//! What an aggregation type says about itself: "which fields and queries does it need, how does it collect, and how is it put together and
+//! shown?"
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::bind::{Bound, Shape};
+use super::budget::Budget;
+use super::collector::{Collector, Subs};
+use super::options::ValuesOptions;
+use super::order::BucketOrder;
+use super::partial::{Bucket, Partial};
+use super::reduce::Reducer;
+use super::render::Renderer;
+use super::source::Accepts;
+use super::terms::Include;
+use super::tree::Aggregation;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::query::Query;
+
+/// One aggregation as asked for.
+pub trait Definition: Debug + Send + Sync {
+    /// The fields it reads; [`Bound::sources`] and [`Shape::sources`] are in this order.
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        Vec::new()
+    }
+
+    /// The type that errors name for the field at this place, where it is not the aggregation's own.
+    fn type_name_of(&self, _place: usize) -> Option<&'static str> {
+        None
+    }
+
+    /// The queries it needs bound; [`Bound::queries`] are in this order.
+    fn queries(&self) -> Vec<&Query> {
+        Vec::new()
+    }
+
+    /// Whether aggregations may be below it.
+    fn takes_subs(&self) -> bool {
+        true
+    }
+
+    /// Which values may have buckets; [`Bound::filter`] is made of it with the first field.
+    fn includes(&self) -> (&Option<Include>, &Option<Include>) {
+        (&None, &None)
+    }
+
+    /// The order of its buckets, where that may name aggregations below.
+    fn order(&self) -> Option<&BucketOrder> {
+        None
+    }
+
+    fn needs_scores(&self) -> bool {
+        false
+    }
+
+    /// Whether it shows hits, for which the search's own query is bound once more.
+    fn needs_search_query(&self) -> bool {
+        false
+    }
+
+    /// Whether it is one bucket, so that paths may lead through it.
+    fn is_single_bucket(&self) -> bool {
+        false
+    }
+
+    /// What is wrong with its place in the request; `parents` from the outermost on.
+    fn check_place(
+        &self,
+        _own: &Aggregation,
+        _parents: &[&Aggregation],
+    ) -> std::result::Result<(), RequestError> {
+        Ok(())
+    }
+
+    /// What is wrong with what is below it on a shard.
+    fn check_subs(&self, _own: &Aggregation, _bound: &Bound) -> std::result::Result<(), RequestError> {
+        Ok(())
+    }
+
+    /// What is wrong with it on a shard.
+    fn check_on_shard(&self, _bound: &Bound, _shard: &ShardSnapshot) -> Result<()> {
+        Ok(())
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>>;
+
+    /// Puts the findings of shards (or of buckets that become one) together. No parts: an empty bucket.
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial>;
+
+    /// The type's name in `type#name`.
+    fn typed_name(&self, own: &Aggregation, _partial: &Partial, _shape: &Shape) -> String {
+        own.type_name.to_owned()
+    }
+
+    /// Writes the body of the answer.
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>);
+
+    /// The results below each of its buckets, in a finding of its own form.
+    fn buckets_mut<'p>(&self, _partial: &'p mut Partial) -> Vec<&'p mut Vec<Partial>> {
+        Vec::new()
+    }
+
+    /// Its only bucket, in a finding of its own form.
+    fn single<'p>(&self, _partial: &'p Partial) -> Option<&'p Bucket> {
+        None
+    }
+
+    /// The number that a path such as `name` or `name.value` leads to.
+    fn number(&self, _partial: &Partial, _value: Option<&str>) -> Option<f64> {
+        None
+    }
+
+    /// Whether buckets can be ordered by the number of this name. The error is Elasticsearch's reason.
+    fn order_value_name(&self, own: &Aggregation, _name: Option<&str>) -> std::result::Result<(), String> {
+        Err(format!("Can't sort a [{}] aggregation [{}]", own.type_name, own.name))
+    }
+}
+
+/// Where a collector works.
+#[derive(Debug)]
+pub struct Place<'s> {
+    pub bound: &'s Bound,
+    pub subs: Subs<'s>,
+    pub shard: &'s ShardSnapshot,
+    pub budget: &'s Budget,
+}
+
+/// What one shard found, in a form that only its [`Definition`] knows.
+pub trait Found: Any + Debug + Send + Sync {
+    fn clone_found(&self) -> Box<dyn Found>;
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl<T: Any + Clone + Debug + Send + Sync> Found for T {
+    fn clone_found(&self) -> Box<dyn Found> {
+        Box::new(self.clone())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl Clone for Box<dyn Found> {
+    fn clone(&self) -> Box<dyn Found> {
+        (**self).clone_found()
+    }
+}
+
+impl Partial {
+    /// A finding of a [`Definition`].
+    pub fn own<T: Found>(found: T) -> Partial {
+        Partial::Own(Box::new(found))
+    }
+
+    pub fn as_own<T: Found>(&self) -> Option<&T> {
+        match self {
+            Partial::Own(found) => (**found).as_any().downcast_ref(),
+            _ => None,
+        }
+    }
+
+    pub fn as_own_mut<T: Found>(&mut self) -> Option<&mut T> {
+        match self {
+            Partial::Own(found) => (**found).as_any_mut().downcast_mut(),
+            _ => None,
+        }
+    }
+
+    pub fn into_own<T: Found>(self) -> Option<T> {
+        match self {
+            Partial::Own(found) => found.into_any().downcast().ok().map(|found| *found),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A field's values as numbers that stand for keys: the value itself where it is a number, the term's number in a pool elsewhere.
+
+use std::cmp::Ordering;
+
+use limber_segment::{DocId, Segment, SegmentView};
+
+use super::budget::Budget;
+use super::entries::Values;
+use super::partial::Key;
+use super::source::{NumberReader, OrdinalReader, Source};
+use super::terms::{TermFilter, TermPool};
+use crate::error::Result;
+
+/// An ordinal that was not met in this segment.
+const UNKNOWN: i64 = -1;
+/// An ordinal whose term is not wanted.
+const REFUSED: i64 = -2;
+
+#[derive(Debug)]
+enum Reader<'s> {
+    Numbers(Box<NumberReader<'s>>),
+    Terms(Box<Terms<'s>>),
+}
+
+#[derive(Debug)]
+struct Terms<'s> {
+    path: String,
+    reader: OrdinalReader<'s>,
+    missing: Option<Vec<u8>>,
+    segment: Option<&'s Segment>,
+    /// Number in the pool by ordinal of this segment.
+    numbers: Vec<i64>,
+    pool: TermPool,
+    term: Vec<u8>,
+}
+
+/// Keys of one field, segment after segment. Equal keys have equal ids in the whole shard.
+#[derive(Debug)]
+pub struct KeyReader<'s> {
+    source: &'s Source,
+    reader: Reader<'s>,
+    filter: Option<&'s TermFilter>,
+    ids: Vec<i64>,
+    /// Place among the documents by id.
+    positions: Vec<u32>,
+}
+
+impl<'s> KeyReader<'s> {
+    pub fn new(source: &'s Source, filter: Option<&'s TermFilter>) -> Result<KeyReader<'s>> {
+        let path = source.path();
+        let reader = if source.is_numeric() {
+            Reader::Numbers(Box::new(NumberReader::new(source, path)?))
+        } else {
+            Reader::Terms(Box::new(Terms {
+                path: path.to_owned(),
+                reader: OrdinalReader::new(path, source.missing.is_some()),
+                missing: source.missing_term()?,
+                segment: None,
+                numbers: Vec::new(),
+                pool: TermPool::default(),
+                term: Vec::new(),
+            }))
+        };
+        let filter = filter.filter(|filter| !filter.allows_all());
+        Ok(KeyReader { source, reader, filter, ids: Vec::new(), positions: Vec::new() })
+    }
+
+    pub fn begin(&mut self, view: &'s SegmentView, budget: &Budget) -> Result<()> {
+        let is_mapped = self.source.is_mapped();
+        match &mut self.reader {
+            Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
+            Reader::Terms(terms) => {
+                let count = terms.reader.begin(&view.segment, is_mapped)?;
+                terms.segment = Some(&*view.segment);
+                budget.spend((count.saturating_sub(terms.numbers.capacity()) * 8) as u64)?;
+                terms.numbers.clear();
+                terms.numbers.resize(count, UNKNOWN);
+                Ok(())
+            }
+        }
+    }
+
+    /// The ids of `docs`: each once a document, those of a document in the order of the column.
+    pub fn load(&mut self, docs: &[DocId], budget: &Budget) -> Result<Values<'_, i64>> {
+        self.ids.clear();
+        self.positions.clear();
+        let (ids, positions, filter) = (&mut self.ids, &mut self.positions, self.filter);
+        match &mut self.reader {
+            Reader::Numbers(reader) => {
+                let values = reader.load(docs)?;
+                if values.positions.is_none() && filter.is_none() {
+                    ids.extend_from_slice(values.values);
+                    return Ok(Values { values: &self.ids, positions: None });
+                }
+                for (at, &value) in values.values.iter().enumerate() {
+                    let position = values.positions.map_or(at as u32, |positions| positions[at]);
+                    let is_repeated = positions.last() == Some(&position) && ids.last() == Some(&value);
+                    if !is_repeated && filter.is_none_or(|filter| filter.allows_number(value)) {
+                        ids.push(value);
+                        positions.push(position);
+                    }
+                }
+            }
+            Reader::Terms(terms) => {
+                let Terms { reader, numbers, pool, segment, missing, path, term } = &mut **terms;
+                let missing_ordinal = reader.missing_ordinal();
+                let values = reader.load(docs)?;
+                for (at, &ordinal) in values.values.iter().enumerate() {
+                    let known = numbers[ordinal as usize];
+                    let id = if known != UNKNOWN {
+                        known
+                    } else {
+                        if Some(ordinal) == missing_ordinal {
+                            term.clear();
+                            term.extend_from_slice(missing.as_deref().unwrap_or_default());
+                        } else if let Some(segment) = segment
+                            && let Some(terms) = segment.terms(path)?
+                        {
+                            terms.term(u64::from(ordinal), term)?;
+                        }
+                        let id = match filter.is_none_or(|filter| filter.allows_term(term)) {
+                            true => i64::from(pool.number(term, budget)?),
+                            false => REFUSED,
+                        };
+                        numbers[ordinal as usize] = id;
+                        id
+                    };
+                    if id != REFUSED {
+                        ids.push(id);
+                        positions.push(values.positions.map_or(at as u32, |positions| positions[at]));
+                    }
+                }
+            }
+        }
+        Ok(Values { values: &self.ids, positions: Some(&self.positions) })
+    }
+
+    pub fn key(&self, id: i64) -> Key {
+        match &self.reader {
+            Reader::Numbers(_) if self.source.is_floating() => Key::Double(self.source.decode(id)),
+            Reader::Numbers(_) => Key::Long(id),
+            Reader::Terms(terms) => Key::Term(terms.pool.term(id as u32).into()),
+        }
+    }
+
+    /// Order of two keys by their ids.
+    pub fn compare(&self, left: i64, right: i64) -> Ordering {
+        match &self.reader {
+            Reader::Numbers(_) => left.cmp(&right),
+            Reader::Terms(terms) => terms.pool.term(left as u32).cmp(terms.pool.term(right as u32)),
+        }
+    }
+
+    /// The id of a key, whether it was met or not.
+    pub fn id(&mut self, key: &Key, budget: &Budget) -> Result<Option<i64>> {
+        Ok(match (&mut self.reader, key) {
+            (Reader::Numbers(_), Key::Long(value)) => Some(*value),
+            (Reader::Terms(terms), Key::Term(term)) => Some(i64::from(terms.pool.number(term, budget)?)),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,345 @@
+//! `top_hits`: the best documents of every bucket. Source: Elasticsearch's `TopHitsAggregationBuilder`, `TopHitsAggregator`,
+//! `InternalTopHits`.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use limber_mapping::RequestError;
+use limber_segment::{DocId, SegmentView};
+use serde_json::{Map, Value, json};
+
+use super::super::bind::Bound;
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::entries::Entries;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::tree::{Aggregation, Kind};
+use crate::collect::{BoundSort, Hit, KeyReader, SortKey, bind_sorts, compare_keys};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::fetch::{self, Searched};
+use crate::json;
+use crate::query::BoundQuery;
+use crate::request::{SearchRequest, UrlParameters};
+use crate::response::SearchHit;
+use crate::score::float_to_json;
+use crate::shard::bases;
+
+const SIZE: u32 = 3;
+
+/// Elasticsearch's default of `index.max_inner_result_window`.
+const WINDOW_MAX: u64 = 100;
+
+/// What may be asked of the hits: the options of a search that shape its hits.
+const OPTIONS: &[&str] = &[
+    "_source",
+    "docvalue_fields",
+    "explain",
+    "fields",
+    "from",
+    "highlight",
+    "script_fields",
+    "seq_no_primary_term",
+    "size",
+    "sort",
+    "stored_fields",
+    "track_scores",
+    "version",
+];
+
+#[derive(Debug, Clone)]
+pub struct TopHits {
+    name: String,
+    request: SearchRequest,
+}
+
+impl TopHits {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let body = options.take_all();
+        if let Some((option, value)) = body.iter().find(|(option, _)| !OPTIONS.contains(&option.as_str())) {
+            return Err(json::unknown_key(option, value));
+        }
+        let mut request = SearchRequest::parse(&Value::Object(body), &UrlParameters::default())?;
+        request.size.get_or_insert(SIZE);
+        Ok(Kind::own(TopHits { name: options.name.clone(), request }))
+    }
+
+    fn kept(&self) -> usize {
+        self.request.from() as usize + self.request.size() as usize
+    }
+
+    /// Whether sort values are shown and decide.
+    fn has_sort(&self) -> bool {
+        !self.request.sort.is_empty() && !self.request.is_by_score()
+    }
+}
+
+impl Definition for TopHits {
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn needs_scores(&self) -> bool {
+        self.request.is_by_score()
+            || self.request.track_scores
+            || self.request.sort.iter().any(|sort| sort.is_score())
+    }
+
+    fn needs_search_query(&self) -> bool {
+        true
+    }
+
+    fn check_on_shard(&self, _: &Bound, _: &ShardSnapshot) -> Result<()> {
+        let wanted = u64::from(self.request.from()) + u64::from(self.request.size());
+        if wanted <= WINDOW_MAX {
+            return Ok(());
+        }
+        Err(RequestError::illegal_argument(format!(
+            "Top hits result window is too large, the top hits aggregator [{}]'s from + size must be less than or equal to: [{WINDOW_MAX}] \
+             but was [{wanted}]. This limit can be set by changing the [index.max_inner_result_window] index level setting.",
+            self.name
+        ))
+        .into())
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, shard, budget, .. } = place;
+        for wanted in &self.request.docvalue_fields {
+            if let Some(field) = shard.mapping.field(&wanted.field) {
+                crate::collect::check_column(field, shard)?;
+            }
+        }
+        let sorts = if self.has_sort() { bind_sorts(&self.request.sort, shard)? } else { Vec::new() };
+        Ok(Box::new(TopHitsCollector {
+            definition: self,
+            query: bound.search_query.as_ref().expect("bound with the aggregation"),
+            sorts,
+            shard,
+            bases: bases(shard),
+            segment: 0,
+            next_segment: 0,
+            readers: Readers(Vec::new()),
+            columns: Vec::new(),
+            buckets: Vec::new(),
+            budget,
+        }))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        let mut all = TopHitsFound::default();
+        for part in parts.into_iter().filter_map(Partial::into_own::<TopHitsFound>) {
+            all.total += part.total;
+            all.max_score = all.max_score.max(part.max_score);
+            if all.sorts.is_empty() {
+                all.sorts = part.sorts;
+            }
+            all.hits.extend(part.hits);
+        }
+        let sorts = std::mem::take(&mut all.sorts);
+        // Stable: equal hits stay in the order of the shards.
+        all.hits.sort_by(|left, right| match sorts.is_empty() {
+            true => right.score.total_cmp(&left.score),
+            false => compare_keys(&sorts, &left.keys, &right.keys),
+        });
+        let from = self.request.from() as usize;
+        all.hits = all.hits.into_iter().skip(from).take(self.request.size() as usize).collect();
+        Ok(Partial::own(all))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Some(found) = partial.as_own::<TopHitsFound>() else { return };
+        let max_score = match found.max_score.is_finite() {
+            true => float_to_json(found.max_score),
+            false => Value::Null,
+        };
+        let hits: Vec<Value> = found.hits.iter().map(|hit| hit.fetched.to_json(renderer.node_id)).collect();
+        out.insert(
+            "hits".into(),
+            json!({
+                "total": { "value": found.total, "relation": "eq" },
+                "max_score": max_score,
+                "hits": hits,
+            }),
+        );
+    }
+}
+
+#[derive(Debug, Clone)]
+struct FoundHit {
+    fetched: SearchHit,
+    keys: Box<[SortKey]>,
+    score: f32,
+}
+
+#[derive(Debug, Clone)]
+struct TopHitsFound {
+    total: u64,
+    /// Negative infinity: no scores.
+    max_score: f32,
+    /// Best first; fetched.
+    hits: Vec<FoundHit>,
+    sorts: Vec<BoundSort>,
+}
+
+impl Default for TopHitsFound {
+    fn default() -> TopHitsFound {
+        TopHitsFound { total: 0, max_score: f32::NEG_INFINITY, hits: Vec::new(), sorts: Vec::new() }
+    }
+}
+
+/// One bucket so far.
+#[derive(Debug)]
+struct Best {
+    total: u64,
+    max_score: f32,
+    /// Of the segments before, best first.
+    hits: Vec<Hit>,
+    /// Of this segment, best first: keys that sort ascending, document, score.
+    here: Vec<(Box<[i64]>, DocId, f32)>,
+}
+
+impl Best {
+    fn new() -> Best {
+        Best { total: 0, max_score: f32::NEG_INFINITY, hits: Vec::new(), here: Vec::new() }
+    }
+}
+
+struct Readers<'s>(Vec<KeyReader<'s>>);
+
+impl fmt::Debug for Readers<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} sort keys", self.0.len())
+    }
+}
+
+#[derive(Debug)]
+struct TopHitsCollector<'s> {
+    definition: &'s TopHits,
+    query: &'s BoundQuery,
+    /// None: by score.
+    sorts: Vec<BoundSort>,
+    shard: &'s ShardSnapshot,
+    bases: Vec<u64>,
+    segment: u32,
+    next_segment: u32,
+    readers: Readers<'s>,
+    columns: Vec<Vec<i64>>,
+    buckets: Vec<Best>,
+    budget: &'s Budget,
+}
+
+impl<'s> Collector<'s> for TopHitsCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        // Segments come in the order of the snapshot, but not all need come.
+        let rest = self.shard.segments.iter().enumerate().skip(self.next_segment as usize);
+        let place =
+            rest.into_iter().find(|(_, other)| std::ptr::eq(*other, view)).map(|(place, _)| place as u32);
+        self.segment = place.unwrap_or(self.next_segment);
+        self.next_segment = self.segment + 1;
+        let base = self.bases[self.segment as usize];
+        let open = |sort: &BoundSort| KeyReader::open(sort, &view.segment, base);
+        self.readers = Readers(self.sorts.iter().map(open).collect::<Result<_>>()?);
+        self.columns.resize_with(self.readers.0.len(), Vec::new);
+        Ok(())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.buckets.len() {
+            let more = (entries.bucket_count - self.buckets.len()) as u64;
+            self.budget.spend(more * size_of::<Best>() as u64)?;
+            self.buckets.resize_with(entries.bucket_count, Best::new);
+        }
+        for (reader, column) in self.readers.0.iter_mut().zip(&mut self.columns) {
+            reader.read(entries.docs, entries.scores, column)?;
+        }
+        let kept = self.definition.kept();
+        let is_scored = self.definition.needs_scores();
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            let best = &mut self.buckets[entries.bucket(entry) as usize];
+            best.total += 1;
+            let score = entries.score(position);
+            if is_scored {
+                best.max_score = best.max_score.max(score);
+            }
+            let columns = &self.columns;
+            let compare = |other: &(Box<[i64]>, DocId, f32)| match columns.is_empty() {
+                true => other.2.total_cmp(&score).reverse(),
+                false => columns
+                    .iter()
+                    .zip(&other.0)
+                    .map(|(column, key)| key.cmp(&column[position]))
+                    .find(|ordering| ordering.is_ne())
+                    .unwrap_or(Ordering::Equal),
+            };
+            // Documents ascend: among equals the earlier stays before.
+            if best.here.len() >= kept && best.here.last().is_none_or(|worst| compare(worst).is_le()) {
+                continue;
+            }
+            let at = best.here.partition_point(|other| compare(other).is_le());
+            let keys = columns.iter().map(|column| column[position]).collect();
+            if best.here.len() >= kept {
+                best.here.pop();
+            } else {
+                self.budget.spend(HIT_BYTES + 24 * columns.len() as u64)?;
+            }
+            best.here.insert(at, (keys, entries.docs[position], score));
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        let (segment, base, kept) = (self.segment, self.bases[self.segment as usize], self.definition.kept());
+        let sorts = &self.sorts;
+        for best in self.buckets.iter_mut().filter(|best| !best.here.is_empty()) {
+            for (keys, doc, score) in best.here.drain(..) {
+                let keys = keys.iter().zip(&self.readers.0).map(|(key, reader)| reader.global(*key));
+                let keys = keys.collect::<Result<_>>()?;
+                best.hits.push(Hit { segment, doc, shard_doc: base + u64::from(doc), score, keys });
+            }
+            best.hits.sort_by(|left, right| match sorts.is_empty() {
+                true => right.score.total_cmp(&left.score),
+                false => compare_keys(sorts, &left.keys, &right.keys),
+            });
+            best.hits.truncate(kept);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let mut partials = Vec::with_capacity(buckets.len());
+        for &bucket in buckets {
+            let best = self.buckets.get_mut(bucket as usize);
+            let Some(best) = best else {
+                partials.push(Partial::own(TopHitsFound::default()));
+                continue;
+            };
+            let searched = Searched { query: self.query, sorts: &self.sorts };
+            let request = &self.definition.request;
+            let hits = std::mem::take(&mut best.hits);
+            let fetched =
+                fetch::fetch_hits(self.shard, searched, &hits, request, self.definition.has_sort())?;
+            let bytes = |hit: &SearchHit| {
+                fetch::HIT_BYTES + 2 * hit.source.as_ref().map_or(0, |source| source.len() as u64)
+            };
+            self.budget.spend(fetched.iter().map(bytes).sum())?;
+            let hits = hits.into_iter().zip(fetched);
+            partials.push(Partial::own(TopHitsFound {
+                total: best.total,
+                max_score: best.max_score,
+                hits: hits
+                    .map(|(hit, fetched)| FoundHit { fetched, keys: hit.keys, score: hit.score })
+                    .collect(),
+                sorts: self.sorts.clone(),
+            }));
+        }
+        Ok(partials)
+    }
+}
+
+/// Of a hit while it is among the best.
+const HIT_BYTES: u64 = 128;

@@ -1,0 +1,10 @@
+//! Aggregations over a part of the documents: which documents speak for all?
+
+mod best;
+mod diversified;
+mod random;
+mod sampler;
+
+pub use diversified::DiversifiedSampler;
+pub use random::RandomSampler;
+pub use sampler::Sampler;

@@ -1,0 +1,295 @@
+//! `random_sampler`: documents chosen by chance, counts and sums scaled up again.
+//!
+//! Source: Elasticsearch's `RandomSamplerAggregationBuilder`, `InternalRandomSampler`, `SamplingContext`. Elasticsearch skips documents by
+//! geometrically distributed gaps before the query is asked; here each document's own hash decides, which chooses with the same
+//! probability and does not depend on the segments.
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Emitted, Entries};
+use super::super::format::double;
+use super::super::options::Options;
+use super::super::partial::{Bucket, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::tree::{Aggregation, Kind};
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct RandomSampler {
+    probability: f64,
+    seed: Option<i32>,
+    shard_seed: Option<i32>,
+}
+
+/// What can be scaled up; the others refuse to be below.
+const SCALABLE: &[&str] = &[
+    "adjacency_matrix",
+    "auto_date_histogram",
+    "avg",
+    "cardinality",
+    "composite",
+    "date_histogram",
+    "date_range",
+    "extended_stats",
+    "filter",
+    "filters",
+    "histogram",
+    "ip_range",
+    "max",
+    "median_absolute_deviation",
+    "min",
+    "matrix_stats",
+    "multi_terms",
+    "percentile_ranks",
+    "percentiles",
+    "range",
+    "rare_terms",
+    "significant_terms",
+    "significant_text",
+    "stats",
+    "sum",
+    "terms",
+    "top_hits",
+    "value_count",
+    "weighted_avg",
+];
+
+impl RandomSampler {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let is_given = options.has("probability");
+        let probability = options.double("probability")?;
+        let seed = options.int("seed")?;
+        let shard_seed = options.int("shard_seed")?;
+        // Left out, it is missed once the aggregations below are known.
+        let probability = probability.unwrap_or(0.0);
+        let is_allowed = !is_given || (probability > 0.0 && probability <= 0.5) || probability == 1.0;
+        if !is_allowed {
+            let reason = format!(
+                "[probability] must be between 0.0 and 0.5 or exactly 1.0, was [{}]",
+                limber_mapping::number::java_double(probability)
+            );
+            return Err(options.refused("probability", reason));
+        }
+        Ok(Kind::own(RandomSampler { probability, seed, shard_seed }))
+    }
+}
+
+fn check_below(own: &Aggregation, list: &[Aggregation]) -> std::result::Result<(), RequestError> {
+    for below in list {
+        if !SCALABLE.contains(&below.type_name) {
+            return Err(RequestError::illegal_argument(format!(
+                "[random_sampler] aggregation [{}] does not support sampling [{}] aggregation [{}]",
+                own.name, below.type_name, below.name
+            )));
+        }
+        check_below(own, &below.subs)?;
+    }
+    Ok(())
+}
+
+impl Definition for RandomSampler {
+    fn is_single_bucket(&self) -> bool {
+        true
+    }
+
+    fn check_place(
+        &self,
+        own: &Aggregation,
+        parents: &[&Aggregation],
+    ) -> std::result::Result<(), RequestError> {
+        let refused = |what: &str| {
+            Err(RequestError::illegal_argument(format!("[random_sampler] aggregation [{}] {what}", own.name)))
+        };
+        if !parents.is_empty() {
+            return refused("cannot have a parent aggregation");
+        }
+        if own.subs.is_empty() {
+            return refused("must have sub-aggregations");
+        }
+        if self.probability == 0.0 {
+            return refused("must have [probability] set");
+        }
+        check_below(own, &own.subs)
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let seed = self.seed.unwrap_or(place.budget.context.now_millis as i32);
+        let shard = match self.shard_seed {
+            Some(own) => u64::from(own as u32),
+            None => u64::from(place.shard.shard) ^ mixed(foldhash_of(&place.shard.index.uuid)),
+        };
+        Ok(Box::new(RandomCollector {
+            salt: mixed(u64::from(seed as u32) << 32 ^ shard),
+            // Hashes below this are chosen.
+            limit: (self.probability * 2f64.powi(64)) as u64,
+            is_everything: self.probability >= 1.0,
+            seed,
+            base: 0,
+            doc_count: 0,
+            next_base: 0,
+            subs: place.subs,
+            emitted: Emitted::default(),
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let samples: Vec<Sample> = parts.into_iter().filter_map(Partial::into_own).collect();
+        let seed = samples.first().map_or(0, |sample| sample.seed);
+        let singles = samples.into_iter().map(|sample| Partial::Single(sample.bucket)).collect();
+        let Partial::Single(mut bucket) = reducer.single(own, singles)? else { return Ok(Partial::Absent) };
+        if self.probability < 1.0 {
+            bucket.doc_count = scaled(bucket.doc_count, self.probability);
+            bucket.subs.iter_mut().for_each(|sub| sub.scale(self.probability));
+        }
+        Ok(Partial::own(Sample { seed, bucket }))
+    }
+
+    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &super::super::bind::Shape) -> String {
+        "random_sampler".to_owned()
+    }
+
+    fn buckets_mut<'p>(&self, partial: &'p mut Partial) -> Vec<&'p mut Vec<Partial>> {
+        partial.as_own_mut::<Sample>().map(|sample| &mut sample.bucket.subs).into_iter().collect()
+    }
+
+    fn single<'p>(&self, partial: &'p Partial) -> Option<&'p Bucket> {
+        partial.as_own::<Sample>().map(|sample| &sample.bucket)
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Some(sample) = partial.as_own::<Sample>() else { return };
+        out.insert("seed".into(), sample.seed.into());
+        out.insert("probability".into(), double(self.probability));
+        out.extend(renderer.bucket(Map::new(), sample.bucket.doc_count, &sample.bucket.subs));
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Sample {
+    seed: i32,
+    bucket: Bucket,
+}
+
+/// A count of a sample as one of everything.
+pub fn scaled(count: u64, probability: f64) -> u64 {
+    (count as f64 / probability).round() as u64
+}
+
+impl Partial {
+    /// Makes counts and sums of a sample those of everything; what does not grow with the number of documents stays.
+    fn scale(&mut self, probability: f64) {
+        let below = |subs: &mut Vec<Partial>| subs.iter_mut().for_each(|sub| sub.scale(probability));
+        let count = |count: &mut u64| *count = scaled(*count, probability);
+        match self {
+            Partial::Metric(state) => {
+                count(&mut state.count);
+                state.sum /= probability;
+                state.sum_of_squares /= probability;
+            }
+            Partial::Terms(terms) => {
+                count(&mut terms.other_doc_count);
+                if terms.error > 0 {
+                    terms.error = scaled(terms.error as u64, probability) as i64;
+                }
+                for bucket in &mut terms.buckets {
+                    count(&mut bucket.doc_count);
+                    if bucket.error > 0 {
+                        bucket.error = scaled(bucket.error as u64, probability) as i64;
+                    }
+                    below(&mut bucket.subs);
+                }
+            }
+            Partial::Histogram(buckets) => {
+                for bucket in buckets {
+                    count(&mut bucket.doc_count);
+                    below(&mut bucket.subs);
+                }
+            }
+            Partial::Fixed(buckets) => {
+                for bucket in buckets {
+                    count(&mut bucket.doc_count);
+                    below(&mut bucket.subs);
+                }
+            }
+            Partial::Single(bucket) => {
+                count(&mut bucket.doc_count);
+                below(&mut bucket.subs);
+            }
+            Partial::List(list) => {
+                count(&mut list.other_doc_count);
+                count(&mut list.doc_count);
+                for bucket in &mut list.buckets {
+                    count(&mut bucket.doc_count);
+                    below(&mut bucket.subs);
+                }
+            }
+            Partial::Cardinality(_) | Partial::Distribution(_) | Partial::Own(_) | Partial::Absent => {}
+        }
+    }
+}
+
+/// SplitMix64's finalizer (Steele, Lea and Flood, 2014).
+fn mixed(mut bits: u64) -> u64 {
+    bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+fn foldhash_of(text: &str) -> u64 {
+    use std::hash::BuildHasher;
+    foldhash::fast::FixedState::default().hash_one(text)
+}
+
+#[derive(Debug)]
+struct RandomCollector<'s> {
+    salt: u64,
+    limit: u64,
+    is_everything: bool,
+    seed: i32,
+    /// Number of the segment's first document among those of the shard.
+    base: u64,
+    next_base: u64,
+    doc_count: u64,
+    subs: Subs<'s>,
+    emitted: Emitted,
+}
+
+impl<'s> Collector<'s> for RandomCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.base = self.next_base;
+        self.next_base += u64::from(view.doc_count());
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if self.is_everything {
+            self.doc_count += entries.len() as u64;
+            return self.subs.collect(entries);
+        }
+        self.emitted.clear();
+        for entry in 0..entries.len() {
+            let doc = self.base + u64::from(entries.docs[entries.position(entry)]);
+            if mixed(self.salt ^ doc.wrapping_mul(0x2545_f491_4f6c_dd1d)) < self.limit {
+                self.doc_count += 1;
+                self.emitted.push(entry, entries.bucket(entry));
+            }
+        }
+        self.subs.collect(&self.emitted.batch(entries, entries.bucket_count))
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let (seed, doc_count) = (self.seed, self.doc_count);
+        let sample = |subs| Partial::own(Sample { seed, bucket: Bucket { doc_count, subs } });
+        Ok(self.subs.finish(buckets)?.into_iter().map(sample).collect())
+    }
+}

@@ -1,0 +1,153 @@
+//! `sampler`: the best-scoring documents of every shard. Source: Elasticsearch's `SamplerAggregationBuilder`, `SamplerAggregator`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
+use super::super::entries::Entries;
+use super::super::options::Options;
+use super::super::partial::{Bucket, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::tree::{Aggregation, Kind};
+use super::best::{Ranked, Segments, each, keep, replay};
+use crate::error::Result;
+
+pub const SHARD_SIZE: i32 = 100;
+
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    shard_size: i32,
+}
+
+impl Sampler {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let shard_size = options.int("shard_size")?.unwrap_or(SHARD_SIZE);
+        match options.first_left() {
+            Some(option) => Err(RequestError::parsing(format!(
+                "Unsupported property \"{option}\" for aggregation \"{}",
+                options.name
+            ))),
+            None => Ok(Kind::own(Sampler { shard_size })),
+        }
+    }
+}
+
+/// Samples are good only for what is below.
+pub fn check_subs(own: &Aggregation) -> std::result::Result<(), RequestError> {
+    match own.subs.is_empty() {
+        true => {
+            Err(RequestError::illegal_argument("Sampler aggregation must be used with child aggregations."))
+        }
+        false => Ok(()),
+    }
+}
+
+/// A shard's number of documents, which must be one.
+pub fn shard_size(size: i32) -> Result<usize> {
+    match usize::try_from(size) {
+        Ok(size) if size > 0 => Ok(size),
+        _ => Err(RequestError::illegal_argument(format!(
+            "numHits must be > 0; please use TotalHitCountCollectorManager if you just need the total hit count, got [shard_size] [{size}]"
+        ))
+        .into()),
+    }
+}
+
+impl Definition for Sampler {
+    fn needs_scores(&self) -> bool {
+        true
+    }
+
+    fn is_single_bucket(&self) -> bool {
+        true
+    }
+
+    fn check_place(&self, own: &Aggregation, _: &[&Aggregation]) -> std::result::Result<(), RequestError> {
+        check_subs(own)
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(SamplerCollector {
+            shard_size: shard_size(self.shard_size)?,
+            segments: Segments::default(),
+            heaps: Vec::new(),
+            counts: Vec::new(),
+            subs: place.subs,
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        reducer.single(own, parts)
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        renderer.single(partial, out);
+    }
+}
+
+#[derive(Debug)]
+struct SamplerCollector<'s> {
+    shard_size: usize,
+    segments: Segments<'s>,
+    /// By bucket, the worst first.
+    heaps: Vec<BinaryHeap<Reverse<Ranked>>>,
+    /// By bucket, once settled.
+    counts: Vec<u64>,
+    subs: Subs<'s>,
+    budget: &'s Budget,
+}
+
+impl<'s> Collector<'s> for SamplerCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.segments.0.push(view);
+        Ok(())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.heaps.len() {
+            self.budget.spend((entries.bucket_count - self.heaps.len()) as u64 * 24)?;
+            self.heaps.resize_with(entries.bucket_count, BinaryHeap::new);
+        }
+        let segment = self.segments.last();
+        for (_, bucket, found) in each(entries, segment) {
+            keep(&mut self.heaps[bucket as usize], self.shard_size, found, self.budget)?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let heaps = std::mem::take(&mut self.heaps);
+        if heaps.is_empty() {
+            return Ok(());
+        }
+        self.counts = heaps.iter().map(|heap| heap.len() as u64).collect();
+        let buckets = heaps.into_iter().zip(0u32..);
+        let chosen =
+            buckets.flat_map(|(heap, bucket)| heap.into_iter().map(move |Reverse(found)| (bucket, found)));
+        replay(chosen.collect(), &self.segments, self.counts.len(), &mut self.subs, self.budget)?;
+        self.subs.settle()
+    }
+
+    fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        if path.is_empty() {
+            return self.counts.get(bucket as usize).map_or(0.0, |&count| count as f64);
+        }
+        self.subs.order_value_below(path, value, bucket)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        self.settle()?;
+        let results = self.subs.finish(buckets)?;
+        let count = |bucket: u32| self.counts.get(bucket as usize).copied().unwrap_or(0);
+        let single = |(&bucket, subs)| Partial::Single(Bucket { doc_count: count(bucket), subs });
+        Ok(buckets.iter().zip(results).map(single).collect())
+    }
+}

@@ -1,0 +1,288 @@
+//! `multi_terms`: `terms` over the combinations of several fields' values.
+//!
+//! Source: Elasticsearch's `MultiTermsAggregationBuilder`, `MultiTermsAggregator`, `InternalMultiTerms`.
+
+use std::cmp::Ordering;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Emitted, Entries};
+use super::super::format::{Format, double};
+use super::super::key_reader::KeyReader;
+use super::super::list::key_text;
+use super::super::options::{Options, ValuesOptions};
+use super::super::order::BucketOrder;
+use super::super::partial::{Key, Partial, TermKey};
+use super::super::reduce::Reducer;
+use super::super::render::{Renderer, term_text};
+use super::super::source::{Accepts, Source};
+use super::super::tree::{Aggregation, Kind};
+use super::number::terms_partial;
+use super::reduce::reduce_terms;
+use super::request::Terms;
+use super::select::{Candidate, Selected, select};
+use crate::error::Result;
+
+/// Fields of one aggregation.
+const FIELD_COUNT_MAX: usize = 64;
+
+/// Combinations that one document may make.
+const COMBINATIONS_MAX: usize = 1 << 20;
+
+#[derive(Debug, Clone)]
+pub struct MultiTerms {
+    fields: Vec<ValuesOptions>,
+    request: Terms,
+}
+
+impl MultiTerms {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let list = match options.take("terms") {
+            None => Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(other) => return Err(options.wrong_type("terms", &other)),
+        };
+        if !(2..=FIELD_COUNT_MAX).contains(&list.len()) {
+            return Err(RequestError::illegal_argument(format!(
+                "The [terms] parameter in the aggregation [{}] must be present and have at least 2 fields or scripts.",
+                options.name
+            )));
+        }
+        let mut fields = Vec::with_capacity(list.len());
+        for field in list {
+            let Value::Object(map) = field else { return Err(options.wrong_type("terms", &field)) };
+            let mut own = Options::new("multi_terms", &options.name, map);
+            let values = ValuesOptions::parse_with_zone(&mut own);
+            let values = values.and_then(|values| own.finish().map(|()| values));
+            fields.push(values.map_err(|cause| options.failed("terms", cause))?);
+        }
+        let request = Terms::read(options, ValuesOptions::default())?;
+        Ok(Kind::own(MultiTerms { fields, request }))
+    }
+}
+
+impl Definition for MultiTerms {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        self.fields.iter().map(|values| (values, Accepts::Anything)).collect()
+    }
+
+    fn order(&self) -> Option<&BucketOrder> {
+        Some(&self.request.order)
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let sources = place.bound.sources().iter();
+        let readers: Vec<KeyReader<'s>> =
+            sources.map(|source| KeyReader::new(source, None)).collect::<Result<_>>()?;
+        Ok(Box::new(MultiCollector {
+            request: &self.request,
+            columns: readers.iter().map(|_| Column::default()).collect(),
+            width: readers.len(),
+            readers,
+            cells: Vec::new(),
+            numbers: HashTable::new(),
+            hasher: FixedState::default(),
+            table: BucketTable::default(),
+            subs: place.subs,
+            emitted: Emitted::default(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let terms = |part| match part {
+            Partial::Terms(terms) => Some(terms),
+            _ => None,
+        };
+        let shards = parts.into_iter().filter_map(terms).collect();
+        reduce_terms(&self.request, own, shards, reducer).map(Partial::Terms)
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Partial::Terms(terms) = partial else { return };
+        out.insert("doc_count_error_upper_bound".into(), terms.error.into());
+        out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
+        let sources = &renderer.shape.sources;
+        let format = |place: usize| sources.get(place).map_or(&Format::Raw, |source: &Source| &source.format);
+        let buckets = terms.buckets.iter().map(|bucket| {
+            let TermKey::Several(keys) = &bucket.key else { return Value::Null };
+            let shown = keys.iter().enumerate().map(|(place, key)| part_json(key, format(place)));
+            let texts: Vec<String> =
+                keys.iter().enumerate().map(|(place, key)| key_text(key, format(place))).collect();
+            let mut head = Map::new();
+            head.insert("key".into(), shown.collect());
+            head.insert("key_as_string".into(), texts.join("|").into());
+            if self.request.show_error {
+                head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
+            }
+            Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs))
+        });
+        let buckets = buckets.collect();
+        out.insert("buckets".into(), buckets);
+    }
+}
+
+/// One part of a key: what has a form of its own as text, booleans as such.
+fn part_json(key: &Key, format: &Format) -> Value {
+    match (key, format) {
+        (Key::Missing, _) => Value::Null,
+        (Key::Term(term), format) => term_text(term, format).into(),
+        (Key::Long(value), Format::Raw) => (*value).into(),
+        (Key::Double(value), Format::Raw) => double(*value),
+        (Key::Long(value), Format::Boolean) => (*value != 0).into(),
+        (key, format) => key_text(key, format).into(),
+    }
+}
+
+/// The ids of one field for a batch: those of the document at place `p` are `ids[starts[p]..starts[p + 1]]`.
+#[derive(Debug, Default)]
+struct Column {
+    ids: Vec<i64>,
+    starts: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct MultiCollector<'s> {
+    request: &'s Terms,
+    readers: Vec<KeyReader<'s>>,
+    columns: Vec<Column>,
+    width: usize,
+    /// Combinations by number: an id for each field.
+    cells: Vec<i64>,
+    numbers: HashTable<u32>,
+    hasher: FixedState,
+    table: BucketTable,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    budget: &'s Budget,
+}
+
+impl<'s> MultiCollector<'s> {
+    fn number(&mut self, wanted: &[i64]) -> Result<u32> {
+        let hash = self.hasher.hash_one(wanted);
+        let (cells, width, hasher) = (&mut self.cells, self.width, &self.hasher);
+        let is_it = |number: &u32| &cells[*number as usize * width..(*number as usize + 1) * width] == wanted;
+        if let Some(&number) = self.numbers.find(hash, is_it) {
+            return Ok(number);
+        }
+        self.budget.spend(width as u64 * 8 + 8)?;
+        let number = (cells.len() / width) as u32;
+        cells.extend_from_slice(wanted);
+        let cells = &*cells;
+        self.numbers.insert_unique(hash, number, |&number| {
+            hasher.hash_one(&cells[number as usize * width..(number as usize + 1) * width])
+        });
+        Ok(number)
+    }
+
+    fn combination(&self, bucket: u32) -> &[i64] {
+        let number = self.table.key(bucket) as usize;
+        &self.cells[number * self.width..(number + 1) * self.width]
+    }
+
+    fn compare(&self, left: u32, right: u32) -> Ordering {
+        let (left, right) = (self.combination(left), self.combination(right));
+        let pairs = self.readers.iter().zip(left.iter().zip(right));
+        pairs
+            .map(|(reader, (&left, &right))| reader.compare(left, right))
+            .find(|ordering| ordering.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+}
+
+impl<'s> Collector<'s> for MultiCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.readers.iter_mut().try_for_each(|reader| reader.begin(view, self.budget))?;
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        for (reader, column) in self.readers.iter_mut().zip(&mut self.columns) {
+            let values = reader.load(entries.docs, self.budget)?;
+            column.ids.clear();
+            column.ids.extend_from_slice(values.values);
+            values.starts(entries.docs.len(), &mut column.starts);
+        }
+        self.emitted.clear();
+        let mut combination = vec![0i64; self.width];
+        let mut places = vec![0usize; self.width];
+        // Neighbours often repeat a combination.
+        let (mut last, mut last_number) = (Vec::new(), 0);
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            let mut combinations = 1usize;
+            for (place, column) in self.columns.iter().enumerate() {
+                let (start, end) = (column.starts[position] as usize, column.starts[position + 1] as usize);
+                combinations = combinations.saturating_mul(end - start);
+                places[place] = start;
+                combination[place] = column.ids.get(start).copied().unwrap_or(0);
+            }
+            if combinations > COMBINATIONS_MAX {
+                return Err(RequestError::illegal_argument(format!(
+                    "a document has more than {COMBINATIONS_MAX} combinations of values in a [multi_terms] aggregation"
+                ))
+                .into());
+            }
+            for _ in 0..combinations {
+                if last != combination {
+                    last_number = self.number(&combination)?;
+                    last.clone_from(&combination);
+                }
+                let bucket = self.table.bucket(entries.bucket(entry), i64::from(last_number), self.budget)?;
+                self.table.counts[bucket as usize] += 1;
+                self.emitted.push(entry, bucket);
+                // The next combination: the last field turns fastest.
+                for (place, column) in self.columns.iter().enumerate().rev() {
+                    let (start, end) =
+                        (column.starts[position] as usize, column.starts[position + 1] as usize);
+                    places[place] += 1;
+                    if places[place] < end {
+                        combination[place] = column.ids[places[place]];
+                        break;
+                    }
+                    places[place] = start;
+                    combination[place] = column.ids[start];
+                }
+            }
+        }
+        if !self.subs.is_empty() && self.table.len() > 0 {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        self.subs.settle()?;
+        let table = &self.table;
+        let selected: Vec<Selected> = table
+            .by_parent(parents)
+            .into_iter()
+            .map(|buckets| {
+                let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
+                let candidates = buckets.into_iter().map(candidate).collect();
+                select(candidates, self.request, &self.subs, |left, right| self.compare(left, right))
+            })
+            .collect();
+        let kept: Vec<u32> =
+            selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
+        let mut subs = self.subs.finish(&kept)?.into_iter();
+        let key = |bucket: u32| {
+            let ids = self.combination(bucket).iter();
+            TermKey::Several(ids.zip(&self.readers).map(|(&id, reader)| reader.key(id)).collect())
+        };
+        Ok(selected.into_iter().map(|selected| terms_partial(selected, key, &mut subs)).collect())
+    }
+}

@@ -1,0 +1,210 @@
+//! `rare_terms`: values that few documents have. Source: Elasticsearch's `RareTermsAggregationBuilder`, `InternalRareTerms`.
+//!
+//! Elasticsearch remembers frequent values in cuckoo filters that sometimes take a rare value for a frequent one; here shards tell of their
+//! frequent values by 64-bit hashes, so that `precision` has nothing to trade.
+
+use std::collections::HashSet;
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::bind::{Bound, Shape};
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::deferred::Deferred;
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Emitted, Entries};
+use super::super::key_reader::KeyReader;
+use super::super::list::{groups, lists, push_key, render_buckets};
+use super::super::metric::{hash_number, hash_term};
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Accepts;
+use super::super::tree::{Aggregation, Kind};
+use super::include::Include;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+
+const DOC_COUNT_MAX: i64 = 100;
+
+#[derive(Debug, Clone)]
+pub struct RareTerms {
+    values: ValuesOptions,
+    max_doc_count: u64,
+    include: Option<Include>,
+    exclude: Option<Include>,
+}
+
+impl RareTerms {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let most = options.long("max_doc_count")?.unwrap_or(1);
+        if most <= 0 {
+            let reason =
+                format!("[max_doc_count] must be greater than 0. Found [{most}] in [{}]", options.name);
+            return Err(options.refused("max_doc_count", reason));
+        }
+        if most > DOC_COUNT_MAX {
+            let reason = format!("[max_doc_count] must be smaller than {DOC_COUNT_MAX}in [{}]", options.name);
+            return Err(options.refused("max_doc_count", reason));
+        }
+        if let Some(precision) = options.double("precision")?
+            && precision < 0.00001
+        {
+            let reason = "[precision] must be greater than 0.00001";
+            return Err(options.refused("precision", reason));
+        }
+        let include = Include::parse(options, "include")?;
+        let exclude = Include::parse(options, "exclude")?;
+        let values = ValuesOptions::parse(options)?;
+        Ok(Kind::own(RareTerms { values, max_doc_count: most as u64, include, exclude }))
+    }
+}
+
+fn hash(key: &Key) -> u64 {
+    match key {
+        Key::Missing => 0,
+        Key::Long(value) => hash_number(*value),
+        Key::Double(value) => hash_number(value.to_bits() as i64),
+        Key::Term(term) => hash_term(term),
+    }
+}
+
+impl Definition for RareTerms {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Anything)]
+    }
+
+    fn includes(&self) -> (&Option<Include>, &Option<Include>) {
+        (&self.include, &self.exclude)
+    }
+
+    fn check_on_shard(&self, bound: &Bound, _: &ShardSnapshot) -> Result<()> {
+        match bound.sources()[0].is_floating() {
+            true => Err(RequestError::illegal_argument(
+                "RareTerms aggregation does not support floating point fields.",
+            )
+            .into()),
+            false => Ok(()),
+        }
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(RareCollector {
+            max_doc_count: self.max_doc_count,
+            keys: KeyReader::new(&place.bound.sources()[0], Some(&place.bound.filter))?,
+            table: BucketTable::default(),
+            deferred: Deferred::default(),
+            subs: place.subs,
+            emitted: Emitted::default(),
+            starts: Vec::new(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let lists = lists(parts);
+        let frequent: HashSet<u64> = lists.iter().flat_map(|list| &list.refused).copied().collect();
+        let mut all = groups(lists.into_iter().flat_map(|list| list.buckets));
+        all.retain(|group| {
+            group.bucket.doc_count <= self.max_doc_count && !frequent.contains(&hash(&group.bucket.keys[0]))
+        });
+        all.sort_by_key(|group| group.bucket.doc_count);
+        let buckets = reducer.buckets_of(own, all)?;
+        Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
+    }
+
+    fn typed_name(&self, _: &Aggregation, partial: &Partial, shape: &Shape) -> String {
+        let is_number = match partial {
+            Partial::List(list) if !list.buckets.is_empty() => {
+                matches!(list.buckets[0].keys[0], Key::Long(_))
+            }
+            _ => shape.sources.first().is_some_and(|source| source.is_numeric()),
+        };
+        let name = match (shape.is_mapped, is_number) {
+            // As Elasticsearch has it.
+            (false, _) => "sterms",
+            (_, true) => "lrareterms",
+            _ => "srareterms",
+        };
+        name.to_owned()
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Partial::List(list) = partial else { return };
+        render_buckets(list, renderer, out, |bucket, head| {
+            push_key(head, &bucket.keys[0], renderer.shape.sources.first());
+        });
+    }
+}
+
+#[derive(Debug)]
+struct RareCollector<'s> {
+    max_doc_count: u64,
+    keys: KeyReader<'s>,
+    table: BucketTable,
+    deferred: Deferred<'s>,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> Collector<'s> for RareCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.deferred.begin_segment(view);
+        self.keys.begin(view, self.budget)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let values = self.keys.load(entries.docs, self.budget)?;
+        self.emitted.clear();
+        let (table, emitted, budget, most) =
+            (&mut self.table, &mut self.emitted, self.budget, self.max_doc_count);
+        let mut failed = Ok(());
+        values.join(entries, &mut self.starts, |entry, parent, id| match table.bucket(parent, id, budget) {
+            Ok(bucket) => {
+                let count = &mut table.counts[bucket as usize];
+                *count += 1;
+                // What is frequent already need not be remembered.
+                if *count <= most {
+                    emitted.push(entry, bucket);
+                }
+            }
+            Err(error) => failed = Err(error),
+        });
+        failed?;
+        if !self.subs.is_empty() {
+            self.deferred.note(&self.emitted.batch(entries, self.table.len()), self.budget)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        let (table, most) = (&self.table, self.max_doc_count);
+        let is_rare = |bucket: &u32| table.counts[*bucket as usize] <= most;
+        let lists = table.by_parent(parents);
+        self.deferred
+            .replay(&mut self.subs, table.len(), self.budget, |bucket| Some(bucket).filter(is_rare))?;
+        let rare: Vec<u32> = lists.iter().flatten().copied().filter(is_rare).collect();
+        let mut results = self.subs.finish(&rare)?.into_iter();
+        let mut partials = Vec::with_capacity(lists.len());
+        for list in lists {
+            let mut partial = ListPartial::default();
+            for bucket in list {
+                let key = self.keys.key(table.key(bucket));
+                if is_rare(&bucket) {
+                    let subs = results.next().unwrap_or_default();
+                    partial.buckets.push(ListBucket::new([key].into(), table.counts[bucket as usize], subs));
+                } else {
+                    partial.refused.push(hash(&key));
+                }
+            }
+            partials.push(Partial::List(partial));
+        }
+        Ok(partials)
+    }
+}
