@@ -67,7 +67,8 @@ fn is_close(left: &Value, right: &Value) -> bool {
             left == right || (left - right).abs() <= TOLERANCE * left.abs().max(right.abs()).max(1e-3)
         }
         (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_close(left, right))
+            let (left, right) = (in_order(left), in_order(right));
+            left.len() == right.len() && left.iter().zip(&right).all(|(left, right)| is_close(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             let names = |map: &Map<String, Value>| map.keys().cloned().collect::<BTreeSet<_>>();
@@ -76,6 +77,20 @@ fn is_close(left: &Value, right: &Value) -> bool {
         }
         (left, right) => left == right,
     }
+}
+
+/// Buckets of equal scores come in no order that Elasticsearch promises: here by key.
+fn in_order(list: &[Value]) -> Vec<Value> {
+    let mut list = list.to_vec();
+    if list.iter().all(|bucket| bucket["score"].is_number()) {
+        let score = |bucket: &Value| bucket["score"].as_f64().unwrap_or(0.0);
+        list.sort_by(|left, right| {
+            score(right)
+                .total_cmp(&score(left))
+                .then_with(|| left["key"].to_string().cmp(&right["key"].to_string()))
+        });
+    }
+    list
 }
 
 /// Positions are no part of our reasons.

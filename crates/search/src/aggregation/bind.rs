@@ -114,7 +114,10 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
                 bound.shape.format = first.format.clone();
             }
             let sources = &bound.shape.sources;
-            bound.shape.is_mapped = sources.is_empty() || sources.iter().any(Source::is_mapped);
+            bound.shape.is_mapped = match sources.as_slice() {
+                [] => definition.is_mapped(shard),
+                sources => sources.iter().any(Source::is_mapped),
+            };
             bound.queries = definition.queries().into_iter().map(bind_query).collect::<Result<_>>()?;
             if definition.needs_search_query() {
                 bound.search_query = Some(bind_query(search_query.unwrap_or(&Query::match_all()))?);

@@ -54,6 +54,11 @@ pub trait Definition: Debug + Send + Sync {
         None
     }
 
+    /// Whether a shard has what it looks at, where that is not one of [`Definition::values`].
+    fn is_mapped(&self, _shard: &ShardSnapshot) -> bool {
+        true
+    }
+
     fn needs_scores(&self) -> bool {
         false
     }

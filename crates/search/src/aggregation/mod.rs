@@ -28,6 +28,7 @@ mod partial;
 mod reduce;
 mod render;
 mod sampling;
+mod significant;
 mod source;
 mod terms;
 mod tree;
@@ -45,6 +46,7 @@ type Parse = fn(&mut options::Options) -> Result<tree::Kind, RequestError>;
 
 /// Every aggregation type.
 const AGGREGATIONS: &[(&str, Parse)] = &[
+    ("adjacency_matrix", bucket::AdjacencyMatrix::parse),
     ("auto_date_histogram", bucket::AutoDateHistogram::parse),
     ("avg", metric::Metric::avg),
     ("cardinality", metric::Cardinality::parse),
@@ -68,11 +70,14 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("range", bucket::Ranges::parse),
     ("rare_terms", terms::RareTerms::parse),
     ("sampler", sampling::Sampler::parse),
+    ("significant_terms", significant::SignificantTerms::parse),
+    ("significant_text", significant::SignificantText::parse),
     ("stats", metric::Metric::stats),
     ("sum", metric::Metric::sum),
     ("terms", terms::Terms::parse),
     ("top_hits", metric::TopHits::parse),
     ("value_count", metric::Metric::value_count),
+    ("variable_width_histogram", bucket::VariableWidthHistogram::parse),
 ];
 
 /// Names of the aggregations there are, in order.
@@ -82,7 +87,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
 const KNOWN_ELSEWHERE: &[&str] = &[
-    "adjacency_matrix",
     "avg_bucket",
     "boxplot",
     "bucket_correlation",
@@ -121,14 +125,11 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "reverse_nested",
     "scripted_metric",
     "serial_diff",
-    "significant_terms",
-    "significant_text",
     "stats_bucket",
     "string_stats",
     "sum_bucket",
     "t_test",
     "time_series",
     "top_metrics",
-    "variable_width_histogram",
     "weighted_avg",
 ];

@@ -82,6 +82,12 @@ impl Source {
         })
     }
 
+    /// A field that no mapping knows.
+    pub fn unmapped(name: &str) -> Source {
+        Source { name: name.to_owned(), field: None, format: Format::Raw, missing: None, now_millis: 0 }
+    }
+
+    /// The field's full name.
     pub fn path(&self) -> &str {
         self.field.as_ref().map_or(&self.name, |field| &field.path)
     }

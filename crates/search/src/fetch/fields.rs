@@ -169,7 +169,7 @@ fn gather_whole<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
 }
 
 /// All scalars at a dotted path, through arrays and through members whose names hold dots.
-fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
+pub(crate) fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| gather(item, path, out)),
         Value::Object(members) => {

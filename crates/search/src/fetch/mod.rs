@@ -18,6 +18,7 @@ use crate::request::{SearchRequest, SourceFilter, StoredFields};
 use crate::response::SearchHit;
 use crate::shard::ShardHits;
 
+pub(crate) use fields::gather;
 pub use fields::stored as stored_values;
 pub use source::filter as filter_source;
 

@@ -261,8 +261,8 @@ fn instant(text: &str, source: &Source) -> std::result::Result<i64, String> {
 
 #[derive(Debug)]
 enum Reader<'s> {
-    Keys(KeyReader<'s>),
-    Numbers(NumberReader<'s>),
+    Keys(Box<KeyReader<'s>>),
+    Numbers(Box<NumberReader<'s>>),
 }
 
 /// One source at work: values as ids whose equality is that of the keys.
@@ -281,8 +281,8 @@ pub struct SourceReader<'s> {
 impl<'s> SourceReader<'s> {
     pub fn new(request: &'s CompositeSource, source: &'s Source) -> Result<SourceReader<'s>> {
         let reader = match request.kind {
-            SourceKind::Terms => Reader::Keys(KeyReader::new(source, None)?),
-            _ => Reader::Numbers(NumberReader::new(source, source.path())?),
+            SourceKind::Terms => Reader::Keys(Box::new(KeyReader::new(source, None)?)),
+            _ => Reader::Numbers(Box::new(NumberReader::new(source, source.path())?)),
         };
         Ok(SourceReader {
             request,

@@ -1,5 +1,6 @@
 //! Bucket aggregations other than `terms`: which buckets does a document fall into?
 
+mod adjacency_matrix;
 mod auto_date_histogram;
 mod bounds;
 mod composite;
@@ -14,7 +15,9 @@ mod missing;
 mod range;
 mod range_collector;
 mod rounding;
+mod variable_width_histogram;
 
+pub use adjacency_matrix::AdjacencyMatrix;
 pub use auto_date_histogram::AutoDateHistogram;
 pub use composite::Composite;
 pub use date_histogram::{DateHistogram, DateHistogramCollector, DateShape};
@@ -26,3 +29,4 @@ pub use ip_range::IpRanges;
 pub use missing::{MissingCollector, parse_missing};
 pub use range::{Ranges, ShownRange};
 pub use range_collector::RangeCollector;
+pub use variable_width_histogram::VariableWidthHistogram;

@@ -88,6 +88,15 @@ impl TermFilter {
         Ok(TermFilter { include: side(include)?, exclude: side(exclude)? })
     }
 
+    /// Over the words of a text.
+    pub fn bind_text(
+        include: &Option<Include>,
+        exclude: &Option<Include>,
+        field: &str,
+    ) -> Result<TermFilter> {
+        TermFilter::bind(include, exclude, &Source::unmapped(field), field)
+    }
+
     pub fn allows_all(&self) -> bool {
         self.include.is_none() && self.exclude.is_none()
     }

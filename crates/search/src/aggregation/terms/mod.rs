@@ -17,4 +17,4 @@ pub use number::NumberTerms;
 pub use pool::TermPool;
 pub use rare::RareTerms;
 pub use reduce::{compare_by, reduce_terms};
-pub use request::Terms;
+pub use request::{Terms, count, positive};

@@ -80,7 +80,8 @@ impl Terms {
     }
 }
 
-fn positive(options: &mut Options, name: &str, default: i32) -> Result<usize, RequestError> {
+/// A number of buckets, above 0.
+pub fn positive(options: &mut Options, name: &str, default: i32) -> Result<usize, RequestError> {
     let value = options.int(name)?.unwrap_or(default);
     match usize::try_from(value) {
         Ok(value) if value > 0 => Ok(value),
@@ -92,7 +93,8 @@ fn positive(options: &mut Options, name: &str, default: i32) -> Result<usize, Re
     }
 }
 
-fn count(options: &mut Options, name: &str, default: i64) -> Result<u64, RequestError> {
+/// A number of documents, not below 0.
+pub fn count(options: &mut Options, name: &str, default: i64) -> Result<u64, RequestError> {
     let value = options.long(name)?.unwrap_or(default);
     u64::try_from(value).map_err(|_| {
         let shown = if name == "min_doc_count" { "minDocCount" } else { "shardMinDocCount" };

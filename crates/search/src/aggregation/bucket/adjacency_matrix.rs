@@ -1,0 +1,204 @@
+//! `adjacency_matrix`: the documents of every filter and of every two of them together.
+//!
+//! Source: Elasticsearch's `AdjacencyMatrixAggregationBuilder`, `AdjacencyMatrixAggregator`.
+
+use limber_mapping::RequestError;
+use limber_segment::{DocId, SegmentView};
+use serde_json::{Map, Value};
+
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Emitted, Entries};
+use super::super::list::{groups, lists, push_key, render_buckets};
+use super::super::options::Options;
+use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::tree::{Aggregation, Kind};
+use super::filter::{Docs, mark};
+use crate::error::Result;
+use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
+
+/// Filters of one aggregation.
+const FILTER_COUNT_MAX: usize = 1024;
+
+#[derive(Debug, Clone)]
+pub struct AdjacencyMatrix {
+    /// By ascending name.
+    filters: Vec<(String, Query)>,
+    separator: String,
+}
+
+impl AdjacencyMatrix {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let separator = options.text("separator")?.unwrap_or_else(|| "&".to_owned());
+        let mut filters = Vec::new();
+        match options.take("filters") {
+            None => {}
+            Some(Value::Object(named)) => {
+                for (name, query) in named {
+                    let query = parse_query(&query, &QueryLimits::default());
+                    filters.push((name, query.map_err(|cause| options.failed("filters", cause))?));
+                }
+            }
+            Some(_) => {
+                return Err(options.refused("filters", "adjacency_matrix filters must be an object"));
+            }
+        }
+        if let Some(option) = options.first_left() {
+            return Err(super::super::options::unknown_field(options.kind, option));
+        }
+        if filters.is_empty() {
+            let reason = format!("[{}] is missing : filters parameter", options.name);
+            return Err(RequestError::new(500, "illegal_state_exception", reason));
+        }
+        if filters.len() > FILTER_COUNT_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "Number of filters is too large, must be less than or equal to: [{FILTER_COUNT_MAX}] but was [{}]. This limit can be set by \
+                 changing the [indices.query.bool.max_clause_count] setting.",
+                filters.len()
+            )));
+        }
+        filters.sort_by(|left, right| left.0.cmp(&right.0));
+        Ok(Kind::own(AdjacencyMatrix { filters, separator }))
+    }
+
+    /// The name of the bucket at a place of [`MatrixCollector`].
+    fn key(&self, place: usize) -> Key {
+        let count = self.filters.len();
+        if place < count {
+            return Key::Term(self.filters[place].0.as_bytes().into());
+        }
+        let (mut first, mut rest) = (0, place - count);
+        while rest >= count - 1 - first {
+            rest -= count - 1 - first;
+            first += 1;
+        }
+        let (left, right) = (&self.filters[first].0, &self.filters[first + 1 + rest].0);
+        Key::Term(format!("{left}{}{right}", self.separator).into_bytes().into())
+    }
+}
+
+impl Definition for AdjacencyMatrix {
+    fn queries(&self) -> Vec<&Query> {
+        self.filters.iter().map(|(_, query)| query).collect()
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(MatrixCollector {
+            definition: self,
+            queries: &place.bound.queries,
+            docs: Vec::new(),
+            matching: Vec::new(),
+            marks: vec![Vec::new(); self.filters.len()],
+            counts: Vec::new(),
+            subs: place.subs,
+            emitted: Emitted::default(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let all = groups(lists(parts).into_iter().flat_map(|list| list.buckets));
+        let buckets = reducer.buckets_of(own, all)?;
+        Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Partial::List(list) = partial else { return };
+        render_buckets(list, renderer, out, |bucket, head| push_key(head, &bucket.keys[0], None));
+    }
+}
+
+/// Places of a parent's buckets: the filters, then the pairs (0, 1), (0, 2), ..., (1, 2), ...
+#[derive(Debug)]
+struct MatrixCollector<'s> {
+    definition: &'s AdjacencyMatrix,
+    queries: &'s [BoundQuery],
+    docs: Vec<Docs<'s>>,
+    matching: Vec<DocId>,
+    /// By filter: whether each document matches.
+    marks: Vec<Vec<bool>>,
+    counts: Vec<u64>,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    budget: &'s Budget,
+}
+
+impl MatrixCollector<'_> {
+    fn width(&self) -> usize {
+        let count = self.queries.len();
+        count + count * (count - 1) / 2
+    }
+}
+
+impl<'s> Collector<'s> for MatrixCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.docs.clear();
+        for query in self.queries {
+            self.docs.push(Docs(Some(MatchingDocs::open(query, &view.segment)?)));
+        }
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let (width, count) = (self.width(), self.queries.len());
+        let bucket_count = entries.bucket_count * width;
+        if bucket_count > self.counts.len() {
+            self.budget.spend((bucket_count - self.counts.len()) as u64 * 8)?;
+            self.counts.resize(bucket_count, 0);
+        }
+        for (docs, marks) in self.docs.iter_mut().zip(&mut self.marks) {
+            if let Docs(Some(docs)) = docs {
+                docs.retain(entries.docs, &mut self.matching)?;
+                mark(entries.docs, &self.matching, marks);
+            }
+        }
+        self.emitted.clear();
+        let mut held = Vec::with_capacity(count);
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            let base = entries.bucket(entry) as usize * width;
+            held.clear();
+            held.extend((0..count).filter(|&filter| self.marks[filter][position]));
+            for (at, &first) in held.iter().enumerate() {
+                let pairs = count + first * (2 * count - first - 1) / 2;
+                let others = held[at + 1..].iter().map(|second| pairs + second - first - 1);
+                for place in std::iter::once(first).chain(others) {
+                    self.counts[base + place] += 1;
+                    self.emitted.push(entry, (base + place) as u32);
+                }
+            }
+        }
+        if !self.subs.is_empty() {
+            self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        let width = self.width();
+        let count = |bucket: usize| self.counts.get(bucket).copied().unwrap_or(0);
+        let buckets = |parent: u32| {
+            let base = parent as usize * width;
+            (base..base + width).filter(|&bucket| count(bucket) > 0)
+        };
+        let all: Vec<u32> =
+            parents.iter().flat_map(|&parent| buckets(parent)).map(|bucket| bucket as u32).collect();
+        let mut results = self.subs.finish(&all)?.into_iter();
+        let mut partials = Vec::with_capacity(parents.len());
+        for &parent in parents {
+            let made = buckets(parent).map(|bucket| {
+                let key = self.definition.key(bucket - parent as usize * width);
+                ListBucket::new([key].into(), count(bucket), results.next().unwrap_or_default())
+            });
+            partials.push(Partial::List(ListPartial { buckets: made.collect(), ..ListPartial::default() }));
+        }
+        Ok(partials)
+    }
+}

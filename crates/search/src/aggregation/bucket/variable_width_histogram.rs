@@ -1,0 +1,374 @@
+//! `variable_width_histogram`: buckets around where values gather.
+//!
+//! Source: Elasticsearch's `VariableWidthHistogramAggregationBuilder`, `InternalVariableWidthHistogram`. A shard sorts its first values into
+//! clusters, puts later ones into the nearest or, when they lie far away, into one of their own; the reduce merges the two nearest clusters
+//! until as many are left as were asked for.
+
+use limber_mapping::{FieldType, RequestError};
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::bind::Bound;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::deferred::Deferred;
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Emitted, Entries, Values};
+use super::super::format::double;
+use super::super::list::{Group, lists};
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, NumberReader, Source};
+use super::super::tree::{Aggregation, Kind};
+use crate::context::{ShardSnapshot, type_name};
+use crate::error::Result;
+
+const BUCKETS: i32 = 10;
+
+/// Clusters of one shard, so that merging the nearest stays quick.
+const CLUSTERS_MAX: i32 = 20_000;
+
+#[derive(Debug, Clone)]
+pub struct VariableWidthHistogram {
+    values: ValuesOptions,
+    buckets: usize,
+    shard_size: usize,
+    initial_buffer: usize,
+}
+
+impl VariableWidthHistogram {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let buckets = options.int("buckets")?;
+        if let Some(buckets) = buckets
+            && buckets <= 0
+        {
+            return Err(options
+                .refused("buckets", format!("buckets must be greater than [0] for [{}]", options.name)));
+        }
+        let shard_size = options.int("shard_size")?;
+        if let Some(shard_size) = shard_size
+            && shard_size <= 1
+        {
+            let reason = format!("shard_size must be greater than [1] for [{}]", options.name);
+            return Err(options.refused("shard_size", reason));
+        }
+        let initial_buffer = options.int("initial_buffer")?;
+        if let Some(initial_buffer) = initial_buffer
+            && initial_buffer <= 0
+        {
+            let reason = format!("initial_buffer must be greater than [0] for [{}]", options.name);
+            return Err(options.refused("initial_buffer", reason));
+        }
+        let buckets = buckets.unwrap_or(BUCKETS);
+        let shard_size = shard_size.unwrap_or(buckets.saturating_mul(50));
+        let initial_buffer = initial_buffer.unwrap_or(shard_size.saturating_mul(10).min(50_000));
+        let values = ValuesOptions::parse(options)?;
+        let name = &options.name;
+        let clusters = shard_size / 4 * 3 + shard_size % 4 * 3 / 4;
+        let refused = |reason: String| Err(RequestError::illegal_argument(reason));
+        if shard_size > CLUSTERS_MAX {
+            return refused(format!(
+                "[shard_size] must not be greater than [{CLUSTERS_MAX}] but was [{shard_size}] for [{name}]"
+            ));
+        }
+        if initial_buffer < shard_size {
+            return refused(format!(
+                "initial_buffer must be at least shard_size but was [{initial_buffer}<{shard_size}] for [{name}]"
+            ));
+        }
+        if clusters < buckets {
+            return refused(format!(
+                "3/4 of shard_size must be at least buckets but was [{clusters}<{buckets}] for [{name}]"
+            ));
+        }
+        let [buckets, shard_size, initial_buffer] =
+            [buckets, shard_size, initial_buffer].map(|count| usize::try_from(count).unwrap_or(1));
+        Ok(Kind::own(VariableWidthHistogram { values, buckets, shard_size, initial_buffer }))
+    }
+}
+
+/// Centre, least and greatest value of a bucket.
+fn span(bucket: &ListBucket) -> [f64; 3] {
+    [0, 1, 2].map(|place| bucket.keys.get(place).map_or(0.0, Key::as_double))
+}
+
+fn set_span(bucket: &mut ListBucket, span: [f64; 3]) {
+    bucket.keys = span.map(Key::Double).into();
+}
+
+impl Definition for VariableWidthHistogram {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Numbers)]
+    }
+
+    fn check_place(
+        &self,
+        own: &Aggregation,
+        parents: &[&Aggregation],
+    ) -> std::result::Result<(), RequestError> {
+        let is_single = |parent: &&Aggregation| match &parent.kind {
+            Kind::Filter(_) | Kind::Missing(_) => true,
+            Kind::Own(definition) => definition.is_single_bucket(),
+            _ => false,
+        };
+        match parents.iter().all(is_single) {
+            true => Ok(()),
+            false => Err(RequestError::illegal_argument(format!(
+                "[{}] cannot be nested inside an aggregation that collects more than a single bucket.",
+                own.type_name
+            ))),
+        }
+    }
+
+    fn check_on_shard(&self, bound: &Bound, _: &ShardSnapshot) -> Result<()> {
+        match &bound.sources()[0].field {
+            Some(field) if matches!(field.kind, FieldType::Date { .. } | FieldType::Boolean) => {
+                Err(RequestError::illegal_argument(format!(
+                    "Field [{}] of type [{}] is not supported for aggregation [variable_width_histogram]",
+                    field.path,
+                    type_name(&field.kind)
+                ))
+                .into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &place.bound.sources()[0];
+        Ok(Box::new(VariableWidthCollector {
+            request: self,
+            source,
+            reader: NumberReader::new(source, source.path())?,
+            buffered: Vec::new(),
+            clusters: Vec::new(),
+            by_centre: Vec::new(),
+            is_clustered: false,
+            average_distance: 0.0,
+            deferred: Deferred::default(),
+            value_count: 0,
+            clusters_of_values: Vec::new(),
+            doubles: Vec::new(),
+            starts: Vec::new(),
+            subs: place.subs,
+            emitted: Emitted::default(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let mut buckets: Vec<ListBucket> = lists(parts).into_iter().flat_map(|list| list.buckets).collect();
+        buckets.sort_by(|left, right| span(left)[0].total_cmp(&span(right)[0]));
+        let mut all: Vec<Group> = Vec::new();
+        for mut bucket in buckets {
+            let subs = std::mem::take(&mut bucket.subs);
+            match all.last_mut() {
+                Some(last) if span(&last.bucket)[0] == span(&bucket)[0] => {
+                    merge(last, Group { bucket, parts: vec![subs] });
+                }
+                _ => all.push(Group { bucket, parts: vec![subs] }),
+            }
+        }
+        while all.len() > self.buckets {
+            let distance = |pair: &[Group]| span(&pair[1].bucket)[0] - span(&pair[0].bucket)[0];
+            let mut nearest = (f64::INFINITY, 0);
+            for (place, pair) in all.windows(2).enumerate() {
+                if distance(pair) < nearest.0 {
+                    nearest = (distance(pair), place);
+                }
+            }
+            let second = all.remove(nearest.1 + 1);
+            merge(&mut all[nearest.1], second);
+        }
+        // Buckets of the same least value are one; those that overlap meet in the middle.
+        let mut kept: Vec<Group> = Vec::new();
+        for group in all {
+            match kept.last_mut() {
+                Some(last) if span(&last.bucket)[1] == span(&group.bucket)[1] => merge(last, group),
+                _ => kept.push(group),
+            }
+        }
+        for place in 1..kept.len() {
+            let (mut before, mut own) = (span(&kept[place - 1].bucket), span(&kept[place].bucket));
+            if own[1] < before[2] {
+                let middle = (before[2] + own[1]) / 2.0;
+                (before[2], own[1]) = (middle, middle);
+                set_span(&mut kept[place - 1].bucket, before);
+                set_span(&mut kept[place].bucket, own);
+            }
+        }
+        let buckets = reducer.buckets_of(own, kept)?;
+        Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Partial::List(list) = partial else { return };
+        let format = &renderer.shape.format;
+        let bodies = list.buckets.iter().map(|bucket| {
+            let [centre, min, max] = span(bucket);
+            let mut head = Map::new();
+            for (name, value) in [("min", min), ("key", centre), ("max", max)] {
+                head.insert(name.into(), double(value));
+                if !format.is_raw() {
+                    head.insert(format!("{name}_as_string"), format.text(value).into());
+                }
+            }
+            Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs))
+        });
+        let bodies = bodies.collect();
+        out.insert("buckets".into(), bodies);
+    }
+}
+
+/// Puts a bucket into the one before it: the centre is that of both, by their documents.
+fn merge(into: &mut Group, group: Group) {
+    let ([left, min, max], [right, other_min, other_max]) = (span(&into.bucket), span(&group.bucket));
+    let (count, other) = (into.bucket.doc_count as f64, group.bucket.doc_count as f64);
+    let centre = if count + other > 0.0 { (left * count + right * other) / (count + other) } else { left };
+    set_span(&mut into.bucket, [centre, min.min(other_min), max.max(other_max)]);
+    into.bucket.doc_count += group.bucket.doc_count;
+    into.parts.extend(group.parts);
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cluster {
+    centre: f64,
+    min: f64,
+    max: f64,
+    count: u64,
+}
+
+impl Cluster {
+    fn add(&mut self, value: f64) {
+        self.count += 1;
+        self.centre += (value - self.centre) / self.count as f64;
+        (self.min, self.max) = (self.min.min(value), self.max.max(value));
+    }
+}
+
+#[derive(Debug)]
+struct VariableWidthCollector<'s> {
+    request: &'s VariableWidthHistogram,
+    source: &'s Source,
+    reader: NumberReader<'s>,
+    /// Values until there are enough to tell clusters.
+    buffered: Vec<f64>,
+    clusters: Vec<Cluster>,
+    /// Clusters by ascending centre.
+    by_centre: Vec<u32>,
+    is_clustered: bool,
+    average_distance: f64,
+    /// Documents by the number of their value.
+    deferred: Deferred<'s>,
+    value_count: u32,
+    clusters_of_values: Vec<u32>,
+    doubles: Vec<f64>,
+    starts: Vec<u32>,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    budget: &'s Budget,
+}
+
+impl VariableWidthCollector<'_> {
+    /// Makes clusters of what was buffered: runs of equally many of the sorted values.
+    fn cluster(&mut self) {
+        self.is_clustered = true;
+        let values = std::mem::take(&mut self.buffered);
+        let mut order: Vec<u32> = (0..values.len() as u32).collect();
+        order.sort_by(|&left, &right| values[left as usize].total_cmp(&values[right as usize]));
+        let run = values.len().div_ceil((self.request.shard_size * 3 / 4).max(1)).max(1);
+        self.clusters_of_values.resize(values.len(), 0);
+        for (rank, &place) in order.iter().enumerate() {
+            let value = values[place as usize];
+            if rank % run == 0 {
+                self.by_centre.push(self.clusters.len() as u32);
+                self.clusters.push(Cluster { centre: value, min: value, max: value, count: 0 });
+            }
+            self.clusters_of_values[place as usize] = self.clusters.len() as u32 - 1;
+            if let Some(cluster) = self.clusters.last_mut() {
+                cluster.add(value);
+            }
+        }
+        let range = self.clusters.last().map_or(0.0, |last| last.centre)
+            - self.clusters.first().map_or(0.0, |first| first.centre);
+        self.average_distance = range / (self.clusters.len().max(2) - 1) as f64;
+    }
+
+    /// The nearest cluster, or a new one when it is far and there is room.
+    fn place(&mut self, value: f64) -> u32 {
+        let after = self.by_centre.partition_point(|&cluster| self.clusters[cluster as usize].centre < value);
+        let distance = |place: usize| {
+            self.by_centre
+                .get(place)
+                .map_or(f64::INFINITY, |&cluster| (self.clusters[cluster as usize].centre - value).abs())
+        };
+        let before = after.wrapping_sub(1);
+        let nearest = if distance(before) <= distance(after) { before } else { after };
+        if distance(nearest) > 2.0 * self.average_distance && self.clusters.len() < self.request.shard_size {
+            let cluster = self.clusters.len() as u32;
+            self.clusters.push(Cluster { centre: value, min: value, max: value, count: 1 });
+            self.by_centre.insert(after, cluster);
+            return cluster;
+        }
+        let cluster = self.by_centre[nearest];
+        self.clusters[cluster as usize].add(value);
+        cluster
+    }
+}
+
+impl<'s> Collector<'s> for VariableWidthCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.deferred.begin_segment(view);
+        self.reader.begin(&view.segment, self.source.is_mapped())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let stored = self.reader.load(entries.docs)?;
+        let mut doubles = std::mem::take(&mut self.doubles);
+        self.source.decode_all(stored.values, &mut doubles);
+        self.budget.spend(doubles.len() as u64 * 12)?;
+        let values = Values { values: doubles.as_slice(), positions: stored.positions };
+        let mut found: Vec<(usize, f64)> = Vec::with_capacity(doubles.len());
+        values.join(entries, &mut self.starts, |entry, _, value| found.push((entry, value)));
+        self.emitted.clear();
+        for (entry, value) in found {
+            self.emitted.push(entry, self.value_count);
+            self.value_count += 1;
+            if self.is_clustered {
+                let cluster = self.place(value);
+                self.clusters_of_values.push(cluster);
+            } else {
+                self.buffered.push(value);
+                if self.buffered.len() >= self.request.initial_buffer {
+                    self.cluster();
+                }
+            }
+        }
+        self.doubles = doubles;
+        if !self.subs.is_empty() {
+            self.deferred.note(&self.emitted.batch(entries, self.value_count as usize), self.budget)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        if !self.is_clustered {
+            self.cluster();
+        }
+        let clusters = &self.clusters_of_values;
+        let cluster = |value: u32| clusters.get(value as usize).copied();
+        self.deferred.replay(&mut self.subs, self.clusters.len(), self.budget, cluster)?;
+        let subs = self.subs.finish(&self.by_centre)?;
+        let bucket = |(&number, subs): (&u32, Vec<Partial>)| {
+            let Cluster { centre, min, max, count } = self.clusters[number as usize];
+            ListBucket::new([centre, min, max].map(Key::Double).into(), count, subs)
+        };
+        let buckets = self.by_centre.iter().zip(subs).map(bucket).collect();
+        // There is one parent.
+        let mut partials = vec![Partial::List(ListPartial { buckets, ..ListPartial::default() })];
+        partials.resize_with(parents.len(), || Partial::List(ListPartial::default()));
+        Ok(partials)
+    }
+}

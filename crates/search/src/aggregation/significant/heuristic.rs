@@ -1,0 +1,176 @@
+//! How much a value matters, from four frequencies. Source: Elasticsearch's `SignificanceHeuristic` and its subclasses; the formulas of
+//! chi square and mutual information are those of Manning, Raghavan and Schütze, "Information Retrieval", chapters 13.5.1 and 13.5.2, that
+//! of `gnd` is Cilibrasi and Vitanyi's normalized Google distance.
+
+use limber_mapping::RequestError;
+
+use super::super::options::Options;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Heuristic {
+    Jlh,
+    ChiSquare(Nxy),
+    MutualInformation(Nxy),
+    Gnd { background_is_superset: bool },
+    Percentage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Nxy {
+    include_negatives: bool,
+    background_is_superset: bool,
+}
+
+/// Documents with a value and documents of all, in the foreground and in the background.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frequencies {
+    pub found: u64,
+    pub size: u64,
+    pub background_found: u64,
+    pub background_size: u64,
+}
+
+const NAMES: &[&str] =
+    &["jlh", "chi_square", "mutual_information", "gnd", "percentage", "script_heuristic", "p_value"];
+
+impl Heuristic {
+    /// Takes the option that names a heuristic.
+    pub fn parse(options: &mut Options) -> Result<Heuristic, RequestError> {
+        let mut chosen = Heuristic::Jlh;
+        for &name in NAMES {
+            if !options.has(name) {
+                continue;
+            }
+            if matches!(name, "script_heuristic" | "p_value") {
+                return Err(RequestError::unsupported(format!(
+                    "[{name}] in the aggregation [{}]",
+                    options.kind
+                )));
+            }
+            let map = options.object(name)?.unwrap_or_default();
+            let mut own = Options::new(name, &options.name, map);
+            let mut flag =
+                |option: &str, default: bool| own.boolean(option).map(|value| value.unwrap_or(default));
+            chosen = match name {
+                "jlh" => Heuristic::Jlh,
+                "percentage" => Heuristic::Percentage,
+                "gnd" => Heuristic::Gnd { background_is_superset: flag("background_is_superset", true)? },
+                _ => {
+                    let nxy = Nxy {
+                        include_negatives: flag("include_negatives", false)?,
+                        background_is_superset: flag("background_is_superset", true)?,
+                    };
+                    if name == "chi_square" {
+                        Heuristic::ChiSquare(nxy)
+                    } else {
+                        Heuristic::MutualInformation(nxy)
+                    }
+                }
+            };
+            own.finish()?;
+        }
+        Ok(chosen)
+    }
+
+    /// The score; values that do not stand out have none above 0.
+    pub fn score(self, counts: Frequencies) -> f64 {
+        match self {
+            Heuristic::Jlh => jlh(counts),
+            Heuristic::Percentage => match counts.background_found {
+                0 => 0.0,
+                all => counts.found as f64 / all as f64,
+            },
+            Heuristic::Gnd { background_is_superset } => gnd(&Table::of(counts, background_is_superset)),
+            Heuristic::ChiSquare(nxy) => {
+                let table = Table::of(counts, nxy.background_is_superset);
+                if !nxy.include_negatives && table.is_rarer() {
+                    return f64::NEG_INFINITY;
+                }
+                let [[n00, n01], [n10, n11]] = table.cells;
+                table.all * (n11 * n00 - n01 * n10).powi(2)
+                    / (table.columns[1] * table.rows[1] * table.rows[0] * table.columns[0])
+            }
+            Heuristic::MutualInformation(nxy) => {
+                mutual_information(&Table::of(counts, nxy.background_is_superset), nxy)
+            }
+        }
+    }
+}
+
+fn jlh(counts: Frequencies) -> f64 {
+    if counts.size == 0 || counts.background_size == 0 {
+        return 0.0;
+    }
+    // A value that the background does not have is taken for one that it has once.
+    let background_found = counts.background_found.max(1);
+    let share = counts.found as f64 / counts.size as f64;
+    let background_share = background_found as f64 / counts.background_size as f64;
+    let change = share - background_share;
+    if change <= 0.0 { 0.0 } else { change * (share / background_share) }
+}
+
+/// Documents by whether they have the value (row 1) and are of the foreground (column 1).
+#[derive(Debug)]
+struct Table {
+    cells: [[f64; 2]; 2],
+    rows: [f64; 2],
+    columns: [f64; 2],
+    all: f64,
+}
+
+impl Table {
+    fn of(counts: Frequencies, background_is_superset: bool) -> Table {
+        let [found, size, with, background] =
+            [counts.found, counts.size, counts.background_found, counts.background_size]
+                .map(|count| count as f64);
+        match background_is_superset {
+            true => Table {
+                cells: [[background - with - (size - found), size - found], [with - found, found]],
+                rows: [background - with, with],
+                columns: [background - size, size],
+                all: background,
+            },
+            false => Table {
+                cells: [[background - with, size - found], [with, found]],
+                rows: [background - with + size - found, with + found],
+                columns: [background, size],
+                all: background + size,
+            },
+        }
+    }
+
+    /// Whether the value is rarer in the foreground than outside of it.
+    fn is_rarer(&self) -> bool {
+        self.cells[1][1] / self.columns[1] < self.cells[1][0] / self.columns[0]
+    }
+}
+
+fn gnd(table: &Table) -> f64 {
+    let (with, foreground, both) = (table.rows[1], table.columns[1], table.cells[1][1]);
+    if both == 0.0 {
+        return 0.0;
+    }
+    if with == foreground && with == both {
+        return 1.0;
+    }
+    let distance =
+        (with.ln().max(foreground.ln()) - both.ln()) / (table.all.ln() - with.ln().min(foreground.ln()));
+    // Near is significant.
+    (-distance).exp()
+}
+
+fn mutual_information(table: &Table, nxy: Nxy) -> f64 {
+    let mut score = 0.0;
+    for row in 0..2 {
+        for column in 0..2 {
+            let numerator = (table.all * table.cells[row][column]).abs();
+            let denominator = (table.rows[row] * table.columns[column]).abs();
+            let factor = (table.cells[row][column] / table.all).abs();
+            if numerator >= 1e-7 || factor >= 1e-7 {
+                score += factor * (numerator / denominator).ln();
+            }
+        }
+    }
+    let score = score / std::f64::consts::LN_2;
+    if score.is_nan() || (!nxy.include_negatives && table.is_rarer()) { f64::NEG_INFINITY } else { score }
+}

@@ -1,0 +1,10 @@
+//! Aggregations by what sets documents apart: which values are more frequent here than elsewhere?
+
+mod background;
+mod heuristic;
+mod request;
+mod terms;
+mod text;
+
+pub use terms::SignificantTerms;
+pub use text::SignificantText;

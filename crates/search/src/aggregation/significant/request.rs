@@ -1,0 +1,151 @@
+//! What `significant_terms` and `significant_text` have in common: options, choosing on the shard, reducing, showing.
+//!
+//! Source: Elasticsearch's `SignificantTermsAggregationBuilder`, `InternalSignificantTerms`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::super::format::{Format, double};
+use super::super::list::{groups, lists, push_key};
+use super::super::options::Options;
+use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Source;
+use super::super::terms::{Include, count, positive};
+use super::super::tree::Aggregation;
+use super::heuristic::{Frequencies, Heuristic};
+use crate::error::Result;
+use crate::query::{Query, QueryLimits, parse_query};
+
+const SIZE: i32 = 10;
+const MIN_DOC_COUNT: i64 = 3;
+
+#[derive(Debug, Clone)]
+pub struct Significance {
+    pub size: usize,
+    pub shard_size: usize,
+    pub min_doc_count: u64,
+    pub shard_min_doc_count: u64,
+    pub include: Option<Include>,
+    pub exclude: Option<Include>,
+    pub background_filter: Option<Query>,
+    pub heuristic: Heuristic,
+}
+
+/// A value that may be handed in.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate {
+    pub bucket: u32,
+    pub doc_count: u64,
+    pub background: u64,
+    pub score: f64,
+}
+
+impl Significance {
+    pub fn parse(options: &mut Options) -> std::result::Result<Significance, RequestError> {
+        let size = positive(options, "size", SIZE)?;
+        let shard_size = match options.has("shard_size") {
+            true => Some(positive(options, "shard_size", -1)?),
+            false => None,
+        };
+        let min_doc_count = count(options, "min_doc_count", MIN_DOC_COUNT)?;
+        let shard_min_doc_count = count(options, "shard_min_doc_count", 0)?;
+        let include = Include::parse(options, "include")?;
+        let exclude = Include::parse(options, "exclude")?;
+        let background_filter = match options.take("background_filter") {
+            None => None,
+            Some(query) => Some(parse_query(&query, &QueryLimits::default())?),
+        };
+        let heuristic = Heuristic::parse(options)?;
+        Ok(Significance {
+            size,
+            // Elasticsearch's `BucketUtils.suggestShardSideQueueSize`, twice.
+            shard_size: shard_size.unwrap_or(2 * (size + size / 2 + 10)).max(size),
+            min_doc_count,
+            shard_min_doc_count: shard_min_doc_count.min(min_doc_count),
+            include,
+            exclude,
+            background_filter,
+            heuristic,
+        })
+    }
+
+    /// The values that a shard hands in, the most significant first. `found`: of each, its bucket, its documents and its rank among keys.
+    pub fn select(
+        &self,
+        found: impl Iterator<Item = (u32, u64, u64)>,
+        size: u64,
+        background_size: u64,
+        compare_keys: impl Fn(u32, u32) -> std::cmp::Ordering,
+    ) -> Vec<Candidate> {
+        let scored = found.filter(|&(_, doc_count, _)| doc_count >= self.shard_min_doc_count.max(1));
+        let mut candidates: Vec<Candidate> = scored
+            .map(|(bucket, doc_count, background)| {
+                let counts =
+                    Frequencies { found: doc_count, size, background_found: background, background_size };
+                Candidate { bucket, doc_count, background, score: self.heuristic.score(counts) }
+            })
+            .collect();
+        let compare = |left: &Candidate, right: &Candidate| {
+            right.score.total_cmp(&left.score).then_with(|| compare_keys(left.bucket, right.bucket))
+        };
+        if candidates.len() > self.shard_size {
+            candidates.select_nth_unstable_by(self.shard_size, compare);
+            candidates.truncate(self.shard_size);
+        }
+        candidates.sort_unstable_by(compare);
+        candidates
+    }
+
+    pub fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<Partial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<Partial> {
+        let lists = lists(parts);
+        let doc_count = lists.iter().map(|list| list.doc_count).sum();
+        let background = lists.iter().map(|list| list.background).sum();
+        let mut all = groups(lists.into_iter().flat_map(|list| list.buckets));
+        for group in &mut all {
+            group.bucket.score = self.heuristic.score(Frequencies {
+                found: group.bucket.doc_count,
+                size: doc_count,
+                background_found: group.bucket.background,
+                background_size: background,
+            });
+        }
+        all.retain(|group| group.bucket.score > 0.0 && group.bucket.doc_count >= self.min_doc_count);
+        // Stable: ties stay in the order of keys.
+        all.sort_by(|left, right| right.bucket.score.total_cmp(&left.bucket.score));
+        all.truncate(self.size);
+        let buckets = reducer.buckets_of(own, all)?;
+        Ok(Partial::List(ListPartial { buckets, doc_count, background, ..ListPartial::default() }))
+    }
+
+    pub fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Partial::List(list) = partial else { return };
+        if renderer.shape.is_mapped {
+            out.insert("doc_count".into(), list.doc_count.into());
+            out.insert("bg_count".into(), list.background.into());
+        }
+        let bodies = list.buckets.iter().map(|bucket: &ListBucket| {
+            let mut head = Map::new();
+            let source = renderer.shape.sources.first();
+            push_key(&mut head, &bucket.keys[0], source);
+            // Elasticsearch shows truth as such here.
+            if let (Some(Source { format: Format::Boolean, .. }), Key::Long(value)) =
+                (source, &bucket.keys[0])
+            {
+                head.insert("key_as_string".into(), (*value != 0).into());
+            }
+            head.insert("doc_count".into(), bucket.doc_count.into());
+            head.insert("score".into(), double(bucket.score));
+            head.insert("bg_count".into(), bucket.background.into());
+            Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs))
+        });
+        let bodies = bodies.collect();
+        out.insert("buckets".into(), bodies);
+    }
+}

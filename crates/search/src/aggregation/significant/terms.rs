@@ -1,0 +1,218 @@
+//! `significant_terms`: over keywords, addresses and whole numbers.
+
+use std::collections::HashMap;
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::bind::{Bound, Shape};
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Emitted, Entries};
+use super::super::key_reader::KeyReader;
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::{ListBucket, ListPartial, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, Source};
+use super::super::terms::Include;
+use super::super::tree::{Aggregation, Kind};
+use super::background;
+use super::request::{Candidate, Significance};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::query::{BoundQuery, Query};
+
+#[derive(Debug, Clone)]
+pub struct SignificantTerms {
+    values: ValuesOptions,
+    request: Significance,
+}
+
+impl SignificantTerms {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let request = Significance::parse(options)?;
+        // Only chooses between ways to the same answer.
+        if let Some(hint) = options.text("execution_hint")?
+            && !matches!(hint.as_str(), "map" | "global_ordinals")
+        {
+            let reason =
+                format!("Unknown `execution_hint`: [{hint}], expected any of [map, global_ordinals]");
+            return Err(RequestError::illegal_argument(reason));
+        }
+        Ok(Kind::own(SignificantTerms { values: ValuesOptions::parse(options)?, request }))
+    }
+}
+
+impl Definition for SignificantTerms {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Anything)]
+    }
+
+    fn queries(&self) -> Vec<&Query> {
+        self.request.background_filter.iter().collect()
+    }
+
+    fn includes(&self) -> (&Option<Include>, &Option<Include>) {
+        (&self.request.include, &self.request.exclude)
+    }
+
+    fn check_on_shard(&self, bound: &Bound, _: &ShardSnapshot) -> Result<()> {
+        match bound.sources()[0].is_floating() {
+            true => Err(RequestError::new(
+                500,
+                "unsupported_operation_exception",
+                "No support for examining floating point numerics",
+            )
+            .into()),
+            false => Ok(()),
+        }
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let source = &place.bound.sources()[0];
+        Ok(Box::new(SignificantCollector {
+            request: &self.request,
+            source,
+            keys: KeyReader::new(source, Some(&place.bound.filter))?,
+            background_filter: place.bound.queries.first(),
+            table: BucketTable::default(),
+            totals: Vec::new(),
+            shard: place.shard,
+            subs: place.subs,
+            emitted: Emitted::default(),
+            starts: Vec::new(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        self.request.reduce(own, parts, reducer)
+    }
+
+    fn typed_name(&self, _: &Aggregation, _: &Partial, shape: &Shape) -> String {
+        let is_number = shape.sources.iter().any(Source::is_numeric);
+        (if is_number { "siglterms" } else { "sigsterms" }).to_owned()
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        self.request.render(partial, renderer, out);
+    }
+}
+
+#[derive(Debug)]
+struct SignificantCollector<'s> {
+    request: &'s Significance,
+    source: &'s Source,
+    keys: KeyReader<'s>,
+    background_filter: Option<&'s BoundQuery>,
+    table: BucketTable,
+    /// Documents by parent.
+    totals: Vec<u64>,
+    shard: &'s ShardSnapshot,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> Collector<'s> for SignificantCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.keys.begin(view, self.budget)?;
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        add_totals(&mut self.totals, entries, self.budget)?;
+        let values = self.keys.load(entries.docs, self.budget)?;
+        self.emitted.clear();
+        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
+        let mut failed = Ok(());
+        values.join(entries, &mut self.starts, |entry, parent, id| match table.bucket(parent, id, budget) {
+            Ok(bucket) => {
+                table.counts[bucket as usize] += 1;
+                emitted.push(entry, bucket);
+            }
+            Err(error) => failed = Err(error),
+        });
+        failed?;
+        if !self.subs.is_empty() && self.table.len() > 0 {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        let background_size = background::size(self.shard, self.background_filter, self.budget)?;
+        let lists = self.table.by_parent(parents);
+        let mut counts: HashMap<i64, u64, _> = HashMap::default();
+        self.budget.spend(self.table.len() as u64 * 24)?;
+        counts.extend(lists.iter().flatten().map(|&bucket| (self.table.key(bucket), 0)));
+        background::count(
+            &mut self.keys,
+            self.source,
+            self.shard,
+            self.background_filter,
+            &mut counts,
+            self.budget,
+        )?;
+        let (table, keys) = (&self.table, &self.keys);
+        let background = |bucket: u32| counts.get(&table.key(bucket)).copied().unwrap_or(0);
+        let totals = &self.totals;
+        let total = |parent: u32| totals.get(parent as usize).copied().unwrap_or(0);
+        let mut selected: Vec<Vec<Candidate>> = Vec::with_capacity(lists.len());
+        for (list, &parent) in lists.into_iter().zip(parents) {
+            let found =
+                list.into_iter().map(|bucket| (bucket, table.counts[bucket as usize], background(bucket)));
+            selected.push(self.request.select(found, total(parent), background_size, |left, right| {
+                keys.compare(table.key(left), table.key(right))
+            }));
+        }
+        let kept: Vec<u32> = selected.iter().flatten().map(|candidate| candidate.bucket).collect();
+        let mut results = self.subs.finish(&kept)?.into_iter();
+        let mut partials = Vec::with_capacity(selected.len());
+        for (candidates, &parent) in selected.iter().zip(parents) {
+            let bucket = |candidate: &Candidate| {
+                let key = keys.key(table.key(candidate.bucket));
+                shown(candidate, [key].into(), results.next().unwrap_or_default())
+            };
+            partials.push(Partial::List(ListPartial {
+                buckets: candidates.iter().map(bucket).collect(),
+                doc_count: total(parent),
+                background: background_size,
+                ..ListPartial::default()
+            }));
+        }
+        Ok(partials)
+    }
+}
+
+/// Counts the documents of every parent.
+pub fn add_totals(totals: &mut Vec<u64>, entries: &Entries<'_>, budget: &Budget) -> Result<()> {
+    if entries.bucket_count > totals.len() {
+        budget.spend((entries.bucket_count - totals.len()) as u64 * 8)?;
+        totals.resize(entries.bucket_count, 0);
+    }
+    (0..entries.len()).for_each(|entry| totals[entries.bucket(entry) as usize] += 1);
+    Ok(())
+}
+
+/// A candidate as a bucket.
+pub fn shown(
+    candidate: &Candidate,
+    keys: Box<[super::super::partial::Key]>,
+    subs: Vec<Partial>,
+) -> ListBucket {
+    ListBucket {
+        background: candidate.background,
+        score: candidate.score,
+        ..ListBucket::new(keys, candidate.doc_count, subs)
+    }
+}

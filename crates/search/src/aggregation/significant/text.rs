@@ -1,0 +1,359 @@
+//! `significant_text`: over the words of a text, which are read from the source and analysed anew.
+//!
+//! Source: Elasticsearch's `SignificantTextAggregationBuilder`, `SignificantTextAggregatorFactory`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use limber_mapping::{Field, RequestError};
+use limber_segment::{DocId, SegmentView, StoredReader};
+use serde_json::{Map, Value};
+
+use super::super::bind::{Bound, Shape};
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Emitted, Entries};
+use super::super::options::Options;
+use super::super::partial::{Key, ListPartial, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::terms::{TermFilter, TermPool};
+use super::super::tree::{Aggregation, Kind};
+use super::background;
+use super::request::{Candidate, Significance};
+use super::terms::{add_totals, shown};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::json;
+use crate::query::{BoundQuery, MatchingDocs, Query};
+
+/// Paths of one aggregation's `source_fields`.
+const SOURCE_COUNT_MAX: usize = 100;
+
+#[derive(Debug, Clone)]
+pub struct SignificantText {
+    field: String,
+    /// Where the text is in the source; empty: where the field is.
+    source_fields: Vec<String>,
+    request: Significance,
+}
+
+impl SignificantText {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let request = Significance::parse(options)?;
+        let field = options.text("field")?.unwrap_or_default();
+        if options.boolean("filter_duplicate_text")?.unwrap_or(false) {
+            return Err(RequestError::unsupported(
+                "[filter_duplicate_text] in the aggregation [significant_text]",
+            ));
+        }
+        let source_fields = match options.take("source_fields") {
+            None => Vec::new(),
+            Some(Value::Array(list)) if list.len() <= SOURCE_COUNT_MAX => {
+                list.iter().filter_map(json::scalar_text).collect()
+            }
+            Some(Value::String(one)) => vec![one],
+            Some(other) => return Err(options.wrong_type("source_fields", &other)),
+        };
+        if let Some(option) = options.first_left() {
+            return Err(super::super::options::unknown_field(options.kind, option));
+        }
+        if field.is_empty() {
+            return Err(RequestError::illegal_argument(
+                "Required one of fields [field], but none were specified.",
+            ));
+        }
+        Ok(Kind::own(SignificantText { field, source_fields, request }))
+    }
+}
+
+impl Definition for SignificantText {
+    fn queries(&self) -> Vec<&Query> {
+        self.request.background_filter.iter().collect()
+    }
+
+    fn is_mapped(&self, shard: &ShardSnapshot) -> bool {
+        shard.mapping.field(&self.field).is_some()
+    }
+
+    fn check_on_shard(&self, _: &Bound, shard: &ShardSnapshot) -> Result<()> {
+        let Some(field) = shard.mapping.field(&self.field) else { return Ok(()) };
+        match field.representation() {
+            limber_mapping::Representation::Number => Err(RequestError::illegal_argument(format!(
+                "Field [{}] has no analyzer, but SignificantText requires an analyzed field",
+                self.field
+            ))
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let field = place.shard.mapping.field(&self.field).cloned();
+        let filter = TermFilter::bind_text(&self.request.include, &self.request.exclude, &self.field)?;
+        let paths = match (self.source_fields.as_slice(), &field) {
+            ([], Some(field)) => vec![source_path(place.shard, field)],
+            ([], None) => Vec::new(),
+            (paths, _) => paths.to_vec(),
+        };
+        Ok(Box::new(TextCollector {
+            request: &self.request,
+            field,
+            paths,
+            filter,
+            background_filter: place.bound.queries.first(),
+            words: Words::default(),
+            view: None,
+            table: BucketTable::default(),
+            totals: Vec::new(),
+            shard: place.shard,
+            subs: place.subs,
+            emitted: Emitted::default(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        self.request.reduce(own, parts, reducer)
+    }
+
+    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &Shape) -> String {
+        "sigsterms".to_owned()
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        self.request.render(partial, renderer, out);
+    }
+}
+
+/// Where a field's values are in the source: a multi-field's are its parent's.
+fn source_path(shard: &ShardSnapshot, field: &Field) -> String {
+    let parent = field.path.rsplit_once('.').map(|(parent, _)| parent);
+    let holds = |parent: &&str| {
+        shard.mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
+    };
+    parent.filter(holds).unwrap_or(&field.path).to_owned()
+}
+
+/// Words of documents by number.
+#[derive(Default)]
+struct Words {
+    pool: TermPool,
+    reader: StoredReader,
+    /// Of one document, each once.
+    found: Vec<u32>,
+}
+
+impl std::fmt::Debug for Words {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Words")
+    }
+}
+
+impl Words {
+    /// Fills `found` with the words of a document.
+    fn read(
+        &mut self,
+        view: &SegmentView,
+        doc: DocId,
+        (field, paths, filter): (&Field, &[String], &TermFilter),
+        budget: &Budget,
+    ) -> Result<()> {
+        self.found.clear();
+        let document = view.segment.document(doc, &mut self.reader)?;
+        let source: Value = serde_json::from_slice(document.source).map_err(|error| {
+            RequestError::new(
+                500,
+                "exception",
+                format!("the stored source of a document does not parse: {error}"),
+            )
+        })?;
+        let mut values = Vec::new();
+        paths.iter().for_each(|path| crate::fetch::gather(&source, path, &mut values));
+        let (pool, found) = (&mut self.pool, &mut self.found);
+        let mut failed = Ok(());
+        let mut add = |word: &[u8]| {
+            if failed.is_ok() && filter.allows_term(word) {
+                match pool.number(word, budget) {
+                    Ok(number) => found.push(number),
+                    Err(error) => failed = Err(error),
+                }
+            }
+        };
+        for value in values {
+            let Some(text) = json::scalar_text(value) else { continue };
+            match &field.analyzer {
+                Some(analyzer) => analyzer.tokens(&text, |token| add(token.text.as_bytes())),
+                None => add(text.as_bytes()),
+            }
+        }
+        failed?;
+        self.found.sort_unstable();
+        self.found.dedup();
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct TextCollector<'s> {
+    request: &'s Significance,
+    /// `None`: not mapped here.
+    field: Option<Arc<Field>>,
+    paths: Vec<String>,
+    filter: TermFilter,
+    background_filter: Option<&'s BoundQuery>,
+    words: Words,
+    view: Option<View<'s>>,
+    table: BucketTable,
+    totals: Vec<u64>,
+    shard: &'s ShardSnapshot,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    budget: &'s Budget,
+}
+
+struct View<'s>(&'s SegmentView);
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("View")
+    }
+}
+
+impl<'s> TextCollector<'s> {
+    /// Documents of the background that have each of the words that are keys of `counts`.
+    fn count_background(&self, counts: &mut HashMap<i64, u64, FixedState>) -> Result<()> {
+        let Some(field) = &self.field else { return Ok(()) };
+        for view in &self.shard.segments {
+            let Some(terms) = view.segment.terms(&field.path)? else { continue };
+            // With a filter, the documents of each word that pass it.
+            let mut allowed = limber_segment::LiveDocs::all(view.segment.doc_count());
+            if let Some(filter) = self.background_filter {
+                retain_matching(filter, view, &mut allowed, self.budget)?;
+            }
+            for (&id, count) in counts.iter_mut() {
+                self.budget.check()?;
+                let Some(info) = terms.get(self.words.pool.term(id as u32))? else { continue };
+                if self.background_filter.is_none() {
+                    *count += u64::from(info.doc_freq);
+                    continue;
+                }
+                let mut postings =
+                    view.segment.postings(&field.path, &info, limber_segment::postings::Want::Docs)?;
+                let mut doc = postings.doc();
+                while doc != limber_segment::NO_MORE_DOCS {
+                    *count += u64::from(allowed.is_live(doc));
+                    doc = postings.next();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Marks those of a segment's documents that do not match as not live.
+fn retain_matching(
+    filter: &BoundQuery,
+    view: &SegmentView,
+    allowed: &mut limber_segment::LiveDocs,
+    budget: &Budget,
+) -> Result<()> {
+    let mut matching = MatchingDocs::open(filter, &view.segment)?;
+    let (mut docs, mut kept) = (Vec::new(), Vec::new());
+    let end = view.segment.doc_count();
+    for start in (0..end).step_by(4096) {
+        budget.check()?;
+        docs.clear();
+        docs.extend(start..end.min(start + 4096));
+        matching.retain(&docs, &mut kept)?;
+        let mut next = kept.iter().copied().peekable();
+        for &doc in &docs {
+            let is_live = view.live.as_ref().is_none_or(|live| live.is_live(doc));
+            if next.next_if_eq(&doc).is_none() || !is_live {
+                allowed.delete(doc);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl<'s> Collector<'s> for TextCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.view = Some(View(view));
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let (Some(field), Some(View(view))) = (&self.field, &self.view) else { return Ok(()) };
+        add_totals(&mut self.totals, entries, self.budget)?;
+        self.emitted.clear();
+        let mut last = usize::MAX;
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            if position != last {
+                last = position;
+                if position.is_multiple_of(64) {
+                    self.budget.check()?;
+                }
+                self.words.read(
+                    view,
+                    entries.docs[position],
+                    (field, &self.paths, &self.filter),
+                    self.budget,
+                )?;
+            }
+            for &word in &self.words.found {
+                let bucket = self.table.bucket(entries.bucket(entry), i64::from(word), self.budget)?;
+                self.table.counts[bucket as usize] += 1;
+                self.emitted.push(entry, bucket);
+            }
+        }
+        if !self.subs.is_empty() && self.table.len() > 0 {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        let background_size = background::size(self.shard, self.background_filter, self.budget)?;
+        let lists = self.table.by_parent(parents);
+        let mut counts: HashMap<i64, u64, _> = HashMap::default();
+        self.budget.spend(self.table.len() as u64 * 24)?;
+        counts.extend(lists.iter().flatten().map(|&bucket| (self.table.key(bucket), 0)));
+        self.count_background(&mut counts)?;
+        let (table, pool, totals) = (&self.table, &self.words.pool, &self.totals);
+        let term = |bucket: u32| pool.term(table.key(bucket) as u32);
+        let background = |bucket: u32| counts.get(&table.key(bucket)).copied().unwrap_or(0);
+        let total = |parent: u32| totals.get(parent as usize).copied().unwrap_or(0);
+        let mut selected: Vec<Vec<Candidate>> = Vec::with_capacity(lists.len());
+        for (list, &parent) in lists.into_iter().zip(parents) {
+            let found =
+                list.into_iter().map(|bucket| (bucket, table.counts[bucket as usize], background(bucket)));
+            let compare = |left: u32, right: u32| term(left).cmp(term(right));
+            selected.push(self.request.select(found, total(parent), background_size, compare));
+        }
+        let kept: Vec<u32> = selected.iter().flatten().map(|candidate| candidate.bucket).collect();
+        let mut results = self.subs.finish(&kept)?.into_iter();
+        let mut partials = Vec::with_capacity(selected.len());
+        for (candidates, &parent) in selected.iter().zip(parents) {
+            let bucket = |candidate: &Candidate| {
+                let key = Key::Term(term(candidate.bucket).into());
+                shown(candidate, [key].into(), results.next().unwrap_or_default())
+            };
+            partials.push(Partial::List(ListPartial {
+                buckets: candidates.iter().map(bucket).collect(),
+                doc_count: total(parent),
+                background: background_size,
+                ..ListPartial::default()
+            }));
+        }
+        Ok(partials)
+    }
+}
