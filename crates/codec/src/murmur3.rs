@@ -12,6 +12,17 @@ pub fn routing_hash(text: &str) -> i32 {
     hash.finish() as i32
 }
 
+/// Murmur3 x86 32-bit of bytes (`StringHelper.murmurhash3_x86_32`).
+pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
+    let mut hash = Murmur3 { state: seed, ..Murmur3::default() };
+    let (units, rest) = bytes.as_chunks::<2>();
+    units.iter().for_each(|unit| hash.push_u16(u16::from_le_bytes(*unit)));
+    if let [last] = rest {
+        hash.push_last(*last);
+    }
+    hash.finish()
+}
+
 /// Code units two at a time make the 4-byte little-endian blocks that the algorithm eats.
 #[derive(Default)]
 struct Murmur3 {
@@ -37,6 +48,13 @@ impl Murmur3 {
         }
     }
 
+    /// The last byte of an odd number of them.
+    fn push_last(&mut self, byte: u8) {
+        let low = self.pending.take().map_or(u32::from(byte), |low| u32::from(low) | u32::from(byte) << 16);
+        self.state ^= scramble(low);
+        self.len_bytes = self.len_bytes.wrapping_add(1);
+    }
+
     fn finish(mut self) -> u32 {
         if let Some(tail) = self.pending {
             self.state ^= scramble(tail as u32);
@@ -51,6 +69,23 @@ impl Murmur3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Values of the reference implementation.
+    #[test]
+    fn bytes_of_every_length_hash_as_the_reference_does() {
+        for (text, seed, hash) in [
+            ("", 0, 0),
+            ("", 1, 0x514e_28b7),
+            ("test", 0x9747_b28c, 0x704b_81dc),
+            ("Hello, world!", 0x9747_b28c, 0x2488_4cba),
+            ("The quick brown fox jumps over the lazy dog", 0x9747_b28c, 0x2fa8_26cd),
+            ("aaa", 0x9747_b28c, 0x283e_0130),
+            ("aa", 0x9747_b28c, 0x5d21_1726),
+            ("a", 0x9747_b28c, 0x7fa0_9ea6),
+        ] {
+            assert_eq!(murmur3_32(text.as_bytes(), seed), hash, "{text}");
+        }
+    }
 
     #[test]
     fn matches_elasticsearch() {

@@ -4,6 +4,7 @@ use limber_mapping::number::java_float;
 use limber_segment::postings::Want;
 use limber_segment::{DocId, Segment};
 
+use super::function_score;
 use crate::error::Result;
 use crate::matcher;
 use crate::query::{BoolNode, BoundQuery, DisMaxNode, Node, PhraseNode, TermNode};
@@ -22,6 +23,8 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::Phrase(node) => phrase(node, query, segment, doc)?,
         Node::Bool(node) => boolean(node, query, segment, doc)?,
         Node::DisMax(node) => best(node, query, segment, doc)?,
+        Node::FunctionScore(node) => function_score::function_score(node, segment, doc)?,
+        Node::Boosting(node) => function_score::boosting(node, segment, doc)?,
     })
 }
 
@@ -50,6 +53,8 @@ pub(crate) fn name(query: &BoundQuery) -> String {
             let slop = if node.slop == 0 { String::new() } else { format!("~{}", node.slop) };
             format!("{}:\"{}\"{slop}", node.field.path, words.join(" "))
         }
+        Node::FunctionScore(node) => function_score::name_function_score(node),
+        Node::Boosting(node) => function_score::name_boosting(node),
         Node::DisMax(node) => {
             let clauses: Vec<String> = node.queries.iter().map(name).collect();
             let tie = match node.tie_breaker {

@@ -2,6 +2,7 @@
 
 mod explain;
 mod fields;
+mod function_score;
 mod source;
 
 use limber_mapping::RequestError;

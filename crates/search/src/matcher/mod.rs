@@ -8,6 +8,7 @@ mod bits;
 mod boolean;
 mod column;
 mod disjunction;
+mod function_score;
 mod open;
 mod phrase;
 mod points;
@@ -18,7 +19,7 @@ mod source_phrase;
 
 pub(crate) use bits::{Bits, WINDOW};
 pub(crate) use disjunction::Disjunction;
-pub(crate) use open::{matcher, matches_doc, phrase_freq_in, scorer};
+pub(crate) use open::{factor_of, matcher, matches_doc, phrase_freq_in, scorer};
 pub(crate) use scorer::BoxedScorer;
 
 use limber_segment::DocId;

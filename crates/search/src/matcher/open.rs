@@ -10,6 +10,7 @@ use limber_segment::{DocId, Segment};
 use super::BoxedMatcher;
 use super::boolean::BoolDocs;
 use super::column::{ColumnDocs, Wanted};
+use super::function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
 use super::phrase::{PhraseCursor, PhraseDocs, Slot};
 use super::points::NumberDocs;
 use super::postings::TermDocs;
@@ -17,7 +18,7 @@ use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, Phras
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::source_phrase::SourcePhraseDocs;
 use crate::error::Result;
-use crate::query::{BoundQuery, Docs, Node, PhraseNode};
+use crate::query::{BoundQuery, Docs, FunctionScoreNode, Node, PhraseNode};
 
 /// Up to this many terms are read as postings side by side; more are merged into one bit set first (Lucene's
 /// `TermInSetQuery` draws the line at 16).
@@ -36,6 +37,20 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
         Node::DisMax(node) => {
             let parts = node.queries.iter().map(|query| matcher(query, segment)).collect::<Result<_>>()?;
             Box::new(Union { parts })
+        }
+        Node::Boosting(node) => matcher(&node.positive, segment)?,
+        Node::FunctionScore(node) => {
+            let query = matcher(&node.query, segment)?;
+            match node.min_score {
+                None => query,
+                Some(min_score) => Box::new(ScoredEnough {
+                    query,
+                    scorer: Box::new(FunctionScorer::open(node, segment)?),
+                    min_score,
+                    docs: Vec::new(),
+                    sums: Vec::new(),
+                }),
+            }
         }
         Node::Bool(node) => {
             let open = |queries: &'a [BoundQuery]| {
@@ -81,6 +96,20 @@ pub(crate) fn scorer<'a>(
                 node.queries.iter().map(|query| scorer(query, segment, false)).collect::<Result<_>>()?;
             Ok(Box::new(DisMaxScorer { parts, tie_breaker: node.tie_breaker, scores: Vec::new() }))
         }
+        Node::FunctionScore(node) => {
+            only_matching(Box::new(FunctionScorer::open(node, segment)?), query, segment, is_known)
+        }
+        Node::Boosting(node) => {
+            let scorer = BoostingScorer {
+                positive: scorer(&node.positive, segment, true)?,
+                negative: matcher(&node.negative, segment)?,
+                negative_boost: node.negative_boost,
+                boost: node.boost,
+                sums: Vec::new(),
+                lowered: Vec::new(),
+            };
+            only_matching(Box::new(scorer), query, segment, is_known)
+        }
         Node::Bool(node) => {
             // A document that matches one optional clause of several need not match the others.
             let all_optional = node.min_should_match == node.should.len();
@@ -109,6 +138,20 @@ pub(crate) fn scorer<'a>(
             }))
         }
     }
+}
+
+/// `scorer`, asked for documents that `query` matches alone.
+fn only_matching<'a>(
+    scorer: BoxedScorer<'a>,
+    query: &'a BoundQuery,
+    segment: &'a Segment,
+    is_known: bool,
+) -> Result<BoxedScorer<'a>> {
+    if is_known {
+        return Ok(scorer);
+    }
+    let matcher = matcher(query, segment)?;
+    Ok(Box::new(MatchingScorer { matcher, scorer, at: Vec::new(), docs: Vec::new(), sums: Vec::new() }))
 }
 
 fn norms<'a>(segment: &'a Segment, field: &Field) -> Result<Option<&'a Norms>> {
@@ -359,6 +402,13 @@ pub(crate) fn phrase_freq_in(node: &PhraseNode, segment: &Segment, doc: DocId) -
         Some(mut cursor) => cursor.freq(doc),
         None => Ok(0.0),
     }
+}
+
+/// The factor of a document's functions. `score` is the query's.
+pub(crate) fn factor_of(node: &FunctionScoreNode, segment: &Segment, doc: DocId, score: f32) -> Result<f64> {
+    let mut factors = Factors::open(node, segment)?;
+    factors.compute(&[doc], &[score])?;
+    Ok(factors.of(0))
 }
 
 /// Whether a single document matches.

@@ -101,7 +101,11 @@ impl Scorer for ConstantScorer<'_> {
 }
 
 /// Calls `found` with the index of each of `docs` (all of one window) that matches.
-fn each_match(matcher: &mut BoxedMatcher<'_>, docs: &[DocId], mut found: impl FnMut(usize)) -> Result<()> {
+pub(super) fn each_match(
+    matcher: &mut BoxedMatcher<'_>,
+    docs: &[DocId],
+    mut found: impl FnMut(usize),
+) -> Result<()> {
     let Some(first) = docs.first() else { return Ok(()) };
     let start = first / WINDOW * WINDOW;
     let mut bits = Bits::of(docs, start);

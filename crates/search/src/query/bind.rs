@@ -50,6 +50,33 @@ impl<'a> Binder<'a> {
         &self.shard.settings
     }
 
+    pub(crate) fn shard(&self) -> &ShardSnapshot {
+        self.shard
+    }
+
+    pub(crate) fn now_millis(&self) -> i64 {
+        self.now_millis
+    }
+
+    /// Refuses fields without a column.
+    pub(crate) fn check_column(&self, field: &Field) -> Result<(), Error> {
+        crate::collect::check_column(field, self.shard)
+    }
+
+    /// Refuses fields whose column does not hold numbers.
+    pub(crate) fn check_numeric_column(&self, field: &Field, what: &str) -> Result<(), Error> {
+        self.check_column(field)?;
+        if !field.is_numeric() || field.kind == FieldType::GeoPoint {
+            return Err(RequestError::illegal_argument(format!(
+                "[{what}] needs numbers, but field [{}] is of type [{}]",
+                field.path,
+                field.kind.name()
+            ))
+            .into());
+        }
+        Ok(())
+    }
+
     /// The field, if mapped. Errors when it can be searched neither by index nor by doc values.
     pub(crate) fn searchable_field(&self, path: &str) -> Result<Option<Arc<Field>>, Error> {
         let Some(field) = self.shard.mapping.field(path) else { return Ok(None) };
@@ -283,7 +310,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn wrapped(&self, error: RequestError) -> RequestError {
+    pub(crate) fn wrapped(&self, error: RequestError) -> RequestError {
         self.query_shard(format!("failed to create query: {}", error.reason)).caused_by(error)
     }
 }

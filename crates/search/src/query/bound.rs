@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, Mapping};
 
+use super::function::BoundFunction;
+use super::function_score::{BoostMode, ScoreMode};
 use super::wildcard::TermPattern;
 use crate::score::Bm25;
 
@@ -44,6 +46,8 @@ pub(crate) enum Node {
     Phrase(PhraseNode),
     Bool(BoolNode),
     DisMax(DisMaxNode),
+    FunctionScore(FunctionScoreNode),
+    Boosting(BoostingNode),
 }
 
 #[derive(Debug)]
@@ -92,6 +96,43 @@ pub(crate) struct BoolNode {
     pub must_not: Vec<BoundQuery>,
     /// At least this many of `should`; 0 when they only add to the score.
     pub min_should_match: usize,
+}
+
+/// A query and the functions that change its scores.
+#[derive(Debug)]
+pub(crate) struct FunctionScoreNode {
+    pub query: Box<BoundQuery>,
+    pub functions: Vec<ScoredFunction>,
+    pub score_mode: ScoreMode,
+    pub boost_mode: BoostMode,
+    /// No factor above this one counts.
+    pub max_boost: f32,
+    /// Documents that score less do not match.
+    pub min_score: Option<f32>,
+}
+
+impl FunctionScoreNode {
+    /// Whether the one function is the factor, without a mode.
+    pub fn is_single(&self) -> bool {
+        matches!(self.functions.as_slice(), [only] if only.filter.is_none())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct ScoredFunction {
+    /// `None`: every document.
+    pub filter: Option<BoundQuery>,
+    pub weight: Option<f32>,
+    /// `None`: the weight alone.
+    pub function: Option<Box<dyn BoundFunction>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct BoostingNode {
+    pub positive: Box<BoundQuery>,
+    pub negative: Box<BoundQuery>,
+    pub negative_boost: f32,
+    pub boost: f32,
 }
 
 /// Sets of documents, by what they hold.
@@ -181,6 +222,13 @@ impl BoundQuery {
             Node::Docs { .. } => 1,
             Node::Constant { inner, .. } => inner.bit_set_count(),
             Node::DisMax(node) => 2 * sum(&node.queries),
+            Node::FunctionScore(node) => {
+                // A least score opens everything once more.
+                let filters = node.functions.iter().filter_map(|function| function.filter.as_ref());
+                let own = node.query.bit_set_count() + filters.map(BoundQuery::bit_set_count).sum::<u64>();
+                if node.min_score.is_some() { 3 * own } else { 2 * own }
+            }
+            Node::Boosting(node) => 2 * node.positive.bit_set_count() + node.negative.bit_set_count(),
             // Optional clauses are opened once more where their scores are asked for.
             Node::Bool(node) => {
                 sum(&node.must) + 2 * sum(&node.should) + sum(&node.filter) + sum(&node.must_not)
@@ -196,6 +244,15 @@ impl BoundQuery {
         match &self.node {
             Node::Constant { inner, .. } => inner.named(out),
             Node::DisMax(node) => node.queries.iter().for_each(|clause| clause.named(out)),
+            Node::FunctionScore(node) => {
+                node.query.named(out);
+                let filters = node.functions.iter().filter_map(|function| function.filter.as_ref());
+                filters.for_each(|filter| filter.named(out));
+            }
+            Node::Boosting(node) => {
+                node.positive.named(out);
+                node.negative.named(out);
+            }
             Node::Bool(node) => {
                 // `must_not` clauses never match a hit.
                 for clause in node.must.iter().chain(&node.should).chain(&node.filter) {

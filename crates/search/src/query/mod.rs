@@ -7,9 +7,12 @@ mod parse;
 mod table;
 
 mod bool_query;
+mod boosting;
 mod constant_score;
 mod dis_max;
 mod exists;
+mod function;
+mod function_score;
 mod ids;
 mod lenient;
 mod match_all;
@@ -33,7 +36,11 @@ mod minimum_should_match;
 
 pub use bind::{Binder, bind};
 pub use bound::BoundQuery;
-pub(crate) use bound::{BoolNode, DisMaxNode, Docs, Node, PhraseNode, TermNode};
+pub(crate) use bound::{
+    BoolNode, BoostingNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode, ScoredFunction, TermNode,
+};
+pub(crate) use function::FunctionReader;
+pub(crate) use function_score::{BoostMode, ScoreMode};
 pub use matching::MatchingDocs;
 pub use parse::{Query, QueryLimits, QueryNode, parse_query};
 pub use query_string::from_url;

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::parse::{Parser, Query};
 use super::{
-    bool_query, constant_score, dis_max, exists, ids, match_all, match_phrase, match_text, multi_match,
-    prefix, query_string, range, term, terms, wildcard,
+    bool_query, boosting, constant_score, dis_max, exists, function_score, ids, match_all, match_phrase,
+    match_text, multi_match, prefix, query_string, range, term, terms, wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -14,9 +14,11 @@ pub(super) type Parse = fn(&Map<String, Value>, &mut Parser<'_>) -> Result<Query
 
 pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("bool", bool_query::parse),
+    ("boosting", boosting::parse),
     ("constant_score", constant_score::parse),
     ("dis_max", dis_max::parse),
     ("exists", exists::parse),
+    ("function_score", function_score::parse),
     ("ids", ids::parse),
     ("match", match_text::parse),
     ("match_all", match_all::parse),
@@ -35,10 +37,8 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 
 /// Elasticsearch's other queries, refused by name.
 pub(super) const UNSUPPORTED: &[&str] = &[
-    "boosting",
     "combined_fields",
     "distance_feature",
-    "function_score",
     "fuzzy",
     "geo_bounding_box",
     "geo_distance",

@@ -145,6 +145,7 @@ impl Explanation {
         Explanation {
             value: value as f32,
             whole: Some(value),
+            double: None,
             description: description.into(),
             details: Vec::<Detail>::new(),
         }

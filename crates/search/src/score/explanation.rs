@@ -8,6 +8,8 @@ pub struct Explanation {
     pub value: f32,
     /// Counts are printed as whole numbers.
     pub whole: Option<u64>,
+    /// Values that Lucene holds in double.
+    pub double: Option<f64>,
     pub description: String,
     pub details: Vec<Detail>,
 }
@@ -17,7 +19,7 @@ pub type Detail = Explanation;
 
 impl Explanation {
     pub fn of(value: f32, description: impl Into<String>, details: Vec<Detail>) -> Explanation {
-        Explanation { value, whole: None, description: description.into(), details }
+        Explanation { value, whole: None, double: None, description: description.into(), details }
     }
 
     pub fn leaf(value: f32, description: impl Into<String>) -> Explanation {
@@ -26,9 +28,10 @@ impl Explanation {
 
     /// `{"value", "description", "details"}`.
     pub fn to_json(&self) -> Value {
-        let value = match self.whole {
-            Some(count) => count.into(),
-            None => float_to_json(self.value),
+        let value = match (self.whole, self.double) {
+            (Some(count), _) => count.into(),
+            (None, Some(double)) => double.into(),
+            (None, None) => float_to_json(self.value),
         };
         let details: Vec<Value> = self.details.iter().map(Detail::to_json).collect();
         json!({ "value": value, "description": self.description, "details": details })

@@ -1,0 +1,320 @@
+//! Scores of a query changed by functions of its documents (Elasticsearch's `FunctionScoreQuery`), or lowered where another query
+//! matches (Lucene's `FunctionScoreQuery#boostByQuery`).
+
+use limber_mapping::RequestError;
+use limber_mapping::number::java_float;
+use limber_segment::{DocId, Segment};
+
+use super::scorer::{BoxedScorer, Scorer, each_match};
+use super::{Bits, BoxedMatcher, Matcher};
+use crate::error::Result;
+use crate::query::{BoostMode, FunctionReader, FunctionScoreNode, ScoreMode, ScoredFunction};
+
+/// One function on a segment.
+struct OpenFunction<'a> {
+    filter: Option<BoxedMatcher<'a>>,
+    weight: Option<f32>,
+    reader: Option<Box<dyn FunctionReader + 'a>>,
+}
+
+/// What the functions of a node make of documents and their scores, combined.
+pub(super) struct Factors<'a> {
+    node: &'a FunctionScoreNode,
+    functions: Vec<OpenFunction<'a>>,
+    /// Of one function: the documents that it applies to, by index, and its values.
+    at: Vec<usize>,
+    docs: Vec<DocId>,
+    scores: Vec<f32>,
+    values: Vec<f64>,
+    /// By document: the factor so far, and the sum of weights. No function yet: a sum of NaN.
+    factors: Vec<(f64, f64)>,
+}
+
+impl<'a> Factors<'a> {
+    pub fn open(node: &'a FunctionScoreNode, segment: &'a Segment) -> Result<Factors<'a>> {
+        let open = |function: &'a ScoredFunction| {
+            Ok(OpenFunction {
+                filter: match &function.filter {
+                    Some(filter) => Some(super::matcher(filter, segment)?),
+                    None => None,
+                },
+                weight: function.weight,
+                reader: match &function.function {
+                    Some(function) => Some(function.open(segment)?),
+                    None => None,
+                },
+            })
+        };
+        Ok(Factors {
+            node,
+            functions: node.functions.iter().map(open).collect::<Result<_>>()?,
+            at: Vec::new(),
+            docs: Vec::new(),
+            scores: Vec::new(),
+            values: Vec::new(),
+            factors: Vec::new(),
+        })
+    }
+
+    /// The factor of each document of one window into [`Factors::of`].
+    pub fn compute(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        self.factors.clear();
+        self.factors.resize(docs.len(), (1.0, f64::NAN));
+        let mode = self.node.score_mode;
+        for function in &mut self.functions {
+            self.at.clear();
+            self.docs.clear();
+            self.scores.clear();
+            match &mut function.filter {
+                // Only the first function of a document is asked where only that counts.
+                None if mode != ScoreMode::First => self.at.extend(0..docs.len()),
+                None => {
+                    let open = |at: &usize| self.factors[*at].1.is_nan();
+                    self.at.extend((0..docs.len()).filter(open));
+                }
+                Some(filter) => {
+                    let (at, factors) = (&mut self.at, &self.factors);
+                    each_match(filter, docs, |index| {
+                        if mode != ScoreMode::First || factors[index].1.is_nan() {
+                            at.push(index);
+                        }
+                    })?;
+                }
+            }
+            self.docs.extend(self.at.iter().map(|at| docs[*at]));
+            self.scores.extend(self.at.iter().map(|at| scores[*at]));
+            self.values.clear();
+            self.values.resize(self.docs.len(), 1.0);
+            if let Some(reader) = &mut function.reader {
+                reader.read(&self.docs, &self.scores, &mut self.values)?;
+            }
+            let weight = f64::from(function.weight.unwrap_or(1.0));
+            for (at, value) in self.at.iter().zip(&self.values) {
+                add(mode, &mut self.factors[*at], value * weight, weight);
+            }
+        }
+        if mode == ScoreMode::Avg {
+            for (factor, weights) in &mut self.factors {
+                if !weights.is_nan() {
+                    *factor = if *weights == 0.0 { 1.0 } else { *factor / *weights };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub fn of(&self, at: usize) -> f64 {
+        self.factors[at].0
+    }
+}
+
+/// Takes one more function into a document's factor.
+#[inline]
+fn add(mode: ScoreMode, (factor, weights): &mut (f64, f64), value: f64, weight: f64) {
+    if weights.is_nan() {
+        (*factor, *weights) = (value, weight);
+        return;
+    }
+    *weights += weight;
+    match mode {
+        ScoreMode::Multiply => *factor *= value,
+        ScoreMode::Sum | ScoreMode::Avg => *factor += value,
+        ScoreMode::First => {}
+        ScoreMode::Max => *factor = factor.max(value),
+        ScoreMode::Min => *factor = factor.min(value),
+    }
+}
+
+/// A query's scores with its functions.
+pub(super) struct FunctionScorer<'a> {
+    node: &'a FunctionScoreNode,
+    /// `None` where no score of the query enters.
+    query: Option<BoxedScorer<'a>>,
+    factors: Factors<'a>,
+    sums: Vec<f64>,
+    scores: Vec<f32>,
+}
+
+impl<'a> FunctionScorer<'a> {
+    pub fn open(node: &'a FunctionScoreNode, segment: &'a Segment) -> Result<FunctionScorer<'a>> {
+        let is_replaced = node.boost_mode == BoostMode::Replace && !node.functions.is_empty();
+        let needs_scores = !is_replaced
+            || node
+                .functions
+                .iter()
+                .any(|function| function.function.as_ref().is_some_and(|inner| inner.needs_scores()));
+        let query = match needs_scores {
+            true => Some(super::scorer(&node.query, segment, true)?),
+            false => None,
+        };
+        let factors = Factors::open(node, segment)?;
+        Ok(FunctionScorer { node, query, factors, sums: Vec::new(), scores: Vec::new() })
+    }
+
+    /// The scores of documents that the query matches.
+    fn scores(&mut self, docs: &[DocId]) -> Result<&[f32]> {
+        self.scores.clear();
+        match &mut self.query {
+            Some(query) => {
+                self.sums.clear();
+                self.sums.resize(docs.len(), 0.0);
+                query.score(docs, &mut self.sums)?;
+                self.scores.extend(self.sums.iter().map(|sum| *sum as f32));
+            }
+            None => self.scores.resize(docs.len(), 1.0),
+        }
+        if self.node.functions.is_empty() {
+            return Ok(&self.scores);
+        }
+        self.factors.compute(docs, &self.scores)?;
+        let (mode, max_boost) = (self.node.boost_mode, self.node.max_boost);
+        let mut is_valid = true;
+        for (at, score) in self.scores.iter_mut().enumerate() {
+            *score = mode.combine(*score, self.factors.of(at), max_boost);
+            is_valid &= *score >= 0.0;
+        }
+        if !is_valid && let Some(at) = self.scores.iter().position(|score| score.is_nan() || *score < 0.0) {
+            return Err(RequestError::new(
+                500,
+                "exception",
+                format!(
+                    "function score query returned an invalid score: {} for doc: {}",
+                    java_float(self.scores[at]),
+                    docs[at]
+                ),
+            )
+            .into());
+        }
+        Ok(&self.scores)
+    }
+}
+
+impl Scorer for FunctionScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        for (sum, score) in sums.iter_mut().zip(self.scores(docs)?) {
+            *sum += f64::from(*score);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(f32::INFINITY)
+    }
+}
+
+/// Documents of `query` that score enough.
+pub(super) struct ScoredEnough<'a> {
+    pub query: BoxedMatcher<'a>,
+    pub scorer: BoxedScorer<'a>,
+    pub min_score: f32,
+    pub docs: Vec<DocId>,
+    pub sums: Vec<f64>,
+}
+
+impl ScoredEnough<'_> {
+    fn keep(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.docs.clear();
+        bits.append_to(start, &mut self.docs);
+        self.sums.clear();
+        self.sums.resize(self.docs.len(), 0.0);
+        self.scorer.score(&self.docs, &mut self.sums)?;
+        bits.clear();
+        for (doc, sum) in self.docs.iter().zip(&self.sums) {
+            if *sum as f32 >= self.min_score {
+                bits.set(doc - start);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Matcher for ScoredEnough<'_> {
+    fn cost(&self) -> u64 {
+        // Scores are dear: asked for last.
+        self.query.cost().saturating_mul(1000)
+    }
+
+    fn next(&mut self, target: DocId) -> Result<DocId> {
+        self.query.next(target)
+    }
+
+    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        let mut own = Bits::default();
+        self.query.fill(start, &mut own)?;
+        self.keep(start, &mut own)?;
+        bits.or(&own);
+        Ok(())
+    }
+
+    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.query.restrict(start, bits)?;
+        self.keep(start, bits)
+    }
+}
+
+/// Scores documents of `matcher` only.
+pub(super) struct MatchingScorer<'a> {
+    pub matcher: BoxedMatcher<'a>,
+    pub scorer: BoxedScorer<'a>,
+    pub at: Vec<usize>,
+    pub docs: Vec<DocId>,
+    pub sums: Vec<f64>,
+}
+
+impl Scorer for MatchingScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        let (at, own) = (&mut self.at, &mut self.docs);
+        at.clear();
+        own.clear();
+        each_match(&mut self.matcher, docs, |index| {
+            at.push(index);
+            own.push(docs[index]);
+        })?;
+        self.sums.clear();
+        self.sums.resize(own.len(), 0.0);
+        self.scorer.score(own, &mut self.sums)?;
+        for (at, sum) in self.at.iter().zip(&self.sums) {
+            sums[*at] += sum;
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
+        self.scorer.max_score(start, end)
+    }
+}
+
+/// Scores times a factor where another query matches too.
+pub(super) struct BoostingScorer<'a> {
+    pub positive: BoxedScorer<'a>,
+    pub negative: BoxedMatcher<'a>,
+    pub negative_boost: f32,
+    pub boost: f32,
+    pub sums: Vec<f64>,
+    pub lowered: Vec<bool>,
+}
+
+impl Scorer for BoostingScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        self.sums.clear();
+        self.sums.resize(docs.len(), 0.0);
+        self.positive.score(docs, &mut self.sums)?;
+        self.lowered.clear();
+        self.lowered.resize(docs.len(), false);
+        let lowered = &mut self.lowered;
+        each_match(&mut self.negative, docs, |at| lowered[at] = true)?;
+        let (boost, negative_boost) = (f64::from(self.boost), f64::from(self.negative_boost));
+        for ((sum, own), lowered) in sums.iter_mut().zip(&self.sums).zip(&self.lowered) {
+            let factor = if *lowered { negative_boost } else { 1.0 };
+            let score = f64::from(*own as f32) * factor;
+            *sum += f64::from((score * boost) as f32);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
+        let most = self.positive.max_score(start, end)? * self.boost * self.negative_boost.max(1.0);
+        Ok(most.next_up())
+    }
+}

@@ -1,0 +1,332 @@
+//! `gauss`, `exp` and `linear`: the further a field's value lies from the origin, the less.
+//!
+//! Source: Elasticsearch's `DecayFunctionBuilder` and its three `DecayFunction`s.
+
+use std::sync::Arc;
+
+use limber_mapping::date::Zone;
+use limber_mapping::geo::{self, GeoPoint};
+use limber_mapping::number::java_double;
+use limber_mapping::{Field, FieldType, Representation, RequestError};
+use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::{DocId, Segment};
+use serde_json::{Map, Value};
+
+use super::distance::{haversine_metres, parse_metres};
+use super::{BoundFunction, FunctionReader, ScoreFunction};
+use crate::error::Error;
+use crate::json;
+use crate::query::bind::Binder;
+use crate::request::Mode;
+use crate::score::Explanation;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Shape {
+    Gauss,
+    Exp,
+    Linear,
+}
+
+/// A shape with its scale, such that the value at `scale` is `decay`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Curve {
+    shape: Shape,
+    scale: f64,
+}
+
+impl Curve {
+    pub fn new(shape: Shape, scale: f64, decay: f64) -> Curve {
+        let scale = match shape {
+            Shape::Gauss => 0.5 * scale.powi(2) / decay.ln(),
+            Shape::Exp => decay.ln() / scale,
+            Shape::Linear => scale / (1.0 - decay),
+        };
+        Curve { shape, scale }
+    }
+
+    #[inline]
+    pub fn at(&self, distance: f64) -> f64 {
+        match self.shape {
+            Shape::Gauss => (0.5 * (distance * distance) / self.scale).exp(),
+            Shape::Exp => (self.scale * distance).exp(),
+            Shape::Linear => ((self.scale - distance) / self.scale).max(0.0),
+        }
+    }
+
+    fn explain(&self, distance: &str) -> String {
+        let scale = |value: f64| java_double(value);
+        match self.shape {
+            Shape::Gauss => format!("exp(-0.5*pow({distance},2.0)/{})", scale(-self.scale)),
+            Shape::Exp => format!("exp(- {distance} * {})", scale(-self.scale)),
+            Shape::Linear => {
+                format!("max(0.0, (({0} - {distance})/{0})", scale(self.scale))
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Decay {
+    shape: Shape,
+    field: String,
+    parameters: Map<String, Value>,
+    mode: Mode,
+}
+
+pub(super) fn parse(
+    name: &str,
+    members: &Map<String, Value>,
+) -> Result<Box<dyn ScoreFunction>, RequestError> {
+    let malformed = || RequestError::parsing("malformed score function score parameters.");
+    let shape = match name {
+        "gauss" => Shape::Gauss,
+        "exp" => Shape::Exp,
+        _ => Shape::Linear,
+    };
+    let (mut field, mut mode) = (None, Mode::Min);
+    for (key, value) in members {
+        match value {
+            Value::Object(parameters) => field = Some((key.clone(), parameters.clone())),
+            value if key == "multi_value_mode" => {
+                let text = json::scalar_text(value).unwrap_or_default();
+                mode = Mode::parse(&text)
+                    .ok_or_else(|| RequestError::illegal_argument(format!("Illegal sort mode: {text}")))?;
+            }
+            _ => return Err(malformed()),
+        }
+    }
+    let (field, parameters) = field.ok_or_else(malformed)?;
+    Ok(Box::new(Decay { shape, field, parameters, mode }))
+}
+
+const DEFAULT_DECAY: f64 = 0.5;
+
+impl ScoreFunction for Decay {
+    fn bind(&self, binder: &Binder<'_>) -> Result<Box<dyn BoundFunction>, Error> {
+        let Some(field) = binder.field(&self.field) else {
+            return Err(RequestError::parsing(format!("unknown field [{}]", self.field)).into());
+        };
+        binder.check_column(field)?;
+        let bound = match &field.kind {
+            FieldType::GeoPoint => self.on_points(field),
+            FieldType::Date { .. } => self.on_dates(field, binder.now_millis()),
+            _ if field.representation() == Representation::Number && field.kind != FieldType::Boolean => {
+                self.on_numbers(field)
+            }
+            _ => Err(RequestError::illegal_argument(format!(
+                "field [{}] is of type [{}], but only numeric types are supported.",
+                field.path,
+                field.kind.name()
+            ))),
+        };
+        Ok(Box::new(bound.map_err(|error| binder.wrapped(error))?))
+    }
+}
+
+/// The parameters of one field, as far as they are the same for all types.
+struct Parameters<'a> {
+    origin: Option<&'a Value>,
+    scale: Option<&'a Value>,
+    offset: Option<&'a Value>,
+    decay: f64,
+}
+
+fn parse_error(reason: impl Into<String>) -> RequestError {
+    RequestError::new(400, "parse_exception", reason)
+}
+
+fn double(value: &Value) -> Result<f64, RequestError> {
+    let text = json::scalar_text(value).unwrap_or_default();
+    text.trim().parse().map_err(|_| json::number_format(text))
+}
+
+impl Decay {
+    fn parameters(&self) -> Result<Parameters<'_>, RequestError> {
+        let mut found = Parameters { origin: None, scale: None, offset: None, decay: DEFAULT_DECAY };
+        for (key, value) in &self.parameters {
+            match key.as_str() {
+                "origin" => found.origin = Some(value),
+                "scale" => found.scale = Some(value),
+                "offset" => found.offset = Some(value),
+                "decay" => found.decay = double(value)?,
+                other => return Err(parse_error(format!("parameter [{other}] not supported!"))),
+            }
+        }
+        Ok(found)
+    }
+
+    fn on_numbers(&self, field: &Arc<Field>) -> Result<BoundDecay, RequestError> {
+        let found = self.parameters()?;
+        let (Some(origin), Some(scale)) = (found.origin, found.scale) else {
+            return Err(parse_error("both [scale] and [origin] must be set for numeric fields."));
+        };
+        let offset = found.offset.map(double).transpose()?.unwrap_or(0.0);
+        self.bound(field, Origin::Number(double(origin)?), double(scale)?, offset, found.decay)
+    }
+
+    fn on_dates(&self, field: &Arc<Field>, now_millis: i64) -> Result<BoundDecay, RequestError> {
+        let found = self.parameters()?;
+        let Some(scale) = found.scale else {
+            return Err(parse_error("[scale] must be set for date fields."));
+        };
+        let origin = match (found.origin, &field.kind) {
+            (Some(origin), FieldType::Date { format }) => {
+                let text = json::scalar_text(origin).unwrap_or_default();
+                format.parse_with_math(&text, now_millis, false, &Zone::Utc)?
+            }
+            _ => now_millis,
+        };
+        let millis = |value: &Value, setting: &str| {
+            let text = json::scalar_text(value).unwrap_or_default();
+            Ok::<f64, RequestError>(json::time_millis(&text, setting)?.map_or(-1.0, |millis| millis as f64))
+        };
+        let scale = millis(scale, "DecayFunctionParser.scale")?;
+        let offset = found.offset.map(|offset| millis(offset, "DecayFunctionParser.offset")).transpose()?;
+        self.bound(field, Origin::Number(origin as f64), scale, offset.unwrap_or(0.0), found.decay)
+    }
+
+    fn on_points(&self, field: &Arc<Field>) -> Result<BoundDecay, RequestError> {
+        let found = self.parameters()?;
+        let Some(scale) = found.scale else {
+            return Err(parse_error("[origin] and [scale] must be set for geo fields."));
+        };
+        let metres = |value: &Value| parse_metres(&json::scalar_text(value).unwrap_or_default());
+        let origin = match found.origin {
+            Some(origin) => geo::parse_points(origin, &field.path, false)?.first().copied(),
+            None => None,
+        };
+        let origin = origin.unwrap_or(GeoPoint { latitude: 0.0, longitude: 0.0 });
+        let offset = found.offset.map(metres).transpose()?.unwrap_or(0.0);
+        self.bound(field, Origin::Point(origin), metres(scale)?, offset, found.decay)
+    }
+
+    fn bound(
+        &self,
+        field: &Arc<Field>,
+        origin: Origin,
+        scale: f64,
+        offset: f64,
+        decay: f64,
+    ) -> Result<BoundDecay, RequestError> {
+        let refuse = |what: &str| Err(RequestError::illegal_argument(format!("function_score : {what}")));
+        if scale.is_nan() || scale <= 0.0 {
+            return refuse("scale must be > 0.0.");
+        }
+        if decay.is_nan() || decay <= 0.0 || decay >= 1.0 {
+            return refuse("decay must be in the range [0..1].");
+        }
+        if offset.is_nan() || offset < 0.0 {
+            return refuse("offset must be > 0.0");
+        }
+        let curve = Curve::new(self.shape, scale, decay);
+        Ok(BoundDecay { field: field.clone(), origin, offset, curve, mode: self.mode })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Origin {
+    Number(f64),
+    Point(GeoPoint),
+}
+
+#[derive(Debug)]
+struct BoundDecay {
+    field: Arc<Field>,
+    origin: Origin,
+    offset: f64,
+    curve: Curve,
+    mode: Mode,
+}
+
+impl BoundDecay {
+    #[inline]
+    fn distance(&self, stored: i64) -> f64 {
+        let distance = match self.origin {
+            Origin::Number(origin) => (self.field.decode_f64(stored) - origin).abs(),
+            Origin::Point(origin) => haversine_metres(origin, GeoPoint::decode(stored)),
+        };
+        (distance - self.offset).max(0.0)
+    }
+
+    fn explain_distance(&self, stored: &[i64]) -> String {
+        if stored.is_empty() {
+            return "0.0".to_owned();
+        }
+        let one = |stored: &i64| match self.origin {
+            Origin::Number(origin) => format!(
+                "Math.max(Math.abs({}(=doc value) - {}(=origin))) - {}(=offset), 0)",
+                java_double(self.field.decode_f64(*stored)),
+                java_double(origin),
+                java_double(self.offset)
+            ),
+            Origin::Point(origin) => {
+                let point = GeoPoint::decode(*stored);
+                format!(
+                    "Math.max(arcDistance({}, {}(=doc value),{}, {}(=origin)) - {}(=offset), 0)",
+                    java_double(point.latitude),
+                    java_double(point.longitude),
+                    java_double(origin.latitude),
+                    java_double(origin.longitude),
+                    java_double(self.offset)
+                )
+            }
+        };
+        stored.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl BoundFunction for BoundDecay {
+    fn open<'a>(&'a self, segment: &'a Segment) -> Result<Box<dyn FunctionReader + 'a>, Error> {
+        let column = segment.numbers(&self.field.path)?;
+        Ok(Box::new(Reader { function: self, column, batch: Batch::default(), distances: Vec::new() }))
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId, score: &Explanation) -> Result<Explanation, Error> {
+        let value = self.open(segment)?.read_one(doc, score.value)? as f32;
+        let mut stored = Vec::new();
+        if let Some(column) = segment.numbers(&self.field.path)? {
+            column.values(doc, &mut stored)?;
+        }
+        let of = if matches!(self.origin, Origin::Point(_)) { " of: " } else { "" };
+        let distance = format!("{}{of}[{}]", self.mode.name().to_uppercase(), self.explain_distance(&stored));
+        let detail = Explanation::leaf(value, self.curve.explain(&distance));
+        Ok(Explanation::of(value, format!("Function for field {}:", self.field.path), vec![detail]))
+    }
+}
+
+struct Reader<'a> {
+    function: &'a BoundDecay,
+    column: Option<NumberColumn<'a>>,
+    batch: Batch<i64>,
+    /// Of one document with several values.
+    distances: Vec<f64>,
+}
+
+impl FunctionReader for Reader<'_> {
+    fn read(&mut self, docs: &[DocId], _: &[f32], out: &mut [f64]) -> Result<(), Error> {
+        let Reader { function, column, batch, distances } = self;
+        let Some(column) = column else {
+            out.fill(function.curve.at(0.0));
+            return Ok(());
+        };
+        column.gather(docs, batch)?;
+        if batch.is_aligned() {
+            for (out, stored) in out.iter_mut().zip(&batch.values) {
+                *out = function.curve.at(function.distance(*stored));
+            }
+            return Ok(());
+        }
+        out.fill(function.curve.at(0.0));
+        let mut at = 0;
+        while at < batch.values.len() {
+            let position = batch.positions[at];
+            let count = batch.positions[at..].iter().take_while(|other| **other == position).count();
+            distances.clear();
+            distances.extend(batch.values[at..at + count].iter().map(|stored| function.distance(*stored)));
+            distances.sort_by(f64::total_cmp);
+            out[position as usize] = function.curve.at(function.mode.pick(distances));
+            at += count;
+        }
+        Ok(())
+    }
+}

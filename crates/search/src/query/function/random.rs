@@ -1,0 +1,205 @@
+//! `random_score`: a number from 0 to 1 for each document, the same one for the same seed and field value.
+//!
+//! Source: Elasticsearch's `RandomScoreFunction`, HPPC's `BitMixer`. Without a seed the numbers depend on the time and on the
+//! document's place, as there, but are not those that Elasticsearch would give.
+
+use std::sync::Arc;
+
+use limber_codec::murmur3::murmur3_32;
+use limber_mapping::number::{f64_from_sortable, java_double};
+use limber_mapping::{Field, FieldType, Representation, RequestError};
+use limber_segment::{DocId, Segment};
+use serde_json::{Map, Value};
+
+use super::{BoundFunction, FunctionReader, ScoreFunction};
+use crate::error::Error;
+use crate::json;
+use crate::query::bind::Binder;
+use crate::score::Explanation;
+
+#[derive(Debug)]
+struct Random {
+    seed: Option<i32>,
+    field: Option<String>,
+}
+
+pub(super) fn parse(_: &str, members: &Map<String, Value>) -> Result<Box<dyn ScoreFunction>, RequestError> {
+    let mut function = Random { seed: None, field: None };
+    for (key, value) in members {
+        match key.as_str() {
+            _ if value.is_object() || value.is_null() => {}
+            "seed" => function.seed = Some(seed(value)?),
+            "field" => function.field = json::scalar_text(value),
+            other => {
+                return Err(RequestError::parsing(format!("random_score query does not support [{other}]")));
+            }
+        }
+    }
+    Ok(Box::new(function))
+}
+
+fn seed(value: &Value) -> Result<i32, RequestError> {
+    match value {
+        Value::String(text) => Ok(java_hash(text)),
+        Value::Number(number) => number.as_i64().map(hash_of_long).ok_or_else(|| {
+            RequestError::parsing("random_score seed must be an int, long or string, not 'VALUE_NUMBER'")
+        }),
+        other => Err(RequestError::parsing(format!(
+            "random_score seed must be an int/long or string, not '{}'",
+            match other {
+                Value::Bool(_) => "VALUE_BOOLEAN",
+                other => json::token(other),
+            }
+        ))),
+    }
+}
+
+/// An `int` is its own seed, a `long` is folded (`Long#hashCode`).
+fn hash_of_long(seed: i64) -> i32 {
+    i32::try_from(seed).unwrap_or((seed ^ ((seed as u64) >> 32) as i64) as i32)
+}
+
+/// `String#hashCode`.
+fn java_hash(text: &str) -> i32 {
+    text.encode_utf16().fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
+}
+
+/// The finalizer of murmur3 over both.
+#[inline]
+fn mix(key: u32, seed: u32) -> u32 {
+    let mut mixed = key ^ seed;
+    mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x85eb_ca6b);
+    mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35);
+    mixed ^ (mixed >> 16)
+}
+
+impl ScoreFunction for Random {
+    fn bind(&self, binder: &Binder<'_>) -> Result<Box<dyn BoundFunction>, Error> {
+        let shard = binder.shard();
+        let salt = (java_hash(&shard.index.name) << 10) | shard.shard as i32;
+        let field = match (&self.seed, &self.field) {
+            (None, _) => None,
+            (Some(_), Some(name)) if name != "_id" => {
+                let Some(field) = binder.field(name) else {
+                    return Err(binder
+                        .wrapped(RequestError::illegal_argument(format!(
+                            "Field [{name}] is not mapped on [[{}/{}]] and cannot be used as a source of random numbers.",
+                            shard.index.name, shard.index.uuid
+                        )))
+                        .into());
+                };
+                binder.check_column(field)?;
+                Some(field.clone())
+            }
+            (Some(_), _) => {
+                return Err(binder
+                    .wrapped(RequestError::illegal_argument(
+                        "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster \
+                         setting: indices.id_field_data.enabled",
+                    ))
+                    .into());
+            }
+        };
+        let seed = self.seed.unwrap_or_else(|| {
+            let now = binder.now_millis();
+            (now ^ ((now as u64) >> 32) as i64) as i32
+        });
+        Ok(Box::new(BoundRandom { seed, salted: mix(seed as u32, salt as u32), field }))
+    }
+}
+
+#[derive(Debug)]
+struct BoundRandom {
+    seed: i32,
+    salted: u32,
+    /// `None`: by the document's place.
+    field: Option<Arc<Field>>,
+}
+
+impl BoundFunction for BoundRandom {
+    fn open<'a>(&'a self, segment: &'a Segment) -> Result<Box<dyn FunctionReader + 'a>, Error> {
+        Ok(match &self.field {
+            Some(field) => Box::new(ByField { salted: self.salted, field, segment, bytes: Vec::new() }),
+            None => {
+                // Segments of a shard must not repeat each other's numbers.
+                let base = (segment.meta().id.0 as u32).wrapping_mul(0x9e37_79b9);
+                Box::new(ByPlace { salted: self.salted, base })
+            }
+        })
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId, score: &Explanation) -> Result<Explanation, Error> {
+        let value = self.open(segment)?.read_one(doc, score.value)?;
+        let field = match &self.field {
+            Some(field) => format!(", field: {}", field.path),
+            None => String::new(),
+        };
+        Ok(Explanation::leaf(value as f32, format!("random score function (seed: {}{field})", self.seed)))
+    }
+}
+
+/// The lower 24 bits as a float from 0 to 1.
+#[inline]
+fn unit(hash: u32) -> f64 {
+    f64::from((hash & 0x00ff_ffff) as f32 / (1 << 24) as f32)
+}
+
+struct ByPlace {
+    salted: u32,
+    base: u32,
+}
+
+impl FunctionReader for ByPlace {
+    fn read(&mut self, docs: &[DocId], _: &[f32], out: &mut [f64]) -> Result<(), Error> {
+        for (out, doc) in out.iter_mut().zip(docs) {
+            *out = unit(mix(self.base.wrapping_add(*doc), self.salted));
+        }
+        Ok(())
+    }
+}
+
+/// Hashes the text of the field's first value.
+struct ByField<'a> {
+    salted: u32,
+    field: &'a Field,
+    segment: &'a Segment,
+    bytes: Vec<u8>,
+}
+
+impl FunctionReader for ByField<'_> {
+    fn read(&mut self, docs: &[DocId], _: &[f32], out: &mut [f64]) -> Result<(), Error> {
+        let path = &self.field.path;
+        out.fill(unit(self.salted));
+        if self.field.representation() == Representation::Number {
+            let Some(column) = self.segment.numbers(path)? else { return Ok(()) };
+            let mut stored = Vec::new();
+            for (doc, out) in docs.iter().zip(out) {
+                column.values(*doc, &mut stored)?;
+                // Field data sorts the texts of several numbers.
+                if let Some(text) = stored.iter().map(|stored| text_of(self.field, *stored)).min() {
+                    *out = unit(murmur3_32(text.as_bytes(), self.salted));
+                }
+            }
+            return Ok(());
+        }
+        let (Some(column), Some(terms)) = (self.segment.ordinals(path)?, self.segment.terms(path)?) else {
+            return Ok(());
+        };
+        for (doc, out) in docs.iter().zip(out) {
+            if let Some(ordinal) = column.get(*doc)? {
+                terms.term(u64::from(ordinal), &mut self.bytes)?;
+                *out = unit(murmur3_32(&self.bytes, self.salted));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number as Elasticsearch's field data prints it.
+fn text_of(field: &Field, stored: i64) -> String {
+    match field.kind {
+        FieldType::Double | FieldType::Float | FieldType::HalfFloat => java_double(f64_from_sortable(stored)),
+        FieldType::ScaledFloat { .. } => java_double(field.decode_f64(stored)),
+        _ => stored.to_string(),
+    }
+}

@@ -1,0 +1,22 @@
+//! All score functions by name.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::{ScoreFunction, decay, field_value, random};
+
+/// Parses the object after a function's name.
+pub(in super::super) type ParseFunction =
+    fn(&str, &Map<String, Value>) -> Result<Box<dyn ScoreFunction>, RequestError>;
+
+pub(in super::super) const FUNCTIONS: &[(&str, ParseFunction)] = &[
+    ("exp", decay::parse),
+    ("field_value_factor", field_value::parse),
+    ("gauss", decay::parse),
+    ("linear", decay::parse),
+    ("random_score", random::parse),
+];
+
+pub(in super::super) fn is_known(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(known, _)| *known == name)
+}

@@ -1,0 +1,118 @@
+//! `function_score`, `boosting` and scripts against the answers that Elasticsearch 8.19.13 gave over the same six documents: scores
+//! and explanations to the last digit, errors by type and reason.
+//!
+//! `data/scores-8.19.13.ndjson` holds one recorded conversation a line.
+
+mod support;
+
+use limber_search::{Error, Rendering, SearchRequest, UrlParameters};
+use serde_json::{Value, json};
+
+fn mapping() -> Value {
+    json!({"properties": {
+        "body": {"type": "text"}, "title": {"type": "text"}, "tag": {"type": "keyword"}, "n": {"type": "long"},
+        "i": {"type": "integer"}, "d": {"type": "double"}, "f": {"type": "float"}, "b": {"type": "boolean"},
+        "ts": {"type": "date"}, "ip": {"type": "ip"}, "g": {"type": "geo_point"}
+    }})
+}
+
+/// Answers that differ on purpose, by a part of the request, and why.
+const DIFFERENT: &[(&str, &str)] = &[
+    ("\"factor\":0.1", "Explanations of floats widened to doubles."),
+    ("\"weight\":1,\"boost\":-1", "The whole query in the text of the error."),
+    ("\"field_value_factor\":{\"field\":\"tag\"}", "Names of Java classes."),
+    ("\"gauss\":{\"tag\"", "Names of Java classes."),
+    ("\"origin\":\"foo\"", "The date parser's text."),
+];
+
+/// Whether two values are equal, numbers to six digits: Lucene's sines and cosines are tables.
+fn is_near(expected: &Value, found: &Value) -> bool {
+    match (expected, found) {
+        (Value::Number(left), Value::Number(right)) => {
+            let (left, right) = (left.as_f64().unwrap_or(0.0), right.as_f64().unwrap_or(0.0));
+            left == right || (left - right).abs() <= 1e-6 * left.abs().max(right.abs())
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_near(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| is_near(value, other)))
+        }
+        // Explanations name filters by classes of Lucene.
+        (Value::String(left), Value::String(right)) => {
+            left == right || (left.contains("IndexOrDocValuesQuery") && right.starts_with("match filter"))
+        }
+        _ => expected == found,
+    }
+}
+
+fn answer(shards: &[limber_search::ShardSnapshot], body: &Value) -> Result<Value, Error> {
+    let request = SearchRequest::parse(body, &UrlParameters::default())?;
+    let response = limber_search::execute(shards, &request, &support::context())?;
+    Ok(response.to_json(&Rendering::default()))
+}
+
+fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
+    match (&case["error"], answer) {
+        (Value::Null, Err(error)) => Some(format!("failed: {}", error.to_json())),
+        (Value::Null, Ok(mut answer)) => {
+            for hit in answer["hits"]["hits"].as_array_mut().expect("hits") {
+                for name in ["_index", "_shard", "_node"] {
+                    hit.as_object_mut().expect("a hit").remove(name);
+                }
+            }
+            let is_same = is_near(&case["hits"], &answer["hits"])
+                && is_near(&case["aggregations"], &answer["aggregations"]);
+            (!is_same).then(|| {
+                format!(
+                    "expected {} {}\n   found    {} {}",
+                    case["hits"], case["aggregations"], answer["hits"], answer["aggregations"]
+                )
+            })
+        }
+        (error, Ok(answer)) => Some(format!("expected {error}, answered {answer}")),
+        (expected, Err(error)) => {
+            let found = error.to_json();
+            let uuid = case["uuid"].as_str().unwrap_or("uuid");
+            let root = |value: &Value| {
+                let first = value.as_array().and_then(|roots| roots.first()).cloned().unwrap_or_default();
+                (first["type"].clone(), first["reason"].as_str().unwrap_or_default().replace(uuid, "uuid"))
+            };
+            let sides = (
+                (expected["type"].clone(), root(&expected["root"]), expected["status"].clone()),
+                (
+                    found["error"]["type"].clone(),
+                    root(&found["error"]["root_cause"]),
+                    found["status"].clone(),
+                ),
+            );
+            (sides.0 != sides.1).then(|| format!("expected {:?}\n   found    {:?}", sides.0, sides.1))
+        }
+    }
+}
+
+#[test]
+fn scores_are_elasticsearchs() {
+    let mut shards = support::Shards::new(&mapping());
+    let documents: Vec<(String, Value)> = include_str!("data/scores-documents.ndjson")
+        .lines()
+        .enumerate()
+        .map(|(at, line)| ((at + 1).to_string(), serde_json::from_str(line).expect("a document")))
+        .collect();
+    let view = shards.segment(&documents, &[]);
+    let snapshot = [shards.shard(0, vec![view])];
+    let (mut wrong, mut right) = (Vec::new(), 0);
+    for line in include_str!("data/scores-8.19.13.ndjson").lines() {
+        let case: Value = serde_json::from_str(line).expect("a recorded answer");
+        let shown = case["body"].to_string();
+        if DIFFERENT.iter().any(|(part, _)| shown.contains(part)) {
+            continue;
+        }
+        match compare(&case, answer(&snapshot, &case["body"])) {
+            None => right += 1,
+            Some(difference) => wrong.push(format!("{shown}\n   {difference}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), wrong.len() + right, wrong.join("\n"));
+}
