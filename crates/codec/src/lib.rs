@@ -14,5 +14,6 @@ pub mod murmur3;
 pub mod norm;
 mod reader;
 pub mod varint;
+pub mod z_order;
 
 pub use reader::{Corrupt, Reader};

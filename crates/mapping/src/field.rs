@@ -29,7 +29,7 @@ pub enum FieldType {
         format: Arc<DateFormat>,
     },
     Ip,
-    /// Number column of [`crate::geo::GeoPoint::encode`]; no index, as no geo query is here yet.
+    /// Number column of [`crate::geo::GeoPoint::encode`]; points in Z order.
     GeoPoint,
     /// Base64 in JSON; its bytes are in the column alone, and nothing searches them.
     Binary,
@@ -80,6 +80,8 @@ pub struct Field {
     pub null_value: Option<serde_json::Value>,
     pub coerce: bool,
     pub ignore_malformed: bool,
+    /// Points: whether third coordinates are passed over instead of refused.
+    pub ignore_z: bool,
     /// Paths this field's values are copied to.
     pub copy_to: Vec<Arc<str>>,
     /// Multi-fields (`fields`), fed with the same values.
@@ -100,9 +102,9 @@ impl Field {
         if self.match_only { "match_only_text" } else { self.kind.name() }
     }
 
-    /// Whether a segment writes postings or points.
-    pub fn has_index(&self) -> bool {
-        self.index && self.kind != FieldType::GeoPoint
+    /// Whether a segment writes its points by place instead of by value.
+    pub fn is_spatial(&self) -> bool {
+        self.index && self.kind == FieldType::GeoPoint
     }
 }
 

@@ -239,7 +239,9 @@ pub(crate) fn check_leaf(
     settings: &MappingSettings,
 ) -> Result<(), RequestError> {
     let field = build(leaf, FieldId(0), path, settings)?;
-    if let Some(null) = &field.null_value {
+    if let Some(null) = &field.null_value
+        && field.kind != FieldType::GeoPoint
+    {
         let scalar = OwnedScalar::from_json(null);
         let shape = Shape::of(&field.kind);
         scalar_of(shape, &field, scalar.borrow()).map_err(|cause| {
@@ -321,6 +323,7 @@ fn build(
         null_value: leaf.params.get("null_value").cloned(),
         coerce: explicit("coerce", settings.coerce),
         ignore_malformed: explicit("ignore_malformed", settings.ignore_malformed),
+        ignore_z: explicit("ignore_z_value", true),
         copy_to: leaf.copy_to.iter().map(|path| Arc::from(path.as_str())).collect(),
         multi_fields: Vec::new(),
         kind,

@@ -358,7 +358,7 @@ impl Field {
         match &self.kind {
             FieldType::Date { format } => format.format_millis(stored).into(),
             FieldType::Boolean => (stored != 0).into(),
-            FieldType::GeoPoint => GeoPoint::decode(stored).to_geojson(),
+            FieldType::GeoPoint => GeoPoint::decode(stored).to_text().into(),
             _ => self.decode_number(stored),
         }
     }

@@ -51,6 +51,7 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
                 ignore_above: None,
                 null_value: None,
                 coerce: false,
+                ignore_z: false,
                 ignore_malformed: false,
                 copy_to: Vec::new(),
                 multi_fields: Vec::new(),

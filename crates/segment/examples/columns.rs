@@ -252,6 +252,7 @@ fn segment(
     let mut writer = SegmentWriter::new(directory, id);
     let mut fields = Vec::new();
     let info = |path: &str, representation, column, text| FieldInfo {
+        spatial: false,
         path: path.into(),
         representation,
         index: true,

@@ -111,7 +111,7 @@ impl Segment {
                 column.check(None)?;
                 report.value_count += column.value_count();
             }
-            if let Some(points) = self.points(&field.path)? {
+            if let Some(points) = self.raw_points(&field.path)? {
                 points.check()?;
                 report.point_count += points.value_count();
             }

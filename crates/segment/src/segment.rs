@@ -11,7 +11,7 @@ use crate::columns::{NumberColumn, OrdinalColumn, Presence};
 use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
 use crate::id_filter::{IdFilter, id_hash};
 use crate::norms::Norms;
-use crate::points::Points;
+use crate::points::{Points, SpatialPoints};
 use crate::postings::{Postings, PostingsReader, Want};
 use crate::stored::{Stored, StoredDocument, StoredReader};
 use crate::terms::{IndexPages, TermDictionary, TermInfo};
@@ -387,6 +387,19 @@ impl Segment {
 
     /// Numbers of a field by value.
     pub fn points(&self, path: &str) -> Result<Option<Points<'_>>> {
+        if self.field(path).is_some_and(|field| field.spatial) { Ok(None) } else { self.raw_points(path) }
+    }
+
+    /// Places of a field by cell.
+    pub fn spatial_points(&self, path: &str) -> Result<Option<SpatialPoints<'_>>> {
+        match self.field(path) {
+            Some(field) if field.spatial => Ok(self.raw_points(path)?.map(SpatialPoints::new)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The points section, whatever its numbers mean.
+    pub(crate) fn raw_points(&self, path: &str) -> Result<Option<Points<'_>>> {
         match self.section(path, SectionKind::Points, Representation::Number) {
             Some(bytes) => {
                 let points = Points::open(bytes, self.numbers(path)?)?;
@@ -442,7 +455,7 @@ impl Segment {
         let mut words = vec![0u64; self.doc_count().div_ceil(64) as usize];
         if let Some(norms) = self.norms(&path)? {
             norms.for_each(|doc, _| words[doc as usize / 64] |= 1 << (doc % 64));
-        } else if let Some(points) = self.points(&path)? {
+        } else if let Some(points) = self.raw_points(&path)? {
             points.fill_bits(i64::MIN..=i64::MAX, &mut words)?;
         } else if let Some(inverted) = self.inverted(number)? {
             let mut cursor = inverted.terms.cursor();

@@ -1,6 +1,6 @@
 //! One parameter's value in normal form: "may this field have this setting?"
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::params::{Check, Kind, Param};
 use super::parse::{boolean, java_text, mapper_parsing};
@@ -98,6 +98,13 @@ pub(super) fn checked(
             Value::Object(_) | Value::Array(_) => Err(conversion("a scalar")),
             Value::Null => Ok(Value::Null),
             scalar => null_value(scalar, kind),
+        },
+        Check::NullPoint => match value {
+            Value::Null => Ok(Value::Null),
+            value => {
+                let point = crate::geo::parse_point(value, true)?.checked("")?;
+                Ok(json!({"lat": point.latitude, "lon": point.longitude}))
+            }
         },
         Check::Meta => meta(value, field, kind),
         Check::OnlyDefault => {

@@ -21,6 +21,8 @@ pub(crate) enum Check {
     DateFormat,
     /// A scalar that the type itself must be able to read.
     NullValue,
+    /// A point in any notation, kept as `{"lat", "lon"}`.
+    NullPoint,
     Meta,
     /// Known to Elasticsearch; here only its default may be given.
     OnlyDefault,
@@ -175,8 +177,8 @@ static GEO_POINT: &[Param] = &[
     DOC_VALUES,
     STORE,
     IGNORE_MALFORMED,
-    param("ignore_z_value", Check::OnlyDefault, Update::Always, "true"),
-    param("null_value", Check::OnlyDefault, Update::Never, "null"),
+    param("ignore_z_value", Check::ExplicitBool, Update::Always, ""),
+    param("null_value", Check::NullPoint, Update::Never, ""),
     SCRIPT,
     ON_SCRIPT_ERROR,
     META,

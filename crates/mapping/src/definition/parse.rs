@@ -405,7 +405,10 @@ fn leaf(
                     return Err(unknown_parameter(name, last, kind.name));
                 };
                 if value.is_null()
-                    && !matches!(param.check, Check::NullValue | Check::OnlyDefault | Check::Meta)
+                    && !matches!(
+                        param.check,
+                        Check::NullValue | Check::NullPoint | Check::OnlyDefault | Check::Meta
+                    )
                 {
                     return Err(mapper_parsing(format!(
                         "[{name}] on mapper [{last}] of type [{}] must not have a [null] value",

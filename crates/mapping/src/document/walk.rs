@@ -473,6 +473,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     /// An explicit null: every field that the value reaches puts its own `null_value` in its place.
     fn null(&mut self, node: &'a Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
         let tree = self.tree;
+        if node.shape == Shape::GeoPoint {
+            return self.put_point(node, leaf, &serde_json::Value::Null, at);
+        }
         if let Some(null) = &node.null {
             self.put(node, leaf, null.borrow(), at)?;
         }

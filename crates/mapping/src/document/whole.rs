@@ -6,23 +6,112 @@ use serde_json::Value;
 
 use super::error;
 use super::json;
+use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
-use crate::field::FieldSink;
-use crate::geo::parse_points;
+use crate::field::{Field, FieldSink};
+use crate::geo::{GeoPoint, ReadOptions, read};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 use crate::typed::{Scalar, Shape};
+
+fn parse_exception(reason: &str) -> RequestError {
+    RequestError::new(400, "parse_exception", reason)
+}
+
+fn read_options(field: &Field) -> ReadOptions {
+    ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed }
+}
 
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// The object or list of a `geo_point`; returns the offset behind it.
     #[inline(never)]
     pub(super) fn points(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
-        let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
+        let json_depth = self.mapping.settings().limits.json_depth;
+        let end = json::skip_value(self.bytes, at, depth, json_depth)?;
         let tree = self.tree;
-        // The grammar is checked, so this fails only where serde_json is stricter (numbers beyond a double).
-        let value = serde_json::from_str(&self.text[at..end]).unwrap_or(Value::Bool(false));
-        self.put_points(&tree.leaves[leaf as usize], leaf, &value, end - 1)?;
+        let node = &tree.leaves[leaf as usize];
+        let first = skip_space(self.bytes, at + 1);
+        if self.bytes[at] == b'{' {
+            self.put_point(node, leaf, &self.value_of(at, end), end - 1)?;
+        } else if matches!(self.bytes[first], b'-' | b'0'..=b'9') {
+            self.put_position(node, leaf, &self.value_of(at, end), end - 1)?;
+        } else if self.bytes[first] != b']' {
+            let mut start = first;
+            loop {
+                let stop = json::skip_value(self.bytes, start, depth, json_depth)?;
+                let is_scalar = !matches!(self.bytes[start], b'{' | b'[');
+                self.put_point(
+                    node,
+                    leaf,
+                    &self.value_of(start, stop),
+                    if is_scalar { start } else { stop - 1 },
+                )?;
+                let comma = skip_space(self.bytes, stop);
+                if self.bytes[comma] != b',' {
+                    break;
+                }
+                start = skip_space(self.bytes, comma + 1);
+            }
+        }
         Ok(end)
+    }
+
+    /// The grammar is checked, so this fails only where serde_json is stricter (numbers beyond a double).
+    fn value_of(&self, at: usize, end: usize) -> Value {
+        serde_json::from_str(&self.text[at..end]).unwrap_or(Value::Bool(false))
+    }
+
+    /// `[lon, lat]` as the whole value of the field, of which Elasticsearch reads the numbers itself.
+    fn put_position(&mut self, node: &'a Leaf, leaf: u32, value: &Value, at: usize) -> Result<(), Stop> {
+        let field = &*node.field;
+        let items = value.as_array().map_or(&[][..], |items| items);
+        let numeric = |item: &Value| matches!(item, Value::Number(_) | Value::String(_));
+        let (cause, is_fatal) = match items {
+            [_, latitude, rest @ ..] if numeric(latitude) => {
+                let is_z = |item: &Value| item.is_number();
+                match rest {
+                    [z, ..] if !is_z(z) => {
+                        (parse_exception("field type does not accept > 3 dimensions"), true)
+                    }
+                    _ => match read(
+                        &Value::Array(items[..items.len().min(3)].to_vec()),
+                        &field.path,
+                        read_options(field),
+                    ) {
+                        Ok(point) => {
+                            if items.len() > 3 && !field.ignore_malformed {
+                                let cause = parse_exception("geo_point expected");
+                                return Err(self.unreadable(node, at, cause));
+                            }
+                            if items.len() > 3 {
+                                self.note_ignored(leaf);
+                            }
+                            self.feed_point(node, leaf, point);
+                            return Ok(());
+                        }
+                        Err(cause) => (cause, false),
+                    },
+                }
+            }
+            _ => {
+                let found = match items.get(1) {
+                    None => "END_ARRAY",
+                    Some(Value::Null) => "VALUE_NULL",
+                    Some(Value::Bool(true)) => "VALUE_TRUE",
+                    Some(Value::Bool(false)) => "VALUE_FALSE",
+                    Some(Value::Array(_)) => "START_ARRAY",
+                    Some(_) => "START_OBJECT",
+                };
+                let reason =
+                    format!("Current token ({found}) not numeric, can not use numeric value accessors");
+                (RequestError::new(400, "x_content_parse_exception", reason), true)
+            }
+        };
+        if field.ignore_malformed && !is_fatal {
+            self.note_ignored(leaf);
+            return Ok(());
+        }
+        Err(error::wrapped(self.bytes, at, cause).into())
     }
 
     /// A scalar under a type that is not a scalar's.
@@ -35,36 +124,53 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         at: usize,
     ) -> Result<(), Stop> {
         match (node.shape, scalar) {
-            (Shape::GeoPoint, Scalar::Text(text)) => self.put_points(node, leaf, &Value::from(text), at),
-            (Shape::GeoPoint, _) => self.put_points(node, leaf, &Value::Bool(false), at),
+            (Shape::GeoPoint, Scalar::Text(text)) => self.put_point(node, leaf, &Value::from(text), at),
+            (Shape::GeoPoint, _) => self.put_point(node, leaf, &Value::Bool(false), at),
             _ => self.put_bytes(node, leaf, scalar, at),
         }
     }
 
-    fn put_points(&mut self, node: &'a Leaf, leaf: u32, value: &Value, at: usize) -> Result<(), Stop> {
+    /// One point in any notation; null stands for `null_value`.
+    pub(super) fn put_point(
+        &mut self,
+        node: &'a Leaf,
+        leaf: u32,
+        value: &Value,
+        at: usize,
+    ) -> Result<(), Stop> {
         let field = &*node.field;
-        let points = match parse_points(value, &field.path, field.ignore_malformed) {
-            Ok(points) => points,
+        let value = match (value, &field.null_value) {
+            (Value::Null, None) => return Ok(()),
+            (Value::Null, Some(null)) => null,
+            (value, _) => value,
+        };
+        match read(value, &field.path, read_options(field)) {
+            Ok(point) => {
+                self.feed_point(node, leaf, point);
+                Ok(())
+            }
             Err(_) if field.ignore_malformed => {
                 self.note_ignored(leaf);
-                return Ok(());
+                Ok(())
             }
-            Err(cause) if cause.kind == "illegal_argument_exception" => {
-                return Err(error::wrapped(self.bytes, at, cause).into());
-            }
-            Err(cause) => {
-                let reason =
-                    format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
-                return Err(error::document(self.bytes, at, reason).caused_by(cause).into());
-            }
-        };
-        if node.is_fed && field.doc_values {
-            points.iter().for_each(|point| self.sink.number(field, point.encode()));
+            Err(cause) => Err(self.unreadable(node, at, cause)),
         }
-        if node.is_named && !points.is_empty() {
+    }
+
+    fn feed_point(&mut self, node: &'a Leaf, leaf: u32, point: GeoPoint) {
+        if node.is_fed {
+            self.sink.number(&node.field, point.encode());
+        }
+        if node.is_named {
             self.note_name(leaf);
         }
-        Ok(())
+    }
+
+    #[cold]
+    fn unreadable(&self, node: &Leaf, at: usize, cause: RequestError) -> Stop {
+        let field = &*node.field;
+        let reason = format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
+        error::document(self.bytes, at, reason).caused_by(cause).into()
     }
 
     /// Base64. Nothing reads it unless the field is stored or has doc values.

@@ -329,7 +329,11 @@ fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
 pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     check_column(field, shard)?;
     match field.kind {
-        FieldType::GeoPoint | FieldType::Binary => Err(RequestError::unsupported(format!(
+        FieldType::GeoPoint => Err(RequestError::illegal_argument(
+            "can't sort on geo_point or point field without using specific sorting feature, like geo_distance",
+        )
+        .into()),
+        FieldType::Binary => Err(RequestError::unsupported(format!(
             "a sort or aggregation on field [{}] of type [{}]",
             field.path,
             field.type_name()

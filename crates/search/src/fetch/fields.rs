@@ -1,7 +1,7 @@
 //! `docvalue_fields` (values from the columns) and `fields` (values from the source, as the mapping reads them).
 
 use limber_mapping::date::DateFormat;
-use limber_mapping::geo::{GeoPoint, parse_points};
+use limber_mapping::geo::{GeoPoint, ReadOptions, parse_points};
 use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text};
 use limber_mapping::{Field, FieldType, Mapping, Representation, RequestError, reserved};
 use limber_segment::{DocId, Segment};
@@ -88,6 +88,11 @@ fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>
     match (&field.kind, wanted.format.as_deref()) {
         (_, None | Some("use_field_mapping")) => Ok(None),
         (FieldType::Date { .. }, Some(pattern)) => Ok(Some(DateFormat::parse_list(pattern)?)),
+        (FieldType::GeoPoint, Some(_)) => Err(RequestError::illegal_argument(format!(
+            "Field [{}] of type [geo_point] does not support custom formats",
+            field.path
+        ))
+        .into()),
         (_, Some(_)) => {
             Err(RequestError::unsupported(format_args!("[format] on field [{}]", field.path)).into())
         }
@@ -129,15 +134,10 @@ fn source_values(
     field: &Field,
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
-    let format = date_format(field, wanted)?;
     if field.kind == FieldType::GeoPoint {
-        let mut raw = Vec::new();
-        gather_whole(source, &field.path, &mut raw);
-        let points = raw
-            .into_iter()
-            .flat_map(|value| parse_points(value, &field.path, field.ignore_malformed).unwrap_or_default());
-        return Ok(points.map(GeoPoint::to_geojson).collect());
+        return source_points(source, field, wanted);
     }
+    let format = date_format(field, wanted)?;
     let mut raw = Vec::new();
     gather(source, &field.path, &mut raw);
     if raw.is_empty()
@@ -147,6 +147,25 @@ fn source_values(
         gather(source, parent, &mut raw);
     }
     Ok(raw.into_iter().filter_map(|value| shown(field, value, format.as_ref())).collect())
+}
+
+/// Points of the source, each as GeoJSON, WKT or WKB.
+fn source_points(source: &Value, field: &Field, wanted: &FieldFormat) -> Result<Vec<Value>> {
+    let show: fn(GeoPoint) -> Value = match wanted.format.as_deref() {
+        None | Some("geojson") => GeoPoint::to_geojson,
+        Some("wkt") => |point| point.to_wkt().into(),
+        Some("wkb") => |point| point.to_wkb().into(),
+        Some(other) => {
+            let cause = RequestError::illegal_argument(format!("Unrecognized geometry format [{other}]."));
+            let reason = format!("error fetching [{}]: {}", field.path, cause.reason);
+            return Err(RequestError::illegal_argument(reason).caused_by(cause).into());
+        }
+    };
+    let mut raw = Vec::new();
+    gather_whole(source, &field.path, &mut raw);
+    let options = ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed };
+    let points = raw.into_iter().flat_map(|value| parse_points(value, &field.path, options));
+    Ok(points.map(show).collect())
 }
 
 /// All values at a dotted path, lists and objects whole.

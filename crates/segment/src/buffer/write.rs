@@ -12,7 +12,7 @@ use crate::columns::format::GROUP;
 use crate::columns::{ColumnSummary, ColumnWriter};
 use crate::file::{FieldInfo, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
 use crate::id_filter::{self, id_hash};
-use crate::points::{PointsWriter, column_serves};
+use crate::points::{PointsWriter, column_serves, place_of};
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
 use crate::{DocId, LiveDocs, Result, norms};
 
@@ -207,6 +207,9 @@ impl FieldsWriter<'_> {
             if !info.index {
                 return Ok(());
             }
+            if info.spatial {
+                return self.write_spatial_points(number, numbers.into_parts().0, None);
+            }
             let values = if column_serves(&column) { Vec::new() } else { numbers.into_parts().0 };
             return self.write_points(number, &values, None, Some(&column));
         }
@@ -218,7 +221,21 @@ impl FieldsWriter<'_> {
             true => Some(self.write_column(number, &mut values, docs, repeats, false)?),
             false => None,
         };
-        if info.index { self.write_points(number, &values, docs, column.as_ref()) } else { Ok(()) }
+        match info.index {
+            true if info.spatial => self.write_spatial_points(number, values, docs),
+            true => self.write_points(number, &values, docs, column.as_ref()),
+            false => Ok(()),
+        }
+    }
+
+    fn write_spatial_points(
+        &mut self,
+        number: u32,
+        mut values: Vec<i64>,
+        docs: Option<&[DocId]>,
+    ) -> Result<()> {
+        values.iter_mut().for_each(|value| *value = place_of(*value));
+        self.write_points(number, &values, docs, None)
     }
 
     /// `values` are not looked at when `column` is the index itself.

@@ -20,7 +20,8 @@ pub(super) fn encode(fields: &[FieldInfo]) -> Vec<u8> {
                 | u8::from(field.column) << 1
                 | u8::from(field.norms) << 2
                 | u8::from(field.frequencies) << 3
-                | u8::from(field.positions) << 4,
+                | u8::from(field.positions) << 4
+                | u8::from(field.spatial) << 5,
         );
     }
     bytes
@@ -40,7 +41,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<FieldInfo>, Corrupt> {
             _ => return Err(reader.corrupt("a representation")),
         };
         let flags = reader.u8()?;
-        reader.expect(flags < 1 << 5, "known flags of a field")?;
+        reader.expect(flags < 1 << 6, "known flags of a field")?;
         fields.push(FieldInfo {
             path: path.into(),
             representation,
@@ -49,6 +50,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<FieldInfo>, Corrupt> {
             norms: flags & 4 != 0,
             frequencies: flags & 8 != 0,
             positions: flags & 16 != 0,
+            spatial: flags & 32 != 0,
         });
     }
     reader.expect(reader.remaining() == 0, "the end of the field infos")?;

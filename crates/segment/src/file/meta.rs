@@ -80,6 +80,8 @@ pub struct FieldInfo {
     pub norms: bool,
     pub frequencies: bool,
     pub positions: bool,
+    /// Points are in Z order ([`crate::points::SpatialPoints`]).
+    pub spatial: bool,
 }
 
 impl FieldInfo {
@@ -89,11 +91,12 @@ impl FieldInfo {
         FieldInfo {
             path: field.path.clone(),
             representation,
-            index: field.has_index(),
+            index: field.index,
             column: field.doc_values && !text,
             norms: field.norms && field.index && representation != Representation::Number,
             frequencies: field.frequencies && field.index && representation != Representation::Number,
             positions: field.positions && field.index && text,
+            spatial: field.is_spatial(),
         }
     }
 }

@@ -136,14 +136,14 @@ pub(super) fn merge_points(
     writer: &mut SegmentWriter<'_>,
 ) -> Result<()> {
     let mut section = writer.begin(SectionKind::Points, number);
-    if let Some(column) = column.filter(|column| column_serves(column)) {
+    if let Some(column) = column.filter(|column| !info.spatial && column_serves(column)) {
         write_column_kind(column, &mut section)?;
         writer.end(section);
         return Ok(());
     }
     let mut sources = Vec::new();
     for (segment, view) in views.iter().enumerate() {
-        if let Some(points) = view.segment.points(&info.path)? {
+        if let Some(points) = view.segment.raw_points(&info.path)? {
             let mut source =
                 PointSource { segment, cursor: points.leaves_in_order(), leaf: Vec::new(), at: 0 };
             if source.refill(map)? {

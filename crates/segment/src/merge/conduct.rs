@@ -74,7 +74,7 @@ fn merge_field(
         true => Some(merge_numbers(views, map, info, number, writer)?),
         false => None,
     };
-    if has(SectionKind::Points) {
+    if info.index && has(SectionKind::Points) {
         merge_points(views, map, info, number, column.as_ref(), writer)?;
     }
     Ok(column)
@@ -96,6 +96,10 @@ fn union_of_fields(views: &[SegmentView]) -> Result<Vec<FieldInfo>> {
             return Err(Error::FieldConflict { path: info.path.to_string() });
         }
         merged.index |= info.index;
+        if merged.spatial != info.spatial {
+            // Points of one kind cannot stand for those of the other; the column answers.
+            (merged.index, merged.spatial) = (false, false);
+        }
         merged.column |= info.column;
         merged.norms &= info.norms;
         merged.frequencies &= info.frequencies;

@@ -5,11 +5,13 @@
 pub mod format;
 mod leaf;
 mod reader;
+mod spatial;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 pub(crate) use reader::LeafCursor;
 pub use reader::{PointDocs, Points};
+pub use spatial::{Cell, Cover, Overlap, SpatialPoints, place_of, stored_at};
 pub(crate) use writer::{LeafWriter, column_serves, write_column_kind};
 pub use writer::{Point, PointsWriter};

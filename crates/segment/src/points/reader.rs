@@ -108,18 +108,18 @@ impl<'a> Points<'a> {
         self.directory.len()
     }
 
-    fn entry(&self, leaf: usize) -> (i64, i64, u64) {
+    pub(super) fn entry(&self, leaf: usize) -> (i64, i64, u64) {
         let entry = self.directory[leaf];
         let number = |at: usize| entry[at..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
         (number(0) as i64, number(8) as i64, number(16))
     }
 
-    fn leaf_len(&self, leaf: usize) -> usize {
+    pub(super) fn leaf_len(&self, leaf: usize) -> usize {
         (self.value_count - (leaf * LEAF_POINTS) as u64).min(LEAF_POINTS as u64) as usize
     }
 
     /// Leaves that may hold values of the range.
-    fn leaves(&self, range: &RangeInclusive<i64>) -> Range<usize> {
+    pub(super) fn leaves(&self, range: &RangeInclusive<i64>) -> Range<usize> {
         let max = |entry: &[u8; ENTRY_BYTES]| entry[8..].first_chunk().map_or(0, |b| i64::from_le_bytes(*b));
         let min = |entry: &[u8; ENTRY_BYTES]| entry.first_chunk().map_or(0, |b| i64::from_le_bytes(*b));
         let start = self.directory.partition_point(|entry| max(entry) < *range.start());
@@ -254,7 +254,7 @@ impl<'a> Points<'a> {
         Ok(start as u32..end.max(start) as u32)
     }
 
-    fn parse_leaf(&self, leaf: usize) -> Result<LeafBody<'a>> {
+    pub(super) fn parse_leaf(&self, leaf: usize) -> Result<LeafBody<'a>> {
         let (min, _, offset) = self.entry(leaf);
         let next =
             if leaf + 1 < self.leaf_count() { self.entry(leaf + 1).2 } else { self.bodies.len() as u64 };
@@ -264,7 +264,7 @@ impl<'a> Points<'a> {
     }
 
     /// Decodes a leaf; its values only when wanted.
-    fn read_leaf(&self, leaf: usize, out: &mut Leaf, values: bool) -> Result<()> {
+    pub(super) fn read_leaf(&self, leaf: usize, out: &mut Leaf, values: bool) -> Result<()> {
         let body = self.parse_leaf(leaf)?;
         out.len = body.len;
         if values {

@@ -161,7 +161,16 @@ pub fn write_to(mut writer: SegmentWriter<'_>, documents: &[Document], codec: St
 
 fn info(path: &str, representation: Representation, index: bool, column: bool, text: bool) -> FieldInfo {
     let path = path.into();
-    FieldInfo { path, representation, index, column, norms: text, frequencies: text, positions: text }
+    FieldInfo {
+        path,
+        representation,
+        index,
+        column,
+        norms: text,
+        frequencies: text,
+        positions: text,
+        spatial: false,
+    }
 }
 
 fn write_numbers(

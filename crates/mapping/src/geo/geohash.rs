@@ -1,0 +1,75 @@
+//! Geohashes: a cell of the map as text, five bits a character, longitude first.
+//!
+//! Source: Elasticsearch's `Geohash`.
+
+use super::geometry::Rectangle;
+use super::point::{GeoPoint, encode_latitude, encode_longitude};
+use crate::RequestError;
+
+const ALPHABET: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
+/// Characters of a geohash that say anything; longer ones are cut.
+pub const GEOHASH_CHARS_MAX: usize = 12;
+
+/// The cell of a geohash.
+///
+/// # Errors
+/// `illegal_argument_exception` for an empty text or a character that no geohash has.
+pub fn geohash_bounds(text: &str) -> Result<Rectangle, RequestError> {
+    if text.is_empty() {
+        return Err(RequestError::illegal_argument("empty geohash"));
+    }
+    let (mut latitude, mut longitude) = ((-90.0, 90.0), (-180.0, 180.0));
+    let mut is_longitude = true;
+    for symbol in text.chars().take(GEOHASH_CHARS_MAX) {
+        let Some(digit) = ALPHABET.iter().position(|&known| char::from(known) == symbol) else {
+            return Err(RequestError::illegal_argument(format!(
+                "unsupported symbol [{symbol}] in geohash [{text}]"
+            )));
+        };
+        for bit in (0..5).rev() {
+            let range = if is_longitude { &mut longitude } else { &mut latitude };
+            let middle = (range.0 + range.1) / 2.0;
+            if digit >> bit & 1 == 1 {
+                range.0 = middle
+            } else {
+                range.1 = middle
+            }
+            is_longitude = !is_longitude;
+        }
+    }
+    Ok(Rectangle { west: longitude.0, east: longitude.1, south: latitude.0, north: latitude.1 })
+}
+
+/// The geohash of the cell around a point; `chars` of 1 to [`GEOHASH_CHARS_MAX`].
+pub fn geohash_of(point: GeoPoint, chars: usize) -> String {
+    let bits = |encoded: i32| u64::from((encoded as u32) ^ (1 << 31));
+    let (longitude, latitude) =
+        (bits(encode_longitude(point.longitude)), bits(encode_latitude(point.latitude)));
+    let order = (0..32).fold(0, |order, bit| {
+        order | (longitude >> bit & 1) << (2 * bit + 1) | (latitude >> bit & 1) << (2 * bit)
+    });
+    geohash_text(order, chars)
+}
+
+/// The geohash of the cell of a number in Z order (longitude first).
+pub fn geohash_text(order: u64, chars: usize) -> String {
+    (0..chars.min(GEOHASH_CHARS_MAX))
+        .map(|at| char::from(ALPHABET[(order >> (59 - 5 * at)) as usize & 31]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_in_the_cell_of_its_hash() {
+        let point = GeoPoint { latitude: 41.12, longitude: -71.34 };
+        assert_eq!(geohash_of(point, 12), "drm3btev3e86");
+        for chars in 1..=12 {
+            let cell = geohash_bounds(&geohash_of(point, chars)).expect("valid");
+            assert!(cell.west <= point.longitude && point.longitude < cell.east);
+            assert!(cell.south <= point.latitude && point.latitude < cell.north);
+        }
+    }
+}

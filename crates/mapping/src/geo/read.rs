@@ -1,0 +1,268 @@
+//! Every notation of a `geo_point`: "which points does this JSON value name?"
+//!
+//! Sources: Elasticsearch's `GeoPointFieldMapper`, `GeometryParserFormat`, `GenericPointParser`, `GeoPoint`.
+
+use serde_json::{Map, Value};
+
+use super::geohash::geohash_bounds;
+use super::geometry::Geometry;
+use super::point::GeoPoint;
+use super::wkt::geometry_from_wkt;
+use crate::RequestError;
+use crate::number::java_double;
+
+/// How a field wants its points read.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadOptions {
+    /// Third coordinates are passed over, otherwise refused.
+    pub ignore_z: bool,
+    /// Points outside of the map are brought back onto it, otherwise refused.
+    pub bring_back: bool,
+}
+
+pub(super) fn refused(reason: impl Into<String>) -> RequestError {
+    RequestError::new(400, "parse_exception", reason)
+}
+
+/// All points of a field's value as `fields` shows them: those that can be read.
+pub fn parse_points(value: &Value, path: &str, options: ReadOptions) -> Vec<GeoPoint> {
+    let one = |value: &Value| read(value, path, options).ok();
+    match value {
+        Value::Array(items) if !items.first().is_some_and(Value::is_number) => {
+            items.iter().filter_map(one).collect()
+        }
+        single => one(single).into_iter().collect(),
+    }
+}
+
+/// One point of a document's field.
+pub(crate) fn read(value: &Value, path: &str, options: ReadOptions) -> Result<GeoPoint, RequestError> {
+    let point = parse_point(value, options.ignore_z)?;
+    if point.latitude.is_nan() || point.longitude.is_nan() {
+        return Err(RequestError::illegal_argument(
+            "invalid latitude NaN; must be between -90.0 and 90.0".to_owned(),
+        ));
+    }
+    if options.bring_back && point.latitude.is_finite() && point.longitude.is_finite() {
+        return Ok(point.normalized());
+    }
+    point.checked(&format!(" for {path}"))
+}
+
+/// One point: `[lon, lat]`, `{"lat", "lon"}`, GeoJSON, `"lat,lon"`, `"POINT (lon lat)"` or a geohash. It may lie outside of the map.
+pub fn parse_point(value: &Value, ignore_z: bool) -> Result<GeoPoint, RequestError> {
+    match value {
+        Value::Array(items) => match items.as_slice() {
+            [longitude, latitude, rest @ ..] if rest.len() <= 1 => {
+                let point = GeoPoint { longitude: element(longitude)?, latitude: element(latitude)? };
+                if let [z] = rest {
+                    check_z(element(z)?, ignore_z)?;
+                }
+                Ok(point)
+            }
+            [first, ..] if !first.is_number() => Err(refused("numeric value expected")),
+            _ => Err(refused("geo_point expected")),
+        },
+        Value::Object(members) => from_object(members, ignore_z),
+        Value::String(text) => from_text(text, ignore_z),
+        _ => Err(refused("geo_point expected")),
+    }
+}
+
+fn element(value: &Value) -> Result<f64, RequestError> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+    .ok_or_else(|| refused("numeric value expected"))
+}
+
+fn check_z(z: f64, ignore_z: bool) -> Result<(), RequestError> {
+    if ignore_z {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "Exception parsing coordinates: found Z value [{}] but [ignore_z_value] parameter is [false]",
+        java_double(z)
+    )))
+}
+
+fn from_object(members: &Map<String, Value>, ignore_z: bool) -> Result<GeoPoint, RequestError> {
+    let (mut latitude, mut longitude, mut coordinates, mut kind) = (None, None, None, None);
+    for (name, value) in members {
+        match name.as_str() {
+            "lat" => latitude = number(value, "latitude")?,
+            "lon" => longitude = number(value, "longitude")?,
+            "z" => {
+                if let Some(z) = number(value, "z")? {
+                    check_z(z, ignore_z)?;
+                }
+            }
+            "type" => match value {
+                Value::String(name) => kind = Some(name),
+                _ => return Err(refused("[type] must be a string")),
+            },
+            "coordinates" => match value {
+                Value::Array(items) => coordinates = Some(geojson_position(items, ignore_z)?),
+                _ => return Err(refused("[coordinates] must be an array")),
+            },
+            other => {
+                return Err(refused(format!(
+                    "field [{other}] not supported - must be one of: lon, lat, z, type, coordinates"
+                )));
+            }
+        }
+    }
+    match (coordinates, kind) {
+        (Some(point), Some(kind)) if kind.eq_ignore_ascii_case("point") => Ok(point),
+        (Some(_), Some(_)) => Err(refused("[type] for geo_point can only be 'Point'")),
+        (Some(_), None) => Err(refused("Required [type]")),
+        (None, Some(_)) => Err(refused("Required [coordinates]")),
+        (None, None) => match (latitude, longitude) {
+            (Some(latitude), Some(longitude)) => Ok(GeoPoint { latitude, longitude }),
+            (Some(_), None) => Err(refused("Required [lon]")),
+            (None, Some(_)) => Err(refused("Required [lat]")),
+            (None, None) => Err(refused("field must be either lat/lon, geohash string or type/coordinates")),
+        },
+    }
+}
+
+/// `None` for a number that is none.
+fn number(value: &Value, what: &str) -> Result<Option<f64>, RequestError> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => Some(text.trim().parse().map_err(|_| {
+            let cause =
+                RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""));
+            refused(format!("[{what}] must be a valid double value")).caused_by(cause)
+        })?),
+        _ => None,
+    };
+    let number = number.ok_or_else(|| refused(format!("{what} must be a number")))?;
+    Ok((!number.is_nan()).then_some(number))
+}
+
+fn geojson_position(items: &[Value], ignore_z: bool) -> Result<GeoPoint, RequestError> {
+    let numbers = items
+        .iter()
+        .map(|item| item.as_f64().ok_or_else(|| refused("coordinates must be a number")))
+        .collect::<Result<Vec<f64>, _>>()?;
+    match numbers[..] {
+        [] | [_] => Err(refused("[coordinates] must contain at least two values")),
+        [longitude, latitude] => Ok(GeoPoint { latitude, longitude }),
+        [longitude, latitude, z] => {
+            check_z(z, ignore_z)?;
+            Ok(GeoPoint { latitude, longitude })
+        }
+        _ => Err(refused(format!("[coordinates] contains more than 3 values [{}]", numbers.len()))),
+    }
+}
+
+fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
+    if text.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("point")) {
+        return match geometry_from_wkt(text, ignore_z) {
+            Ok(Geometry::Point((longitude, latitude))) => Ok(GeoPoint { latitude, longitude }),
+            Ok(_) => Err(refused("Invalid WKT format")),
+            Err(cause) => Err(refused("Invalid WKT format").caused_by(cause)),
+        };
+    }
+    if !text.contains(',') {
+        let cell = geohash_bounds(text).map_err(|cause| refused(cause.reason.clone()).caused_by(cause))?;
+        // The lower left corner, as Elasticsearch indexes it.
+        return Ok(GeoPoint { latitude: cell.south, longitude: cell.west });
+    }
+    // Java drops what is empty at the end.
+    let parts: Vec<&str> = text.trim_end_matches(',').split(',').map(str::trim).collect();
+    let parts = if parts == [""] { &[] } else { &parts[..] };
+    if parts.len() > 3 {
+        return Err(refused(format!(
+            "failed to parse [{}], expected 2 or 3 coordinates but found: [{{}}]",
+            parts.len()
+        )));
+    }
+    let coordinate = |at: usize, what: &str| {
+        let part = parts.get(at).ok_or_else(|| {
+            let reason = format!("Index {at} out of bounds for length {}", parts.len());
+            RequestError::new(400, "array_index_out_of_bounds_exception", reason)
+        })?;
+        part.parse::<f64>().map_err(|_| refused(format!("{what} must be a number")))
+    };
+    let point = GeoPoint { latitude: coordinate(0, "latitude")?, longitude: coordinate(1, "longitude")? };
+    if let Some(z) = parts.get(2) {
+        let number = z.parse::<f64>().map_err(|_| {
+            RequestError::new(400, "number_format_exception", format!("For input string: \"{z}\""))
+        })?;
+        check_z(number, ignore_z)?;
+    }
+    Ok(point)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const STRICT: ReadOptions = ReadOptions { ignore_z: false, bring_back: false };
+    const LENIENT: ReadOptions = ReadOptions { ignore_z: true, bring_back: false };
+
+    #[test]
+    fn every_notation_names_the_same_point() {
+        let check = |value: Value| {
+            let found = parse_points(&value, "p", LENIENT);
+            assert_eq!(found, [GeoPoint { latitude: 20.5, longitude: 1.0 }], "{value}");
+        };
+        check(json!([1.0, 20.5]));
+        check(json!([[1, 20.5]]));
+        check(json!("20.5,1"));
+        check(json!("20.5, 1, 7"));
+        check(json!({"lat": 20.5, "lon": "1"}));
+        check(json!({"lat": 20.5, "lon": 1, "z": 3}));
+        check(json!("POINT (1 20.5)"));
+        check(json!({"type": "Point", "coordinates": [1, 20.5]}));
+        let hash = parse_points(&json!("drm3btev3e86"), "p", STRICT)[0];
+        assert!((hash.latitude - 41.12).abs() < 1e-6 && (hash.longitude + 71.34).abs() < 1e-6, "{hash:?}");
+        assert_eq!(parse_points(&json!(["1,2", [5, 6], null, {"lat": 1}]), "p", STRICT).len(), 2);
+    }
+
+    /// Words recorded from Elasticsearch 9.4.3.
+    #[test]
+    fn malformed_points_are_named() {
+        let check = |value: Value, reason: &str| {
+            assert_eq!(read(&value, "p", STRICT).expect_err("refused").reason, reason, "{value}");
+        };
+        check(json!(1), "geo_point expected");
+        check(json!([1, 2, 3, 4]), "geo_point expected");
+        check(json!([[1, 2]]), "numeric value expected");
+        check(json!("abc d"), "unsupported symbol [a] in geohash [abc d]");
+        check(json!(""), "empty geohash");
+        check(json!([1, 100]), "illegal latitude value [100.0] for p");
+        check(json!([181, 10]), "illegal longitude value [181.0] for p");
+        check(json!({"lat": 1}), "Required [lon]");
+        check(json!({"lat": "NaN", "lon": 1}), "Required [lat]");
+        check(json!({"lat": "x", "lon": 1}), "[latitude] must be a valid double value");
+        check(json!({"lat": null, "lon": 1}), "latitude must be a number");
+        check(json!({}), "field must be either lat/lon, geohash string or type/coordinates");
+        check(json!("x,y"), "latitude must be a number");
+        check(json!("1,2,z"), "For input string: \"z\"");
+        check(json!("1,2,3,4"), "failed to parse [4], expected 2 or 3 coordinates but found: [{}]");
+        check(json!("1,"), "Index 1 out of bounds for length 1");
+        check(json!(","), "Index 0 out of bounds for length 0");
+        check(json!("NaN,NaN"), "invalid latitude NaN; must be between -90.0 and 90.0");
+        check(
+            json!({"foo": 1}),
+            "field [foo] not supported - must be one of: lon, lat, z, type, coordinates",
+        );
+        check(json!({"type": "Point", "coordinates": [1]}), "[coordinates] must contain at least two values");
+        check(json!({"type": "Point", "coordinates": "1,2"}), "[coordinates] must be an array");
+        check(json!({"type": "Point", "coordinates": [[1, 2]]}), "coordinates must be a number");
+        check(json!({"type": 5, "coordinates": [1, 2]}), "[type] must be a string");
+        check(json!("POINT (1)"), "Invalid WKT format");
+        check(
+            json!([1, 2, 3]),
+            "Exception parsing coordinates: found Z value [3.0] but [ignore_z_value] parameter is [false]",
+        );
+        check(json!("POINT (1 2 3)"), "Invalid WKT format");
+    }
+}

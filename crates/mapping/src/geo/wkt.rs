@@ -1,0 +1,328 @@
+//! Well-known text: "which shape does this text name?"
+//!
+//! Grammar and wording of Elasticsearch's `WellKnownText`, whose `BBOX` and `CIRCLE` no crate reads.
+
+use super::geometry::{Geometry, Position, Rectangle};
+use crate::RequestError;
+use crate::number::java_double;
+
+/// Collections in collections: a level takes stack. Elasticsearch stops at 1,000.
+const DEPTH_MAX: usize = 100;
+
+/// Reads a shape. `allow_z`: third coordinates are passed over, otherwise refused. What comes behind the shape is not looked at, as
+/// Elasticsearch does not.
+///
+/// # Errors
+/// `parse_exception` or `illegal_argument_exception`, without the text that was read.
+pub fn geometry_from_wkt(text: &str, allow_z: bool) -> Result<Geometry, RequestError> {
+    Reader { rest: text, allow_z }.geometry(0)
+}
+
+struct Reader<'t> {
+    rest: &'t str,
+    allow_z: bool,
+}
+
+fn refused(reason: String) -> RequestError {
+    RequestError::new(400, "parse_exception", reason)
+}
+
+impl<'t> Reader<'t> {
+    /// A word, number or one of `(`, `)` and `,`; empty at the end.
+    fn peek(&self) -> &'t str {
+        let text = self.rest.trim_start();
+        match text.chars().next() {
+            None => "",
+            Some('(' | ')' | ',') => &text[..1],
+            Some(_) => {
+                let end = text.find(|c: char| matches!(c, '(' | ')' | ',') || c.is_whitespace());
+                &text[..end.unwrap_or(text.len())]
+            }
+        }
+    }
+
+    fn take(&mut self) -> &'t str {
+        let token = self.peek();
+        self.rest = &self.rest.trim_start()[token.len()..];
+        token
+    }
+
+    fn unexpected(wanted: &str, found: &str) -> RequestError {
+        let found = if found.is_empty() { "END-OF-STREAM".to_owned() } else { format!("'{found}'") };
+        refused(format!("expected {wanted} but found: {found}"))
+    }
+
+    /// The word that starts a shape's coordinates; whether it was `EMPTY`.
+    fn is_empty(&mut self) -> Result<bool, RequestError> {
+        match self.take() {
+            "(" => Ok(false),
+            word if word.eq_ignore_ascii_case("EMPTY") => Ok(true),
+            other => Err(Self::unexpected("'EMPTY' or '('", other)),
+        }
+    }
+
+    fn open(&mut self) -> Result<(), RequestError> {
+        match self.take() {
+            "(" => Ok(()),
+            other => Err(Self::unexpected("'('", other)),
+        }
+    }
+
+    fn close(&mut self) -> Result<(), RequestError> {
+        match self.take() {
+            ")" => Ok(()),
+            other => Err(Self::unexpected("')'", other)),
+        }
+    }
+
+    /// Whether another item follows (`,`) or the list ends (`)`).
+    fn goes_on(&mut self) -> Result<bool, RequestError> {
+        match self.take() {
+            "," => Ok(true),
+            ")" => Ok(false),
+            other => Err(Self::unexpected("',' or ')'", other)),
+        }
+    }
+
+    fn number(&mut self) -> Result<f64, RequestError> {
+        match self.take() {
+            token @ ("" | "(" | ")" | ",") => Err(Self::unexpected("number", token)),
+            word if word.eq_ignore_ascii_case("NaN") => Ok(f64::NAN),
+            word => match word.parse::<f64>() {
+                Ok(number) if number.is_finite() => Ok(number),
+                _ => Err(refused(format!("invalid number found: {word}"))),
+            },
+        }
+    }
+
+    fn is_number_next(&self) -> bool {
+        !matches!(self.peek(), "" | "(" | ")" | ",")
+    }
+
+    /// A third coordinate, if there is one.
+    fn pass_z(&mut self) -> Result<(), RequestError> {
+        if self.is_number_next() {
+            let z = self.number()?;
+            if !self.allow_z {
+                return Err(RequestError::illegal_argument(format!(
+                    "found Z value [{}] but [ignore_z_value] parameter is [false]",
+                    java_double(z)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn position(&mut self) -> Result<Position, RequestError> {
+        let position = (self.number()?, self.number()?);
+        self.pass_z()?;
+        checked(position)
+    }
+
+    /// Positions up to the `)`.
+    fn positions(&mut self) -> Result<Vec<Position>, RequestError> {
+        let mut found = vec![self.position()?];
+        while self.goes_on()? {
+            found.push(self.position()?);
+        }
+        Ok(found)
+    }
+
+    /// `(…), (…))`, the first `(` read before.
+    fn lists<T>(
+        &mut self,
+        one: impl Fn(&mut Self) -> Result<T, RequestError>,
+    ) -> Result<Vec<T>, RequestError> {
+        let mut found = Vec::new();
+        loop {
+            self.open()?;
+            found.push(one(self)?);
+            if !self.goes_on()? {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn line(&mut self) -> Result<Vec<Position>, RequestError> {
+        let line = self.positions()?;
+        if line.len() < 2 {
+            return Err(RequestError::illegal_argument("at least two points in the line is required"));
+        }
+        Ok(line)
+    }
+
+    fn ring(&mut self) -> Result<Vec<Position>, RequestError> {
+        let ring = self.positions()?;
+        check_ring(&ring)?;
+        Ok(ring)
+    }
+
+    fn rings(&mut self) -> Result<Vec<Vec<Position>>, RequestError> {
+        self.lists(Self::ring)
+    }
+
+    fn geometry(&mut self, depth: usize) -> Result<Geometry, RequestError> {
+        let word = self.take();
+        let kind = word.to_ascii_uppercase();
+        if depth > DEPTH_MAX {
+            return Err(refused(format!("a geometry collection nested deeper than [{DEPTH_MAX}]")));
+        }
+        let nothing = || Geometry::Collection(Vec::new());
+        Ok(match kind.as_str() {
+            "POINT" => match self.is_empty()? {
+                true => Geometry::Point((0.0, 0.0)),
+                false => {
+                    let position = self.position()?;
+                    self.close()?;
+                    Geometry::Point(position)
+                }
+            },
+            "MULTIPOINT" if self.is_empty()? => nothing(),
+            "MULTIPOINT" => {
+                let mut points = Vec::new();
+                loop {
+                    let in_brackets = self.peek() == "(";
+                    if in_brackets {
+                        self.open()?;
+                    }
+                    points.push(self.position()?);
+                    if in_brackets {
+                        self.close()?;
+                    }
+                    if !self.goes_on()? {
+                        break Geometry::MultiPoint(points);
+                    }
+                }
+            }
+            "LINESTRING" if self.is_empty()? => nothing(),
+            "LINESTRING" => Geometry::Line(self.line()?),
+            "MULTILINESTRING" if self.is_empty()? => nothing(),
+            "MULTILINESTRING" => Geometry::MultiLine(self.lists(Self::line)?),
+            "POLYGON" if self.is_empty()? => nothing(),
+            "POLYGON" => Geometry::Polygon(self.rings()?),
+            "MULTIPOLYGON" if self.is_empty()? => nothing(),
+            "MULTIPOLYGON" => Geometry::MultiPolygon(self.lists(Self::rings)?),
+            "BBOX" | "ENVELOPE" if self.is_empty()? => nothing(),
+            "BBOX" | "ENVELOPE" => {
+                let mut ends = [0.0; 4];
+                for (at, end) in ends.iter_mut().enumerate() {
+                    if at > 0 && self.take() != "," {
+                        return Err(refused("expected ','".to_owned()));
+                    }
+                    *end = self.number()?;
+                }
+                self.close()?;
+                let [west, east, north, south] = ends;
+                rectangle(west, east, south, north)?
+            }
+            "CIRCLE" if self.is_empty()? => nothing(),
+            "CIRCLE" => {
+                let (center, radius_meters) = ((self.number()?, self.number()?), self.number()?);
+                if self.is_number_next() {
+                    self.number()?;
+                }
+                self.close()?;
+                Geometry::Circle { center: checked(center)?, radius_meters }
+            }
+            "GEOMETRYCOLLECTION" if self.is_empty()? => nothing(),
+            "GEOMETRYCOLLECTION" => {
+                let mut parts = vec![self.geometry(depth + 1)?];
+                while self.goes_on()? {
+                    parts.push(self.geometry(depth + 1)?);
+                }
+                Geometry::Collection(parts)
+            }
+            _ if kind.is_empty() => return Err(Self::unexpected("word", "")),
+            _ => return Err(RequestError::illegal_argument(format!("Unknown geometry type: {kind}"))),
+        })
+    }
+}
+
+/// Refuses positions outside of the map.
+pub(super) fn checked(position: Position) -> Result<Position, RequestError> {
+    let (longitude, latitude) = position;
+    let refuse = |what: &str, value: f64, end: &str| {
+        let value = java_double(value);
+        let reason = format!("invalid {what} {value}; must be between -{end} and {end}");
+        Err(RequestError::illegal_argument(reason))
+    };
+    if !(-180.0..=180.0).contains(&longitude) {
+        return refuse("longitude", longitude, "180.0");
+    }
+    if !(-90.0..=90.0).contains(&latitude) {
+        return refuse("latitude", latitude, "90.0");
+    }
+    Ok(position)
+}
+
+pub(super) fn rectangle(west: f64, east: f64, south: f64, north: f64) -> Result<Geometry, RequestError> {
+    checked((west, south))?;
+    checked((east, north))?;
+    if north < south {
+        return Err(RequestError::illegal_argument("max y cannot be less than min y"));
+    }
+    Ok(Geometry::Envelope(Rectangle { west, east, south, north }))
+}
+
+/// Refuses rings that are open or have fewer than four positions.
+pub(super) fn check_ring(ring: &[Position]) -> Result<(), RequestError> {
+    if ring.len() < 2 {
+        return Err(RequestError::illegal_argument("at least two points in the line is required"));
+    }
+    if ring.first() != ring.last() {
+        let ends = |get: fn(&Position) -> f64| {
+            let end = |position: Option<&Position>| position.map_or(0.0, get);
+            (java_double(end(ring.first())), java_double(end(ring.last())))
+        };
+        let ((x0, x1), (y0, y1)) = (ends(|p| p.0), ends(|p| p.1));
+        return Err(RequestError::illegal_argument(format!(
+            "first and last points of the linear ring must be the same (it must close itself): x[0]={x0} x[{last}]={x1} \
+             y[0]={y0} y[{last}]={y1}",
+            last = ring.len() - 1
+        )));
+    }
+    if ring.len() < 4 {
+        return Err(RequestError::illegal_argument("at least 4 polygon points required in the linear ring"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_every_kind() {
+        let check = |text: &str, expected: Geometry| {
+            assert_eq!(geometry_from_wkt(text, true).expect(text), expected, "{text}");
+        };
+        let square = vec![(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0)];
+        check("POINT (1 2)", Geometry::Point((1.0, 2.0)));
+        check("point(1 2 3) and more", Geometry::Point((1.0, 2.0)));
+        check("MULTIPOINT (1 2, 3 4)", Geometry::MultiPoint(vec![(1.0, 2.0), (3.0, 4.0)]));
+        check("MULTIPOINT ((1 2), (3 4))", Geometry::MultiPoint(vec![(1.0, 2.0), (3.0, 4.0)]));
+        check("LINESTRING (1 2, 3 4)", Geometry::Line(vec![(1.0, 2.0), (3.0, 4.0)]));
+        check("POLYGON ((0 0, 1 0, 1 1, 0 0))", Geometry::Polygon(vec![square.clone()]));
+        check("MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)))", Geometry::MultiPolygon(vec![vec![square]]));
+        let envelope = Rectangle { west: 1.0, east: 2.0, south: 3.0, north: 4.0 };
+        check("BBOX (1, 2, 4, 3)", Geometry::Envelope(envelope));
+        check("CIRCLE (1 2 30)", Geometry::Circle { center: (1.0, 2.0), radius_meters: 30.0 });
+        check("GEOMETRYCOLLECTION (POINT (1 2))", Geometry::Collection(vec![Geometry::Point((1.0, 2.0))]));
+        check("LINESTRING EMPTY", Geometry::Collection(vec![]));
+    }
+
+    #[test]
+    fn texts_that_name_no_shape() {
+        let check = |text: &str, reason: &str| {
+            assert_eq!(geometry_from_wkt(text, false).expect_err(text).reason, reason, "{text}");
+        };
+        check("POINT (1)", "expected number but found: ')'");
+        check("POINT (a b)", "invalid number found: a");
+        check("POINT (200 1)", "invalid longitude 200.0; must be between -180.0 and 180.0");
+        check("POINT (1 2 3)", "found Z value [3.0] but [ignore_z_value] parameter is [false]");
+        check("FOO (1 2)", "Unknown geometry type: FOO");
+        check("POLYGON ((0 0, 1 0, 0 0))", "at least 4 polygon points required in the linear ring");
+        let deep = "GEOMETRYCOLLECTION (".repeat(1200);
+        assert!(geometry_from_wkt(&deep, true).is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! Every notation of a `geo_point`, against what Elasticsearch 9.4.3 made of it.
+
+use limber_mapping::document::{Parsed, Scratch, parse};
+use limber_mapping::geo::GeoPoint;
+use limber_mapping::testing::RecordingSink;
+use limber_mapping::{Mapping, MappingSettings};
+use serde_json::{Map, Value, json};
+
+/// A document under a mapping: its points as `[lon, lat]` or the error, and whether something was ignored.
+fn outcome(mut field: Map<String, Value>, value: &Value) -> Value {
+    field.insert("type".into(), "geo_point".into());
+    let mapping = Mapping::parse(&json!({"properties": {"p": field}}), &MappingSettings::default()).unwrap();
+    let source = json!({"p": value}).to_string();
+    let mut sink = RecordingSink::default();
+    match parse(&mapping, source.as_bytes(), Scratch::new().for_document("1"), &mut sink) {
+        Ok(parsed) => {
+            assert_eq!(parsed, Parsed::Done);
+            let lines = sink.lines();
+            let stored = lines.iter().filter_map(|line| line.strip_prefix("p=")?.parse().ok());
+            let points: Vec<Value> =
+                stored.map(GeoPoint::decode).map(|point| json!([point.longitude, point.latitude])).collect();
+            json!({"points": points, "ignored": lines.iter().any(|line| line == "_ignored=p")})
+        }
+        Err(error) => {
+            let cause = error.caused_by.as_ref().expect("a cause");
+            json!({"error": error.reason, "cause": [cause.kind, cause.reason]})
+        }
+    }
+}
+
+fn is_near(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_near(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.iter().all(|(key, value)| right.get(key).is_some_and(|other| is_near(value, other)))
+        }
+        (Value::Number(left), Value::Number(right)) => {
+            (left.as_f64().unwrap() - right.as_f64().unwrap()).abs() < 1e-6
+        }
+        _ => without_place(left) == without_place(right),
+    }
+}
+
+/// Places depend on the spaces of the source that was sent; Jackson's quotes of it are not imitated.
+fn without_place(value: &Value) -> Value {
+    match value {
+        Value::String(text) => {
+            let text = text.split("\n at [Source").next().unwrap_or(text);
+            let start = text.find("Current token").or_else(|| text.find("failed")).unwrap_or(0);
+            text[start..].into()
+        }
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn notations_are_read_as_elasticsearch_reads_them() {
+    let mut wrong = Vec::new();
+    for line in include_str!("geo_points.ndjson").lines() {
+        let Value::Object(case) = serde_json::from_str(line).unwrap() else { panic!("{line}") };
+        let found = outcome(case["field"].as_object().unwrap().clone(), &case["value"]);
+        if !is_near(&found, &Value::Object(case.clone())) {
+            wrong.push(format!("{line}\n  {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

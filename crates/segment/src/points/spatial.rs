@@ -1,0 +1,335 @@
+//! Points on a plane: "which documents have a place inside this shape?"
+//!
+//! A place is a stored number of two 32-bit coordinates (`y << 32 | x`, both signed: a `geo_point`'s latitude and longitude). Its
+//! point is the same place in Z order ([`place_of`]), so that a leaf is a cell or a few neighbouring ones, leaves ascend along
+//! the curve, and a merge is the merge of sorted numbers that all points have: nothing is sorted again. Lucene's
+//! `BKDWriter` splits by the medians of the points instead and keeps the bounds of every cell; here the directory's smallest and
+//! largest number are those bounds.
+//!
+//! A search halves the plane by one coordinate after the other as long as several leaves lie in a cell and the shape's edge
+//! goes through it. What comes out is a list of ranges of the curve ([`Cover`]): wholly inside, or to be looked at.
+
+use std::ops::{Range, RangeInclusive};
+
+use limber_codec::z_order::{deinterleave, interleave};
+
+use super::leaf::{Leaf, corrupt};
+use super::reader::Points;
+use crate::Result;
+
+const SIGN: u32 = 1 << 31;
+const SIGNS: u64 = 1 << 63;
+
+/// The point of a stored number. Order: along the curve.
+#[inline]
+pub fn place_of(stored: i64) -> i64 {
+    let (y, x) = ((stored >> 32) as u32 ^ SIGN, stored as u32 ^ SIGN);
+    (interleave(x, y) ^ SIGNS) as i64
+}
+
+/// Inverse of [`place_of`].
+#[inline]
+pub fn stored_at(place: i64) -> i64 {
+    let (x, y) = deinterleave(place as u64 ^ SIGNS);
+    i64::from((y ^ SIGN) as i32) << 32 | i64::from(x ^ SIGN)
+}
+
+/// A rectangle of stored coordinates, ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    pub x: (i32, i32),
+    pub y: (i32, i32),
+}
+
+/// How a cell lies to a shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlap {
+    /// No place of the cell is in the shape.
+    None,
+    /// Every place of the cell is in the shape.
+    All,
+    /// It has to be looked at.
+    Some,
+}
+
+/// The part of the curve that a shape covers, as ascending ranges of points.
+#[derive(Debug, Default)]
+pub struct Cover {
+    ranges: Vec<CoverRange>,
+}
+
+#[derive(Debug)]
+struct CoverRange {
+    first: i64,
+    last: i64,
+    /// Every place of the range is in the shape.
+    is_inside: bool,
+}
+
+impl Cover {
+    fn push(&mut self, range: RangeInclusive<i64>, is_inside: bool) {
+        let (first, last) = range.into_inner();
+        match self.ranges.last_mut() {
+            Some(before) if before.is_inside == is_inside && before.last.checked_add(1) == Some(first) => {
+                before.last = last;
+            }
+            _ => self.ranges.push(CoverRange { first, last, is_inside }),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Ranges that touch `min..=max`.
+    fn touching(&self, min: i64, max: i64) -> &[CoverRange] {
+        let start = self.ranges.partition_point(|range| range.last < min);
+        let end = self.ranges.partition_point(|range| range.first <= max);
+        &self.ranges[start..end.max(start)]
+    }
+}
+
+/// Places of one field; a view, free to copy.
+#[derive(Debug, Clone, Copy)]
+pub struct SpatialPoints<'a> {
+    points: Points<'a>,
+}
+
+impl<'a> SpatialPoints<'a> {
+    pub(crate) fn new(points: Points<'a>) -> SpatialPoints<'a> {
+        SpatialPoints { points }
+    }
+
+    pub fn value_count(&self) -> u64 {
+        self.points.value_count()
+    }
+
+    /// Documents that have a value, deleted ones included.
+    pub fn doc_count_with_value(&self) -> u32 {
+        self.points.doc_count_with_value()
+    }
+
+    pub fn is_single_valued(&self) -> bool {
+        self.points.is_single_valued()
+    }
+
+    /// Finds where on the curve the shape lies that `relate` describes. Reads no leaf; asks at most about 128 times per leaf that
+    /// the shape's edge goes through.
+    pub fn cover(&self, mut relate: impl FnMut(&Cell) -> Overlap) -> Cover {
+        let mut cover = Cover::default();
+        if let (Some(min), Some(max)) = (self.points.min(), self.points.max()) {
+            // The smallest cell that holds all points.
+            let shared = ((min ^ max) as u64).leading_zeros();
+            let prefix = if shared == 0 { 0 } else { (min as u64 ^ SIGNS) >> (64 - shared) << (64 - shared) };
+            let leaves = 0..self.points.leaves(&(i64::MIN..=i64::MAX)).end;
+            self.descend(prefix, shared, leaves, &mut relate, &mut cover);
+        }
+        cover
+    }
+
+    /// The cell of all numbers that share the highest `depth` bits of `prefix`; `leaves` are those of the cell around it.
+    fn descend(
+        &self,
+        prefix: u64,
+        depth: u32,
+        leaves: Range<usize>,
+        relate: &mut impl FnMut(&Cell) -> Overlap,
+        cover: &mut Cover,
+    ) {
+        let last = if depth == 64 { prefix } else { prefix | u64::MAX >> depth };
+        let range = (prefix ^ SIGNS) as i64..=(last ^ SIGNS) as i64;
+        let leaves = self.leaves_within(leaves, &range);
+        if leaves.is_empty() {
+            return;
+        }
+        match relate(&cell(prefix, last)) {
+            Overlap::None => {}
+            Overlap::All => cover.push(range, true),
+            Overlap::Some if leaves.len() == 1 || depth == 64 => {
+                // The leaf may lie in a smaller cell than this one.
+                let (min, max, _) = self.points.entry(leaves.start);
+                let (first, last) = (min.max(*range.start()), max.min(*range.end()));
+                match relate(&around(first, last)) {
+                    Overlap::None => {}
+                    Overlap::All => cover.push(first..=last, true),
+                    Overlap::Some => cover.push(first..=last, false),
+                }
+            }
+            Overlap::Some => {
+                let half = prefix | 1 << (63 - depth);
+                self.descend(prefix, depth + 1, leaves.clone(), relate, cover);
+                self.descend(half, depth + 1, leaves, relate, cover);
+            }
+        }
+    }
+
+    fn leaves_within(&self, leaves: Range<usize>, range: &RangeInclusive<i64>) -> Range<usize> {
+        let first = |wanted: &dyn Fn(usize) -> bool| {
+            let (mut low, mut high) = (leaves.start, leaves.end);
+            while low < high {
+                let middle = low.midpoint(high);
+                if wanted(middle) { high = middle } else { low = middle + 1 }
+            }
+            low
+        };
+        let start = first(&|leaf| self.points.entry(leaf).1 >= *range.start());
+        let end = first(&|leaf| self.points.entry(leaf).0 > *range.end());
+        start..end.max(start)
+    }
+
+    /// Upper bound of the points in the cover, without reading a leaf.
+    pub fn count_at_most(&self, cover: &Cover) -> u64 {
+        let (mut count, mut next) = (0, 0);
+        for range in &cover.ranges {
+            let leaves = self.points.leaves(&(range.first..=range.last));
+            for leaf in leaves.start.max(next)..leaves.end {
+                count += self.points.leaf_len(leaf) as u64;
+            }
+            next = leaves.end.max(next);
+        }
+        count
+    }
+
+    /// Sets the bit of every document with a place in the cover: bit `doc % 64` of word `doc / 64`; `bits` has one for every
+    /// document of the segment. `contains` is asked about the stored numbers of ranges that are not wholly inside.
+    pub fn fill_bits(
+        &self,
+        cover: &Cover,
+        mut contains: impl FnMut(i64) -> bool,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        if bits.len() < self.points.doc_count().div_ceil(64) as usize {
+            return Err(corrupt(bits.len() as u64, "a bit for every document"));
+        }
+        let (mut decoded, mut next) = (Leaf::boxed(), 0);
+        for range in &cover.ranges {
+            let leaves = self.points.leaves(&(range.first..=range.last));
+            for leaf in leaves.start.max(next)..leaves.end {
+                let (min, max, _) = self.points.entry(leaf);
+                let touching = cover.touching(min, max);
+                let is_inside =
+                    matches!(touching, [only] if only.is_inside && only.first <= min && max <= only.last);
+                if is_inside && self.points.parse_leaf(leaf)?.set_all(bits) {
+                    continue;
+                }
+                self.points.read_leaf(leaf, &mut decoded, !is_inside)?;
+                // In bounds: `read_leaf` checked that documents ascend to one of the segment.
+                for (doc, place) in decoded.docs[..decoded.len].iter().zip(&decoded.values) {
+                    let is_wanted = is_inside || {
+                        let at = touching.partition_point(|range| range.last < *place);
+                        touching.get(at).is_some_and(|range| {
+                            range.first <= *place && (range.is_inside || contains(stored_at(*place)))
+                        })
+                    };
+                    bits[*doc as usize / 64] |= u64::from(is_wanted) << (doc % 64);
+                }
+            }
+            next = leaves.end.max(next);
+        }
+        Ok(())
+    }
+}
+
+/// The cell between two numbers that differ in their lowest bits only.
+fn cell(first: u64, last: u64) -> Cell {
+    let ((left, bottom), (right, top)) = (deinterleave(first), deinterleave(last));
+    Cell {
+        x: ((left ^ SIGN) as i32, (right ^ SIGN) as i32),
+        y: ((bottom ^ SIGN) as i32, (top ^ SIGN) as i32),
+    }
+}
+
+/// The smallest cell that holds two points.
+fn around(first: i64, last: i64) -> Cell {
+    let (first, last) = (first as u64 ^ SIGNS, last as u64 ^ SIGNS);
+    let differing = u64::MAX.checked_shr((first ^ last).leading_zeros()).unwrap_or(0);
+    cell(first & !differing, first | differing)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::PointsWriter;
+    use super::*;
+
+    fn stored(y: i32, x: i32) -> i64 {
+        i64::from(y) << 32 | i64::from(x as u32)
+    }
+
+    #[test]
+    fn places_come_back() {
+        for y in [i32::MIN, -1, 0, 1, i32::MAX] {
+            for x in [i32::MIN, -7, 0, 12_345, i32::MAX] {
+                assert_eq!(stored_at(place_of(stored(y, x))), stored(y, x));
+            }
+        }
+        assert!(place_of(stored(i32::MIN, i32::MIN)) < place_of(stored(0, 0)));
+    }
+
+    /// A rectangle as a shape.
+    fn relate(shape: &Cell, cell: &Cell) -> Overlap {
+        let apart = |a: (i32, i32), b: (i32, i32)| a.1 < b.0 || b.1 < a.0;
+        let within = |inner: (i32, i32), outer: (i32, i32)| outer.0 <= inner.0 && inner.1 <= outer.1;
+        if apart(cell.x, shape.x) || apart(cell.y, shape.y) {
+            Overlap::None
+        } else if within(cell.x, shape.x) && within(cell.y, shape.y) {
+            Overlap::All
+        } else {
+            Overlap::Some
+        }
+    }
+
+    #[track_caller]
+    fn check(docs: &[Vec<(i32, i32)>], shape: Cell) {
+        let (mut writer, mut bytes) = (PointsWriter::default(), Vec::new());
+        for (doc, places) in (0u32..).zip(docs) {
+            places.iter().for_each(|(y, x)| writer.push(doc, place_of(stored(*y, *x))));
+        }
+        writer.finish(docs.len() as u32, None, &mut bytes).expect("memory");
+        let points = SpatialPoints::new(Points::open(&bytes, None).expect("opens"));
+        let contains = |y: i32, x: i32| relate(&shape, &Cell { x: (x, x), y: (y, y) }) == Overlap::All;
+        let cover = points.cover(|cell| relate(&shape, cell));
+        let mut bits = vec![0; docs.len().div_ceil(64)];
+        let by_number = |stored: i64| contains((stored >> 32) as i32, stored as i32);
+        points.fill_bits(&cover, by_number, &mut bits).expect("reads");
+        let mut inside = 0;
+        for (doc, places) in docs.iter().enumerate() {
+            let expected = places.iter().any(|(y, x)| contains(*y, *x));
+            inside += places.iter().filter(|(y, x)| contains(*y, *x)).count() as u64;
+            assert_eq!(bits[doc / 64] >> (doc % 64) & 1 != 0, expected, "document {doc}: {places:?}");
+        }
+        assert!(points.count_at_most(&cover) >= inside);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn rectangles_find_what_a_scan_finds(
+            seed in any::<u64>(), count in 0usize..6000, spread in 2u32..32, several in any::<bool>(),
+            shape in (any::<[i32; 2]>(), any::<[i32; 2]>()),
+        ) {
+            let mut state = seed;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 32) as i32 >> (32 - spread)
+            };
+            let docs: Vec<Vec<(i32, i32)>> =
+                (0..count).map(|n| (0..if several { n % 3 } else { 1 }).map(|_| (next(), next())).collect()).collect();
+            let order = |ends: [i32; 2]| {
+                let ends = ends.map(|end| end >> (32 - spread));
+                (ends[0].min(ends[1]), ends[0].max(ends[1]))
+            };
+            check(&docs, Cell { x: order(shape.0), y: order(shape.1) });
+        }
+    }
+
+    #[test]
+    fn shapes_that_hold_all_or_nothing() {
+        let docs: Vec<Vec<(i32, i32)>> = (0..2000).map(|n| vec![(n * 1000, -n)]).collect();
+        check(&docs, Cell { x: (i32::MIN, i32::MAX), y: (i32::MIN, i32::MAX) });
+        check(&docs, Cell { x: (5, 5), y: (5, 5) });
+        check(&vec![vec![(3, 4)]; 3000], Cell { x: (4, 4), y: (0, 3) });
+        check(&[], Cell { x: (0, 1), y: (0, 1) });
+    }
+}
