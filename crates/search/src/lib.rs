@@ -16,6 +16,7 @@ mod dates;
 mod error;
 mod execute;
 mod fetch;
+mod geo;
 mod json;
 mod matcher;
 pub mod query;

@@ -111,15 +111,6 @@ pub fn encode_longitude(longitude: f64) -> i32 {
     encode(longitude, 180.0, LONGITUDE_STEP)
 }
 
-/// The step of the grid at or above a latitude; the last one beyond the grid.
-pub fn encode_latitude_ceil(latitude: f64) -> i32 {
-    (latitude.min(90.0_f64.next_down()) / LATITUDE_STEP).ceil() as i32
-}
-
-pub fn encode_longitude_ceil(longitude: f64) -> i32 {
-    (longitude.min(180.0_f64.next_down()) / LONGITUDE_STEP).ceil() as i32
-}
-
 #[inline]
 pub fn decode_latitude(stored: i32) -> f64 {
     f64::from(stored) * LATITUDE_STEP

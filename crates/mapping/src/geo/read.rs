@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::geohash::geohash_bounds;
 use super::geometry::Geometry;
 use super::point::GeoPoint;
-use super::wkt::geometry_from_wkt;
+use super::wkt::{WktOptions, geometry_from_wkt};
 use crate::RequestError;
 use crate::number::java_double;
 
@@ -161,7 +161,7 @@ fn geojson_position(items: &[Value], ignore_z: bool) -> Result<GeoPoint, Request
 
 fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
     if text.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("point")) {
-        return match geometry_from_wkt(text, ignore_z) {
+        return match geometry_from_wkt(text, WktOptions { allow_z: ignore_z, coerce: false }) {
             Ok(Geometry::Point((longitude, latitude))) => Ok(GeoPoint { latitude, longitude }),
             Ok(_) => Err(refused("Invalid WKT format")),
             Err(cause) => Err(refused("Invalid WKT format").caused_by(cause)),

@@ -9,18 +9,26 @@ use crate::number::java_double;
 /// Collections in collections: a level takes stack. Elasticsearch stops at 1,000.
 const DEPTH_MAX: usize = 100;
 
-/// Reads a shape. `allow_z`: third coordinates are passed over, otherwise refused. What comes behind the shape is not looked at, as
-/// Elasticsearch does not.
+/// What is made of coordinates that Elasticsearch is strict about here and lenient about there.
+#[derive(Debug, Clone, Copy)]
+pub struct WktOptions {
+    /// Third coordinates are passed over, otherwise refused.
+    pub allow_z: bool,
+    /// Open rings are closed, and positions outside of the map are left as they are; otherwise both are refused.
+    pub coerce: bool,
+}
+
+/// Reads a shape. What comes behind it is not looked at, as Elasticsearch does not.
 ///
 /// # Errors
 /// `parse_exception` or `illegal_argument_exception`, without the text that was read.
-pub fn geometry_from_wkt(text: &str, allow_z: bool) -> Result<Geometry, RequestError> {
-    Reader { rest: text, allow_z }.geometry(0)
+pub fn geometry_from_wkt(text: &str, options: WktOptions) -> Result<Geometry, RequestError> {
+    Reader { rest: text, options }.geometry(0)
 }
 
 struct Reader<'t> {
     rest: &'t str,
-    allow_z: bool,
+    options: WktOptions,
 }
 
 fn refused(reason: String) -> RequestError {
@@ -103,7 +111,7 @@ impl<'t> Reader<'t> {
     fn pass_z(&mut self) -> Result<(), RequestError> {
         if self.is_number_next() {
             let z = self.number()?;
-            if !self.allow_z {
+            if !self.options.allow_z {
                 return Err(RequestError::illegal_argument(format!(
                     "found Z value [{}] but [ignore_z_value] parameter is [false]",
                     java_double(z)
@@ -116,7 +124,7 @@ impl<'t> Reader<'t> {
     fn position(&mut self) -> Result<Position, RequestError> {
         let position = (self.number()?, self.number()?);
         self.pass_z()?;
-        checked(position)
+        if self.options.coerce { Ok(position) } else { checked(position) }
     }
 
     /// Positions up to the `)`.
@@ -152,9 +160,7 @@ impl<'t> Reader<'t> {
     }
 
     fn ring(&mut self) -> Result<Vec<Position>, RequestError> {
-        let ring = self.positions()?;
-        check_ring(&ring)?;
-        Ok(ring)
+        ring(self.positions()?, self.options.coerce)
     }
 
     fn rings(&mut self) -> Result<Vec<Vec<Position>>, RequestError> {
@@ -222,7 +228,7 @@ impl<'t> Reader<'t> {
                     self.number()?;
                 }
                 self.close()?;
-                Geometry::Circle { center: checked(center)?, radius_meters }
+                Geometry::Circle { center, radius_meters }
             }
             "GEOMETRYCOLLECTION" if self.is_empty()? => nothing(),
             "GEOMETRYCOLLECTION" => {
@@ -233,7 +239,7 @@ impl<'t> Reader<'t> {
                 Geometry::Collection(parts)
             }
             _ if kind.is_empty() => return Err(Self::unexpected("word", "")),
-            _ => return Err(RequestError::illegal_argument(format!("Unknown geometry type: {kind}"))),
+            _ => return Err(RequestError::illegal_argument(format!("Unknown geometry type: {word}"))),
         })
     }
 }
@@ -264,8 +270,11 @@ pub(super) fn rectangle(west: f64, east: f64, south: f64, north: f64) -> Result<
     Ok(Geometry::Envelope(Rectangle { west, east, south, north }))
 }
 
-/// Refuses rings that are open or have fewer than four positions.
-pub(super) fn check_ring(ring: &[Position]) -> Result<(), RequestError> {
+/// A ring of at least four positions that ends where it starts; `coerce` closes an open one.
+pub(super) fn ring(mut ring: Vec<Position>, coerce: bool) -> Result<Vec<Position>, RequestError> {
+    if coerce && ring.first() != ring.last() {
+        ring.push(ring[0]);
+    }
     if ring.len() < 2 {
         return Err(RequestError::illegal_argument("at least two points in the line is required"));
     }
@@ -284,17 +293,20 @@ pub(super) fn check_ring(ring: &[Position]) -> Result<(), RequestError> {
     if ring.len() < 4 {
         return Err(RequestError::illegal_argument("at least 4 polygon points required in the linear ring"));
     }
-    Ok(())
+    Ok(ring)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LENIENT: WktOptions = WktOptions { allow_z: true, coerce: false };
+    const STRICT: WktOptions = WktOptions { allow_z: false, coerce: false };
+
     #[test]
     fn shapes_of_every_kind() {
         let check = |text: &str, expected: Geometry| {
-            assert_eq!(geometry_from_wkt(text, true).expect(text), expected, "{text}");
+            assert_eq!(geometry_from_wkt(text, LENIENT).expect(text), expected, "{text}");
         };
         let square = vec![(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0)];
         check("POINT (1 2)", Geometry::Point((1.0, 2.0)));
@@ -314,7 +326,7 @@ mod tests {
     #[test]
     fn texts_that_name_no_shape() {
         let check = |text: &str, reason: &str| {
-            assert_eq!(geometry_from_wkt(text, false).expect_err(text).reason, reason, "{text}");
+            assert_eq!(geometry_from_wkt(text, STRICT).expect_err(text).reason, reason, "{text}");
         };
         check("POINT (1)", "expected number but found: ')'");
         check("POINT (a b)", "invalid number found: a");
@@ -323,6 +335,6 @@ mod tests {
         check("FOO (1 2)", "Unknown geometry type: FOO");
         check("POLYGON ((0 0, 1 0, 0 0))", "at least 4 polygon points required in the linear ring");
         let deep = "GEOMETRYCOLLECTION (".repeat(1200);
-        assert!(geometry_from_wkt(&deep, true).is_err());
+        assert!(geometry_from_wkt(&deep, LENIENT).is_err());
     }
 }

@@ -11,6 +11,7 @@ mod disjunction;
 mod function_score;
 mod open;
 mod phrase;
+mod places;
 mod points;
 mod postings;
 mod scorer;

@@ -12,6 +12,7 @@ use super::boolean::BoolDocs;
 use super::column::{ColumnDocs, Wanted};
 use super::function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
 use super::phrase::{PhraseCursor, PhraseDocs, Slot};
+use super::places::places;
 use super::points::NumberDocs;
 use super::postings::TermDocs;
 use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, PhraseScorer, TermScorer};
@@ -273,6 +274,11 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
                 Some(column) => Box::new(ColumnDocs::new(column, Wanted::Any(numbers.clone()))),
                 None => Box::new(NoDocs),
             })
+        }
+        Docs::Places { field, shape, relation } => places(segment, field, shape, *relation),
+        Docs::AllOf(parts) => {
+            let required = parts.iter().map(|part| set(part, segment)).collect::<Result<Vec<_>>>()?;
+            Ok(Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), doc_count)))
         }
         Docs::Exists { path } => Ok(match segment.presence(path)? {
             Some(presence) => Box::new(HasField::new(presence, doc_count)?),

@@ -7,6 +7,7 @@ use limber_mapping::{Field, Mapping};
 use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
 use super::wildcard::TermPattern;
+use crate::geo::{Relation, Shape};
 use crate::score::Bm25;
 
 /// One end of a range of terms, and whether it belongs to it.
@@ -165,6 +166,14 @@ pub(crate) enum Docs {
         min: i64,
         max: i64,
     },
+    /// Places by what they have to do with a shape.
+    Places {
+        field: Arc<Field>,
+        shape: Arc<Shape>,
+        relation: Relation,
+    },
+    /// In all of several.
+    AllOf(Vec<Docs>),
     Exists {
         path: Arc<str>,
     },
@@ -218,7 +227,8 @@ impl BoundQuery {
         let sum = |queries: &[BoundQuery]| queries.iter().map(BoundQuery::bit_set_count).sum::<u64>();
         match &self.node {
             Node::Nothing { .. } | Node::Everything { .. } | Node::Term(_) | Node::Phrase(_) => 0,
-            Node::Docs { docs: Docs::AnyOf(parts), .. } => parts.len() as u64,
+            Node::Docs { docs: Docs::AnyOf(parts) | Docs::AllOf(parts), .. } => parts.len() as u64,
+            Node::Docs { docs: Docs::Places { .. }, .. } => 2,
             Node::Docs { .. } => 1,
             Node::Constant { inner, .. } => inner.bit_set_count(),
             Node::DisMax(node) => 2 * sum(&node.queries),

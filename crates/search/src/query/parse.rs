@@ -186,6 +186,11 @@ impl Common {
         Ok(true)
     }
 
+    /// Whether a boost was given.
+    pub fn has_boost(&self) -> bool {
+        self.boost.is_some()
+    }
+
     pub fn query(self, node: impl QueryNode + 'static) -> Query {
         Query { boost: self.boost.unwrap_or(1.0), name: self.name, node: Arc::new(node) }
     }

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 
 use super::parse::{Parser, Query};
 use super::{
-    bool_query, boosting, constant_score, dis_max, exists, function_score, ids, match_all, match_phrase,
-    match_text, multi_match, prefix, query_string, range, term, terms, wildcard,
+    bool_query, boosting, constant_score, dis_max, exists, function_score, geo_bounding_box, geo_distance,
+    geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase, match_text, multi_match, prefix,
+    query_string, range, term, terms, wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -19,6 +20,11 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("dis_max", dis_max::parse),
     ("exists", exists::parse),
     ("function_score", function_score::parse),
+    ("geo_bounding_box", geo_bounding_box::parse),
+    ("geo_distance", geo_distance::parse),
+    ("geo_grid", geo_grid::parse),
+    ("geo_polygon", geo_polygon::parse),
+    ("geo_shape", geo_shape::parse),
     ("ids", ids::parse),
     ("match", match_text::parse),
     ("match_all", match_all::parse),
@@ -40,11 +46,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "combined_fields",
     "distance_feature",
     "fuzzy",
-    "geo_bounding_box",
-    "geo_distance",
-    "geo_grid",
-    "geo_polygon",
-    "geo_shape",
     "has_child",
     "has_parent",
     "intervals",

@@ -1,0 +1,240 @@
+//! Cells of the three grids: "which cell is this place in, how is the cell called, and which places are in it?"
+//!
+//! A geohash is a cell of the Z order; a geotile is a tile of the web's maps (`zoom/x/y`, Mercator); a geohex is a cell of H3.
+//! Sources: Elasticsearch's `Geohash`, `GeoTileUtils`, H3's documentation.
+
+use h3o::{CellIndex, LatLng, Resolution};
+use limber_codec::z_order;
+use limber_mapping::RequestError;
+use limber_mapping::geo::{
+    GeoPoint, Rectangle, decode_latitude, decode_longitude, geohash_bounds, geohash_text,
+};
+use limber_segment::points::Cell;
+
+/// Finest zoom of a geotile (`GeoTileUtils.MAX_ZOOM`).
+pub(crate) const ZOOM_MAX: u32 = 29;
+/// Latitude where a Mercator map ends.
+const MERCATOR_LATITUDE_MAX: f64 = 85.051_128_779_806_59;
+
+/// A grid and its precision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Grid {
+    /// Characters, 1 to 12.
+    Geohash(u32),
+    /// Zoom, 0 to [`ZOOM_MAX`].
+    Geotile(u32),
+    /// Resolution, 0 to 15.
+    Geohex(u32),
+}
+
+impl Grid {
+    /// The number of the cell that a stored place is in.
+    #[inline]
+    pub fn cell_of(self, stored: i64) -> u64 {
+        match self {
+            Grid::Geohash(chars) => {
+                let (x, y) = (stored as u32 ^ (1 << 31), (stored >> 32) as u32 ^ (1 << 31));
+                z_order::interleave(x, y) >> (64 - 5 * chars)
+            }
+            Grid::Geotile(zoom) => {
+                let x = tile_x(decode_longitude(stored as i32), zoom);
+                let y = tile_y(decode_latitude((stored >> 32) as i32), zoom);
+                tile_number(zoom, x, y)
+            }
+            Grid::Geohex(resolution) => {
+                let point = GeoPoint::decode(stored);
+                let resolution = Resolution::try_from(resolution as u8).unwrap_or(Resolution::Zero);
+                LatLng::new(point.latitude, point.longitude)
+                    .map_or(0, |place| u64::from(place.to_cell(resolution)))
+            }
+        }
+    }
+
+    /// The name of a cell by its number.
+    pub fn name(self, cell: u64) -> String {
+        match self {
+            Grid::Geohash(chars) => geohash_text(cell << (64 - 5 * chars), chars as usize),
+            Grid::Geotile(_) => {
+                let (zoom, x, y) = (cell >> 58, cell >> 29 & TILE_MASK, cell & TILE_MASK);
+                format!("{zoom}/{x}/{y}")
+            }
+            Grid::Geohex(_) => format!("{cell:x}"),
+        }
+    }
+}
+
+const TILE_MASK: u64 = (1 << 29) - 1;
+
+fn tile_number(zoom: u32, x: u32, y: u32) -> u64 {
+    u64::from(zoom) << 58 | u64::from(x) << 29 | u64::from(y)
+}
+
+fn tile_x(longitude: f64, zoom: u32) -> u32 {
+    let tiles = f64::from(1u32 << zoom);
+    let x = ((longitude + 180.0) / 360.0 * tiles).floor();
+    x.clamp(0.0, tiles - 1.0) as u32
+}
+
+fn tile_y(latitude: f64, zoom: u32) -> u32 {
+    let tiles = f64::from(1u32 << zoom);
+    let sine = latitude.clamp(-MERCATOR_LATITUDE_MAX, MERCATOR_LATITUDE_MAX).to_radians().sin();
+    let y = (tiles * (0.5 - ((1.0 + sine) / (1.0 - sine)).ln() / (4.0 * std::f64::consts::PI))).floor();
+    y.clamp(0.0, tiles - 1.0) as u32
+}
+
+/// A cell by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum GridCell {
+    /// Rectangles of stored coordinates.
+    Rectangle(Cell),
+    Hexagon(CellIndex),
+}
+
+impl GridCell {
+    pub fn geohash(name: &str) -> Result<GridCell, RequestError> {
+        let cell = geohash_bounds(name)?;
+        let chars = name.len().min(limber_mapping::geo::GEOHASH_CHARS_MAX) as u32;
+        let corner = GeoPoint { latitude: cell.south, longitude: cell.west }.encode();
+        let (x, y) = (corner as i32, (corner >> 32) as i32);
+        let (x_bits, y_bits) = ((5 * chars).div_ceil(2), 5 * chars / 2);
+        let last = |first: i32, bits: u32| (first as u32 | u32::MAX.checked_shr(bits).unwrap_or(0)) as i32;
+        Ok(GridCell::Rectangle(Cell { x: (x, last(x, x_bits)), y: (y, last(y, y_bits)) }))
+    }
+
+    pub fn geotile(name: &str) -> Result<GridCell, RequestError> {
+        let refuse = || {
+            RequestError::illegal_argument(format!(
+                "Invalid geotile_grid hash string of {name}. Must be three integers in a form \"zoom/x/y\"."
+            ))
+        };
+        let parts: Vec<u32> = name.split('/').map_while(|part| part.parse().ok()).collect();
+        let [zoom, x, y] = parts[..] else { return Err(refuse()) };
+        if name.split('/').count() != 3 || zoom > ZOOM_MAX {
+            return Err(refuse());
+        }
+        if x >= 1 << zoom || y >= 1 << zoom {
+            return Err(RequestError::illegal_argument(format!("Zoom/X/Y combination is not valid: {name}")));
+        }
+        let x_ends = ends(|stored| tile_x(decode_longitude(stored), zoom).cmp(&x));
+        let y_ends = ends(|stored| y.cmp(&tile_y(decode_latitude(stored), zoom)));
+        Ok(GridCell::Rectangle(Cell { x: x_ends, y: y_ends }))
+    }
+
+    pub fn geohex(name: &str) -> Result<GridCell, RequestError> {
+        name.parse()
+            .map(GridCell::Hexagon)
+            .map_err(|_| RequestError::illegal_argument(format!("Invalid h3 address [{name}]")))
+    }
+}
+
+/// First and last stored coordinate for which `order`, which ascends with them, is equal.
+fn ends(order: impl Fn(i32) -> std::cmp::Ordering) -> (i32, i32) {
+    let first = |is_before: &dyn Fn(i32) -> bool| {
+        let (mut low, mut high) = (i64::from(i32::MIN), i64::from(i32::MAX) + 1);
+        while low < high {
+            let middle = (low + high).div_euclid(2);
+            if is_before(middle as i32) { low = middle + 1 } else { high = middle }
+        }
+        low
+    };
+    let start = first(&|stored| order(stored).is_lt());
+    let end = first(&|stored| order(stored).is_le());
+    (start as i32, (end - 1) as i32)
+}
+
+/// A hexagon with circles around and inside of it, in meters.
+#[derive(Debug)]
+pub(crate) struct Hexagon {
+    pub cell: CellIndex,
+    pub center: GeoPoint,
+    pub outer_meters: f64,
+    pub inner_meters: f64,
+}
+
+impl Hexagon {
+    pub fn new(cell: CellIndex) -> Hexagon {
+        let center = LatLng::from(cell);
+        let from = super::ArcFrom::new(center.lat(), center.lng());
+        let distances =
+            cell.boundary().iter().map(|at| from.meters(at.lat(), at.lng())).collect::<Vec<f64>>();
+        Hexagon {
+            cell,
+            center: GeoPoint { latitude: center.lat(), longitude: center.lng() },
+            outer_meters: 1.01 * distances.iter().copied().fold(0.0, f64::max) + 1.0,
+            // The side of a pentagon is 0.81 of its corners' distance away; the rest is for the projection.
+            inner_meters: 0.7 * distances.iter().copied().fold(f64::MAX, f64::min),
+        }
+    }
+
+    pub fn contains(&self, stored: i64) -> bool {
+        Grid::Geohex(u32::from(u8::from(self.cell.resolution()))).cell_of(stored) == u64::from(self.cell)
+    }
+}
+
+/// The rectangle of degrees that a tile or hash covers is not needed by queries, which work on stored coordinates; aggregations
+/// with bounds compare with this.
+pub(crate) fn cell_rectangle(grid: Grid, cell: u64) -> Option<Rectangle> {
+    match grid {
+        Grid::Geohash(_) => geohash_bounds(&grid.name(cell)).ok(),
+        Grid::Geotile(zoom) => {
+            let (x, y) = ((cell >> 29 & TILE_MASK) as f64, (cell & TILE_MASK) as f64);
+            let tiles = f64::from(1u32 << zoom);
+            let latitude = |y: f64| {
+                let n = std::f64::consts::PI * (1.0 - 2.0 * y / tiles);
+                n.sinh().atan().to_degrees()
+            };
+            Some(Rectangle {
+                west: x / tiles * 360.0 - 180.0,
+                east: (x + 1.0) / tiles * 360.0 - 180.0,
+                south: latitude(y + 1.0),
+                north: latitude(y),
+            })
+        }
+        Grid::Geohex(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_hold_the_places_that_they_are_the_cells_of() {
+        let mut state = 1u64;
+        for _ in 0..300 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let stored = state as i64;
+            for (grid, read) in [
+                (Grid::Geohash(3), GridCell::geohash as fn(&str) -> _),
+                (Grid::Geohash(12), GridCell::geohash),
+                (Grid::Geotile(0), GridCell::geotile),
+                (Grid::Geotile(7), GridCell::geotile),
+                (Grid::Geotile(29), GridCell::geotile),
+            ] {
+                let name = grid.name(grid.cell_of(stored));
+                let Ok(GridCell::Rectangle(cell)) = read(&name) else { panic!("{name}") };
+                let (x, y) = (stored as i32, (stored >> 32) as i32);
+                assert!(
+                    cell.x.0 <= x && x <= cell.x.1 && cell.y.0 <= y && y <= cell.y.1,
+                    "{name} {cell:?} {x} {y}"
+                );
+            }
+            let name = Grid::Geohex(5).name(Grid::Geohex(5).cell_of(stored));
+            let Ok(GridCell::Hexagon(cell)) = GridCell::geohex(&name) else { panic!("{name}") };
+            let hexagon = Hexagon::new(cell);
+            let point = GeoPoint::decode(stored);
+            let center = super::super::ArcFrom::new(hexagon.center.latitude, hexagon.center.longitude);
+            assert!(hexagon.contains(stored));
+            assert!(center.meters(point.latitude, point.longitude) <= hexagon.outer_meters);
+        }
+    }
+
+    #[test]
+    fn names_that_are_no_cells() {
+        assert!(GridCell::geohash("a").is_err());
+        assert!(GridCell::geotile("1/2/0").is_err());
+        assert!(GridCell::geotile("1/0").is_err());
+        assert!(GridCell::geotile("30/0/0").is_err());
+        assert!(GridCell::geohex("xyz").is_err());
+    }
+}

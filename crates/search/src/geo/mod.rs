@@ -1,0 +1,13 @@
+//! Distances and shapes on the earth: "is this place in that shape, and how far is it?"
+
+mod arc;
+mod distance;
+mod grid;
+mod polygon;
+mod shape;
+
+pub(crate) use arc::{ArcFrom, haversine_meters};
+pub(crate) use distance::{DistanceKind, Unit, parse_distance};
+pub(crate) use grid::{Grid, GridCell, Hexagon, ZOOM_MAX, cell_rectangle};
+pub(crate) use polygon::Polygon;
+pub(crate) use shape::{Circle, HexagonShape, Relation, Shape, check_within};

@@ -1,0 +1,338 @@
+//! Shapes as queries ask about them: "is this place in the shape, and how does that cell lie to it?"
+
+use limber_mapping::RequestError;
+use limber_mapping::geo::{
+    GeoPoint, Geometry, Position, Rectangle, decode_latitude, decode_longitude, encode_latitude,
+    encode_longitude,
+};
+use limber_segment::points::{Cell, Overlap};
+
+use super::arc::{ArcFrom, EARTH_RADIUS_METERS, key_of_meters};
+use super::grid::Hexagon;
+use super::polygon::{Polygon, Side, is_on, touches};
+
+/// What a document's places have to do with a shape.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Relation {
+    /// Any place is in the shape.
+    Intersects,
+    /// There are places, and none is in the shape.
+    Disjoint,
+    /// There are places, and all are in the shape.
+    Within,
+}
+
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// A rectangle of stored coordinates.
+    Cell(Cell),
+    Circle(Circle),
+    Polygon(Polygon),
+    Line(Vec<Position>),
+    Hexagon(HexagonShape),
+    /// Any of several.
+    Any(Vec<Shape>),
+}
+
+impl Shape {
+    /// Nothing at all.
+    pub fn nothing() -> Shape {
+        Shape::Any(Vec::new())
+    }
+
+    /// The places of a rectangle in degrees, ends included and brought onto the grid of stored coordinates first, as
+    /// Elasticsearch does.
+    pub fn rectangle(rectangle: &Rectangle) -> Shape {
+        let Rectangle { west, east, south, north } = *rectangle;
+        let y = (encode_latitude(south), encode_latitude(north));
+        let (left, right) = (encode_longitude(west), encode_longitude(east));
+        if east < west {
+            let parts = [(i32::MIN, right), (left, i32::MAX)].map(|x| Shape::Cell(Cell { x, y }));
+            Shape::Any(parts.into())
+        } else {
+            Shape::Cell(Cell { x: (left, right), y })
+        }
+    }
+
+    /// The shape of a `geo_shape` query; coordinates are brought onto the grid of stored ones first. `is_clockwise`: how outer
+    /// rings run, which tells on which side of a wide one its inside is.
+    pub fn of(geometry: &Geometry, is_clockwise: bool) -> Shape {
+        let any = |parts: Vec<Shape>| Shape::Any(parts);
+        match geometry {
+            Geometry::Point(position) => point(*position),
+            Geometry::MultiPoint(positions) => any(positions.iter().map(|at| point(*at)).collect()),
+            Geometry::Line(line) => line_of(line),
+            Geometry::MultiLine(lines) => any(lines.iter().map(|line| line_of(line)).collect()),
+            Geometry::Polygon(rings) => polygon_of(rings, is_clockwise),
+            Geometry::MultiPolygon(polygons) => {
+                any(polygons.iter().map(|rings| polygon_of(rings, is_clockwise)).collect())
+            }
+            Geometry::Envelope(envelope) => Shape::rectangle(envelope),
+            Geometry::Circle { center, radius_meters } => {
+                let (longitude, latitude) = on_grid(normalized(*center));
+                Shape::Circle(Circle::new(GeoPoint { latitude, longitude }, *radius_meters))
+            }
+            Geometry::Collection(parts) => {
+                any(parts.iter().map(|part| Shape::of(part, is_clockwise)).collect())
+            }
+        }
+    }
+
+    /// Whether the stored place is in the shape.
+    #[inline]
+    pub fn contains(&self, stored: i64) -> bool {
+        match self {
+            Shape::Cell(cell) => {
+                let (x, y) = (stored as i32, (stored >> 32) as i32);
+                cell.x.0 <= x && x <= cell.x.1 && cell.y.0 <= y && y <= cell.y.1
+            }
+            Shape::Circle(circle) => circle.contains(GeoPoint::decode(stored)),
+            Shape::Polygon(polygon) => {
+                let point = GeoPoint::decode(stored);
+                polygon.contains(point.longitude, point.latitude)
+            }
+            Shape::Line(line) => {
+                let point = GeoPoint::decode(stored);
+                line.windows(2).any(|pair| is_on(pair[0], pair[1], (point.longitude, point.latitude)))
+            }
+            Shape::Hexagon(shape) => shape.hexagon.contains(stored),
+            Shape::Any(parts) => parts.iter().any(|part| part.contains(stored)),
+        }
+    }
+
+    pub fn overlap(&self, cell: &Cell) -> Overlap {
+        match self {
+            Shape::Cell(own) => {
+                if cell.x.1 < own.x.0 || own.x.1 < cell.x.0 || cell.y.1 < own.y.0 || own.y.1 < cell.y.0 {
+                    Overlap::None
+                } else if own.x.0 <= cell.x.0
+                    && cell.x.1 <= own.x.1
+                    && own.y.0 <= cell.y.0
+                    && cell.y.1 <= own.y.1
+                {
+                    Overlap::All
+                } else {
+                    Overlap::Some
+                }
+            }
+            Shape::Circle(circle) => {
+                let (x, y) = degrees(cell);
+                circle.overlap(x, y)
+            }
+            Shape::Polygon(polygon) => {
+                let (x, y) = degrees(cell);
+                match polygon.side(x, y) {
+                    Side::Outside => Overlap::None,
+                    Side::Inside => Overlap::All,
+                    Side::Across => Overlap::Some,
+                }
+            }
+            Shape::Line(line) => {
+                let (x, y) = degrees(cell);
+                let is_near = line.windows(2).any(|pair| touches(pair[0], pair[1], x, y));
+                if is_near { Overlap::Some } else { Overlap::None }
+            }
+            Shape::Hexagon(shape) => {
+                let (x, y) = degrees(cell);
+                match shape.outer.overlap(x, y) {
+                    Overlap::None => Overlap::None,
+                    _ if shape.inner.overlap(x, y) == Overlap::All => Overlap::All,
+                    _ => Overlap::Some,
+                }
+            }
+            Shape::Any(parts) => {
+                let mut found = Overlap::None;
+                for part in parts {
+                    match part.overlap(cell) {
+                        Overlap::All => return Overlap::All,
+                        Overlap::Some => found = Overlap::Some,
+                        Overlap::None => {}
+                    }
+                }
+                found
+            }
+        }
+    }
+}
+
+/// Ends of a cell in degrees: longitudes, latitudes.
+fn degrees(cell: &Cell) -> ((f64, f64), (f64, f64)) {
+    (
+        (decode_longitude(cell.x.0), decode_longitude(cell.x.1)),
+        (decode_latitude(cell.y.0), decode_latitude(cell.y.1)),
+    )
+}
+
+/// Back on the map.
+fn normalized((longitude, latitude): Position) -> Position {
+    let point = GeoPoint { latitude, longitude }.normalized();
+    (point.longitude, point.latitude)
+}
+
+fn on_grid(position: Position) -> Position {
+    (decode_longitude(encode_longitude(position.0)), decode_latitude(encode_latitude(position.1)))
+}
+
+fn point(position: Position) -> Shape {
+    let (longitude, latitude) = normalized(position);
+    let (x, y) = (encode_longitude(longitude), encode_latitude(latitude));
+    Shape::Cell(Cell { x: (x, x), y: (y, y) })
+}
+
+/// A line, cut at the date line where going over it is shorter.
+fn line_of(line: &[Position]) -> Shape {
+    let mut unrolled: Vec<Position> = Vec::with_capacity(line.len());
+    for (longitude, latitude) in line {
+        let near = unrolled.last().map_or(*longitude, |(before, _)| {
+            before + (longitude - before + 180.0).rem_euclid(360.0) - 180.0
+        });
+        unrolled.push((near, *latitude));
+    }
+    let copies = shifts(unrolled.iter().map(|position| position.0)).into_iter().map(|shift| {
+        let moved = unrolled.iter().map(|(longitude, latitude)| {
+            let longitude = longitude + shift;
+            if (-180.0..=180.0).contains(&longitude) {
+                on_grid((longitude, *latitude))
+            } else {
+                (longitude, *latitude)
+            }
+        });
+        Shape::Line(moved.collect())
+    });
+    Shape::Any(copies.collect())
+}
+
+/// A polygon, and its copies a turn away where it reaches beyond the map. A ring wider than half a turn that runs against the
+/// wanted direction goes over the date line (`GeoPolygonDecomposer`).
+fn polygon_of(rings: &[Vec<Position>], is_clockwise: bool) -> Shape {
+    let Some(outer) = rings.first() else { return Shape::nothing() };
+    let longitudes = || outer.iter().map(|position| position.0);
+    let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);
+    let twice_area: f64 = outer.windows(2).map(|pair| pair[0].0 * pair[1].1 - pair[1].0 * pair[0].1).sum();
+    let is_across = width > 180.0 && width != 360.0 && (twice_area < 0.0) != is_clockwise;
+    let placed: Vec<Vec<Position>> = rings
+        .iter()
+        .map(|ring| {
+            ring.iter()
+                .map(|position| {
+                    let (longitude, latitude) = match (-180.0..=180.0).contains(&position.0) {
+                        true => on_grid(*position),
+                        false => *position,
+                    };
+                    (if is_across && longitude < 0.0 { longitude + 360.0 } else { longitude }, latitude)
+                })
+                .collect()
+        })
+        .collect();
+    let copies = shifts(placed.iter().flatten().map(|position| position.0));
+    let mut parts: Vec<Shape> =
+        copies.into_iter().map(|shift| Shape::Polygon(Polygon::new(&placed, shift))).collect();
+    if parts.len() == 1 { parts.remove(0) } else { Shape::Any(parts) }
+}
+
+/// Whole turns that bring a shape with these longitudes onto the map.
+fn shifts(longitudes: impl Iterator<Item = f64>) -> Vec<f64> {
+    let (west, east) = longitudes.fold((f64::MAX, f64::MIN), |(west, east), at| (west.min(at), east.max(at)));
+    let mut shifts = vec![0.0];
+    if east > 180.0 {
+        shifts.push(-360.0);
+    }
+    if west < -180.0 {
+        shifts.push(360.0);
+    }
+    shifts
+}
+
+/// All places up to a distance.
+#[derive(Debug)]
+pub(crate) struct Circle {
+    center: ArcFrom,
+    key: f64,
+    /// Degrees of latitude that the circle reaches.
+    south: f64,
+    north: f64,
+    /// Degrees to either side; a half turn when a pole is inside.
+    reach: f64,
+}
+
+/// Meters that bounds are wider than the circle, for what its distances are rounded (Lucene's `GeoUtils` adds as much).
+const SLACK_METERS: f64 = 0.5;
+
+impl Circle {
+    pub fn new(center: GeoPoint, radius_meters: f64) -> Circle {
+        let angle = (radius_meters + SLACK_METERS) / EARTH_RADIUS_METERS;
+        let latitude = center.latitude.to_radians();
+        let (south, north) = (latitude - angle, latitude + angle);
+        let quarter = std::f64::consts::FRAC_PI_2;
+        let has_pole = south <= -quarter || north >= quarter;
+        let reach = if has_pole { 180.0 } else { (angle.sin() / latitude.cos()).asin().to_degrees() };
+        Circle {
+            center: ArcFrom::new(center.latitude, center.longitude),
+            key: key_of_meters(radius_meters),
+            south: south.to_degrees().max(-90.0),
+            north: north.to_degrees().min(90.0),
+            reach: if reach.is_nan() { 180.0 } else { reach + 1e-6 },
+        }
+    }
+
+    #[inline]
+    fn contains(&self, point: GeoPoint) -> bool {
+        point.latitude >= self.south
+            && point.latitude <= self.north
+            && self.center.key(point.latitude, point.longitude) <= self.key
+    }
+
+    fn overlap(&self, x: (f64, f64), y: (f64, f64)) -> Overlap {
+        if y.1 < self.south || y.0 > self.north {
+            return Overlap::None;
+        }
+        let center = self.center.longitude();
+        // Degrees from the center's meridian to the nearest of the cell's, the short way around.
+        let apart = |longitude: f64| {
+            let apart = (longitude - center).abs();
+            apart.min(360.0 - apart)
+        };
+        let holds_meridian = x.0 <= center && center <= x.1;
+        if !holds_meridian && apart(x.0).min(apart(x.1)) > self.reach {
+            return Overlap::None;
+        }
+        // Less than a quarter turn away from all of the cell the distance has no summit inside of it.
+        let is_convex = x.1 - x.0 < 90.0 && apart(x.0).max(apart(x.1)) < 90.0;
+        let corners = [(y.0, x.0), (y.0, x.1), (y.1, x.0), (y.1, x.1)];
+        if is_convex
+            && corners.iter().all(|(latitude, longitude)| self.center.key(*latitude, *longitude) <= self.key)
+        {
+            return Overlap::All;
+        }
+        Overlap::Some
+    }
+}
+
+/// A cell of H3 between two circles.
+#[derive(Debug)]
+pub(crate) struct HexagonShape {
+    hexagon: Hexagon,
+    outer: Circle,
+    inner: Circle,
+}
+
+impl HexagonShape {
+    pub fn new(hexagon: Hexagon) -> HexagonShape {
+        let (outer, inner) = (
+            Circle::new(hexagon.center, hexagon.outer_meters),
+            Circle::new(hexagon.center, hexagon.inner_meters),
+        );
+        HexagonShape { hexagon, outer, inner }
+    }
+}
+
+/// Refuses lines where Lucene knows none.
+pub(crate) fn check_within(geometry: &Geometry) -> Result<(), RequestError> {
+    match geometry {
+        Geometry::Line(_) | Geometry::MultiLine(_) => {
+            Err(RequestError::illegal_argument("found an unsupported shape Line"))
+        }
+        Geometry::Collection(parts) => parts.iter().try_for_each(check_within),
+        _ => Ok(()),
+    }
+}

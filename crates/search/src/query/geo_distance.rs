@@ -1,0 +1,101 @@
+//! `geo_distance`: documents with a place up to a distance from a point.
+
+use limber_mapping::RequestError;
+use limber_mapping::geo::{GeoPoint, parse_point};
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::BoundQuery;
+use super::geo::{Validation, geo_field, is_on_map, places};
+use super::parse::{Common, Parser, Query, QueryNode};
+use crate::error::Error;
+use crate::geo::{Circle, DistanceKind, Relation, Shape, Unit, parse_distance};
+use crate::json;
+
+#[derive(Debug)]
+struct Distance {
+    field: String,
+    center: GeoPoint,
+    meters: f64,
+    validation: Validation,
+    ignore_unmapped: bool,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (mut field, mut center) = (None, GeoPoint { latitude: f64::NAN, longitude: f64::NAN });
+    let (mut distance, mut unit) = (None, Unit::METERS);
+    let (mut validation, mut ignore_unmapped) = (Validation::default(), false);
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("distance", Value::String(_) | Value::Number(_)) => distance = Some(value),
+            ("distance", _) => {}
+            (_, Value::Array(_) | Value::Object(_)) => {
+                (field, center) = (Some(key.clone()), parse_point(value, true)?);
+            }
+            ("unit", value) => unit = Unit::parse(&json::scalar_text(value).unwrap_or_default())?,
+            // The index measures along the arc, whatever is asked for; so does Elasticsearch since 5.0.
+            ("distance_type", value) => {
+                DistanceKind::parse(&json::scalar_text(value).unwrap_or_default())?;
+            }
+            ("ignore_unmapped", value) => ignore_unmapped = json::boolean(value)?,
+            ("validation_method", value) => validation = Validation::parse(value)?,
+            (key, value) if common.take(key, value)? => {}
+            (key, value) => match (key.rsplit_once('.'), json::scalar_text(value)) {
+                (Some((path, "lat")), Some(text)) => {
+                    center.latitude = text.parse().map_err(|_| json::number_format(&text))?;
+                    field = Some(path.to_owned());
+                }
+                (Some((path, "lon")), Some(text)) => {
+                    center.longitude = text.parse().map_err(|_| json::number_format(&text))?;
+                    field = Some(path.to_owned());
+                }
+                (_, Some(text)) if field.is_none() => {
+                    (field, center) = (Some(key.to_owned()), parse_point(&Value::String(text), true)?);
+                }
+                _ => {
+                    return Err(RequestError::parsing(format!(
+                        "failed to parse [geo_distance] query. unexpected field [{key}]"
+                    )));
+                }
+            },
+        }
+    }
+    let meters = match distance {
+        None => return Err(RequestError::parsing("geo_distance requires 'distance' to be specified")),
+        Some(distance) => {
+            if field.is_none() {
+                return Err(RequestError::illegal_argument("fieldName must not be null or empty"));
+            }
+            match distance {
+                Value::Number(number) => number.as_f64().unwrap_or(0.0) * unit.meters,
+                other => match json::scalar_text(other).unwrap_or_default().as_str() {
+                    "" => {
+                        return Err(RequestError::illegal_argument("distance must not be null or empty"));
+                    }
+                    text => parse_distance(text, unit)?,
+                },
+            }
+        }
+    };
+    if meters.is_nan() || meters <= 0.0 {
+        return Err(RequestError::illegal_argument("distance must be greater than zero"));
+    }
+    let field = field.unwrap_or_default();
+    Ok(common.query(Distance { field, center, meters, validation, ignore_unmapped }))
+}
+
+impl QueryNode for Distance {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let Some(field) = geo_field(binder, &self.field, "geo_distance", self.ignore_unmapped)? else {
+            return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
+        };
+        if self.validation == Validation::Strict && !is_on_map(&self.center) {
+            return Err(binder.query_shard("couldn't validate latitude/ longitude values").into());
+        }
+        let center = self.center.normalized();
+        let text = format!("{},{} +/- {} meters", center.latitude, center.longitude, self.meters);
+        let shape = Shape::Circle(Circle::new(center, self.meters));
+        Ok(places(field, shape, Relation::Intersects, boost, text))
+    }
+}
