@@ -1,5 +1,6 @@
 //! The best hits of a shard: "which of the matching documents come first?"
 
+mod distance;
 mod key;
 mod reader;
 mod sort;

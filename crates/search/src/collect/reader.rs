@@ -8,6 +8,7 @@ use limber_segment::columns::{Batch, Cardinality, NumberColumn, OrdinalColumn};
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment};
 
+use super::distance::DistanceReader;
 use super::key::SortKey;
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
 use crate::error::Result;
@@ -20,6 +21,7 @@ pub(crate) enum KeyReader<'a> {
     Doc { descending: bool, base: u64 },
     Number(Box<NumberReader<'a>>),
     Term(Box<TermReader<'a>>),
+    Distance(Box<DistanceReader<'a>>),
 }
 
 pub(crate) struct NumberReader<'a> {
@@ -98,6 +100,11 @@ impl<'a> KeyReader<'a> {
                     Some(path) => segment.numbers(&path)?,
                     None => None,
                 };
+                if let Some(origins) = &sort.origins {
+                    let missing = ordered(sort.missing_number, descending);
+                    let reader = DistanceReader::new(column, origins.clone(), sort.mode, descending, missing);
+                    return Ok(KeyReader::Distance(Box::new(reader)));
+                }
                 KeyReader::Number(Box::new(NumberReader {
                     column,
                     mode: sort.mode,
@@ -144,6 +151,7 @@ impl<'a> KeyReader<'a> {
                     at += count;
                 }
             }
+            KeyReader::Distance(reader) => reader.read(docs, out)?,
             KeyReader::Term(reader) => {
                 out.resize(docs.len(), reader.missing);
                 let Some(column) = &reader.column else { return Ok(()) };
@@ -169,6 +177,7 @@ impl<'a> KeyReader<'a> {
             }
             (KeyReader::Doc { descending, .. }, SortKey::Number(number)) => ordered(*number, *descending),
             (KeyReader::Number(reader), SortKey::Number(number)) => ordered(*number, reader.descending),
+            (KeyReader::Distance(reader), SortKey::Number(number)) => ordered(*number, reader.descending()),
             (KeyReader::Term(reader), SortKey::Term(None)) if reader.missing_term.is_none() => reader.missing,
             (KeyReader::Term(_), SortKey::Term(None)) => i64::MAX,
             (KeyReader::Term(reader), SortKey::Term(Some(term))) => {
@@ -187,6 +196,7 @@ impl<'a> KeyReader<'a> {
             }
             KeyReader::Doc { descending, .. } => SortKey::Number(ordered(key, *descending)),
             KeyReader::Number(reader) => SortKey::Number(ordered(key, reader.descending)),
+            KeyReader::Distance(reader) => SortKey::Number(ordered(key, reader.descending())),
             KeyReader::Term(reader) => {
                 if key == i64::MAX || key == i64::MIN {
                     return Ok(SortKey::Term(None));

@@ -7,6 +7,7 @@ use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
 use limber_mapping::{Field, FieldType, Representation, RequestError};
 use serde_json::Value;
 
+use super::distance::Origins;
 use super::key::SortKey;
 use crate::context::{ShardSnapshot, type_name};
 use crate::error::{Error, Result};
@@ -75,6 +76,8 @@ pub(crate) struct BoundSort {
     /// Key of documents without a number.
     pub missing_number: i64,
     pub missing_terms: MissingTerms,
+    /// The keys are distances from these.
+    pub origins: Option<Arc<Origins>>,
     /// Dates are shown in it.
     format: Option<Arc<DateFormat>>,
 }
@@ -103,8 +106,16 @@ impl BoundSort {
             transform: Transform::None,
             missing_number: 0,
             missing_terms: MissingTerms::Last,
+            origins: None,
             format: None,
         };
+        if let Some(geo) = &sort.geo {
+            let (origins, field) = Origins::bind(geo, shard)?;
+            (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
+            // Documents without a place are the farthest, in either order.
+            bound.missing_number = sortable_from_f64(f64::INFINITY);
+            return Ok(bound);
+        }
         if sort.is_score() {
             bound.kind = KeyKind::Score;
             return Ok(bound);

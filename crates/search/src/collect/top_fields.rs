@@ -64,6 +64,9 @@ impl TopFields {
     /// The segments of a shard, those with the best first keys first.
     pub fn best_segments_first(&self, segments: &[SegmentView]) -> Result<Vec<usize>> {
         let sort = &self.sorts[0];
+        if sort.origins.is_some() {
+            return Ok((0..segments.len()).collect());
+        }
         let mut order: Vec<(i64, usize)> = Vec::with_capacity(segments.len());
         for (number, view) in segments.iter().enumerate() {
             let column = match (&sort.field, sort.kind) {

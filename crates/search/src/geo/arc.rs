@@ -133,11 +133,6 @@ impl ArcFrom {
     }
 }
 
-/// Meters between two points.
-pub(crate) fn haversine_meters(from: (f64, f64), to: (f64, f64)) -> f64 {
-    ArcFrom::new(from.0, from.1).meters(to.0, to.1)
-}
-
 /// The largest key whose distance is at most `meters`, or the next one when none is exactly that
 /// (`GeoUtils.distanceQuerySortKey`).
 pub(crate) fn key_of_meters(meters: f64) -> f64 {
@@ -173,7 +168,10 @@ mod tests {
             let half = |a: f64| (a / 2.0).sin().powi(2);
             let h = half(lat2 - lat1) + lat1.cos() * lat2.cos() * half((to.1 - from.1).to_radians());
             let expected = 2.0 * EARTH_RADIUS_METERS * h.sqrt().asin();
-            assert!((haversine_meters(from, to) - expected).abs() <= near, "{from:?} {to:?}");
+            assert!(
+                (ArcFrom::new(from.0, from.1).meters(to.0, to.1) - expected).abs() <= near,
+                "{from:?} {to:?}"
+            );
         };
         check((0.0, 0.0), (0.0, 0.0), 0.0);
         check((55.0, 7.0), (48.85, 2.35), 1e-4);

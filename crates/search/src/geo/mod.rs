@@ -5,9 +5,11 @@ mod distance;
 mod grid;
 mod polygon;
 mod shape;
+mod validation;
 
-pub(crate) use arc::{ArcFrom, haversine_meters};
+pub(crate) use arc::ArcFrom;
 pub(crate) use distance::{DistanceKind, Unit, parse_distance};
 pub(crate) use grid::{Grid, GridCell, Hexagon, ZOOM_MAX, cell_rectangle};
 pub(crate) use polygon::Polygon;
 pub(crate) use shape::{Circle, HexagonShape, Relation, Shape, check_within};
+pub(crate) use validation::Validation;

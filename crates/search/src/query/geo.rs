@@ -1,41 +1,14 @@
-//! What the geo queries share: how strict they are about coordinates, and which fields they take.
+//! What the geo queries share: which fields they take, and how they are bound.
 
 use std::sync::Arc;
 
 use limber_mapping::geo::GeoPoint;
-use limber_mapping::{Field, FieldType, RequestError};
-use serde_json::Value;
+use limber_mapping::{Field, FieldType};
 
 use super::bind::Binder;
 use super::bound::{BoundQuery, Docs};
 use crate::error::Error;
 use crate::geo::{Relation, Shape};
-use crate::json;
-
-/// `validation_method`: what becomes of coordinates outside of the map.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) enum Validation {
-    /// Refused.
-    #[default]
-    Strict,
-    IgnoreMalformed,
-    /// Brought back onto it.
-    Coerce,
-}
-
-impl Validation {
-    pub fn parse(value: &Value) -> Result<Validation, RequestError> {
-        let name = json::scalar_text(value).unwrap_or_default();
-        match name.to_uppercase().as_str() {
-            "STRICT" => Ok(Validation::Strict),
-            "IGNORE_MALFORMED" => Ok(Validation::IgnoreMalformed),
-            "COERCE" => Ok(Validation::Coerce),
-            _ => Err(RequestError::illegal_argument(format!(
-                "operator needs to be either [COERCE, IGNORE_MALFORMED, STRICT], but not [{name}]"
-            ))),
-        }
-    }
-}
 
 /// Whether a point lies on the map.
 pub(super) fn is_on_map(point: &GeoPoint) -> bool {

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::geo::{Validation, geo_field, is_on_map, places};
+use super::geo::{geo_field, is_on_map, places};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
-use crate::geo::{Circle, DistanceKind, Relation, Shape, Unit, parse_distance};
+use crate::geo::{Circle, DistanceKind, Relation, Shape, Unit, Validation, parse_distance};
 use crate::json;
 
 #[derive(Debug)]

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::geo::{Validation, is_on_map, places};
+use super::geo::{is_on_map, places};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
-use crate::geo::{Polygon, Relation, Shape};
+use crate::geo::{Polygon, Relation, Shape, Validation};
 use crate::json;
 
 /// Most corners of a polygon.

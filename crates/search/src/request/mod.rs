@@ -4,12 +4,14 @@
 
 mod body;
 mod fields;
+mod geo_sort;
 mod sort;
 mod source;
 mod url;
 
 pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};
 pub use fields::FieldFormat;
+pub(crate) use geo_sort::GeoSort;
 pub use sort::{Missing, Mode, NumericType, Order, Sort};
 pub use source::SourceFilter;
 pub use url::UrlParameters;

@@ -1,8 +1,11 @@
 //! `sort`: "by what, in which order, and where do documents without a value go?"
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::geo_sort::{self, GeoSort};
 use crate::json;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +85,8 @@ pub struct Sort {
     pub unmapped_type: Option<String>,
     pub numeric_type: Option<NumericType>,
     pub format: Option<String>,
+    /// `_geo_distance`.
+    pub(crate) geo: Option<Arc<GeoSort>>,
 }
 
 impl Sort {
@@ -97,6 +102,7 @@ impl Sort {
             unmapped_type: None,
             numeric_type: None,
             format: None,
+            geo: None,
         }
     }
 
@@ -157,8 +163,10 @@ impl Sort {
     }
 
     fn parse_options(field: &str, options: &Value) -> Result<Sort, RequestError> {
-        if matches!(field, "_script" | "_geo_distance" | "_geoDistance") {
-            return Err(RequestError::unsupported(format_args!("sort [{field}]")));
+        match field {
+            "_script" => return Err(RequestError::unsupported(format_args!("sort [{field}]"))),
+            "_geo_distance" | "_geoDistance" => return geo_sort::parse(field, options),
+            _ => {}
         }
         let mut sort = Sort::by(field);
         let members = match options {
@@ -224,7 +232,7 @@ fn malformed_sort() -> RequestError {
     RequestError::illegal_argument(reason)
 }
 
-fn parse_order(text: &str) -> Result<Order, RequestError> {
+pub(super) fn parse_order(text: &str) -> Result<Order, RequestError> {
     match text.to_lowercase().as_str() {
         "asc" => Ok(Order::Ascending),
         "desc" => Ok(Order::Descending),
@@ -235,7 +243,7 @@ fn parse_order(text: &str) -> Result<Order, RequestError> {
     }
 }
 
-fn parse_mode(text: &str) -> Result<Mode, RequestError> {
+pub(super) fn parse_mode(text: &str) -> Result<Mode, RequestError> {
     Mode::parse(text).ok_or_else(|| RequestError::illegal_argument(format!("Unknown SortMode [{text}]")))
 }
 

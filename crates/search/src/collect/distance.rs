@@ -1,0 +1,158 @@
+//! Distances as sort keys: "how far is each document?"
+
+use std::sync::Arc;
+
+use limber_mapping::geo::GeoPoint;
+use limber_mapping::number::{java_double, sortable_from_f64};
+use limber_mapping::{Field, FieldType, RequestError};
+use limber_segment::DocId;
+use limber_segment::columns::{Batch, NumberColumn};
+
+use super::reader::ordered;
+use crate::context::{ShardSnapshot, type_name};
+use crate::error::Result;
+use crate::geo::{ArcFrom, DistanceKind, Validation};
+use crate::request::{GeoSort, Mode};
+
+/// Points that distances are measured from.
+#[derive(Debug, Clone)]
+pub(crate) struct Origins {
+    points: Vec<ArcFrom>,
+    kind: DistanceKind,
+    unit_meters: f64,
+}
+
+impl Origins {
+    /// The origins of a sort, and its field if it is mapped.
+    pub fn bind(sort: &GeoSort, shard: &ShardSnapshot) -> Result<(Origins, Option<Arc<Field>>)> {
+        let mut points = Vec::with_capacity(sort.points.len());
+        for point in &sort.points {
+            points.push(checked(*point, sort)?);
+        }
+        let origins = Origins {
+            points: points.iter().map(|point| ArcFrom::new(point.latitude, point.longitude)).collect(),
+            kind: sort.kind,
+            unit_meters: sort.unit.meters,
+        };
+        match shard.mapping.field(&sort.path) {
+            None if sort.ignore_unmapped => Ok((origins, None)),
+            None => Err(RequestError::illegal_argument(format!(
+                "failed to find mapper for [{}] for geo distance based sort",
+                sort.path
+            ))
+            .into()),
+            Some(field) if field.kind != FieldType::GeoPoint => Err(RequestError::illegal_argument(format!(
+                "unable to apply geo distance sort to field [{}] of type [{}]",
+                sort.path,
+                type_name(&field.kind)
+            ))
+            .into()),
+            Some(field) => {
+                super::check_column(field, shard)?;
+                Ok((origins, Some(field.clone())))
+            }
+        }
+    }
+
+    #[inline]
+    fn distance(&self, from: &ArcFrom, stored: i64) -> f64 {
+        let point = GeoPoint::decode(stored);
+        self.kind.meters(from, point.latitude, point.longitude) / self.unit_meters
+    }
+}
+
+fn checked(point: GeoPoint, sort: &GeoSort) -> std::result::Result<GeoPoint, RequestError> {
+    let (what, value, end) = match (-90.0..=90.0).contains(&point.latitude) {
+        true if (-180.0..=180.0).contains(&point.longitude) => return Ok(point),
+        true => ("longitude", java_double(point.longitude), "180.0"),
+        false => ("latitude", java_double(point.latitude), "90.0"),
+    };
+    match sort.validation {
+        Validation::Coerce => Ok(point.normalized()),
+        Validation::Strict => Err(RequestError::new(
+            400,
+            "parse_exception",
+            format!("illegal {what} value [{value}] for [GeoDistanceSort] for field [{}].", sort.path),
+        )),
+        Validation::IgnoreMalformed => Err(RequestError::illegal_argument(format!(
+            "invalid {what} {value}; must be between -{end} and {end}"
+        ))),
+    }
+}
+
+/// Reads the distances of a segment's documents.
+pub(super) struct DistanceReader<'a> {
+    column: Option<NumberColumn<'a>>,
+    origins: Arc<Origins>,
+    mode: Mode,
+    descending: bool,
+    /// Key of documents without a place, already in order.
+    missing: i64,
+    batch: Batch<i64>,
+    distances: Vec<f64>,
+}
+
+impl<'a> DistanceReader<'a> {
+    pub fn new(
+        column: Option<NumberColumn<'a>>,
+        origins: Arc<Origins>,
+        mode: Mode,
+        descending: bool,
+        missing: i64,
+    ) -> DistanceReader<'a> {
+        DistanceReader {
+            column,
+            origins,
+            mode,
+            descending,
+            missing,
+            batch: Batch::default(),
+            distances: Vec::new(),
+        }
+    }
+
+    pub fn descending(&self) -> bool {
+        self.descending
+    }
+
+    pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
+        out.resize(docs.len(), self.missing);
+        let Some(column) = &self.column else { return Ok(()) };
+        column.gather(docs, &mut self.batch)?;
+        let order = |distance: f64| ordered(sortable_from_f64(distance), self.descending);
+        if let (true, [from]) = (self.batch.is_aligned(), &self.origins.points[..]) {
+            for (out, stored) in out.iter_mut().zip(&self.batch.values) {
+                *out = order(self.origins.distance(from, *stored));
+            }
+            return Ok(());
+        }
+        let mut at = 0;
+        let positions: Vec<usize> = self.batch.iter().map(|(position, _)| position).collect();
+        while at < positions.len() {
+            let position = positions[at];
+            let count = positions[at..].iter().take_while(|other| **other == position).count();
+            self.distances.clear();
+            for stored in &self.batch.values[at..at + count] {
+                let of_place = self.origins.points.iter().map(|from| self.origins.distance(from, *stored));
+                self.distances.extend(of_place);
+            }
+            self.distances.sort_unstable_by(f64::total_cmp);
+            out[position] = order(pick(&self.distances, self.mode));
+            at += count;
+        }
+        Ok(())
+    }
+}
+
+/// The distance that counts out of several, ascending.
+fn pick(distances: &[f64], mode: Mode) -> f64 {
+    let count = distances.len();
+    match mode {
+        Mode::Min => distances[0],
+        Mode::Max => distances[count - 1],
+        Mode::Median if count % 2 == 1 => distances[count / 2],
+        Mode::Median => (distances[count / 2 - 1] + distances[count / 2]) / 2.0,
+        Mode::Sum => distances.iter().sum(),
+        Mode::Avg => distances.iter().sum::<f64>() / count as f64,
+    }
+}
