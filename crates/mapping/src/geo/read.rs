@@ -36,7 +36,7 @@ pub fn parse_points(value: &Value, path: &str, options: ReadOptions) -> Vec<GeoP
 }
 
 /// One point of a document's field.
-pub(crate) fn read(value: &Value, path: &str, options: ReadOptions) -> Result<GeoPoint, RequestError> {
+pub fn read(value: &Value, path: &str, options: ReadOptions) -> Result<GeoPoint, RequestError> {
     let point = parse_point(value, options.ignore_z)?;
     if point.latitude.is_nan() || point.longitude.is_nan() {
         return Err(RequestError::illegal_argument(

@@ -81,7 +81,7 @@ fn checked(point: GeoPoint, sort: &GeoSort) -> std::result::Result<GeoPoint, Req
 }
 
 /// Reads the distances of a segment's documents.
-pub(super) struct DistanceReader<'a> {
+pub(crate) struct DistanceReader<'a> {
     column: Option<NumberColumn<'a>>,
     origins: Arc<Origins>,
     mode: Mode,

@@ -12,9 +12,9 @@ use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
-use super::distance::{haversine_metres, parse_metres};
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
+use crate::geo::{ArcFrom, Unit, parse_distance};
 use crate::json;
 use crate::query::bind::Binder;
 use crate::request::Mode;
@@ -190,12 +190,15 @@ impl Decay {
         let Some(scale) = found.scale else {
             return Err(parse_error("[origin] and [scale] must be set for geo fields."));
         };
-        let metres = |value: &Value| parse_metres(&json::scalar_text(value).unwrap_or_default());
+        let metres =
+            |value: &Value| parse_distance(&json::scalar_text(value).unwrap_or_default(), Unit::METERS);
         let origin = match found.origin {
-            Some(origin) => geo::parse_points(origin, &field.path, false)?.first().copied(),
-            None => None,
+            Some(origin) => {
+                geo::read(origin, &field.path, geo::ReadOptions { ignore_z: true, bring_back: false })?
+            }
+            None => GeoPoint { latitude: 0.0, longitude: 0.0 },
         };
-        let origin = origin.unwrap_or(GeoPoint { latitude: 0.0, longitude: 0.0 });
+        let origin = ArcFrom::new(origin.latitude, origin.longitude);
         let offset = found.offset.map(metres).transpose()?.unwrap_or(0.0);
         self.bound(field, Origin::Point(origin), metres(scale)?, offset, found.decay)
     }
@@ -226,7 +229,7 @@ impl Decay {
 #[derive(Debug, Clone, Copy)]
 enum Origin {
     Number(f64),
-    Point(GeoPoint),
+    Point(ArcFrom),
 }
 
 #[derive(Debug)]
@@ -243,7 +246,10 @@ impl BoundDecay {
     fn distance(&self, stored: i64) -> f64 {
         let distance = match self.origin {
             Origin::Number(origin) => (self.field.decode_f64(stored) - origin).abs(),
-            Origin::Point(origin) => haversine_metres(origin, GeoPoint::decode(stored)),
+            Origin::Point(origin) => {
+                let point = GeoPoint::decode(stored);
+                origin.meters(point.latitude, point.longitude)
+            }
         };
         (distance - self.offset).max(0.0)
     }
@@ -265,8 +271,8 @@ impl BoundDecay {
                     "Math.max(arcDistance({}, {}(=doc value),{}, {}(=origin)) - {}(=offset), 0)",
                     java_double(point.latitude),
                     java_double(point.longitude),
-                    java_double(origin.latitude),
-                    java_double(origin.longitude),
+                    java_double(origin.latitude()),
+                    java_double(origin.longitude()),
                     java_double(self.offset)
                 )
             }

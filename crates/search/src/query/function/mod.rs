@@ -3,7 +3,6 @@
 //! A function is one file with its parser, its binding to a shard and its reader on a segment, and one line in [`table::FUNCTIONS`].
 
 mod decay;
-mod distance;
 mod field_value;
 mod random;
 mod table;
