@@ -154,3 +154,8 @@ fn sorts_by_distance_are_elasticsearchs() {
         ],
     );
 }
+
+#[test]
+fn aggregations_are_elasticsearchs() {
+    check_all(|body| body.get("aggs").is_some(), &[]);
+}

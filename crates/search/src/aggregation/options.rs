@@ -18,13 +18,13 @@ pub struct Options {
     /// The name the user gave it.
     pub name: String,
     map: Map<String, Value>,
-    /// `field` is not there: said after unknown options are.
-    has_no_field: bool,
+    /// `field` is not there, of which one of these may stand: said after unknown options are.
+    has_no_field: Option<&'static str>,
 }
 
 impl Options {
     pub fn new(kind: &'static str, name: &str, map: Map<String, Value>) -> Options {
-        Options { kind, name: name.to_owned(), map, has_no_field: false }
+        Options { kind, name: name.to_owned(), map, has_no_field: None }
     }
 
     /// `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
@@ -122,10 +122,12 @@ impl Options {
     /// Refuses what no one took.
     pub fn finish(&self) -> Result<()> {
         match self.map.keys().next() {
-            None if self.has_no_field => Err(RequestError::illegal_argument(
-                "Required one of fields [field, script], but none were specified.",
-            )),
-            None => Ok(()),
+            None => match self.has_no_field {
+                None => Ok(()),
+                Some(wanted) => Err(RequestError::illegal_argument(format!(
+                    "Required one of fields [{wanted}], but none were specified."
+                ))),
+            },
             Some(option) => Err(unknown_field(self.kind, option)),
         }
     }
@@ -159,13 +161,28 @@ impl ValuesOptions {
             )));
         }
         let field = options.text("field")?;
-        options.has_no_field = field.is_none();
+        options.has_no_field = field.is_none().then_some("field, script");
         let field = field.unwrap_or_default();
         let missing = options.take("missing");
         if let Some(value @ (Value::Array(_) | Value::Object(_))) = &missing {
             return Err(options.wrong_type("missing", value));
         }
         Ok(ValuesOptions { field, missing, format: options.text("format")?, time_zone: None })
+    }
+
+    /// Reads `field` and `missing` of an aggregation over places; `wanted` is what Elasticsearch asks for without a field.
+    pub fn parse_places(options: &mut Options, wanted: &'static str) -> Result<ValuesOptions> {
+        if wanted != "field" && options.has("script") {
+            return Err(RequestError::unsupported(format!("[script] in the aggregation [{}]", options.kind)));
+        }
+        let field = options.text("field")?;
+        options.has_no_field = field.is_none().then_some(wanted);
+        let missing = options.take("missing");
+        if let Some(missing) = &missing {
+            limber_mapping::geo::parse_point(missing, true)
+                .map_err(|cause| options.failed("missing", cause))?;
+        }
+        Ok(ValuesOptions { field: field.unwrap_or_default(), missing, format: None, time_zone: None })
     }
 
     /// Also reads `time_zone`.

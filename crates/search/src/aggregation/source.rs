@@ -30,18 +30,26 @@ pub struct Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepts {
     Anything,
+    /// What has an order: anything but places.
+    Keys,
     Numbers,
     /// Numbers; those of an unmapped field are dates.
     Dates,
     Addresses,
+    Places,
     Terms,
 }
 
 impl Accepts {
     fn allows(self, field: &Field) -> bool {
+        let is_place = field.kind == FieldType::GeoPoint;
         match self {
             Accepts::Anything => true,
-            Accepts::Numbers | Accepts::Dates => field.representation() == Representation::Number,
+            Accepts::Keys => !is_place,
+            Accepts::Places => is_place,
+            Accepts::Numbers | Accepts::Dates => {
+                !is_place && field.representation() == Representation::Number
+            }
             Accepts::Addresses => matches!(field.kind, FieldType::Ip),
             Accepts::Terms => matches!(field.kind, FieldType::Keyword | FieldType::Text | FieldType::Ip),
         }
@@ -59,7 +67,11 @@ impl Source {
     ) -> Result<Source> {
         let field = shard.mapping.field(&options.field).cloned();
         if let Some(field) = &field {
-            crate::collect::check_sortable(field, shard)?;
+            match field.kind {
+                FieldType::GeoPoint => crate::collect::check_column(field, shard)?,
+                _ if accepts == Accepts::Places => {}
+                _ => crate::collect::check_sortable(field, shard)?,
+            }
             if !accepts.allows(field) {
                 return Err(RequestError::illegal_argument(format!(
                     "Field [{}] of type [{}] is not supported for aggregation [{aggregation}]",
@@ -114,6 +126,9 @@ impl Source {
     /// `missing` as the column would hold it.
     pub fn missing_number(&self) -> Result<Option<i64>> {
         let Some(value) = &self.missing else { return Ok(None) };
+        if self.field.as_ref().is_some_and(|field| field.kind == FieldType::GeoPoint) {
+            return Ok(Some(limber_mapping::geo::parse_point(value, true)?.checked("")?.encode()));
+        }
         let Some(field) = &self.field else {
             if let Format::Date { format, zone } = &self.format {
                 let text = crate::json::scalar_text(value).unwrap_or_default();

@@ -18,7 +18,7 @@ const MERCATOR_LATITUDE_MAX: f64 = 85.051_128_779_806_59;
 
 /// A grid and its precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Grid {
+pub enum Grid {
     /// Characters, 1 to 12.
     Geohash(u32),
     /// Zoom, 0 to [`ZOOM_MAX`].
@@ -28,13 +28,14 @@ pub(crate) enum Grid {
 }
 
 impl Grid {
-    /// The number of the cell that a stored place is in.
+    /// The number of the cell that a stored place is in. Cells of as many documents are shown by descending number, read as signed:
+    /// a geohash's is its bits above its length.
     #[inline]
     pub fn cell_of(self, stored: i64) -> u64 {
         match self {
             Grid::Geohash(chars) => {
                 let (x, y) = (stored as u32 ^ (1 << 31), (stored >> 32) as u32 ^ (1 << 31));
-                z_order::interleave(x, y) >> (64 - 5 * chars)
+                z_order::interleave(x, y) >> (64 - 5 * chars) << 4 | u64::from(chars)
             }
             Grid::Geotile(zoom) => {
                 let x = tile_x(decode_longitude(stored as i32), zoom);
@@ -53,7 +54,7 @@ impl Grid {
     /// The name of a cell by its number.
     pub fn name(self, cell: u64) -> String {
         match self {
-            Grid::Geohash(chars) => geohash_text(cell << (64 - 5 * chars), chars as usize),
+            Grid::Geohash(chars) => geohash_text(cell >> 4 << (64 - 5 * chars), chars as usize),
             Grid::Geotile(_) => {
                 let (zoom, x, y) = (cell >> 58, cell >> 29 & TILE_MASK, cell & TILE_MASK);
                 format!("{zoom}/{x}/{y}")
@@ -171,11 +172,13 @@ impl Hexagon {
     }
 }
 
-/// The rectangle of degrees that a tile or hash covers is not needed by queries, which work on stored coordinates; aggregations
-/// with bounds compare with this.
-pub(crate) fn cell_rectangle(grid: Grid, cell: u64) -> Option<Rectangle> {
+/// Ends of a cell in degrees: longitudes, latitudes.
+fn cell_ends(grid: Grid, cell: u64) -> ((f64, f64), (f64, f64)) {
     match grid {
-        Grid::Geohash(_) => geohash_bounds(&grid.name(cell)).ok(),
+        Grid::Geohash(_) => {
+            let cell = geohash_bounds(&grid.name(cell)).expect("a name made of a number");
+            ((cell.west, cell.east), (cell.south, cell.north))
+        }
         Grid::Geotile(zoom) => {
             let (x, y) = ((cell >> 29 & TILE_MASK) as f64, (cell & TILE_MASK) as f64);
             let tiles = f64::from(1u32 << zoom);
@@ -183,15 +186,51 @@ pub(crate) fn cell_rectangle(grid: Grid, cell: u64) -> Option<Rectangle> {
                 let n = std::f64::consts::PI * (1.0 - 2.0 * y / tiles);
                 n.sinh().atan().to_degrees()
             };
-            Some(Rectangle {
-                west: x / tiles * 360.0 - 180.0,
-                east: (x + 1.0) / tiles * 360.0 - 180.0,
-                south: latitude(y + 1.0),
-                north: latitude(y),
-            })
+            let longitude = |x: f64| x / tiles * 360.0 - 180.0;
+            ((longitude(x), longitude(x + 1.0)), (latitude(y + 1.0), latitude(y)))
         }
-        Grid::Geohex(_) => None,
+        Grid::Geohex(_) => {
+            let ends = |values: &mut dyn Iterator<Item = f64>| {
+                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+                    (least.min(value), most.max(value))
+                })
+            };
+            let boundary = CellIndex::try_from(cell).map(|cell| cell.boundary().to_vec()).unwrap_or_default();
+            let mut x = ends(&mut boundary.iter().map(|corner| corner.lng()));
+            if x.1 - x.0 > 180.0 {
+                // Over the date line: the west end is the least of the eastern ones.
+                let east = boundary.iter().map(|corner| corner.lng()).filter(|lng| *lng > 0.0);
+                let west = boundary.iter().map(|corner| corner.lng()).filter(|lng| *lng <= 0.0);
+                x = (east.fold(180.0, f64::min), west.fold(-180.0, f64::max) + 360.0);
+            }
+            (x, ends(&mut boundary.iter().map(|corner| corner.lat())))
+        }
     }
+}
+
+/// Whether a cell and a rectangle have more than an edge in common.
+pub(crate) fn cell_touches(grid: Grid, cell: u64, bounds: &Rectangle) -> bool {
+    let (x, y) = cell_ends(grid, cell);
+    if bounds.north <= y.0 || bounds.south >= y.1 {
+        return false;
+    }
+    let east = if bounds.east < bounds.west { bounds.east + 360.0 } else { bounds.east };
+    [-360.0, 0.0, 360.0].iter().any(|turn| bounds.west < x.1 + turn && east > x.0 + turn)
+}
+
+/// Characters of the geohashes whose cells are about as large as this (`GeoUtils#geoHashLevelsForPrecision`: a cell's diagonal).
+pub(crate) fn geohash_chars_of(meters: f64) -> u32 {
+    const EQUATOR_METERS: f64 = 2.0 * std::f64::consts::PI * 6_378_137.0;
+    const MERIDIAN_METERS: f64 = std::f64::consts::PI * 6_356_752.314_245;
+    if meters <= 0.0 {
+        return 12;
+    }
+    let ratio = MERIDIAN_METERS / EQUATOR_METERS;
+    let width = meters / (1.0 + ratio * ratio).sqrt();
+    let cells = (EQUATOR_METERS / width).ceil().min(1e18) as u64;
+    let bits = 64 - cells.leading_zeros();
+    let (full, left) = (bits / 5, bits % 5);
+    (full + u32::from(left > 0) + full + u32::from(left > 3)).min(12)
 }
 
 #[cfg(test)]

@@ -182,7 +182,8 @@ impl QueryNode for BoundingBox {
             Validation::Strict => {}
             Validation::Coerce => corners = coerced(&corners),
             Validation::IgnoreMalformed => {
-                for corner in [&top_left, &bottom_right].into_iter().filter(|corner| !is_on_map(corner)) {
+                if let Some(corner) = [&top_left, &bottom_right].into_iter().find(|corner| !is_on_map(corner))
+                {
                     let (what, value, end) = match (-90.0..=90.0).contains(&corner.latitude) {
                         true => ("longitude", corner.longitude, "180.0"),
                         false => ("latitude", corner.latitude, "90.0"),

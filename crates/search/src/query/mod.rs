@@ -47,6 +47,7 @@ pub(crate) use bound::{
 };
 pub(crate) use function::FunctionReader;
 pub(crate) use function_score::{BoostMode, ScoreMode};
+pub(crate) use geo_bounding_box::parse_corners;
 pub use matching::MatchingDocs;
 pub use parse::{Query, QueryLimits, QueryNode, parse_query};
 pub use query_string::from_url;

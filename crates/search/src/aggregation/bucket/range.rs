@@ -1,5 +1,6 @@
 //! `range` and `date_range` as asked for. Source: Elasticsearch's `RangeAggregationBuilder`, `DateRangeAggregationBuilder`.
 
+use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::java_double;
 use limber_mapping::{FieldType, RequestError};
 use serde_json::Value;
@@ -10,6 +11,7 @@ use super::super::source::Source;
 use super::super::tree::Kind;
 use super::date_histogram::instant;
 use crate::error::Result;
+use crate::geo::{ArcFrom, DistanceKind, Unit};
 use crate::json;
 
 /// Ranges of one aggregation.
@@ -30,6 +32,27 @@ pub struct Ranges {
     pub values: ValuesOptions,
     pub ranges: Vec<Range>,
     pub keyed: bool,
+    /// `geo_distance`: the values are distances from here.
+    pub origin: Option<Origin>,
+}
+
+/// Where distances start.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin {
+    pub(crate) from: ArcFrom,
+    pub(crate) kind: DistanceKind,
+    pub(crate) unit: Unit,
+}
+
+impl Origin {
+    /// Distances of stored places.
+    pub fn distances(&self, stored: &[i64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(stored.iter().map(|&stored| {
+            let point = GeoPoint::decode(stored);
+            self.kind.meters(&self.from, point.latitude, point.longitude) / self.unit.meters
+        }));
+    }
 }
 
 /// One range on a shard: `from` included, `to` excluded, both infinite when open.
@@ -45,22 +68,7 @@ pub struct ShownRange {
 
 impl Ranges {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let list = match options.take("ranges") {
-            None => Vec::new(),
-            Some(Value::Array(list)) => list,
-            Some(other) => {
-                let reason = format!(
-                    "[{}] ranges doesn't support values of type: {}",
-                    options.kind,
-                    json::token(&other)
-                );
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
-            }
-        };
-        if list.len() > RANGE_COUNT_MAX {
-            return Err(options.refused("ranges", format!("more than {RANGE_COUNT_MAX} ranges")));
-        }
-        let ranges = list
+        let ranges = ranges_of(options)?
             .into_iter()
             .map(|range| parse_range(options, range))
             .collect::<std::result::Result<_, _>>()?;
@@ -69,7 +77,7 @@ impl Ranges {
         let values =
             if is_date { ValuesOptions::parse_with_zone(options)? } else { ValuesOptions::parse(options)? };
         let name = options.name.clone();
-        Ok(Kind::Range(Ranges { name, type_name: options.kind, values, ranges, keyed }))
+        Ok(Kind::Range(Ranges { name, type_name: options.kind, values, ranges, keyed, origin: None }))
     }
 
     /// The ranges as numbers, in the order of their ends.
@@ -99,6 +107,23 @@ impl ShownRange {
         let shown = |end: f64| if end.is_finite() { format.text(end) } else { "*".to_owned() };
         self.key.clone().unwrap_or_else(|| format!("{}-{}", shown(self.from), shown(self.to)))
     }
+}
+
+/// The list under `ranges`.
+pub(super) fn ranges_of(options: &mut Options) -> std::result::Result<Vec<Value>, RequestError> {
+    let list = match options.take("ranges") {
+        None => Vec::new(),
+        Some(Value::Array(list)) => list,
+        Some(other) => {
+            let reason =
+                format!("[{}] ranges doesn't support values of type: {}", options.kind, json::token(&other));
+            return Err(RequestError::new(400, "x_content_parse_exception", reason));
+        }
+    };
+    if list.len() > RANGE_COUNT_MAX {
+        return Err(options.refused("ranges", format!("more than {RANGE_COUNT_MAX} ranges")));
+    }
+    Ok(list)
 }
 
 fn parse_range(options: &Options, range: Value) -> std::result::Result<Range, RequestError> {

@@ -8,12 +8,13 @@ use super::super::entries::{Emitted, Entries, Values};
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, Source};
 use super::filter::fixed_partials;
-use super::range::{Ranges, ShownRange};
+use super::range::{Origin, Ranges, ShownRange};
 use crate::error::Result;
 
 #[derive(Debug)]
 pub struct RangeCollector<'s> {
     ranges: &'s [ShownRange],
+    origin: Option<Origin>,
     source: &'s Source,
     reader: NumberReader<'s>,
     counts: Vec<u64>,
@@ -38,6 +39,7 @@ impl<'s> RangeCollector<'s> {
     ) -> Result<RangeCollector<'s>> {
         Ok(RangeCollector {
             ranges,
+            origin: request.origin,
             source,
             reader: NumberReader::new(source, &request.values.field)?,
             counts: Vec::new(),
@@ -66,7 +68,10 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
             self.counts.resize(bucket_count, 0);
         }
         let stored = self.reader.load(entries.docs)?;
-        self.source.decode_all(stored.values, &mut self.doubles);
+        match &self.origin {
+            Some(origin) => origin.distances(stored.values, &mut self.doubles),
+            None => self.source.decode_all(stored.values, &mut self.doubles),
+        }
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
         let has_subs = !self.subs.is_empty();
         self.emitted.clear();

@@ -2,6 +2,8 @@
 
 mod cardinality;
 mod digest;
+mod geo_bounds;
+mod geo_centroid;
 mod hdr;
 mod hyperloglog;
 mod numeric;
@@ -10,6 +12,8 @@ mod percentiles;
 mod top_hits;
 
 pub use cardinality::{Cardinality, CardinalityCollector};
+pub use geo_bounds::GeoBounds;
+pub use geo_centroid::GeoCentroid;
 pub use hyperloglog::{Sketch, hash_number, hash_term};
 pub use numeric::{Metric, MetricKind, MetricState};
 pub use numeric_collector::MetricCollector;
