@@ -159,3 +159,101 @@ fn sorts_by_distance_are_elasticsearchs() {
 fn aggregations_are_elasticsearchs() {
     check_all(|body| body.get("aggs").is_some(), &[]);
 }
+
+#[test]
+fn nearness_scores_as_in_elasticsearch() {
+    check_all(|body| body["query"].get("distance_feature").is_some(), &["\"now\""]);
+}
+
+/// A small generator, so that a failing case is its seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    /// Most of them in one country, some anywhere.
+    fn place(&mut self) -> (f64, f64) {
+        let share = |random: &mut Random| random.below(1_000_000) as f64 / 1e6;
+        match self.below(5) {
+            0 => (share(self) * 360.0 - 180.0, share(self) * 180.0 - 90.0),
+            1 => ((175.0 + share(self) * 10.0 + 180.0) % 360.0 - 180.0, share(self) * 20.0 - 10.0),
+            _ => (share(self) * 10.0, 45.0 + share(self) * 8.0),
+        }
+    }
+
+    fn shape(&mut self) -> Value {
+        let (x, y) = self.place();
+        let reach = [0.1, 1.0, 10.0, 60.0][self.below(4) as usize];
+        let (south, north) = ((y - reach).max(-90.0), (y + reach).min(90.0));
+        let around = |angle: f64, reach: f64| {
+            json!([
+                (x + reach * angle.cos()).clamp(-180.0, 180.0),
+                (y + reach * angle.sin()).clamp(-90.0, 90.0)
+            ])
+        };
+        match self.below(6) {
+            0 => json!({"type": "circle", "coordinates": [x, y], "radius": format!("{}km", reach * 150.0)}),
+            1 => {
+                let wrap = |x: f64| (x + 540.0) % 360.0 - 180.0;
+                json!({"type": "envelope", "coordinates": [[wrap(x - reach), north], [wrap(x + reach), south]]})
+            }
+            2 | 3 => {
+                let corners = 3 + self.below(40);
+                let mut ring: Vec<Value> = (0..corners)
+                    .map(|at| {
+                        let share = 0.3 + self.below(1000) as f64 / 1400.0;
+                        around(at as f64 / corners as f64 * std::f64::consts::TAU, reach * share)
+                    })
+                    .collect();
+                ring.push(ring[0].clone());
+                json!({"type": "polygon", "coordinates": [ring]})
+            }
+            4 => json!({"type": "linestring", "coordinates": [around(0.5, reach), around(2.0, reach)]}),
+            _ => json!({"type": "geometrycollection", "geometries": [self.shape_below(x, y), {
+                "type": "envelope", "coordinates": [[x - 0.01, y], [x, (y - 0.01).max(-90.0)]]
+            }]}),
+        }
+    }
+
+    fn shape_below(&mut self, x: f64, y: f64) -> Value {
+        json!({"type": "circle", "coordinates": [x, y], "radius": format!("{}km", 1 + self.below(800))})
+    }
+}
+
+#[test]
+fn the_index_finds_what_a_scan_of_the_column_finds() {
+    let mut random = Random(11);
+    let mut shards = support::Shards::new(&json!({"properties": {
+        "p": {"type": "geo_point"}, "scanned": {"type": "geo_point", "index": false},
+        "bare": {"type": "geo_point", "doc_values": false}
+    }}));
+    let documents: Vec<(String, Value)> = (0..4000)
+        .map(|id| {
+            let count = [1, 1, 1, 2, 0][id % 5];
+            let places: Vec<Value> = (0..count).map(|_| random.place()).map(|(x, y)| json!([x, y])).collect();
+            (id.to_string(), json!({"p": places, "scanned": places, "bare": places}))
+        })
+        .collect();
+    let views = documents.chunks(2500).map(|chunk| shards.segment(chunk, &[3, 77])).collect();
+    let snapshot = [shards.shard(0, views)];
+    for case in 0..60 {
+        let shape = random.shape();
+        let is_line = shape["type"] == "linestring";
+        let relation = ["intersects", "disjoint", "within"][if is_line { case % 2 } else { case % 3 }];
+        let found = |path: &str| {
+            let query = json!({"geo_shape": {path: {"shape": shape, "relation": relation}}});
+            let rare = json!({"ids": {"values": (0..40).map(|n| (n * 151).to_string()).collect::<Vec<_>>()}});
+            let ids = |query: Value| {
+                let body = json!({"size": 6000, "_source": false, "sort": ["_doc"], "query": query});
+                support::ids(&support::search(&snapshot, &body))
+            };
+            (ids(json!({"bool": {"filter": [query, rare]}})), ids(query))
+        };
+        let scanned = found("scanned");
+        assert_eq!(found("p"), scanned, "{relation} {shape}");
+        assert_eq!(found("bare"), scanned, "{relation} {shape}");
+    }
+}

@@ -1,13 +1,15 @@
 //! `explain`: how a hit's score came about, in Lucene's words.
 
-use limber_mapping::number::java_float;
+use limber_mapping::number::{java_double, java_float};
 use limber_segment::postings::Want;
 use limber_segment::{DocId, Segment};
 
 use super::function_score;
 use crate::error::Result;
 use crate::matcher;
-use crate::query::{BoolNode, BoundQuery, DisMaxNode, Node, PhraseNode, TermNode};
+use crate::query::{
+    BoolNode, BoundQuery, DisMaxNode, FeatureNode, FeatureOrigin, Node, PhraseNode, TermNode,
+};
 use crate::score::{Bm25, Explanation};
 
 /// Explains a document that matches `query`.
@@ -21,6 +23,7 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         }
         Node::Term(node) => term(node, segment, doc)?,
         Node::Phrase(node) => phrase(node, query, segment, doc)?,
+        Node::Feature(node) => feature(node, query, segment, doc)?,
         Node::Bool(node) => boolean(node, query, segment, doc)?,
         Node::DisMax(node) => best(node, query, segment, doc)?,
         Node::FunctionScore(node) => function_score::function_score(node, segment, doc)?,
@@ -55,6 +58,7 @@ pub(crate) fn name(query: &BoundQuery) -> String {
         }
         Node::FunctionScore(node) => function_score::name_function_score(node),
         Node::Boosting(node) => function_score::name_boosting(node),
+        Node::Feature(node) => feature_name(node),
         Node::DisMax(node) => {
             let clauses: Vec<String> = node.queries.iter().map(name).collect();
             let tie = match node.tie_breaker {
@@ -78,6 +82,33 @@ pub(crate) fn name(query: &BoundQuery) -> String {
             clauses.join(" ")
         }
     }
+}
+
+fn feature_name(node: &FeatureNode) -> String {
+    let (class, origin) = match &node.origin {
+        FeatureOrigin::Place(from) => (
+            "LatLonPointDistanceFeatureQuery",
+            format!("{},{}", java_double(from.latitude()), java_double(from.longitude())),
+        ),
+        FeatureOrigin::Instant(instant) => ("LongDistanceFeatureQuery", instant.to_string()),
+    };
+    let (path, pivot) = (&node.field.path, java_double(node.pivot));
+    format!("{class}(field={path},origin={origin},pivotDistance={pivot})")
+}
+
+fn feature(node: &FeatureNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let mut score = [0.0];
+    matcher::scorer(query, segment, true)?.score(&[doc], &mut score)?;
+    let details =
+        vec![Explanation::leaf(node.boost, "weight"), Explanation::leaf(node.pivot as f32, "pivotDistance")];
+    Ok(Explanation::of(
+        score[0] as f32,
+        format!(
+            "Distance score, computed as weight * pivotDistance / (pivotDistance + abs(value - origin)) from: {}",
+            feature_name(node)
+        ),
+        details,
+    ))
 }
 
 fn norm(segment: &Segment, path: &str, doc: DocId) -> Result<Option<u8>> {

@@ -3,6 +3,7 @@
 use std::ops::Bound;
 
 use limber_mapping::Field;
+use limber_segment::columns::Batch;
 use limber_segment::norms::Norms;
 use limber_segment::postings::{Postings, Want};
 use limber_segment::{DocId, Segment};
@@ -15,7 +16,9 @@ use super::phrase::{PhraseCursor, PhraseDocs, Slot};
 use super::places::places;
 use super::points::NumberDocs;
 use super::postings::TermDocs;
-use super::scorer::{BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, PhraseScorer, TermScorer};
+use super::scorer::{
+    BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, FeatureScorer, PhraseScorer, TermScorer,
+};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::source_phrase::SourcePhraseDocs;
 use crate::error::Result;
@@ -34,6 +37,7 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
         Node::Term(node) => term(segment, &node.field, &node.term)?,
         Node::Docs { docs, .. } => set(docs, segment)?,
         Node::Constant { inner, .. } => matcher(inner, segment)?,
+        Node::Feature(node) => with_field(segment, &node.field.path)?,
         Node::Phrase(node) => phrase(node, segment)?,
         Node::DisMax(node) => {
             let parts = node.queries.iter().map(|query| matcher(query, segment)).collect::<Result<_>>()?;
@@ -91,6 +95,10 @@ pub(crate) fn scorer<'a>(
             Some(cursor) => {
                 Ok(Box::new(PhraseScorer { cursor, norms: norms(segment, &node.field)?, bm25: &node.scorer }))
             }
+        },
+        Node::Feature(node) => match segment.numbers(&node.field.path)? {
+            None => constant(0.0),
+            Some(column) => Ok(Box::new(FeatureScorer { node, column, batch: Batch::default() })),
         },
         Node::DisMax(node) => {
             let parts =
@@ -280,10 +288,7 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
             let required = parts.iter().map(|part| set(part, segment)).collect::<Result<Vec<_>>>()?;
             Ok(Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), doc_count)))
         }
-        Docs::Exists { path } => Ok(match segment.presence(path)? {
-            Some(presence) => Box::new(HasField::new(presence, doc_count)?),
-            None => Box::new(NoDocs),
-        }),
+        Docs::Exists { path } => with_field(segment, path),
         Docs::Ids(ids) => {
             let mut docs: Vec<DocId> = Vec::new();
             for id in ids {
@@ -304,6 +309,13 @@ fn bound(end: &Option<(Vec<u8>, bool)>) -> Bound<&[u8]> {
         Some((term, true)) => Bound::Included(term),
         Some((term, false)) => Bound::Excluded(term),
     }
+}
+
+fn with_field<'a>(segment: &'a Segment, path: &str) -> Result<BoxedMatcher<'a>> {
+    Ok(match segment.presence(path)? {
+        Some(presence) => Box::new(HasField::new(presence, segment.doc_count())?),
+        None => Box::new(NoDocs),
+    })
 }
 
 /// Documents with any term of the cursor that passes.

@@ -1,5 +1,6 @@
 //! Scores of documents that are known to be hits.
 
+use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::norms::Norms;
 use limber_segment::postings::Postings;
 use limber_segment::{DocId, NO_MORE_DOCS};
@@ -7,6 +8,7 @@ use limber_segment::{DocId, NO_MORE_DOCS};
 use super::phrase::PhraseCursor;
 use super::{Bits, BoxedMatcher, WINDOW};
 use crate::error::Result;
+use crate::query::FeatureNode;
 use crate::score::Bm25;
 
 /// Adds a node's score to hits, window after window, ascending.
@@ -116,6 +118,37 @@ pub(super) fn each_match(
         }
     }
     Ok(())
+}
+
+/// Nearness to an origin, by a column; of several values the nearest counts.
+pub(super) struct FeatureScorer<'a> {
+    pub node: &'a FeatureNode,
+    pub column: NumberColumn<'a>,
+    pub batch: Batch<i64>,
+}
+
+impl Scorer for FeatureScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        self.column.gather(docs, &mut self.batch)?;
+        let (mut best, mut of) = (0.0, usize::MAX);
+        for (position, value) in self.batch.iter() {
+            if position != of {
+                if let Some(sum) = sums.get_mut(of) {
+                    *sum += f64::from(best);
+                }
+                (best, of) = (0.0, position);
+            }
+            best = self.node.score(value).max(best);
+        }
+        if let Some(sum) = sums.get_mut(of) {
+            *sum += f64::from(best);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(self.node.boost)
+    }
 }
 
 /// BM25 of a phrase.

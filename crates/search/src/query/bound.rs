@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, Mapping};
 
+use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
 use super::wildcard::TermPattern;
@@ -45,6 +46,8 @@ pub(crate) enum Node {
         boost: f32,
     },
     Phrase(PhraseNode),
+    /// Documents with a value, scored by how far it is from an origin.
+    Feature(FeatureNode),
     Bool(BoolNode),
     DisMax(DisMaxNode),
     FunctionScore(FunctionScoreNode),
@@ -226,7 +229,11 @@ impl BoundQuery {
     pub(crate) fn bit_set_count(&self) -> u64 {
         let sum = |queries: &[BoundQuery]| queries.iter().map(BoundQuery::bit_set_count).sum::<u64>();
         match &self.node {
-            Node::Nothing { .. } | Node::Everything { .. } | Node::Term(_) | Node::Phrase(_) => 0,
+            Node::Nothing { .. }
+            | Node::Everything { .. }
+            | Node::Term(_)
+            | Node::Phrase(_)
+            | Node::Feature(_) => 0,
             Node::Docs { docs: Docs::AnyOf(parts) | Docs::AllOf(parts), .. } => parts.len() as u64,
             Node::Docs { docs: Docs::Places { .. }, .. } => 2,
             Node::Docs { .. } => 1,

@@ -10,6 +10,7 @@ mod bool_query;
 mod boosting;
 mod constant_score;
 mod dis_max;
+mod distance_feature;
 mod exists;
 mod function;
 mod function_score;
@@ -45,6 +46,7 @@ pub use bound::BoundQuery;
 pub(crate) use bound::{
     BoolNode, BoostingNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode, ScoredFunction, TermNode,
 };
+pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
 pub(crate) use function::FunctionReader;
 pub(crate) use function_score::{BoostMode, ScoreMode};
 pub(crate) use geo_bounding_box::parse_corners;

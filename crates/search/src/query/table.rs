@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::parse::{Parser, Query};
 use super::{
-    bool_query, boosting, constant_score, dis_max, exists, function_score, geo_bounding_box, geo_distance,
-    geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase, match_text, multi_match, prefix,
-    query_string, range, term, terms, wildcard,
+    bool_query, boosting, constant_score, dis_max, distance_feature, exists, function_score,
+    geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase,
+    match_text, multi_match, prefix, query_string, range, term, terms, wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -18,6 +18,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("boosting", boosting::parse),
     ("constant_score", constant_score::parse),
     ("dis_max", dis_max::parse),
+    ("distance_feature", distance_feature::parse),
     ("exists", exists::parse),
     ("function_score", function_score::parse),
     ("geo_bounding_box", geo_bounding_box::parse),
@@ -44,7 +45,6 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 /// Elasticsearch's other queries, refused by name.
 pub(super) const UNSUPPORTED: &[&str] = &[
     "combined_fields",
-    "distance_feature",
     "fuzzy",
     "has_child",
     "has_parent",

@@ -1,0 +1,130 @@
+//! `distance_feature`: the nearer to a point or an instant, the higher the score.
+//!
+//! Source: Elasticsearch's `DistanceFeatureQueryBuilder`, Lucene's `LatLonPointDistanceFeatureQuery`, `LongDistanceFeatureQuery`.
+
+use std::sync::Arc;
+
+use limber_mapping::date::Zone;
+use limber_mapping::geo::parse_point;
+use limber_mapping::number::java_double;
+use limber_mapping::{Field, FieldType, RequestError};
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::{BoundQuery, Node};
+use super::parse::{Common, Parser, Query, QueryNode};
+use crate::error::Error;
+use crate::geo::{ArcFrom, Unit, parse_distance};
+use crate::json;
+
+#[derive(Debug)]
+struct DistanceFeature {
+    field: String,
+    origin: Value,
+    pivot: String,
+}
+
+/// Bound: `boost * pivot / (pivot + distance)` by a column.
+#[derive(Debug)]
+pub(crate) struct FeatureNode {
+    pub field: Arc<Field>,
+    pub origin: FeatureOrigin,
+    /// Meters, or milliseconds.
+    pub pivot: f64,
+    pub boost: f32,
+}
+
+#[derive(Debug)]
+pub(crate) enum FeatureOrigin {
+    Place(ArcFrom),
+    Instant(i64),
+}
+
+impl FeatureNode {
+    /// The score of a stored value.
+    #[inline]
+    pub fn score(&self, stored: i64) -> f32 {
+        let distance = match &self.origin {
+            FeatureOrigin::Place(from) => {
+                let point = limber_mapping::geo::GeoPoint::decode(stored);
+                from.meters(point.latitude, point.longitude)
+            }
+            FeatureOrigin::Instant(origin) => stored.abs_diff(*origin) as f64,
+        };
+        (f64::from(self.boost) * (self.pivot / (self.pivot + distance))) as f32
+    }
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (mut field, mut origin, mut pivot) = (None, None, None);
+    for (key, value) in members {
+        match key.as_str() {
+            "field" => field = json::scalar_text(value),
+            "origin" => origin = Some(value.clone()),
+            "pivot" => pivot = json::scalar_text(value),
+            key if common.take(key, value)? => {}
+            key => {
+                let reason = format!("[distance_feature] unknown field [{key}]");
+                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            }
+        }
+    }
+    let required = |name: &str| RequestError::illegal_argument(format!("Required [{name}]"));
+    Ok(common.query(DistanceFeature {
+        field: field.ok_or_else(|| required("field"))?,
+        origin: origin.ok_or_else(|| required("origin"))?,
+        pivot: pivot.ok_or_else(|| required("pivot"))?,
+    }))
+}
+
+impl QueryNode for DistanceFeature {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let Some(field) = binder.searchable_field(&self.field)? else {
+            return Ok(BoundQuery::nothing("Can't run [distance_feature] query on unmapped fields!"));
+        };
+        if !field.doc_values {
+            return Err(RequestError::unsupported(format_args!(
+                "[distance_feature] on field [{}] without doc values",
+                field.path
+            ))
+            .into());
+        }
+        let not_positive =
+            |pivot: String| RequestError::illegal_argument(format!("pivotDistance must be > 0, got {pivot}"));
+        let (origin, pivot) = match &field.kind {
+            FieldType::GeoPoint => {
+                let point = parse_point(&self.origin, true)?.checked("")?;
+                let pivot = parse_distance(&self.pivot, Unit::METERS)?;
+                if pivot.is_nan() || pivot <= 0.0 {
+                    return Err(not_positive(java_double(pivot)).into());
+                }
+                (FeatureOrigin::Place(ArcFrom::new(point.latitude, point.longitude)), pivot)
+            }
+            FieldType::Date { format } => {
+                let text = json::scalar_text(&self.origin).unwrap_or_default();
+                // An origin such as a day is its last millisecond, as in Elasticsearch.
+                let instant = format.parse_with_math(&text, binder.dates().now_millis, true, &Zone::Utc)?;
+                let pivot = json::time_millis(&self.pivot, "pivot").map_err(|_| {
+                    RequestError::illegal_argument(format!("failed to parse [{}]", self.pivot))
+                })?;
+                match pivot {
+                    Some(pivot) if pivot > 0 => (FeatureOrigin::Instant(instant), pivot as f64),
+                    pivot => {
+                        let shown = pivot.map_or("-1".to_owned(), |pivot| pivot.to_string());
+                        return Err(not_positive(shown).into());
+                    }
+                }
+            }
+            _ => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Illegal data type of [{}]![distance_feature] query can only be run on a date, date_nanos or geo_point \
+                     field type!",
+                    binder.type_name(&field)
+                ))
+                .into());
+            }
+        };
+        Ok(Node::Feature(FeatureNode { field, origin, pivot, boost }).into())
+    }
+}
