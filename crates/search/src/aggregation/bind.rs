@@ -5,7 +5,7 @@ use super::bucket::{
     MissingCollector, RangeCollector, ShownRange,
 };
 use super::budget::Budget;
-use super::collector::{Collector, Subs};
+use super::collector::{Collector, NoCollector, Subs};
 use super::definition::Place;
 use super::format::Format;
 use super::metric::{CardinalityCollector, MetricCollector, MetricKind, PercentilesCollector};
@@ -147,7 +147,7 @@ fn values_of(kind: &Kind) -> Option<(&ValuesOptions, Accepts)> {
         Kind::Range(ranges) if ranges.origin.is_some() => (&ranges.values, Accepts::Places),
         Kind::Range(ranges) => (&ranges.values, Accepts::Numbers),
         Kind::Missing(values) => (values, Accepts::Anything),
-        Kind::Filter(_) | Kind::Filters(_) | Kind::Own(_) => return None,
+        Kind::Filter(_) | Kind::Filters(_) | Kind::Own(_) | Kind::Pipeline(_) => return None,
     })
 }
 
@@ -194,6 +194,7 @@ fn collector<'s>(
         (Kind::Filters(filters), _) => {
             Box::new(FiltersCollector::new(&bound.queries, filters.other.is_some(), subs, budget))
         }
+        (Kind::Pipeline(_), _) => Box::new(NoCollector),
         (Kind::Own(definition), _) => definition.collector(Place { bound, subs, shard, budget })?,
         (_, None) => unreachable!("every aggregation over values is bound with its source"),
     })

@@ -38,6 +38,28 @@ pub trait Collector<'s>: Debug {
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>>;
 }
 
+/// Sees no documents: the place of a pipeline among its siblings.
+#[derive(Debug)]
+pub struct NoCollector;
+
+impl<'s> Collector<'s> for NoCollector {
+    fn begin_segment(&mut self, _: &'s SegmentView) -> Result<()> {
+        Ok(())
+    }
+
+    fn collect(&mut self, _: &Entries<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        Ok(vec![Partial::Absent; buckets.len()])
+    }
+}
+
 /// The aggregations below one bucket aggregation, or of the whole request.
 #[derive(Debug)]
 pub struct Subs<'s> {

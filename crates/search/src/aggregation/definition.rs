@@ -110,6 +110,11 @@ pub trait Definition: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The key of the bucket at a place, where buckets are known by their place.
+    fn bucket_text(&self, _place: usize) -> Option<String> {
+        None
+    }
+
     /// Its only bucket, in a finding of its own form.
     fn single<'p>(&self, _partial: &'p Partial) -> Option<&'p Bucket> {
         None

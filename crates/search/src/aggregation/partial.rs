@@ -2,6 +2,7 @@
 
 use super::definition::Found;
 use super::metric::{Distribution, MetricState, Sketch};
+use super::pipeline::PipelineValue;
 
 /// The key of a terms bucket.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,6 +161,8 @@ pub enum Partial {
     List(ListPartial),
     /// What only the aggregation's definition knows.
     Own(Box<dyn Found>),
+    /// What a pipeline made of others.
+    Pipeline(Box<PipelineValue>),
     /// Nothing is shown.
     Absent,
 }

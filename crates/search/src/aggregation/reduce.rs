@@ -8,10 +8,11 @@ use super::collector::ShardAggregations;
 use super::metric::MetricState;
 use super::order::BucketOrder;
 use super::partial::{Bucket, KeyedBucket, Partial, TermsPartial};
+use super::pipeline;
 use super::source::Source;
 use super::terms::{compare_by, reduce_terms};
 use super::tree::{Aggregation, Aggregations, Kind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The whole search's aggregations, ready to be shown.
 #[derive(Debug, Clone)]
@@ -62,8 +63,9 @@ pub fn reduce(
     }
     let mut reducer =
         Reducer { max_buckets: u64::from(max_buckets), bucket_count: 0, shapes: &shapes, path: Vec::new() };
-    let partials = if all.is_empty() { Vec::new() } else { reducer.subs(&request.list, all)? };
+    let mut partials = if all.is_empty() { Vec::new() } else { reducer.subs(&request.list, all)? };
     let bucket_count = reducer.bucket_count;
+    pipeline::resolve(&request.list, &shapes, &mut partials).map_err(failed_in_reduce)?;
     Ok(ReducedAggregations { partials, shapes, bucket_count })
 }
 
@@ -214,6 +216,7 @@ impl Reducer<'_> {
                 };
                 Ok(Partial::Histogram(sorted(&histogram.order, aggregation, filled)))
             }
+            Kind::Pipeline(_) => Ok(Partial::Absent),
             Kind::Own(definition) => definition.reduce(aggregation, parts, self),
             Kind::Filters(filters) => self.fixed(aggregation, parts, filters.bucket_count()),
             Kind::Range(_) => {
@@ -370,6 +373,14 @@ pub fn too_many_composite_buckets(limit: u64, size: u64) -> RequestError {
         ),
     )
     .with("max_buckets", limit)
+}
+
+/// What a pipeline could not do, in what Elasticsearch wraps it in.
+fn failed_in_reduce(error: Error) -> Error {
+    match error {
+        Error::Request(cause) => in_reduce(cause).into(),
+        other => other,
+    }
 }
 
 /// Elasticsearch's `TooManyBucketsException`, inside of the exception of the phase that found it.

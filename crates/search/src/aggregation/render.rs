@@ -50,6 +50,9 @@ fn level(
 }
 
 fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> String {
+    if let Partial::Pipeline(made) = partial {
+        return made.typed_name.to_owned();
+    }
     match &aggregation.kind {
         Kind::Own(definition) => definition.typed_name(aggregation, partial, shape),
         _ => built_in_name(aggregation, partial, shape).to_owned(),
@@ -124,6 +127,7 @@ impl Renderer<'_> {
                 };
                 out.insert("buckets".into(), shown);
             }
+            (Partial::Pipeline(made), _) => out.extend(made.body.clone()),
             (partial, Kind::Own(definition)) => definition.render(partial, self, out),
             (Partial::Single(bucket), _) => {
                 out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs))

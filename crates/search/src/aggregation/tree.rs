@@ -12,6 +12,7 @@ use super::bucket::{DateHistogram, Filters, Histogram, Ranges};
 use super::definition::Definition;
 use super::metric::{Cardinality, Metric, Percentiles};
 use super::options::{Options, ValuesOptions};
+use super::pipeline::{self, Pipeline};
 use super::terms::Terms;
 use crate::json;
 use crate::query::Query;
@@ -37,10 +38,16 @@ pub enum Kind {
     Missing(ValuesOptions),
     /// Any other, which says itself what it does.
     Own(Arc<dyn Definition>),
+    /// Looks at the results of others.
+    Pipeline(Arc<dyn Pipeline>),
 }
 
 impl Kind {
     /// What [`AGGREGATIONS`] is given for a definition.
+    pub fn pipeline(pipeline: impl Pipeline + 'static) -> Kind {
+        Kind::Pipeline(Arc::new(pipeline))
+    }
+
     pub fn own(definition: impl Definition + 'static) -> Kind {
         Kind::Own(Arc::new(definition))
     }
@@ -74,6 +81,7 @@ impl Aggregations {
         let mut count = 0;
         let list = parse_level(body, 1, &mut count)?;
         check_places(&list, &mut Vec::new())?;
+        pipeline::check(&list)?;
         Ok(Aggregations { list })
     }
 
@@ -182,17 +190,32 @@ fn parse_one(
     let Some((type_name, kind)) = found else {
         return Err(RequestError::parsing(format!("Missing definition for aggregation [{name}]")));
     };
-    let takes_subs = match &kind {
-        Kind::Metric(_) | Kind::Cardinality(_) | Kind::Percentiles(_) => false,
-        Kind::Own(definition) => definition.takes_subs(),
-        _ => true,
-    };
-    if !subs.is_empty() && !takes_subs {
+    if !subs.is_empty() && matches!(kind, Kind::Pipeline(_)) {
+        return Err(RequestError::illegal_argument(format!(
+            "Aggregation [{name}] cannot define sub-aggregations"
+        )));
+    }
+    if !subs.is_empty() && !takes_subs(&kind) {
         return Err(RequestError::illegal_argument(format!(
             "Aggregator [{name}] of type [{type_name}] cannot accept sub-aggregations"
         )));
     }
     Ok(Aggregation { name: name.to_owned(), type_name, kind, meta, subs })
+}
+
+fn takes_subs(kind: &Kind) -> bool {
+    match kind {
+        Kind::Metric(_) | Kind::Cardinality(_) | Kind::Percentiles(_) | Kind::Pipeline(_) => false,
+        Kind::Own(definition) => definition.takes_subs(),
+        _ => true,
+    }
+}
+
+impl Aggregation {
+    /// Whether aggregations may be below it.
+    pub fn takes_subs(&self) -> bool {
+        takes_subs(&self.kind)
+    }
 }
 
 fn expected_object(key: &str, value: &Value, name: &str) -> RequestError {

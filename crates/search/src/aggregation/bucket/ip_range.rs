@@ -137,6 +137,10 @@ impl Definition for IpRanges {
         reducer.fixed(own, parts, self.ranges.len())
     }
 
+    fn bucket_text(&self, place: usize) -> Option<String> {
+        self.ranges.get(place).map(|range| range.key.clone())
+    }
+
     fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
         let Partial::Fixed(buckets) = partial else { return };
         let bodies = self.ranges.iter().zip(buckets).map(|(range, bucket)| {

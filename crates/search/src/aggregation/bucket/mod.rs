@@ -33,4 +33,5 @@ pub use ip_range::IpRanges;
 pub use missing::{MissingCollector, parse_missing};
 pub use range::{Ranges, ShownRange};
 pub use range_collector::RangeCollector;
+pub use rounding::Interval;
 pub use variable_width_histogram::VariableWidthHistogram;

@@ -35,6 +35,18 @@ impl Interval {
         })
     }
 
+    /// Milliseconds of a calendar unit; of months and years on average.
+    pub fn mean_millis(self) -> Option<i64> {
+        const YEAR: i64 = 31_556_952_000;
+        Some(match self {
+            Interval::Week => 7 * MILLIS_PER_DAY,
+            Interval::Month => YEAR / 12,
+            Interval::Quarter => YEAR / 4,
+            Interval::Year => YEAR,
+            other => return other.regular_millis(),
+        })
+    }
+
     /// Milliseconds of units that are equally long on every clock without changes of its offset.
     fn regular_millis(self) -> Option<i64> {
         Some(match self {

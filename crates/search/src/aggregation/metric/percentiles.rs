@@ -154,6 +154,11 @@ impl Percentiles {
         point.map_or(f64::NAN, |point| self.answer(distribution, point))
     }
 
+    /// All answers by their points' names.
+    pub fn numbers(&self, distribution: &Distribution) -> Vec<(String, f64)> {
+        self.points.iter().map(|&point| (java_double(point), self.answer(distribution, point))).collect()
+    }
+
     fn answer(&self, distribution: &Distribution, point: f64) -> f64 {
         match (distribution, self.asked) {
             (Distribution::Digest(digest), Asked::Values) => digest.quantile((point / 100.0).clamp(0.0, 1.0)),

@@ -81,7 +81,8 @@ impl RandomSampler {
 
 fn check_below(own: &Aggregation, list: &[Aggregation]) -> std::result::Result<(), RequestError> {
     for below in list {
-        if !SCALABLE.contains(&below.type_name) {
+        let is_pipeline = matches!(below.kind, Kind::Pipeline(_));
+        if !is_pipeline && !SCALABLE.contains(&below.type_name) {
             return Err(RequestError::illegal_argument(format!(
                 "[random_sampler] aggregation [{}] does not support sampling [{}] aggregation [{}]",
                 own.name, below.type_name, below.name
@@ -228,7 +229,11 @@ impl Partial {
                     below(&mut bucket.subs);
                 }
             }
-            Partial::Cardinality(_) | Partial::Distribution(_) | Partial::Own(_) | Partial::Absent => {}
+            Partial::Cardinality(_)
+            | Partial::Distribution(_)
+            | Partial::Own(_)
+            | Partial::Pipeline(_)
+            | Partial::Absent => {}
         }
     }
 }

@@ -18,3 +18,4 @@ pub use pool::TermPool;
 pub use rare::RareTerms;
 pub use reduce::{compare_by, reduce_terms};
 pub use request::{Terms, count, positive};
+pub use select::compare_values;

@@ -1,0 +1,192 @@
+//! `avg_bucket`, `sum_bucket`, `min_bucket`, `max_bucket`, `stats_bucket`, `extended_stats_bucket`: one value of all buckets.
+//!
+//! Source: Elasticsearch's `BucketMetricsPipelineAggregator` and its subclasses.
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use super::super::format::{Format, double};
+use super::super::metric::{Metric, MetricKind, MetricState};
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::check::{has_several_buckets, several_buckets};
+use super::definition::{Level, Pipeline, PipelineValue};
+use super::options::{GapPolicy, buckets_path, finish, format};
+use super::path::{BucketsPath, Element, find, single, value_of, wrong};
+use super::rows::rows;
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct BucketMetric {
+    path: BucketsPath,
+    gaps: GapPolicy,
+    format: Format,
+    kind: MetricKind,
+    sigma: f64,
+}
+
+impl BucketMetric {
+    fn parse(kind: MetricKind, options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let path = buckets_path(options, |name| {
+            format!("Missing required field [buckets_path] for aggregation [{name}]")
+        })?;
+        let gaps = GapPolicy::parse(options)?;
+        let format = format(options)?;
+        let sigma = match kind {
+            MetricKind::ExtendedStats => options.double("sigma")?.unwrap_or(2.0),
+            _ => 2.0,
+        };
+        if sigma < 0.0 {
+            return Err(RequestError::illegal_argument("sigma must be a non-negative double"));
+        }
+        finish(options)?;
+        Ok(Kind::pipeline(BucketMetric { path, gaps, format, kind, sigma }))
+    }
+
+    pub fn avg(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        BucketMetric::parse(MetricKind::Avg, options)
+    }
+
+    pub fn sum(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        BucketMetric::parse(MetricKind::Sum, options)
+    }
+
+    pub fn min(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        BucketMetric::parse(MetricKind::Min, options)
+    }
+
+    pub fn max(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        BucketMetric::parse(MetricKind::Max, options)
+    }
+
+    pub fn stats(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        BucketMetric::parse(MetricKind::Stats, options)
+    }
+
+    pub fn extended_stats(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        BucketMetric::parse(MetricKind::ExtendedStats, options)
+    }
+
+    /// The greatest or least value, and the keys of the buckets that have it.
+    fn extreme(&self, values: &[(String, f64)]) -> PipelineValue {
+        let is_max = self.kind == MetricKind::Max;
+        let (mut best, mut keys) = (if is_max { f64::NEG_INFINITY } else { f64::INFINITY }, Vec::new());
+        for (key, value) in values {
+            let is_better = if is_max { *value > best } else { *value < best };
+            if is_better {
+                best = *value;
+                keys.clear();
+            }
+            if *value == best {
+                keys.push(Value::from(key.as_str()));
+            }
+        }
+        let mut made = PipelineValue::simple(best, &self.format);
+        made.typed_name = "bucket_metric_value";
+        made.body.insert("keys".into(), keys.into());
+        made
+    }
+}
+
+/// The values of all buckets that the path leads to, with the buckets' keys.
+pub fn values(path: &BucketsPath, gaps: GapPolicy, level: &Level<'_>) -> Result<Vec<(String, f64)>> {
+    let mut out = Vec::new();
+    collect(&path.elements, gaps, level, &mut out)?;
+    Ok(out)
+}
+
+fn collect(
+    steps: &[Element],
+    gaps: GapPolicy,
+    level: &Level<'_>,
+    out: &mut Vec<(String, f64)>,
+) -> Result<()> {
+    let Some((step, rest)) = steps.split_first() else { return Ok(()) };
+    let Some((place, _)) = find(level.list, &step.name) else { return Ok(()) };
+    let (own, shape, partial) = (&level.list[place], &level.shapes[place], &level.partials[place]);
+    let below = (own.subs.as_slice(), shape.subs.as_slice());
+    if let Some(bucket) = single(own, partial) {
+        let inside = Level { list: below.0, shapes: below.1, partials: &bucket.subs };
+        return collect(rest, gaps, &inside, out);
+    }
+    if !has_several_buckets(own) {
+        return Ok(());
+    }
+    for row in rows(own, shape, partial) {
+        if step.key.as_ref().is_some_and(|key| *key != row.text) {
+            continue;
+        }
+        if step.key.is_some() {
+            let inside = Level { list: below.0, shapes: below.1, partials: row.subs };
+            collect(rest, gaps, &inside, out)?;
+            continue;
+        }
+        if rest.is_empty() {
+            return Err(wrong("Bucket", &own.name));
+        }
+        let text = rest.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(">");
+        let rest = BucketsPath { text, elements: rest.to_vec() };
+        let value = value_of(&rest, gaps, below, &row, &own.name)?.unwrap_or(f64::NAN);
+        if !value.is_nan() {
+            out.push((row.text, value));
+        }
+    }
+    Ok(())
+}
+
+impl Pipeline for BucketMetric {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        vec![&self.path]
+    }
+
+    fn check(&self, own: &Aggregation, _: Option<&Aggregation>, siblings: &[Aggregation]) -> Option<String> {
+        several_buckets(own, &self.path, siblings)
+    }
+
+    fn is_beside(&self) -> bool {
+        true
+    }
+
+    fn beside(&self, level: &Level<'_>) -> Result<Partial> {
+        let values = values(&self.path, self.gaps, level)?;
+        if matches!(self.kind, MetricKind::Max | MetricKind::Min) {
+            return Ok(self.extreme(&values).into_partial());
+        }
+        let mut state = MetricState {
+            count: 0,
+            sum: 0.0,
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            sum_of_squares: 0.0,
+        };
+        for (_, value) in &values {
+            state.count += 1;
+            state.sum += value;
+            state.min = state.min.min(*value);
+            state.max = state.max.max(*value);
+            state.sum_of_squares += value * value;
+        }
+        let metric = Metric { kind: self.kind, values: ValuesOptions::default(), sigma: self.sigma };
+        let typed_name = match self.kind {
+            MetricKind::Avg => {
+                let avg = if state.count == 0 { f64::NAN } else { state.sum / state.count as f64 };
+                return Ok(PipelineValue::simple(avg, &self.format).into_partial());
+            }
+            MetricKind::Sum => return Ok(PipelineValue::simple(state.sum, &self.format).into_partial()),
+            MetricKind::Stats => "stats_bucket",
+            _ => "extended_stats_bucket",
+        };
+        let names = ["count", "min", "max", "avg", "sum", "sum_of_squares", "variance", "std_deviation"];
+        let numbers = names
+            .iter()
+            .map(|name| ((*name).to_owned(), state.order_value(self.kind, Some(name), self.sigma)))
+            .collect();
+        Ok(PipelineValue { typed_name, body: state.to_json(&metric, &self.format), numbers }.into_partial())
+    }
+}
+
+/// A number as JSON, null where it is none.
+pub fn shown(value: f64) -> Value {
+    if value.is_finite() { double(value) } else { Value::Null }
+}

@@ -1,0 +1,177 @@
+//! Is every pipeline where it may be, and is there what it reads? Source: Elasticsearch's `PipelineAggregationBuilder.ValidationContext`,
+//! `AggregatorFactories.Builder.resolvePipelineAggregatorOrder`.
+
+use limber_mapping::RequestError;
+
+use super::super::tree::{Aggregation, Kind};
+use super::path::{BucketsPath, find};
+
+/// What a bucket says of itself.
+const OWN_VALUES: &[&str] = &["_count", "_key", "_bucket_count"];
+
+/// Checks the pipelines of a whole request. All faults are told at once (`action_request_validation_exception`).
+pub fn check(list: &[Aggregation]) -> Result<(), RequestError> {
+    let mut faults = Vec::new();
+    level(list, None, &mut faults);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let told: String =
+        faults.iter().enumerate().map(|(place, fault)| format!("{}: {fault};", place + 1)).collect();
+    Err(RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: {told}")))
+}
+
+fn level(list: &[Aggregation], parent: Option<&Aggregation>, faults: &mut Vec<String>) {
+    let pipelines = || {
+        list.iter().filter_map(|own| match &own.kind {
+            Kind::Pipeline(pipeline) => Some((own, pipeline)),
+            _ => None,
+        })
+    };
+    let unresolved = pipelines()
+        .flat_map(|(_, pipeline)| pipeline.paths())
+        .find_map(|path| missing(path, list))
+        .or_else(|| cycle(list));
+    let is_resolved = unresolved.is_none();
+    faults.extend(unresolved);
+    for aggregation in list {
+        level(&aggregation.subs, Some(aggregation), faults);
+    }
+    if is_resolved {
+        faults.extend(pipelines().filter_map(|(own, pipeline)| pipeline.check(own, parent, list)));
+    }
+}
+
+/// The first step that leads nowhere.
+fn missing(path: &BucketsPath, list: &[Aggregation]) -> Option<String> {
+    let mut level = list;
+    for (place, step) in path.elements.iter().enumerate() {
+        if OWN_VALUES.contains(&step.name.as_str()) {
+            return None;
+        }
+        let Some((found, _)) = find(level, &step.name) else {
+            return Some(match place {
+                0 => format!("No aggregation found for path [{}]", path.text),
+                _ => format!("No aggregation [{}] found for path [{}]", step.name, path.text),
+            });
+        };
+        level = &level[found].subs;
+    }
+    None
+}
+
+/// A pipeline that reads itself, directly or not.
+fn cycle(list: &[Aggregation]) -> Option<String> {
+    let pipeline = |place: usize| match &list[place].kind {
+        Kind::Pipeline(pipeline) => Some(pipeline),
+        _ => None,
+    };
+    let reads = |place: usize| -> Vec<usize> {
+        let paths = pipeline(place).map(|pipeline| pipeline.paths()).unwrap_or_default();
+        paths
+            .iter()
+            .filter_map(|path| find(list, &path.elements.first()?.name).map(|(found, _)| found))
+            .collect()
+    };
+    for start in 0..list.len() {
+        let (mut seen, mut next) = (vec![false; list.len()], reads(start));
+        while let Some(place) = next.pop() {
+            if place == start {
+                return Some(format!(
+                    "Cyclical dependency found with pipeline aggregator [{}]",
+                    list[start].name
+                ));
+            }
+            if !std::mem::replace(&mut seen[place], true) {
+                next.extend(reads(place));
+            }
+        }
+    }
+    None
+}
+
+/// Refuses parents whose buckets have no order in time or space.
+pub fn sequential_parent(own: &Aggregation, parent: Option<&Aggregation>) -> Option<String> {
+    let kind = own.type_name;
+    let name = &own.name;
+    let Some(parent) = parent else {
+        return Some(format!(
+            "{kind} aggregation [{name}] must have a histogram, date_histogram or auto_date_histogram as parent"
+        ));
+    };
+    let min_doc_count = match &parent.kind {
+        Kind::Histogram(histogram) => histogram.min_doc_count,
+        Kind::DateHistogram(histogram) => histogram.min_doc_count,
+        _ if parent.type_name == "auto_date_histogram" => 0,
+        _ => {
+            return Some(format!(
+                "{kind} aggregation [{name}] must have a histogram, date_histogram or auto_date_histogram as parent"
+            ));
+        }
+    };
+    (min_doc_count > 0)
+        .then(|| format!("parent histogram of {kind} aggregation [{name}] must have min_doc_count of 0"))
+}
+
+/// Refuses to be at the top.
+pub fn any_parent(own: &Aggregation, parent: Option<&Aggregation>) -> Option<String> {
+    let (kind, name) = (own.type_name, &own.name);
+    parent
+        .is_none()
+        .then(|| format!("{kind} aggregation [{name}] must be declared inside of another aggregation"))
+}
+
+/// Refuses paths without an aggregation of several buckets.
+pub fn several_buckets(own: &Aggregation, path: &BucketsPath, siblings: &[Aggregation]) -> Option<String> {
+    let mut level = siblings;
+    let mut found = None;
+    for step in &path.elements {
+        let Some((place, _)) = find(level, &step.name) else { break };
+        found = Some(&level[place]);
+        if has_several_buckets(&level[place]) && step.key.is_none() {
+            return None;
+        }
+        // Only through single buckets, or one bucket of several, does the path lead on.
+        if step.key.is_none() && (!level[place].takes_subs() || level[place].type_name == "composite") {
+            break;
+        }
+        level = &level[place].subs;
+    }
+    Some(format!(
+        "Unable to find unqualified multi-bucket aggregation in buckets_path. Path must include a multi-bucket aggregation for aggregation \
+         [{}] found :{} for buckets path: {}",
+        own.name,
+        found.map_or_else(String::new, builder_name),
+        path.text
+    ))
+}
+
+pub fn has_several_buckets(aggregation: &Aggregation) -> bool {
+    match &aggregation.kind {
+        Kind::Terms(_) | Kind::Histogram(_) | Kind::DateHistogram(_) | Kind::Range(_) | Kind::Filters(_) => {
+            true
+        }
+        // As Elasticsearch has it, a composite's page does not count.
+        Kind::Own(definition) => {
+            definition.takes_subs() && !definition.is_single_bucket() && aggregation.type_name != "composite"
+        }
+        _ => false,
+    }
+}
+
+/// The Java class that builds an aggregation of this type.
+fn builder_name(aggregation: &Aggregation) -> String {
+    let camel: String = aggregation
+        .type_name
+        .split('_')
+        .map(|word| {
+            let (first, rest) = word.split_at(word.len().min(1));
+            first.to_ascii_uppercase() + rest
+        })
+        .collect();
+    let package = match aggregation.takes_subs() {
+        true => format!("bucket.{}", aggregation.type_name.replace('_', "")),
+        false => "metrics".to_owned(),
+    };
+    format!("org.elasticsearch.search.aggregations.{package}.{camel}AggregationBuilder")
+}

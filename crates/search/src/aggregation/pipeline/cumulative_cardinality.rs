@@ -1,0 +1,73 @@
+//! `cumulative_cardinality`: how many different values all buckets so far have. Source: Elasticsearch's
+//! `CumulativeCardinalityPipelineAggregator`.
+
+use limber_mapping::RequestError;
+
+use super::super::format::Format;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::check::sequential_parent;
+use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::options::{buckets_path, format};
+use super::path::{BucketsPath, find};
+use super::rows::{rows, subs_mut};
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct CumulativeCardinality {
+    path: BucketsPath,
+    format: Format,
+}
+
+impl CumulativeCardinality {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
+        Ok(Kind::pipeline(CumulativeCardinality { path, format: format(options)? }))
+    }
+}
+
+impl Pipeline for CumulativeCardinality {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        vec![&self.path]
+    }
+
+    fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {
+        sequential_parent(own, parent)
+    }
+
+    fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
+        let own = work.aggregation;
+        let place = match self.path.elements.as_slice() {
+            [only] => find(&own.subs, &only.name).map(|(place, _)| place),
+            _ => None,
+        };
+        let cardinality = place.filter(|&place| matches!(own.subs[place].kind, Kind::Cardinality(_)));
+        let Some(place) = cardinality else {
+            return Err(RequestError::new(
+                500,
+                "aggregation_execution_exception",
+                format!(
+                    "buckets_path must reference a cardinality aggregation, got: [{}] at aggregation [{}]",
+                    self.path.text, own.name
+                ),
+            )
+            .into());
+        };
+        let Kind::Cardinality(request) = &own.subs[place].kind else { return Ok(()) };
+        let mut all = request.empty_sketch();
+        let mut counts = Vec::new();
+        for row in rows(own, work.shape, partial) {
+            if let Some(Partial::Cardinality(sketch)) = row.subs.get(place) {
+                all.merge(sketch);
+            }
+            let count = all.cardinality();
+            let mut made = PipelineValue::simple(count as f64, &self.format);
+            made.typed_name = "simple_long_value";
+            made.body.insert("value".into(), count.into());
+            counts.push(made.into_partial());
+        }
+        subs_mut(own, partial).into_iter().zip(counts).for_each(|(subs, count)| subs[work.place] = count);
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! `cumulative_sum`: the sum of a value over all buckets so far. Source: Elasticsearch's `CumulativeSumPipelineAggregator`.
+
+use limber_mapping::RequestError;
+
+use super::super::format::Format;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::check::sequential_parent;
+use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::options::{GapPolicy, buckets_path, format};
+use super::path::{BucketsPath, value_of};
+use super::rows::{rows, subs_mut};
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct CumulativeSum {
+    path: BucketsPath,
+    format: Format,
+}
+
+impl CumulativeSum {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
+        Ok(Kind::pipeline(CumulativeSum { path, format: format(options)? }))
+    }
+}
+
+impl Pipeline for CumulativeSum {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        vec![&self.path]
+    }
+
+    fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {
+        sequential_parent(own, parent)
+    }
+
+    fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
+        let (own, shape) = (work.aggregation, work.shape);
+        let (mut sum, mut sums) = (0.0, Vec::new());
+        for row in rows(own, shape, partial) {
+            let value =
+                value_of(&self.path, GapPolicy::InsertZeros, (&own.subs, &shape.subs), &row, &own.name)?
+                    .unwrap_or(f64::NAN);
+            if value.is_finite() {
+                sum += value;
+            }
+            sums.push(PipelineValue::simple(sum, &self.format).into_partial());
+        }
+        subs_mut(own, partial).into_iter().zip(sums).for_each(|(subs, sum)| subs[work.place] = sum);
+        Ok(())
+    }
+}

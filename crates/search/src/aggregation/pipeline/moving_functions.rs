@@ -1,0 +1,104 @@
+//! Functions over a window of values: Elasticsearch's `MovingFunctions`, which its scripts call by name.
+
+/// Keeps multiplicative seasons away from zero.
+const PADDING: f64 = 0.0000000001;
+
+pub fn max(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NAN, f64::max)
+}
+
+pub fn min(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NAN, f64::min)
+}
+
+pub fn sum(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |sum, value| sum + value)
+}
+
+/// NaN for no values, as all means here.
+pub fn unweighted_avg(values: &[f64]) -> f64 {
+    if values.is_empty() { f64::NAN } else { sum(values) / values.len() as f64 }
+}
+
+pub fn std_dev(values: &[f64], avg: f64) -> f64 {
+    if avg.is_nan() || values.is_empty() {
+        return f64::NAN;
+    }
+    let squares = values.iter().fold(0.0, |sum, value| sum + (value - avg) * (value - avg));
+    (squares / values.len() as f64).sqrt()
+}
+
+/// The first value weighs 1, the next 2, and so on.
+pub fn linear_weighted_avg(values: &[f64]) -> f64 {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (place, value) in values.iter().enumerate() {
+        let weight = (place + 1) as f64;
+        sum += value * weight;
+        weights += weight;
+    }
+    if values.is_empty() { f64::NAN } else { sum / weights }
+}
+
+pub fn ewma(values: &[f64], alpha: f64) -> f64 {
+    let mut values = values.iter();
+    let Some(&first) = values.next() else { return f64::NAN };
+    values.fold(first, |avg, value| value * alpha + avg * (1.0 - alpha))
+}
+
+/// Holt's linear method (1957): level and trend.
+pub fn holt(values: &[f64], alpha: f64, beta: f64) -> f64 {
+    let Some((&first, rest)) = values.split_first() else { return f64::NAN };
+    let (mut level, mut trend) = (first, 0.0);
+    for value in rest {
+        let last = level;
+        level = alpha * value + (1.0 - alpha) * (level + trend);
+        trend = beta * (level - last) + (1.0 - beta) * trend;
+    }
+    level
+}
+
+/// Holt and Winters' method (1960): level, trend and season, one step ahead. NaN below two seasons.
+pub fn holt_winters(
+    values: &[f64],
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+    period: usize,
+    multiplicative: bool,
+) -> f64 {
+    if values.is_empty() || period == 0 || values.len() < period.saturating_mul(2) {
+        return f64::NAN;
+    }
+    let padding = if multiplicative { PADDING } else { 0.0 };
+    let values: Vec<f64> = values.iter().map(|value| value + padding).collect();
+    let span = period as f64;
+    let (mut level, mut trend) = (0.0, 0.0);
+    for place in 0..period {
+        level += values[place];
+        trend += (values[place + period] - values[place]) / span;
+    }
+    level /= span;
+    trend /= span;
+    let (mut last_level, mut last_trend) = (level, 0.0);
+    let mut seasons = vec![0.0; values.len()];
+    if level != 0.0 {
+        for place in 0..period {
+            seasons[place] = values[place] / level;
+        }
+    }
+    for place in period..values.len() {
+        let (value, season) = (values[place], seasons[place - period]);
+        let plain = if multiplicative { value / season } else { value - season };
+        level = alpha * plain + (1.0 - alpha) * (last_level + last_trend);
+        trend = beta * (level - last_level) + (1.0 - beta) * last_trend;
+        let own = if multiplicative {
+            value / (last_level + last_trend)
+        } else {
+            value - (last_level - last_trend)
+        };
+        seasons[place] = gamma * own + (1.0 - gamma) * season;
+        (last_level, last_trend) = (level, trend);
+    }
+    let season = seasons[values.len() - period];
+    if multiplicative { (level + trend) * season } else { level + trend + season }
+}

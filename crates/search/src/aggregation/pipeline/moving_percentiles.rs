@@ -1,0 +1,87 @@
+//! `moving_percentiles`: percentiles of all values in a window that moves along the buckets. Source: Elasticsearch's
+//! `MovingPercentilesPipelineAggregator`.
+
+use limber_mapping::RequestError;
+
+use super::super::metric::Distribution;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::check::sequential_parent;
+use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::moving_fn::{slice, window};
+use super::options::{GapPolicy, buckets_path, format};
+use super::path::{BucketsPath, find};
+use super::rows::{rows, subs_mut};
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct MovingPercentiles {
+    path: BucketsPath,
+    window: i64,
+    shift: i64,
+}
+
+impl MovingPercentiles {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let window = window(options)?;
+        let shift = i64::from(options.int("shift")?.unwrap_or(0));
+        let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
+        // Elasticsearch reads both and uses neither.
+        GapPolicy::parse(options)?;
+        format(options)?;
+        Ok(Kind::pipeline(MovingPercentiles { path, window, shift }))
+    }
+}
+
+impl Pipeline for MovingPercentiles {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        vec![&self.path]
+    }
+
+    fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {
+        sequential_parent(own, parent)
+    }
+
+    fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
+        let own = work.aggregation;
+        let place = match self.path.elements.as_slice() {
+            [only] => find(&own.subs, &only.name).map(|(place, _)| place),
+            _ => None,
+        };
+        let percentiles = place.and_then(|place| match &own.subs[place].kind {
+            Kind::Percentiles(percentiles) => Some((place, percentiles)),
+            _ => None,
+        });
+        let Some((place, percentiles)) = percentiles else {
+            return Err(RequestError::new(
+                500,
+                "aggregation_execution_exception",
+                format!(
+                    "buckets_path must reference a percentiles aggregation, got: [{}] at aggregation [{}]",
+                    self.path.text, own.name
+                ),
+            )
+            .into());
+        };
+        let found: Vec<Distribution> = rows(own, work.shape, partial)
+            .iter()
+            .map(|row| match row.subs.get(place) {
+                Some(Partial::Distribution(distribution)) => (**distribution).clone(),
+                _ => percentiles.empty(),
+            })
+            .collect();
+        let format = work.shape.subs.get(place).map(|shape| shape.format.clone());
+        for (bucket, subs) in subs_mut(own, partial).into_iter().enumerate() {
+            let merged = percentiles.reduce(slice(&found, bucket, self.window, self.shift).iter().cloned());
+            let format = format.clone().unwrap_or(super::super::format::Format::Raw);
+            subs[work.place] = PipelineValue {
+                typed_name: percentiles.typed_name(),
+                body: percentiles.to_json(&merged, &format),
+                numbers: percentiles.numbers(&merged),
+            }
+            .into_partial();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! `normalize`: values of buckets made comparable. Source: Elasticsearch's `NormalizePipelineMethods`.
+
+use limber_mapping::RequestError;
+
+use super::super::format::Format;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::check::any_parent;
+use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::options::{GapPolicy, buckets_path, format};
+use super::path::{BucketsPath, value_of};
+use super::rows::{rows, subs_mut};
+use crate::error::Result;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Method {
+    Rescale(f64),
+    PercentOfSum,
+    Mean,
+    ZScore,
+    Softmax,
+}
+
+#[derive(Debug, Clone)]
+pub struct Normalize {
+    path: BucketsPath,
+    format: Format,
+    method: Method,
+}
+
+impl Normalize {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let method = match options.text("method")?.as_deref() {
+            None => return Err(RequestError::illegal_argument("Required [method]")),
+            Some("rescale_0_1") => Method::Rescale(1.0),
+            Some("rescale_0_100") => Method::Rescale(100.0),
+            Some("percent_of_sum") => Method::PercentOfSum,
+            Some("mean") => Method::Mean,
+            Some("z-score") => Method::ZScore,
+            Some("softmax") => Method::Softmax,
+            Some(other) => {
+                let cause = RequestError::illegal_argument(format!("invalid method [{other}]"));
+                let reason = "Failed to build [normalize] after last required field arrived";
+                return Err(RequestError::new(400, "x_content_parse_exception", reason).caused_by(cause));
+            }
+        };
+        let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
+        Ok(Kind::pipeline(Normalize { path, format: format(options)?, method }))
+    }
+}
+
+/// All values at once; NaN ones count as not there.
+fn normalized(method: Method, values: &[f64]) -> Vec<f64> {
+    let known = || values.iter().copied().filter(|value| !value.is_nan());
+    let (min, max) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let (sum, count) = (known().sum::<f64>(), known().count() as f64);
+    let mean = if count == 0.0 { 0.0 } else { sum / count };
+    let apply: Box<dyn Fn(f64) -> f64> = match method {
+        Method::Rescale(scale) => Box::new(move |value| scale * (value - min) / (max - min)),
+        Method::PercentOfSum => Box::new(move |value| value / sum),
+        Method::Mean => Box::new(move |value| (value - mean) / (max - min)),
+        Method::ZScore => {
+            let variance = known().map(|value| (value - mean).powi(2)).sum::<f64>();
+            let deviation = (variance / count).sqrt();
+            Box::new(move |value| (value - mean) / deviation)
+        }
+        Method::Softmax => {
+            let all = known().map(f64::exp).sum::<f64>();
+            Box::new(move |value| value.exp() / all)
+        }
+    };
+    values.iter().map(|&value| apply(value)).collect()
+}
+
+impl Pipeline for Normalize {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        vec![&self.path]
+    }
+
+    fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {
+        any_parent(own, parent)
+    }
+
+    fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
+        let (own, shape) = (work.aggregation, work.shape);
+        let mut values = Vec::new();
+        for row in rows(own, shape, partial) {
+            values.push(
+                value_of(&self.path, GapPolicy::Skip, (&own.subs, &shape.subs), &row, &own.name)?
+                    .unwrap_or(f64::NAN),
+            );
+        }
+        let made = normalized(self.method, &values);
+        for (subs, value) in subs_mut(own, partial).into_iter().zip(made) {
+            subs[work.place] = PipelineValue::simple(value, &self.format).into_partial();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method() {
+        for (method, expected) in [
+            (Method::Rescale(1.0), [0.0, 0.25, 1.0]),
+            (Method::Rescale(100.0), [0.0, 25.0, 100.0]),
+            (Method::PercentOfSum, [1.0 / 8.0, 2.0 / 8.0, 5.0 / 8.0]),
+            (Method::Mean, [-5.0 / 12.0, -1.0 / 6.0, 7.0 / 12.0]),
+        ] {
+            for (made, expected) in normalized(method, &[1.0, 2.0, 5.0]).iter().zip(expected) {
+                assert!((made - expected).abs() < 1e-12, "{method:?}");
+            }
+        }
+        assert!((normalized(Method::Softmax, &[1.0, 2.0, 5.0]).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(normalized(Method::ZScore, &[1.0, f64::NAN, 5.0])[1].is_nan());
+    }
+}

@@ -1,0 +1,102 @@
+//! Options that pipelines share. Source: Elasticsearch's `BucketHelpers.GapPolicy`, `PipelineAggregator.Parser`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use super::super::decimal_format::DecimalFormat;
+use super::super::format::Format;
+use super::super::options::Options;
+use super::path::BucketsPath;
+use crate::json;
+
+/// What stands for a bucket without a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GapPolicy {
+    Skip,
+    InsertZeros,
+    KeepValues,
+}
+
+impl GapPolicy {
+    pub fn parse(options: &mut Options) -> Result<GapPolicy, RequestError> {
+        match options.text("gap_policy")?.as_deref() {
+            None | Some("skip") => Ok(GapPolicy::Skip),
+            Some("insert_zeros") => Ok(GapPolicy::InsertZeros),
+            Some("keep_values") => Ok(GapPolicy::KeepValues),
+            Some(other) => Err(RequestError::parsing(format!(
+                "Invalid gap policy: [{other}], accepted values: [insert_zeros, skip, keep_values]"
+            ))),
+        }
+    }
+
+    /// The value that counts; NaN is none.
+    pub fn fill(self, value: f64, is_empty_bucket: bool) -> f64 {
+        let is_gap = !value.is_finite() || is_empty_bucket;
+        match self {
+            GapPolicy::InsertZeros if is_gap => 0.0,
+            GapPolicy::Skip if is_gap => f64::NAN,
+            GapPolicy::KeepValues if !value.is_finite() => f64::NAN,
+            _ => value,
+        }
+    }
+}
+
+/// Reads `buckets_path`, which must be one path.
+pub fn buckets_path(
+    options: &mut Options,
+    missing: impl Fn(&str) -> String,
+) -> Result<BucketsPath, RequestError> {
+    let value = match options.take("buckets_path") {
+        Some(Value::Array(mut list)) if list.len() == 1 => list.remove(0),
+        Some(Value::Object(map)) if map.len() == 1 => {
+            map.into_iter().next().map_or(Value::Null, |(_, path)| path)
+        }
+        Some(Value::Array(list)) if list.is_empty() => Value::Null,
+        Some(Value::Array(_) | Value::Object(_)) => {
+            return Err(RequestError::new(
+                400,
+                "action_request_validation_exception",
+                format!(
+                    "Validation Failed: 1: buckets_path must contain a single entry for aggregation [{}];",
+                    options.name
+                ),
+            ));
+        }
+        Some(value) => value,
+        None => Value::Null,
+    };
+    match json::scalar_text(&value) {
+        Some(text) => Ok(BucketsPath::parse(&text)),
+        None => Err(RequestError::parsing(missing(&options.name))),
+    }
+}
+
+/// The wording of most.
+pub fn missing_for(kind: &'static str) -> impl Fn(&str) -> String {
+    move |name| format!("Missing required field [buckets_path] for {kind} aggregation [{name}]")
+}
+
+/// Reads `format`.
+pub fn format(options: &mut Options) -> Result<Format, RequestError> {
+    Ok(match options.text("format")? {
+        None => Format::Raw,
+        Some(pattern) => Format::Decimal(Arc::new(DecimalFormat::parse(&pattern)?)),
+    })
+}
+
+/// Refuses what is left, in the words of the hand-written parsers.
+pub fn finish(options: &mut Options) -> Result<(), RequestError> {
+    let left = options.take_all();
+    match left.iter().next() {
+        None => Ok(()),
+        Some((_, value)) => {
+            let token = match value {
+                Value::Bool(_) => "VALUE_BOOLEAN",
+                value => json::token(value),
+            };
+            Err(RequestError::parsing(format!("Unexpected token {token} in [{}].", options.name)))
+        }
+    }
+}

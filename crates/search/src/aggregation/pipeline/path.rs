@@ -1,0 +1,184 @@
+//! `buckets_path`: "which value is that?" Source: Elasticsearch's `AggregationPath`, `BucketHelpers.resolveBucketValue`.
+
+use limber_mapping::RequestError;
+
+use super::super::bind::Shape;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::options::GapPolicy;
+use super::rows::{Row, rows};
+use crate::error::Result;
+
+/// One step: `name`, `name['key']`, and on the last one `name.value`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Element {
+    /// As written, without the bracket.
+    pub name: String,
+    pub key: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct BucketsPath {
+    pub text: String,
+    pub elements: Vec<Element>,
+}
+
+impl BucketsPath {
+    pub fn parse(text: &str) -> BucketsPath {
+        let element = |step: &str| {
+            let step = step.trim();
+            match step.strip_suffix(']').and_then(|inside| inside.split_once('[')) {
+                Some((name, key)) => {
+                    let key = key.trim_matches(['\'', '"']);
+                    Element { name: name.to_owned(), key: Some(key.to_owned()) }
+                }
+                None => Element { name: step.to_owned(), key: None },
+            }
+        };
+        BucketsPath { text: text.to_owned(), elements: text.split('>').map(element).collect() }
+    }
+
+    /// What the whole path says of the bucket itself.
+    pub fn is_count(&self) -> bool {
+        self.text == "_count"
+    }
+
+    /// Whether it begins with one of the aggregations of this name.
+    pub fn starts_with(&self, name: &str) -> bool {
+        self.elements.first().is_some_and(|first| first.name == name || place_prefix(&first.name, name))
+    }
+}
+
+fn place_prefix(step: &str, name: &str) -> bool {
+    step.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// The aggregation that a step names, and which of its values: names may hold dots.
+pub fn find<'s>(list: &[Aggregation], step: &'s str) -> Option<(usize, Option<&'s str>)> {
+    if let Some(place) = list.iter().position(|aggregation| aggregation.name == step) {
+        return Some((place, None));
+    }
+    let named = |aggregation: &Aggregation| place_prefix(step, &aggregation.name);
+    let longest =
+        (0..list.len()).filter(|&place| named(&list[place])).max_by_key(|&place| list[place].name.len())?;
+    Some((longest, Some(&step[list[longest].name.len() + 1..])))
+}
+
+/// A row's value under a gap policy; NaN is a gap, `None` that the path leads nowhere here.
+pub fn value_of(
+    path: &BucketsPath,
+    gaps: GapPolicy,
+    (list, shapes): (&[Aggregation], &[Shape]),
+    row: &Row<'_>,
+    enclosing: &str,
+) -> Result<Option<f64>> {
+    if path.is_count() {
+        return Ok(Some(row.doc_count as f64));
+    }
+    if path.text == "_key" {
+        return Ok(Some(gaps.fill(row.key, false)));
+    }
+    let value = number_at(&path.elements, (list, shapes), row.subs, enclosing)?;
+    Ok(value.map(|value| gaps.fill(value, row.doc_count == 0)))
+}
+
+/// The number that the steps lead to from the results of one bucket.
+pub fn number_at(
+    steps: &[Element],
+    (list, shapes): (&[Aggregation], &[Shape]),
+    partials: &[Partial],
+    enclosing: &str,
+) -> Result<Option<f64>> {
+    let Some((step, rest)) = steps.split_first() else { return Err(wrong("Bucket", enclosing)) };
+    let Some((place, value)) = find(list, &step.name) else { return Ok(None) };
+    let (own, shape) = (&list[place], &shapes[place]);
+    let (Some(partial), below) = (partials.get(place), (own.subs.as_slice(), shape.subs.as_slice())) else {
+        return Ok(None);
+    };
+    // `stats[avg]` is `stats.avg`.
+    let is_metric = !own.takes_subs();
+    let value = if is_metric { value.or(step.key.as_deref()) } else { value };
+    if rest.is_empty() {
+        if value == Some("_bucket_count") {
+            return Ok(Some(rows(own, shape, partial).len() as f64));
+        }
+        return match partial {
+            Partial::Absent => Ok(None),
+            _ => number(own, partial, value).map(Some),
+        };
+    }
+    if let Some(bucket) = single(own, partial) {
+        return match rest {
+            [last] if last.name == "_count" => Ok(Some(bucket.doc_count as f64)),
+            _ => number_at(rest, below, &bucket.subs, &own.name),
+        };
+    }
+    if rest.len() == 1 && rest[0].name == "_bucket_count" {
+        return Ok(Some(rows(own, shape, partial).len() as f64));
+    }
+    let Some(key) = &step.key else { return Err(wrong("Object[]", &own.name)) };
+    let found = rows(own, shape, partial).into_iter().find(|row| row.text == *key);
+    match (found, rest) {
+        (None, _) => Ok(None),
+        (Some(row), [last]) if last.name == "_count" => Ok(Some(row.doc_count as f64)),
+        (Some(row), rest) => number_at(rest, below, row.subs, &own.name),
+    }
+}
+
+/// The only bucket of an aggregation that has one.
+pub fn single<'p>(own: &'p Aggregation, partial: &'p Partial) -> Option<&'p super::super::partial::Bucket> {
+    match (partial, &own.kind) {
+        (Partial::Single(bucket), _) => Some(bucket),
+        (partial, Kind::Own(definition)) => definition.single(partial),
+        _ => None,
+    }
+}
+
+fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f64> {
+    let found = match (partial, &own.kind) {
+        (Partial::Metric(state), Kind::Metric(metric)) => {
+            if metric.is_multi_value() && value.is_none() {
+                return Err(RequestError::illegal_argument(format!(
+                    "No enum constant org.elasticsearch.search.aggregations.metrics.Internal{}.Metrics.{}",
+                    if own.type_name == "stats" { "Stats" } else { "ExtendedStats" },
+                    own.name
+                ))
+                .into());
+            }
+            Some(state.order_value(metric.kind, value.filter(|name| *name != "value"), metric.sigma))
+        }
+        (Partial::Cardinality(sketch), _) => Some(sketch.cardinality() as f64),
+        (Partial::Distribution(distribution), Kind::Percentiles(percentiles)) => {
+            Some(percentiles.order_value(distribution, value))
+        }
+        (Partial::Pipeline(made), _) => Some(made.number(value).unwrap_or(f64::NAN)),
+        (Partial::Absent, _) => Some(f64::NAN),
+        (partial, Kind::Own(definition)) => definition.number(partial, value),
+        _ => None,
+    };
+    found.ok_or_else(|| wrong(java_name(partial), &own.name))
+}
+
+/// What Elasticsearch calls a result of this kind.
+fn java_name(partial: &Partial) -> &'static str {
+    use super::super::partial::TermKey;
+    match partial {
+        Partial::Terms(terms) => match terms.buckets.first().map(|bucket| &bucket.key) {
+            Some(TermKey::Long(_)) => "LongTerms",
+            Some(TermKey::Double(_)) => "DoubleTerms",
+            Some(TermKey::Several(_)) => "InternalMultiTerms",
+            _ => "StringTerms",
+        },
+        Partial::Histogram(_) => "InternalHistogram",
+        Partial::Fixed(_) => "InternalRange",
+        Partial::Single(_) => "InternalFilter",
+        _ => "Object[]",
+    }
+}
+
+pub fn wrong(found: &str, at: &str) -> crate::error::Error {
+    RequestError::illegal_argument(format!(
+        "buckets_path must reference either a number value or a single value numeric metric aggregation, got: [{found}] at aggregation [{at}]"
+    ))
+    .into()
+}

@@ -1,0 +1,76 @@
+//! Pipelines put to work, the innermost first. Source: Elasticsearch's `InternalAggregation.reducePipelines`.
+
+use super::super::bind::Shape;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::definition::{Enclosing, Level, Pipeline};
+use super::rows::subs_mut;
+use crate::error::Result;
+
+/// Fills in the values of all pipelines of the answer.
+pub fn resolve(list: &[Aggregation], shapes: &[Shape], partials: &mut [Partial]) -> Result<()> {
+    if !has_pipelines(list) {
+        return Ok(());
+    }
+    level(list, shapes, partials)?;
+    for (place, pipeline) in ordered(list).into_iter().filter(|(_, pipeline)| pipeline.is_beside()) {
+        let made = pipeline.beside(&Level { list, shapes, partials })?;
+        partials[place] = made;
+    }
+    Ok(())
+}
+
+fn has_pipelines(list: &[Aggregation]) -> bool {
+    list.iter()
+        .any(|aggregation| matches!(aggregation.kind, Kind::Pipeline(_)) || has_pipelines(&aggregation.subs))
+}
+
+/// What is inside of the aggregations of one level, in one bucket.
+fn level(list: &[Aggregation], shapes: &[Shape], partials: &mut [Partial]) -> Result<()> {
+    for ((aggregation, shape), partial) in list.iter().zip(shapes).zip(partials) {
+        if has_pipelines(&aggregation.subs) {
+            inside(aggregation, shape, partial)?;
+        }
+    }
+    Ok(())
+}
+
+fn inside(own: &Aggregation, shape: &Shape, partial: &mut Partial) -> Result<()> {
+    for subs in subs_mut(own, partial) {
+        level(&own.subs, &shape.subs, subs)?;
+    }
+    for (place, pipeline) in ordered(&own.subs) {
+        if !pipeline.is_beside() {
+            pipeline.over_buckets(&Enclosing { aggregation: own, shape, place }, partial)?;
+            continue;
+        }
+        for subs in subs_mut(own, partial) {
+            let made = pipeline.beside(&Level { list: &own.subs, shapes: &shape.subs, partials: subs })?;
+            subs[place] = made;
+        }
+    }
+    Ok(())
+}
+
+/// The pipelines of a level, each after those it reads; what reads itself was refused before.
+fn ordered(list: &[Aggregation]) -> Vec<(usize, &dyn Pipeline)> {
+    let mut waiting: Vec<(usize, &dyn Pipeline)> = list
+        .iter()
+        .enumerate()
+        .filter_map(|(place, aggregation)| match &aggregation.kind {
+            Kind::Pipeline(pipeline) => Some((place, &**pipeline)),
+            _ => None,
+        })
+        .collect();
+    let mut done = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let reads = |reader: &dyn Pipeline, place: usize| {
+            reader.paths().iter().any(|path| path.starts_with(&list[place].name))
+        };
+        let ready = waiting.iter().position(|(place, reader)| {
+            !waiting.iter().any(|(other, _)| other != place && reads(*reader, *other))
+        });
+        done.push(waiting.remove(ready.unwrap_or(0)));
+    }
+    done
+}

@@ -1,0 +1,129 @@
+//! The buckets of any aggregation alike: key, documents, results below.
+
+use super::super::bind::Shape;
+use super::super::format::Format;
+use super::super::list::key_text;
+use super::super::partial::{Partial, TermKey};
+use super::super::render::term_text;
+use super::super::tree::{Aggregation, Kind};
+
+/// One bucket. `text` is its key as `key_as_string` would show it.
+#[derive(Debug)]
+pub struct Row<'p> {
+    /// NaN where the key is no number.
+    pub key: f64,
+    pub text: String,
+    pub doc_count: u64,
+    pub subs: &'p [Partial],
+}
+
+/// The buckets in order; none for metrics.
+pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<Row<'p>> {
+    let format = &shape.format;
+    match (partial, &own.kind) {
+        (Partial::Terms(terms), _) => terms
+            .buckets
+            .iter()
+            .map(|bucket| Row {
+                key: bucket.key.as_double(),
+                text: match &bucket.key {
+                    TermKey::Long(value) => format.text_of_long(*value),
+                    TermKey::Double(value) => format.text(*value),
+                    TermKey::Term(term) => term_text(term, format),
+                    TermKey::Several(keys) => {
+                        let parts: Vec<String> = keys
+                            .iter()
+                            .enumerate()
+                            .map(|(place, key)| {
+                                key_text(
+                                    key,
+                                    shape.sources.get(place).map_or(&Format::Raw, |source| &source.format),
+                                )
+                            })
+                            .collect();
+                        parts.join("|")
+                    }
+                },
+                doc_count: bucket.doc_count,
+                subs: &bucket.subs,
+            })
+            .collect(),
+        (Partial::Histogram(buckets), kind) => buckets
+            .iter()
+            .map(|bucket| {
+                let (key, text) = match kind {
+                    Kind::Histogram(request) => {
+                        let key = request.key(bucket.key);
+                        (key, format.text(key))
+                    }
+                    _ => (bucket.key as f64, format.text_of_long(bucket.key)),
+                };
+                Row { key, text, doc_count: bucket.doc_count, subs: &bucket.subs }
+            })
+            .collect(),
+        (Partial::Fixed(buckets), kind) => {
+            let text = |place: usize| match kind {
+                Kind::Range(_) => shape.ranges.get(place).map(|range| range.key(format)),
+                Kind::Filters(filters) if filters.is_named => {
+                    let names = filters.filters.iter().map(|(name, _)| name).chain(&filters.other);
+                    names.into_iter().nth(place).cloned()
+                }
+                Kind::Own(definition) => definition.bucket_text(place),
+                _ => None,
+            };
+            let row = |(place, bucket): (usize, &'p super::super::partial::Bucket)| Row {
+                key: f64::NAN,
+                text: text(place).unwrap_or_else(|| place.to_string()),
+                doc_count: bucket.doc_count,
+                subs: &bucket.subs,
+            };
+            buckets.iter().enumerate().map(row).collect()
+        }
+        (Partial::List(list), _) => list
+            .buckets
+            .iter()
+            .map(|bucket| {
+                let parts: Vec<String> = bucket
+                    .keys
+                    .iter()
+                    .enumerate()
+                    .map(|(place, key)| {
+                        key_text(key, shape.sources.get(place).map_or(&Format::Raw, |source| &source.format))
+                    })
+                    .collect();
+                let key = bucket.keys.first().map_or(f64::NAN, |key| key.as_double());
+                Row { key, text: parts.join("|"), doc_count: bucket.doc_count, subs: &bucket.subs }
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The results below every bucket, single ones included.
+pub fn subs_mut<'p>(own: &Aggregation, partial: &'p mut Partial) -> Vec<&'p mut Vec<Partial>> {
+    match partial {
+        Partial::Terms(terms) => terms.buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
+        Partial::Histogram(buckets) => buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
+        Partial::Fixed(buckets) => buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
+        Partial::List(list) => list.buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
+        Partial::Single(bucket) => vec![&mut bucket.subs],
+        partial => match &own.kind {
+            Kind::Own(definition) => definition.buckets_mut(partial),
+            _ => Vec::new(),
+        },
+    }
+}
+
+/// Keeps only the buckets of these places, in this order. False: their places say what they are.
+pub fn keep(partial: &mut Partial, places: &[usize]) -> bool {
+    fn pick<T: Clone>(buckets: &mut Vec<T>, places: &[usize]) {
+        *buckets = places.iter().map(|&place| buckets[place].clone()).collect();
+    }
+    match partial {
+        Partial::Terms(terms) => pick(&mut terms.buckets, places),
+        Partial::Histogram(buckets) => pick(buckets, places),
+        Partial::List(list) => pick(&mut list.buckets, places),
+        _ => return false,
+    }
+    true
+}

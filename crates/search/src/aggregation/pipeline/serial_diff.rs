@@ -1,0 +1,67 @@
+//! `serial_diff`: the difference to the value some buckets before. Source: Elasticsearch's `SerialDiffPipelineAggregator`.
+
+use limber_mapping::RequestError;
+
+use super::super::format::Format;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::check::sequential_parent;
+use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::options::{GapPolicy, buckets_path, finish, format, missing_for};
+use super::path::{BucketsPath, value_of};
+use super::rows::{rows, subs_mut};
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct SerialDiff {
+    path: BucketsPath,
+    gaps: GapPolicy,
+    format: Format,
+    lag: usize,
+}
+
+impl SerialDiff {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let path = buckets_path(options, missing_for("serial_diff"))?;
+        let gaps = GapPolicy::parse(options)?;
+        let format = format(options)?;
+        let lag = options.int("lag")?.unwrap_or(1);
+        let lag = usize::try_from(lag).ok().filter(|&lag| lag > 0).ok_or_else(|| {
+            RequestError::parsing(format!(
+                "Lag must be a positive, non-zero integer.  Value supplied was{lag} in [{}]: [lag].",
+                options.name
+            ))
+        })?;
+        finish(options)?;
+        Ok(Kind::pipeline(SerialDiff { path, gaps, format, lag }))
+    }
+}
+
+impl Pipeline for SerialDiff {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        vec![&self.path]
+    }
+
+    fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {
+        sequential_parent(own, parent)
+    }
+
+    fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
+        let (own, shape) = (work.aggregation, work.shape);
+        let mut values = Vec::new();
+        for row in rows(own, shape, partial) {
+            values.push(
+                value_of(&self.path, self.gaps, (&own.subs, &shape.subs), &row, &own.name)?
+                    .unwrap_or(f64::NAN),
+            );
+        }
+        for (place, subs) in subs_mut(own, partial).into_iter().enumerate() {
+            let before = place.checked_sub(self.lag).map_or(f64::NAN, |before| values[before]);
+            if !values[place].is_nan() && !before.is_nan() {
+                subs[work.place] = PipelineValue::simple(values[place] - before, &self.format).into_partial();
+            }
+        }
+        Ok(())
+    }
+}
