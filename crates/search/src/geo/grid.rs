@@ -56,7 +56,7 @@ impl Grid {
         match self {
             Grid::Geohash(chars) => geohash_text(cell >> 4 << (64 - 5 * chars), chars as usize),
             Grid::Geotile(_) => {
-                let (zoom, x, y) = (cell >> 58, cell >> 29 & TILE_MASK, cell & TILE_MASK);
+                let (zoom, x, y) = tile_parts(cell);
                 format!("{zoom}/{x}/{y}")
             }
             Grid::Geohex(_) => format!("{cell:x}"),
@@ -68,6 +68,10 @@ const TILE_MASK: u64 = (1 << 29) - 1;
 
 fn tile_number(zoom: u32, x: u32, y: u32) -> u64 {
     u64::from(zoom) << 58 | u64::from(x) << 29 | u64::from(y)
+}
+
+fn tile_parts(cell: u64) -> (u32, u32, u32) {
+    ((cell >> 58) as u32, (cell >> 29 & TILE_MASK) as u32, (cell & TILE_MASK) as u32)
 }
 
 fn tile_x(longitude: f64, zoom: u32) -> u32 {
@@ -103,19 +107,7 @@ impl GridCell {
     }
 
     pub fn geotile(name: &str) -> Result<GridCell, RequestError> {
-        let refuse = || {
-            RequestError::illegal_argument(format!(
-                "Invalid geotile_grid hash string of {name}. Must be three integers in a form \"zoom/x/y\"."
-            ))
-        };
-        let parts: Vec<u32> = name.split('/').map_while(|part| part.parse().ok()).collect();
-        let [zoom, x, y] = parts[..] else { return Err(refuse()) };
-        if name.split('/').count() != 3 || zoom > ZOOM_MAX {
-            return Err(refuse());
-        }
-        if x >= 1 << zoom || y >= 1 << zoom {
-            return Err(RequestError::illegal_argument(format!("Zoom/X/Y combination is not valid: {name}")));
-        }
+        let (zoom, x, y) = tile_parts(tile_of(name)?);
         let x_ends = ends(|stored| tile_x(decode_longitude(stored), zoom).cmp(&x));
         let y_ends = ends(|stored| y.cmp(&tile_y(decode_latitude(stored), zoom)));
         Ok(GridCell::Rectangle(Cell { x: x_ends, y: y_ends }))
@@ -126,6 +118,24 @@ impl GridCell {
             .map(GridCell::Hexagon)
             .map_err(|_| RequestError::illegal_argument(format!("Invalid h3 address [{name}]")))
     }
+}
+
+/// The number of the tile of a name such as `8/75/96`.
+pub(crate) fn tile_of(name: &str) -> Result<u64, RequestError> {
+    let refuse = || {
+        RequestError::illegal_argument(format!(
+            "Invalid geotile_grid hash string of {name}. Must be three integers in a form \"zoom/x/y\"."
+        ))
+    };
+    let parts: Vec<u32> = name.split('/').map_while(|part| part.parse().ok()).collect();
+    let [zoom, x, y] = parts[..] else { return Err(refuse()) };
+    if name.split('/').count() != 3 || zoom > ZOOM_MAX {
+        return Err(refuse());
+    }
+    if x >= 1 << zoom || y >= 1 << zoom {
+        return Err(RequestError::illegal_argument(format!("Zoom/X/Y combination is not valid: {name}")));
+    }
+    Ok(tile_number(zoom, x, y))
 }
 
 /// First and last stored coordinate for which `order`, which ascends with them, is equal.

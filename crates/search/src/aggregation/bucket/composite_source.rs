@@ -18,8 +18,10 @@ use super::super::partial::Key;
 use super::super::render::term_text;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::date_histogram::{calendar_or_fixed, offset_millis};
+use super::grid_cells::{GridCells, Touching};
 use super::rounding::{Interval, Rounding};
 use crate::error::Result;
+use crate::geo::tile_of;
 use crate::json;
 
 type Parsed<T> = std::result::Result<T, RequestError>;
@@ -29,6 +31,7 @@ enum SourceKind {
     Terms,
     Histogram { interval: f64 },
     Dates { interval: Option<Interval>, offset_millis: i64 },
+    Tiles(GridCells),
 }
 
 /// Where documents without a value go.
@@ -69,11 +72,7 @@ impl CompositeSource {
             "terms" => "terms",
             "histogram" => "histogram",
             "date_histogram" => "date_histogram",
-            "geotile_grid" => {
-                return Err(RequestError::unsupported(
-                    "the source [geotile_grid] of the aggregation [composite]",
-                ));
-            }
+            "geotile_grid" => "geotile_grid",
             other => return Err(RequestError::parsing(format!("invalid source type: {other}"))),
         };
         let mut options = Options::new(kind, &name, body);
@@ -93,6 +92,7 @@ impl CompositeSource {
                 }
                 SourceKind::Histogram { interval }
             }
+            "geotile_grid" => SourceKind::Tiles(GridCells::parse(options)?),
             _ => {
                 let interval = calendar_or_fixed(options)?;
                 SourceKind::Dates { interval, offset_millis: offset_millis(options)? }
@@ -144,6 +144,7 @@ impl CompositeSource {
             SourceKind::Terms => (Accepts::Anything, None),
             SourceKind::Histogram { .. } => (Accepts::Numbers, Some("histogram")),
             SourceKind::Dates { .. } => (Accepts::Dates, Some("date_histogram")),
+            SourceKind::Tiles(_) => (Accepts::Places, Some("geotile_grid")),
         }
     }
 
@@ -186,6 +187,9 @@ impl CompositeSource {
 
     /// A key as it is shown: dates as numbers unless a format was asked for.
     pub fn show(&self, key: &Key, source: Option<&Source>) -> Value {
+        if let (SourceKind::Tiles(cells), Key::Long(cell)) = (&self.kind, key) {
+            return cells.grid.name(*cell as u64).into();
+        }
         let format = source.map_or(&Format::Raw, |source| &source.format);
         let is_plain = match format {
             Format::Raw => true,
@@ -216,6 +220,9 @@ impl CompositeSource {
         let number = || text.parse::<f64>().map_err(|_| format!("For input string: \"{text}\""));
         match &self.kind {
             SourceKind::Histogram { .. } => number().map(Key::Double),
+            SourceKind::Tiles(_) => {
+                tile_of(&text).map(|cell| Key::Long(cell as i64)).map_err(|error| error.reason)
+            }
             SourceKind::Dates { .. } => match value.as_i64() {
                 Some(millis) if self.values.format.is_none() => Ok(Key::Long(millis)),
                 _ => instant(&text, source).map(Key::Long),
@@ -274,6 +281,7 @@ pub struct SourceReader<'s> {
     reader: Reader<'s>,
     ids: Vec<i64>,
     positions: Vec<u32>,
+    touching: Touching,
     /// Instants of the bucket met last, and its start.
     span: (i64, i64, i64),
 }
@@ -291,6 +299,7 @@ impl<'s> SourceReader<'s> {
             reader,
             ids: Vec::new(),
             positions: Vec::new(),
+            touching: Touching::default(),
             span: (0, 0, 0),
         })
     }
@@ -318,6 +327,16 @@ impl<'s> SourceReader<'s> {
             let id = match (&self.request.kind, &self.rounding) {
                 (SourceKind::Histogram { interval }, _) => {
                     (self.source.decode(stored) / interval).floor() as i64
+                }
+                (SourceKind::Tiles(cells), _) => {
+                    let Some(cell) = cells.cell_of(stored, &mut self.touching) else { continue };
+                    let cell = cell as i64;
+                    // Several places of a document come in no order of tiles.
+                    let of_document = self.positions.iter().rev().take_while(|other| **other == position);
+                    if self.ids.iter().rev().zip(of_document).any(|(other, _)| *other == cell) {
+                        continue;
+                    }
+                    cell
                 }
                 (_, Some(rounding)) => {
                     if stored < span.0 || stored >= span.1 {

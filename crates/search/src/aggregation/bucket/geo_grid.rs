@@ -3,10 +3,8 @@
 //! Source: Elasticsearch's `GeoGridAggregationBuilder`, `GeoGridAggregator`, `InternalGeoGrid`.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::{GeoPoint, Rectangle};
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
@@ -21,18 +19,15 @@ use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::grid_cells::{GridCells, Touching};
 use crate::error::Result;
-use crate::geo::{Grid, Unit, ZOOM_MAX, cell_touches, geohash_chars_of, parse_distance};
-use crate::json;
-use crate::query::parse_corners;
 
 #[derive(Debug, Clone)]
 pub struct GeoGrid {
     values: ValuesOptions,
-    grid: Grid,
+    cells: GridCells,
     size: usize,
     shard_size: usize,
-    bounds: Option<Rectangle>,
 }
 
 /// Cells of an answer when nothing is said.
@@ -40,17 +35,7 @@ const SIZE_DEFAULT: i32 = 10_000;
 
 impl GeoGrid {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let precision = options.take("precision");
-        let grid = match options.kind {
-            "geohash_grid" => Grid::Geohash(match &precision {
-                None => 5,
-                Some(value) => {
-                    geohash_precision(value).map_err(|cause| options.failed("precision", cause))?
-                }
-            }),
-            "geotile_grid" => Grid::Geotile(precision_below(options, &precision, 7, ZOOM_MAX)?),
-            _ => Grid::Geohex(precision_below(options, &precision, 6, 15)?),
-        };
+        let cells = GridCells::parse(options)?;
         let mut positive = |option: &str| match options.int(option)? {
             Some(size) if size <= 0 => Err(options.refused(
                 option,
@@ -62,15 +47,8 @@ impl GeoGrid {
             (positive("size")?.unwrap_or(SIZE_DEFAULT) as usize, positive("shard_size")?);
         // As `BucketUtils#suggestShardSideQueueSize`.
         let shard_size = shard_size.map_or(size + size / 2 + 10, |shard_size| shard_size as usize).max(size);
-        let bounds = match options.take("bounds") {
-            None => None,
-            Some(Value::Object(corners)) => {
-                Some(parse_corners(&corners).map_err(|cause| options.failed("bounds", cause))?)
-            }
-            Some(other) => return Err(options.wrong_type("bounds", &other)),
-        };
         let values = ValuesOptions::parse_places(options, "field")?;
-        Ok(Kind::own(GeoGrid { values, grid, size, shard_size, bounds }))
+        Ok(Kind::own(GeoGrid { values, cells, size, shard_size }))
     }
 }
 
@@ -86,7 +64,7 @@ impl Definition for GeoGrid {
             source,
             reader: NumberReader::new(source, &self.values.field)?,
             table: BucketTable::with_range(None, place.budget)?,
-            in_bounds: HashMap::default(),
+            touching: Touching::default(),
             subs: place.subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
@@ -126,45 +104,12 @@ impl Definition for GeoGrid {
     fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
         let Partial::Histogram(buckets) = partial else { return };
         let bodies = buckets.iter().map(|bucket| {
-            let name = self.grid.name(bucket.key as u64);
+            let name = self.cells.grid.name(bucket.key as u64);
             let head = Map::from_iter([("key".to_owned(), Value::from(name))]);
             Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs))
         });
         out.insert("buckets".into(), bodies.collect());
     }
-}
-
-/// Characters, or a distance that a cell's sides are not longer than.
-fn geohash_precision(value: &Value) -> std::result::Result<u32, RequestError> {
-    let text = json::scalar_text(value).unwrap_or_default();
-    let chars = match (value, text.parse::<i64>()) {
-        (Value::Number(_), _) => i64::from(json::int(value)?),
-        (_, Ok(chars)) => chars,
-        (_, Err(_)) => i64::from(geohash_chars_of(parse_distance(&text, Unit::METERS)?)),
-    };
-    match chars {
-        1..=12 => Ok(chars as u32),
-        _ => Err(RequestError::illegal_argument(format!(
-            "Invalid geohash aggregation precision of {chars}. Must be between 1 and 12."
-        ))),
-    }
-}
-
-fn precision_below(
-    options: &Options,
-    value: &Option<Value>,
-    default: u32,
-    most: u32,
-) -> std::result::Result<u32, RequestError> {
-    let Some(value) = value else { return Ok(default) };
-    let precision = json::int(value).map_err(|cause| options.failed("precision", cause))?;
-    if (0..=most as i32).contains(&precision) {
-        return Ok(precision as u32);
-    }
-    Err(options.refused(
-        "precision",
-        format!("Invalid {} precision of {precision}. Must be between 0 and {most}.", options.kind),
-    ))
 }
 
 #[derive(Debug)]
@@ -173,21 +118,11 @@ struct GeoGridCollector<'s> {
     source: &'s Source,
     reader: NumberReader<'s>,
     table: BucketTable,
-    /// Whether cells touch the bounds, as far as asked.
-    in_bounds: HashMap<u64, bool, foldhash::fast::FixedState>,
+    touching: Touching,
     subs: Subs<'s>,
     emitted: Emitted,
     starts: Vec<u32>,
     budget: &'s Budget,
-}
-
-/// Whether a place lies in the bounds.
-fn holds(bounds: &Rectangle, point: GeoPoint) -> bool {
-    let is_between = match bounds.west <= bounds.east {
-        true => bounds.west < point.longitude && point.longitude < bounds.east,
-        false => bounds.west < point.longitude || point.longitude < bounds.east,
-    };
-    is_between && bounds.south < point.latitude && point.latitude < bounds.north
 }
 
 impl<'s> Collector<'s> for GeoGridCollector<'s> {
@@ -198,11 +133,11 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let values = self.reader.load(entries.docs)?;
-        let (grid, bounds) = (self.request.grid, &self.request.bounds);
+        let cells = &self.request.cells;
         let has_subs = !self.subs.is_empty();
         self.emitted.clear();
         let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
-        let in_bounds = &mut self.in_bounds;
+        let touching = &mut self.touching;
         let mut failed = Ok(());
         // Cells of the entry at hand: each counts once.
         let (mut seen_of, mut seen): (usize, Vec<u64>) = (usize::MAX, Vec::new());
@@ -210,13 +145,7 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
             if failed.is_err() {
                 return;
             }
-            let cell = grid.cell_of(place);
-            if let Some(bounds) = bounds
-                && !holds(bounds, GeoPoint::decode(place))
-                && !*in_bounds.entry(cell).or_insert_with(|| cell_touches(grid, cell, bounds))
-            {
-                return;
-            }
+            let Some(cell) = cells.cell_of(place, touching) else { return };
             if seen_of != entry {
                 seen_of = entry;
                 seen.clear();

@@ -10,6 +10,7 @@ mod filter;
 mod geo_distance;
 mod geo_grid;
 mod global;
+mod grid_cells;
 mod histogram;
 mod histogram_collector;
 mod ip_range;
