@@ -57,6 +57,7 @@ fn main() {
         mapping,
         segments: vec![SegmentView::new(segment)],
         settings: Arc::new(ShardSettings::default()),
+        scripts: Default::default(),
     };
     let hourly = json!({ "date_histogram": { "field": "@timestamp", "calendar_interval": "hour" } });
     let below = |outer: Value, inner: Value| {

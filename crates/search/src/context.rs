@@ -9,6 +9,7 @@ use limber_segment::SegmentView;
 use limber_store::Ledger;
 
 use crate::error::{Error, Result};
+use crate::script::Scripts;
 
 /// Name and identity of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct ShardSnapshot {
     /// In index order; document numbers of a shard count through them.
     pub segments: Vec<SegmentView>,
     pub settings: Arc<ShardSettings>,
+    /// The node's scripts.
+    pub scripts: Arc<Scripts>,
 }
 
 impl std::fmt::Debug for ShardSnapshot {

@@ -24,6 +24,7 @@ fn known_count_of(query: &BoundQuery, view: &SegmentView) -> Result<Option<u64>>
         Node::Everything { .. } => Some(u64::from(view.live_count())),
         Node::Constant { inner, .. } => known_count_of(inner, view)?,
         Node::FunctionScore(node) if node.min_score.is_none() => known_count_of(&node.query, view)?,
+        Node::ScriptScore(node) if node.min_score.is_none() => known_count_of(&node.query, view)?,
         Node::Boosting(node) => known_count_of(&node.positive, view)?,
         Node::Term(node) if is_whole => match segment.terms(&node.field.path)? {
             Some(terms) => terms.get(&node.term)?.map_or(Some(0), |info| Some(u64::from(info.doc_freq))),

@@ -143,6 +143,8 @@ fn is_foreign(kind: &str) -> bool {
 /// The innermost cause that Elasticsearch would name (`ElasticsearchException#guessRootCauses`).
 pub fn root_cause(error: &RequestError) -> &RequestError {
     match &error.caused_by {
+        // What lies beneath a script is Java's.
+        Some(_) if error.kind == "script_exception" => error,
         // Lucene's own exception, by its text.
         Some(cause) if cause.reason.starts_with("Cannot parse ") => error,
         Some(cause) if error.kind == "x_content_parse_exception" => match cause.kind {

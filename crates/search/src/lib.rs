@@ -23,6 +23,7 @@ pub mod query;
 pub mod request;
 mod response;
 pub mod score;
+pub mod script;
 mod shard;
 mod terms_enum;
 

@@ -66,7 +66,7 @@ pub(crate) fn search<'a>(
         None => None,
     };
     let sorts = wanted.sorts.clone();
-    let needs_score_keys = sorts.iter().any(|sort| sort.kind == crate::collect::KeyKind::Score);
+    let needs_score_keys = sorts.iter().any(BoundSort::needs_scores);
     let scoring = (sorts.is_empty() && wanted.count_max > 0)
         || needs_score_keys
         || request.track_scores

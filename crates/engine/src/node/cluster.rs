@@ -182,6 +182,7 @@ impl Node {
         }
         apply_limits(&self.ledger, &next);
         self.apply_segment_memory(&next);
+        self.scripts.set_limits(next.script_limits()?);
         self.settings.store(Arc::new(next));
         Ok(json!({"persistent": persistent, "transient": transient}))
     }

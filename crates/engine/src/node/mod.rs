@@ -17,6 +17,7 @@ mod indices;
 mod ingest;
 mod live;
 mod open;
+mod scripts;
 mod search;
 mod segment_memory;
 mod state;

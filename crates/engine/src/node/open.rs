@@ -8,6 +8,7 @@ use std::thread::Thread;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
+use limber_search::script::Scripts;
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Disk, FsDisk, Ledger};
 use parking_lot::{Condvar, Mutex};
@@ -62,6 +63,7 @@ pub struct Node {
     pub(super) changing: Mutex<()>,
     pub(super) settings: ArcSwap<ClusterSettings>,
     pub(super) pipelines: Registry,
+    pub(super) scripts: Arc<Scripts>,
     pub(super) tasks: Tasks,
     pub(super) scrolls: Scrolls,
     pub(super) flake_ids: FlakeIds,
@@ -99,6 +101,9 @@ impl Node {
         apply_limits(&ledger, &settings);
         ledger.segment_memory.set_limit_bytes(budget_at_open(&settings, ledger.limit_bytes)?);
         let term_index = TermIndexCache::new(ledger.segment_memory.clone(), scheme_of(&settings));
+        let scripts = Arc::new(Scripts::default());
+        scripts.set_limits(settings.script_limits()?);
+        scripts.set_stored(super::scripts::restored(&state.scripts));
         let pipelines = Registry::default();
         pipelines.restore(&state.pipelines)?;
         let state_node_id: Arc<str> = state.node_id.as_str().into();
@@ -122,6 +127,7 @@ impl Node {
             changing: Mutex::new(()),
             settings: ArcSwap::from_pointee(settings),
             pipelines,
+            scripts,
             tasks: Tasks::new(state_node_id.clone()),
             is_flooded: AtomicBool::new(false),
             background: Mutex::new(None),
@@ -231,6 +237,7 @@ impl Node {
             environment: self.environment.clone(),
             ledger: self.ledger.clone(),
             term_index: self.term_index.clone(),
+            scripts: self.scripts.clone(),
             host,
         }
     }

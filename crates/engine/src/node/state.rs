@@ -1,4 +1,4 @@
-//! What the node keeps beside its indices: identity, persistent settings, templates, pipelines.
+//! What the node keeps beside its indices: identity, persistent settings, templates, pipelines, scripts.
 //!
 //! One file, `state/node.json`, replaced atomically with every change.
 
@@ -25,6 +25,8 @@ pub(super) struct NodeState {
     pub persistent_settings: Map<String, Value>,
     pub templates: Templates,
     pub pipelines: Value,
+    /// Stored scripts by id: `lang`, `source`.
+    pub scripts: Value,
 }
 
 impl NodeState {
@@ -38,6 +40,7 @@ impl NodeState {
                 persistent_settings: Map::new(),
                 templates: Templates::default(),
                 pipelines: json!({}),
+                scripts: json!({}),
             };
             state.store(environment)?;
             return Ok(state);
@@ -70,6 +73,8 @@ impl NodeState {
                 components: bodies("component_templates"),
             },
             pipelines: value["pipelines"].clone(),
+            // Files of before there were scripts have none.
+            scripts: if value["scripts"].is_object() { value["scripts"].clone() } else { json!({}) },
         })
     }
 
@@ -83,6 +88,7 @@ impl NodeState {
             "index_templates": self.templates.composable,
             "component_templates": self.templates.components,
             "pipelines": self.pipelines,
+            "scripts": self.scripts,
         });
         let directory = environment.folder(FOLDER).map_err(|e| store_error(&e))?;
         write_atomically(&*directory, NAME, body.to_string().as_bytes()).map_err(|e| store_error(&e))

@@ -1,10 +1,11 @@
-//! Update: a part of a document laid over what is there.
+//! Update: a part of a document laid over what is there, or a script run over it.
 //!
-//! Source: `UpdateHelper`, `XContentHelper#update`. Scripts are refused by name.
+//! Source: `UpdateHelper`, `XContentHelper#update`.
 
 use limber_mapping::RequestError;
+use limber_search::script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::bulk_step::outcome_of;
@@ -23,6 +24,9 @@ struct UpdateBody {
     doc_as_upsert: bool,
     detect_noop: bool,
     wants_source: bool,
+    script: Option<Script>,
+    /// The script makes the new document too, from `upsert`.
+    scripted_upsert: bool,
     if_seq_no: Option<u64>,
     if_primary_term: Option<u64>,
 }
@@ -43,6 +47,8 @@ impl UpdateBody {
             doc_as_upsert: false,
             detect_noop: true,
             wants_source: false,
+            script: None,
+            scripted_upsert: false,
             if_seq_no: None,
             if_primary_term: None,
         };
@@ -63,14 +69,17 @@ impl UpdateBody {
                 "if_primary_term" => parsed.if_primary_term = Some(number(&value)?),
                 // Which parts are shown is the renderer's.
                 "_source" => parsed.wants_source = value != Value::Bool(false),
-                "script" | "scripted_upsert" => {
-                    return Err(RequestError::unsupported(format_args!("[{key}] in an update")));
-                }
+                "script" => parsed.script = Some(Script::parse(&value)?),
+                "scripted_upsert" => parsed.scripted_upsert = flag(&value)?,
                 other => return Err(broken(unknown_field(other))),
             }
         }
-        if parsed.doc.is_none() {
+        if parsed.doc.is_none() && parsed.script.is_some() && !parsed.doc_as_upsert {
+            return Ok(parsed);
+        }
+        if parsed.doc.is_none() || parsed.script.is_some() {
             let why = match parsed.doc_as_upsert {
+                _ if parsed.doc.is_some() => "can't provide both script and doc",
                 true => "doc must be specified if doc_as_upsert is enabled",
                 false => "script or doc is missing",
             };
@@ -121,6 +130,7 @@ pub(super) fn upserted_member(body: &[u8]) -> Option<(Value, &'static str)> {
 enum Plan {
     Index { source: Vec<u8>, condition: Condition },
     Create { source: Vec<u8> },
+    Delete { condition: Condition },
     Noop,
 }
 
@@ -147,7 +157,7 @@ impl Node {
             let found = shard.get(id, true)?;
             let stored = found.as_ref().map_or(&[][..], |found| &found.source);
             let _stored_charge = self.charge_tree(stored)?;
-            let plan = plan(shard, operation, id, &body, found.as_ref())?;
+            let plan = plan(&self.scripts, shard, operation, id, &body, found.as_ref())?;
             let (kind, source, condition) = match plan {
                 Plan::Noop => {
                     use std::sync::atomic::Ordering;
@@ -156,6 +166,7 @@ impl Node {
                 }
                 Plan::Index { source, condition } => (ShardOperationKind::Index, source, condition),
                 Plan::Create { source } => (ShardOperationKind::Create, source, Condition::None),
+                Plan::Delete { condition } => (ShardOperationKind::Delete, Vec::new(), condition),
             };
             let routing = routing.or(found.as_ref().and_then(|found| found.routing.as_deref()));
             let write = ShardOperation { kind, id, is_generated: false, routing, source: &source, condition };
@@ -184,6 +195,7 @@ impl Node {
 }
 
 fn plan(
+    scripts: &Scripts,
     shard: &Shard,
     operation: &BulkOperation<'_>,
     id: &str,
@@ -206,6 +218,14 @@ fn plan(
                 "required seqNo [{seq_no}], primary term [{primary_term}]. but no document was found"
             );
             return Err(shard.conflict(id, why));
+        }
+        if let (Some(script), Some(upsert), true) = (&body.script, &body.upsert, body.scripted_upsert) {
+            let document = Metadata { shard, id, found: None };
+            let (op, source) = scripted(scripts, script, &document, upsert.clone(), "create")?;
+            return Ok(match op.as_str() {
+                "create" => Plan::Create { source: to_bytes(&source)? },
+                _ => Plan::Noop,
+            });
         }
         return match upsert {
             Some(upsert) => Ok(Plan::Create { source: to_bytes(upsert)? }),
@@ -235,6 +255,16 @@ fn plan(
             ));
         }
     };
+    if let Some(script) = &body.script {
+        let document = Metadata { shard, id, found: Some(found) };
+        let (op, source) = scripted(scripts, script, &document, source, "index")?;
+        let condition = Condition::SeqNo { seq_no: found.seq_no, primary_term: found.primary_term };
+        return Ok(match op.as_str() {
+            "index" | "update" => Plan::Index { source: to_bytes(&source)?, condition },
+            "delete" => Plan::Delete { condition },
+            _ => Plan::Noop,
+        });
+    }
     let changed = match doc {
         Some(doc) => merge(&mut source, doc, body.detect_noop, 0)?,
         None => false,
@@ -244,6 +274,42 @@ fn plan(
     }
     let condition = Condition::SeqNo { seq_no: found.seq_no, primary_term: found.primary_term };
     Ok(Plan::Index { source: to_bytes(&source)?, condition })
+}
+
+/// What a script may know of a document beside its source.
+struct Metadata<'a> {
+    shard: &'a Shard,
+    id: &'a str,
+    /// `None`: it is about to be created.
+    found: Option<&'a Found>,
+}
+
+/// Runs a script over `ctx`: what is to be done (`ctx.op`) and the source that it left.
+fn scripted(
+    scripts: &Scripts,
+    script: &Script,
+    document: &Metadata<'_>,
+    source: Map<String, Value>,
+    op: &str,
+) -> Result<(String, Map<String, Value>)> {
+    let mut ctx = json!({"op": op, "_now": document.shard.now_millis()});
+    if let Some(found) = document.found {
+        ctx["_index"] = document.shard.index.reference.name.as_str().into();
+        ctx["_version"] = found.version.into();
+        ctx["_routing"] = found.routing.as_deref().into();
+    }
+    ctx["_id"] = document.id.into();
+    ctx["_source"] = Value::Object(source);
+    let failed = |cause: RequestError| match cause.kind {
+        "script_exception" => RequestError::illegal_argument("failed to execute script").caused_by(cause),
+        _ => cause,
+    };
+    let mut changed = run_on_context(scripts, script, ScriptContext::Update, &ctx).map_err(failed)?;
+    let op = changed["op"].as_str().unwrap_or("none").to_owned();
+    match changed["_source"].take() {
+        Value::Object(source) => Ok((op, source)),
+        _ => Err(RequestError::illegal_argument("[_source] is no object after the script")),
+    }
 }
 
 fn to_bytes(document: &Map<String, Value>) -> Result<Vec<u8>> {
@@ -299,7 +365,6 @@ fn noop(found: Option<Found>, wants_source: bool) -> WriteOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn parts_are_laid_over_the_document() {

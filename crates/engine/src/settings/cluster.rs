@@ -3,6 +3,7 @@
 //! The effective value of a key is the transient one, else the persistent one, else the configuration's, else the default.
 
 use limber_mapping::RequestError;
+use limber_search::script::ScriptLimits;
 use serde_json::{Map, Value};
 
 use crate::api::Result;
@@ -49,6 +50,9 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("indices.breaker.request.limit", BytesOrPercent, "60%", Dynamic),
     row("indices.breaker.total.limit", BytesOrPercent, "70%", Dynamic),
     row("network.breaker.inflight_requests.limit", BytesOrPercent, "100%", Dynamic),
+    row("script.max_compilations_rate", Text, "150/5m", Dynamic),
+    row("script.max_size_in_bytes", Integer { min: 0, max: INT_MAX }, "65535", Dynamic),
+    row("script.cache.max_size", Integer { min: 0, max: INT_MAX }, "3000", Change::Static),
     row("search.max_buckets", Integer { min: 0, max: INT_MAX }, "65536", Dynamic),
     row("search.default_search_timeout", Time { min_ms: 0, minus_one: true }, "-1", Dynamic),
     row("search.default_keep_alive", Time { min_ms: 0, minus_one: false }, "5m", Dynamic),
@@ -127,6 +131,7 @@ impl ClusterSettings {
         let set_persistent = apply(&mut updated.persistent, "persistent", &persistent)?;
         let set_transient = apply(&mut updated.transient, "transient", &transient)?;
         updated.flood_stage()?;
+        updated.script_limits()?;
         Ok((updated, set_persistent, set_transient))
     }
 
@@ -168,6 +173,15 @@ impl ClusterSettings {
 
     pub fn bytes_of(&self, key: &'static str, whole_bytes: u64) -> u64 {
         value::parse_bytes_or_percent(key, self.text(key), whole_bytes).unwrap_or(whole_bytes / 10)
+    }
+
+    /// `script.*`.
+    pub fn script_limits(&self) -> Result<ScriptLimits> {
+        Ok(ScriptLimits {
+            source_bytes_max: self.integer("script.max_size_in_bytes").max(0) as usize,
+            cache_size: self.integer("script.cache.max_size").max(0) as usize,
+            rate: ScriptLimits::parse_rate(self.text("script.max_compilations_rate"))?,
+        })
     }
 
     pub fn flood_stage(&self) -> Result<FloodStage> {

@@ -9,6 +9,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use limber_mapping::document::Scratch;
 use limber_mapping::{Mapping, RequestError};
+use limber_search::script::Scripts;
 use limber_search::{IndexRef, ShardSettings, ShardSnapshot};
 use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::TermIndexCache;
@@ -53,6 +54,7 @@ pub(crate) struct ShardServices {
     pub environment: Environment,
     pub ledger: Ledger,
     pub term_index: Arc<TermIndexCache>,
+    pub scripts: Arc<Scripts>,
     pub host: std::sync::Weak<dyn Host>,
 }
 
@@ -216,6 +218,7 @@ impl Shard {
             mapping: self.index.mapping.load_full(),
             segments: core.snapshot.load().segments.clone(),
             settings: self.index.search_settings.load_full(),
+            scripts: self.services.scripts.clone(),
         })
     }
 

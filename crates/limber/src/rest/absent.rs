@@ -56,8 +56,6 @@ pub const ROUTES: &[Route] = &[
     absent("/{index}/_rollover/{new_index}"),
     absent("/_script_context"),
     absent("/_script_language"),
-    absent("/_scripts/{id}"),
-    absent("/_scripts/{id}/{context}"),
     absent("/_scripts/painless/_execute"),
     absent("/_search/template"),
     absent("/{index}/_search/template"),

@@ -25,6 +25,7 @@ mod options;
 mod placement;
 mod reindex;
 mod router;
+mod script;
 mod scroll;
 mod search;
 mod settings;
@@ -63,6 +64,7 @@ pub const ROUTES: &[&[Route]] = &[
     nodes::ROUTES,
     tasks::ROUTES,
     ingest::ROUTES,
+    script::ROUTES,
     analyze::ROUTES,
     explain::ROUTES,
     field_caps::ROUTES,

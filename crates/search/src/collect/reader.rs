@@ -14,6 +14,7 @@ use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 use crate::request::Mode;
+use crate::script::BoundScript;
 
 /// Reads one key of documents as an `i64` that sorts ascending.
 pub(crate) enum KeyReader<'a> {
@@ -22,6 +23,7 @@ pub(crate) enum KeyReader<'a> {
     Number(Box<NumberReader<'a>>),
     Term(Box<TermReader<'a>>),
     Distance(Box<DistanceReader<'a>>),
+    Script { script: Arc<BoundScript>, segment: &'a Segment, descending: bool },
 }
 
 pub(crate) struct NumberReader<'a> {
@@ -67,6 +69,9 @@ pub(super) fn ordered(key: i64, descending: bool) -> i64 {
 impl<'a> KeyReader<'a> {
     pub fn open(sort: &BoundSort, segment: &'a Segment, base: u64) -> Result<KeyReader<'a>> {
         let descending = sort.descending;
+        if let Some(script) = &sort.script {
+            return Ok(KeyReader::Script { script: script.clone(), segment, descending });
+        }
         let path = sort.field.as_ref().map(|field| field.path.clone());
         Ok(match sort.kind {
             KeyKind::Score => KeyReader::Score { descending },
@@ -127,6 +132,11 @@ impl<'a> KeyReader<'a> {
             KeyReader::Doc { descending, base } => {
                 out.extend(docs.iter().map(|doc| ordered(*base as i64 + i64::from(*doc), *descending)));
             }
+            KeyReader::Script { script, segment, descending } => {
+                let mut numbers = Vec::new();
+                script.open(segment)?.numbers(docs, scores, &mut numbers)?;
+                out.extend(numbers.iter().map(|number| ordered(sortable_from_f64(*number), *descending)));
+            }
             KeyReader::Number(reader) => {
                 let NumberReader { column, mode, transform, kind, missing, descending, batch } =
                     &mut **reader;
@@ -178,6 +188,7 @@ impl<'a> KeyReader<'a> {
             (KeyReader::Doc { descending, .. }, SortKey::Number(number)) => ordered(*number, *descending),
             (KeyReader::Number(reader), SortKey::Number(number)) => ordered(*number, reader.descending),
             (KeyReader::Distance(reader), SortKey::Number(number)) => ordered(*number, reader.descending()),
+            (KeyReader::Script { descending, .. }, SortKey::Number(number)) => ordered(*number, *descending),
             (KeyReader::Term(reader), SortKey::Term(None)) if reader.missing_term.is_none() => reader.missing,
             (KeyReader::Term(_), SortKey::Term(None)) => i64::MAX,
             (KeyReader::Term(reader), SortKey::Term(Some(term))) => {
@@ -197,6 +208,7 @@ impl<'a> KeyReader<'a> {
             KeyReader::Doc { descending, .. } => SortKey::Number(ordered(key, *descending)),
             KeyReader::Number(reader) => SortKey::Number(ordered(key, reader.descending)),
             KeyReader::Distance(reader) => SortKey::Number(ordered(key, reader.descending())),
+            KeyReader::Script { descending, .. } => SortKey::Number(ordered(key, *descending)),
             KeyReader::Term(reader) => {
                 if key == i64::MAX || key == i64::MIN {
                     return Ok(SortKey::Term(None));

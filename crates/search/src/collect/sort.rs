@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::json;
 use crate::request::{Missing, Mode, NumericType, Order, Sort};
 use crate::score::float_to_json;
+use crate::script::{BoundScript, ScriptContext};
 
 /// What the keys of a sort are; must agree across the shards of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub(crate) struct BoundSort {
     pub origins: Option<Arc<Origins>>,
     /// Dates are shown in it.
     format: Option<Arc<DateFormat>>,
+    /// `_script`: gives the number.
+    pub script: Option<Arc<BoundScript>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -108,12 +111,18 @@ impl BoundSort {
             missing_terms: MissingTerms::Last,
             origins: None,
             format: None,
+            script: None,
         };
         if let Some(geo) = &sort.geo {
             let (origins, field) = Origins::bind(geo, shard)?;
             (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
             // Documents without a place are the farthest, in either order.
             bound.missing_number = sortable_from_f64(f64::INFINITY);
+            return Ok(bound);
+        }
+        if let Some(by) = &sort.script {
+            bound.kind = KeyKind::Double;
+            bound.script = Some(Arc::new(BoundScript::bind(&by.script, ScriptContext::NumberSort, shard)?));
             return Ok(bound);
         }
         if sort.is_score() {
@@ -244,6 +253,11 @@ impl BoundSort {
             (None, Some(FieldType::Date { format })) => Some(format.clone()),
             _ => None,
         }
+    }
+
+    /// Whether the key is made from the score.
+    pub fn needs_scores(&self) -> bool {
+        self.kind == KeyKind::Score || self.script.as_ref().is_some_and(|script| script.uses_score())
     }
 
     pub fn missing_terms_first(&self) -> bool {

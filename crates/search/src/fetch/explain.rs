@@ -28,6 +28,11 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::DisMax(node) => best(node, query, segment, doc)?,
         Node::FunctionScore(node) => function_score::function_score(node, segment, doc)?,
         Node::Boosting(node) => function_score::boosting(node, segment, doc)?,
+        Node::ScriptScore(node) => function_score::script_score(node, segment, doc)?,
+        Node::Script(node) => {
+            let text = format!("ScriptQuery({})", crate::query::script_name(&node.script));
+            Explanation::leaf(node.boost, boosted(&text, node.boost))
+        }
     })
 }
 
@@ -59,6 +64,10 @@ pub(crate) fn name(query: &BoundQuery) -> String {
         Node::FunctionScore(node) => function_score::name_function_score(node),
         Node::Boosting(node) => function_score::name_boosting(node),
         Node::Feature(node) => feature_name(node),
+        Node::ScriptScore(node) => {
+            format!("ScriptScoreQuery({}, {})", name(&node.query), crate::query::script_name(&node.script))
+        }
+        Node::Script(node) => format!("ScriptQuery({})", crate::query::script_name(&node.script)),
         Node::DisMax(node) => {
             let clauses: Vec<String> = node.queries.iter().map(name).collect();
             let tie = match node.tie_breaker {

@@ -6,7 +6,9 @@ use limber_segment::{DocId, Segment};
 use super::explain::{explain, name};
 use crate::error::Result;
 use crate::matcher;
-use crate::query::{BoostMode, BoostingNode, FunctionScoreNode, ScoredFunction};
+use crate::query::{
+    BoostMode, BoostingNode, FunctionScoreNode, ScoredFunction, ScriptScoreNode, script_name,
+};
 use crate::score::Explanation;
 
 /// Source: `FunctionScoreQuery.CustomBoostFactorWeight#explain`, `CombineFunction#explain`.
@@ -119,6 +121,27 @@ pub(super) fn boosting(node: &BoostingNode, segment: &Segment, doc: DocId) -> Re
     let boost = Explanation::leaf(node.boost, "boost");
     let value = (exact * f64::from(node.boost)) as f32;
     Ok(Explanation::of(value, format!("weight({source}), product of:"), vec![boost, inner]))
+}
+
+/// Source: Elasticsearch's `ScriptScoreQuery`.
+pub(super) fn script_score(node: &ScriptScoreNode, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let mut numbers = Vec::new();
+    let mut details = Vec::new();
+    let mut score = 0.0;
+    if node.script.uses_score() {
+        let inner = explain(&node.query, segment, doc)?;
+        score = inner.value;
+        details.push(Explanation::of(score, "_score: ", vec![inner]));
+    }
+    node.script.open(segment)?.numbers(&[doc], &[score], &mut numbers)?;
+    let value = numbers.first().copied().unwrap_or(0.0) as f32;
+    let text = format!("script score function, computed with script:\"{}\"", script_name(&node.script));
+    let script = Explanation::of(value, text, details);
+    if node.boost == 1.0 {
+        return Ok(script);
+    }
+    let boost = Explanation::leaf(node.boost, "boost");
+    Ok(Explanation::of(value * node.boost, "Boosted score, product of:", vec![boost, script]))
 }
 
 pub(super) fn name_boosting(node: &BoostingNode) -> String {

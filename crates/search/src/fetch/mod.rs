@@ -3,6 +3,7 @@
 mod explain;
 mod fields;
 mod function_score;
+mod script_fields;
 mod source;
 
 use limber_mapping::RequestError;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::collect::{BoundSort, Hit, SortKey};
 use crate::context::{SearchContext, ShardSnapshot};
-use crate::error::Result;
+use crate::error::{Error, Result, ShardFailure};
 use crate::matcher;
 use crate::query::{BoundQuery, Query};
 use crate::request::{SearchRequest, SourceFilter, StoredFields};
@@ -20,6 +21,8 @@ use crate::response::SearchHit;
 use crate::shard::ShardHits;
 
 pub(crate) use fields::gather;
+use script_fields::ScriptFields;
+
 pub use fields::stored as stored_values;
 pub use source::filter as filter_source;
 
@@ -43,6 +46,19 @@ pub(crate) fn fetch(
     let plan = Plan::of(request);
     let mut reader = StoredReader::new();
     let mut charge = context.ledger.request.charge(0, "<fetched hits>")?;
+    let scripts = match request.script_fields.is_empty() {
+        true => Vec::new(),
+        false => shards
+            .iter()
+            .enumerate()
+            .map(|(number, shard)| match winners.iter().any(|(winner, _)| *winner == number) {
+                true => ScriptFields::bind(request, shard)
+                    .map(Some)
+                    .map_err(|error| failed_fetch(error, shards, number, context)),
+                false => Ok(None),
+            })
+            .collect::<Result<Vec<_>>>()?,
+    };
     let hits: Result<Vec<SearchHit>> = winners
         .iter()
         .map(|(number, hit)| {
@@ -56,7 +72,9 @@ pub(crate) fn fetch(
                 &plan,
                 shows_sort,
                 &mut reader,
-            )?;
+                scripts.get(*number).and_then(Option::as_ref),
+            )
+            .map_err(|error| failed_fetch(error, shards, *number, context))?;
             let source_bytes = fetched.source.as_ref().map_or(0, |source| source.len() as u64);
             charge.grow(HIT_BYTES + 2 * source_bytes, "<fetched hits>")?;
             Ok(fetched)
@@ -75,7 +93,7 @@ pub(crate) fn fetch_hits(
 ) -> Result<Vec<SearchHit>> {
     let plan = Plan::of(request);
     let mut reader = StoredReader::new();
-    hits.iter().map(|hit| one(shard, searched, hit, request, &plan, shows_sort, &mut reader)).collect()
+    hits.iter().map(|hit| one(shard, searched, hit, request, &plan, shows_sort, &mut reader, None)).collect()
 }
 
 /// How hits of a shard were found.
@@ -83,6 +101,25 @@ pub(crate) fn fetch_hits(
 pub(crate) struct Searched<'s> {
     pub query: &'s BoundQuery,
     pub sorts: &'s [BoundSort],
+}
+
+/// A script that fails on a hit fails its shard, and with it the page.
+fn failed_fetch(error: Error, shards: &[ShardSnapshot], number: usize, context: &SearchContext) -> Error {
+    match error {
+        Error::Request(reason) if reason.kind == "script_exception" => {
+            let shard = &shards[number];
+            let failure = ShardFailure {
+                index: shard.index.name.clone(),
+                shard: shard.shard,
+                node: context.node_id.to_string(),
+                reason,
+            };
+            // One shard is asked for both phases at once.
+            let phase = if shards.len() == 1 { "query" } else { "fetch" };
+            Error::AllShardsFailed { phase, failures: vec![failure] }
+        }
+        other => other,
+    }
 }
 
 /// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there twice too.
@@ -102,12 +139,14 @@ impl Plan {
                 SourceFilter::default()
             }
             (None, Some(_)) => SourceFilter::none(),
+            (None, None) if !request.script_fields.is_empty() => SourceFilter::none(),
             (None, None) => SourceFilter::default(),
         };
         Plan { id: request.stored_fields != Some(StoredFields::None), source }
     }
 }
 
+#[allow(clippy::too_many_arguments)] // What a hit is made from.
 fn one(
     shard: &ShardSnapshot,
     searched: Searched<'_>,
@@ -116,6 +155,7 @@ fn one(
     plan: &Plan,
     shows_sort: bool,
     reader: &mut StoredReader,
+    scripts: Option<&ScriptFields<'_>>,
 ) -> Result<SearchHit> {
     let segment = &*shard.segments[hit.segment as usize].segment;
     let mut fetched =
@@ -179,6 +219,14 @@ fn one(
         if !stored.is_empty() {
             let fields = fetched.fields.get_or_insert_with(|| Value::Object(Map::new()));
             fields.as_object_mut().into_iter().for_each(|fields| fields.extend(stored.clone()));
+        }
+    }
+    if let Some(scripts) = scripts {
+        let mut found = Map::new();
+        scripts.collect(segment, hit.doc, &mut found)?;
+        if !found.is_empty() {
+            let fields = fetched.fields.get_or_insert_with(|| Value::Object(Map::new()));
+            fields.as_object_mut().into_iter().for_each(|fields| fields.extend(found.clone()));
         }
     }
     let is_scored =

@@ -15,6 +15,7 @@ mod places;
 mod points;
 mod postings;
 mod scorer;
+mod script;
 mod simple;
 mod source_phrase;
 

@@ -19,10 +19,11 @@ use super::postings::TermDocs;
 use super::scorer::{
     BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, FeatureScorer, PhraseScorer, TermScorer,
 };
+use super::script::{ScriptDocs, ScriptScorer};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::source_phrase::SourcePhraseDocs;
 use crate::error::Result;
-use crate::query::{BoundQuery, Docs, FunctionScoreNode, Node, PhraseNode};
+use crate::query::{BoundQuery, Docs, FunctionScoreNode, Node, PhraseNode, ScriptScoreNode};
 
 /// Up to this many terms are read as postings side by side; more are merged into one bit set first (Lucene's
 /// `TermInSetQuery` draws the line at 16).
@@ -44,6 +45,25 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
             Box::new(Union { parts })
         }
         Node::Boosting(node) => matcher(&node.positive, segment)?,
+        Node::Script(node) => Box::new(ScriptDocs {
+            script: node.script.open(segment)?,
+            doc_count,
+            docs: Vec::new(),
+            flags: Vec::new(),
+        }),
+        Node::ScriptScore(node) => {
+            let query = matcher(&node.query, segment)?;
+            match node.min_score {
+                None => query,
+                Some(min_score) => Box::new(ScoredEnough {
+                    query,
+                    scorer: script_scorer(node, segment)?,
+                    min_score,
+                    docs: Vec::new(),
+                    sums: Vec::new(),
+                }),
+            }
+        }
         Node::FunctionScore(node) => {
             let query = matcher(&node.query, segment)?;
             match node.min_score {
@@ -108,6 +128,8 @@ pub(crate) fn scorer<'a>(
         Node::FunctionScore(node) => {
             only_matching(Box::new(FunctionScorer::open(node, segment)?), query, segment, is_known)
         }
+        Node::Script(node) => constant(node.boost),
+        Node::ScriptScore(node) => only_matching(script_scorer(node, segment)?, query, segment, is_known),
         Node::Boosting(node) => {
             let scorer = BoostingScorer {
                 positive: scorer(&node.positive, segment, true)?,
@@ -147,6 +169,20 @@ pub(crate) fn scorer<'a>(
             }))
         }
     }
+}
+
+fn script_scorer<'a>(node: &'a ScriptScoreNode, segment: &'a Segment) -> Result<BoxedScorer<'a>> {
+    Ok(Box::new(ScriptScorer {
+        script: node.script.open(segment)?,
+        query: match node.script.uses_score() {
+            true => Some(scorer(&node.query, segment, true)?),
+            false => None,
+        },
+        boost: node.boost,
+        sums: Vec::new(),
+        scores: Vec::new(),
+        numbers: Vec::new(),
+    }))
 }
 
 /// `scorer`, asked for documents that `query` matches alone.

@@ -10,6 +10,7 @@ use super::function_score::{BoostMode, ScoreMode};
 use super::wildcard::TermPattern;
 use crate::geo::{Relation, Shape};
 use crate::score::Bm25;
+use crate::script::BoundScript;
 
 /// One end of a range of terms, and whether it belongs to it.
 pub(crate) type TermEnd = Option<(Vec<u8>, bool)>;
@@ -52,6 +53,8 @@ pub(crate) enum Node {
     DisMax(DisMaxNode),
     FunctionScore(FunctionScoreNode),
     Boosting(BoostingNode),
+    ScriptScore(ScriptScoreNode),
+    Script(ScriptNode),
 }
 
 #[derive(Debug)]
@@ -136,6 +139,23 @@ pub(crate) struct BoostingNode {
     pub positive: Box<BoundQuery>,
     pub negative: Box<BoundQuery>,
     pub negative_boost: f32,
+    pub boost: f32,
+}
+
+/// The documents of a query, scored by a script.
+#[derive(Debug)]
+pub(crate) struct ScriptScoreNode {
+    pub query: Box<BoundQuery>,
+    pub script: BoundScript,
+    pub boost: f32,
+    /// Documents that score less do not match.
+    pub min_score: Option<f32>,
+}
+
+/// Documents for which a script says `true`; all score alike.
+#[derive(Debug)]
+pub(crate) struct ScriptNode {
+    pub script: BoundScript,
     pub boost: f32,
 }
 
@@ -233,7 +253,9 @@ impl BoundQuery {
             | Node::Everything { .. }
             | Node::Term(_)
             | Node::Phrase(_)
-            | Node::Feature(_) => 0,
+            | Node::Feature(_)
+            | Node::Script(_) => 0,
+            Node::ScriptScore(node) => 2 * node.query.bit_set_count(),
             Node::Docs { docs: Docs::AnyOf(parts) | Docs::AllOf(parts), .. } => parts.len() as u64,
             Node::Docs { docs: Docs::Places { .. }, .. } => 2,
             Node::Docs { .. } => 1,
@@ -266,6 +288,7 @@ impl BoundQuery {
                 let filters = node.functions.iter().filter_map(|function| function.filter.as_ref());
                 filters.for_each(|filter| filter.named(out));
             }
+            Node::ScriptScore(node) => node.query.named(out),
             Node::Boosting(node) => {
                 node.positive.named(out);
                 node.negative.named(out);

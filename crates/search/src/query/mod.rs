@@ -30,6 +30,8 @@ mod prefix;
 mod query_string;
 mod query_string_syntax;
 mod range;
+mod script;
+mod script_score;
 mod term;
 mod terms;
 mod wildcard;
@@ -44,10 +46,11 @@ mod minimum_should_match;
 pub use bind::{Binder, bind};
 pub use bound::BoundQuery;
 pub(crate) use bound::{
-    BoolNode, BoostingNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode, ScoredFunction, TermNode,
+    BoolNode, BoostingNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode, ScoredFunction,
+    ScriptScoreNode, TermNode,
 };
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
-pub(crate) use function::FunctionReader;
+pub(crate) use function::{Curve, DecayShape, FunctionReader, random_of, script_name};
 pub(crate) use function_score::{BoostMode, ScoreMode};
 pub(crate) use geo_bounding_box::parse_corners;
 pub use matching::MatchingDocs;

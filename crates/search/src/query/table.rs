@@ -7,7 +7,7 @@ use super::parse::{Parser, Query};
 use super::{
     bool_query, boosting, constant_score, dis_max, distance_feature, exists, function_score,
     geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase,
-    match_text, multi_match, prefix, query_string, range, term, terms, wildcard,
+    match_text, multi_match, prefix, query_string, range, script, script_score, term, terms, wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -37,6 +37,8 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("prefix", prefix::parse),
     ("query_string", query_string::parse),
     ("range", range::parse),
+    ("script", script::parse),
+    ("script_score", script_score::parse),
     ("term", term::parse),
     ("terms", terms::parse),
     ("wildcard", wildcard::parse),
@@ -58,8 +60,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "rank_feature",
     "regexp",
     "rule",
-    "script",
-    "script_score",
     "semantic",
     "shape",
     "simple_query_string",

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use super::{FieldFormat, Sort, SourceFilter, UrlParameters};
+use super::{FieldFormat, ScriptField, Sort, SourceFilter, UrlParameters};
 use crate::aggregation::Aggregations;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
@@ -86,6 +86,7 @@ pub struct SearchRequest {
     pub stored_fields: Option<StoredFields>,
     pub docvalue_fields: Vec<FieldFormat>,
     pub fields: Vec<FieldFormat>,
+    pub script_fields: Vec<ScriptField>,
     pub explain: bool,
     pub version: bool,
     pub seq_no_primary_term: bool,
@@ -117,6 +118,7 @@ impl Default for SearchRequest {
             stored_fields: None,
             docvalue_fields: Vec::new(),
             fields: Vec::new(),
+            script_fields: Vec::new(),
             explain: false,
             version: false,
             seq_no_primary_term: false,
@@ -213,6 +215,7 @@ impl SearchRequest {
             "stored_fields" => self.stored_fields = Some(StoredFields::parse(value)?),
             "docvalue_fields" => self.docvalue_fields = FieldFormat::parse_list(key, value)?,
             "fields" => self.fields = FieldFormat::parse_list(key, value)?,
+            "script_fields" => self.script_fields = ScriptField::parse_all(value)?,
             "explain" if is_scalar => self.explain = json::boolean(value)?,
             "version" if is_scalar => self.version = json::boolean(value)?,
             "seq_no_primary_term" if is_scalar => self.seq_no_primary_term = json::boolean(value)?,
@@ -224,9 +227,8 @@ impl SearchRequest {
             // Names a statistics group; the groups' counters are not reported yet, the hits do not depend on it.
             "stats" | "profile" if value == &Value::Bool(false) || value == &Value::Array(Vec::new()) => {}
             "indices_boost" => self.indices_boost = indices_boost(value)?,
-            "highlight" | "suggest" | "rescore" | "collapse" | "script_fields" | "runtime_mappings"
-            | "slice" | "pit" | "ext" | "knn" | "rank" | "retriever" | "profile" | "stats"
-            | "sub_searches" => {
+            "highlight" | "suggest" | "rescore" | "collapse" | "runtime_mappings" | "slice" | "pit"
+            | "ext" | "knn" | "rank" | "retriever" | "profile" | "stats" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),

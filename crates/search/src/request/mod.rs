@@ -5,6 +5,7 @@
 mod body;
 mod fields;
 mod geo_sort;
+mod script_fields;
 mod sort;
 mod source;
 mod url;
@@ -12,6 +13,7 @@ mod url;
 pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};
 pub use fields::FieldFormat;
 pub(crate) use geo_sort::GeoSort;
-pub use sort::{Missing, Mode, NumericType, Order, Sort};
+pub use script_fields::ScriptField;
+pub use sort::{Missing, Mode, NumericType, Order, ScriptSort, Sort};
 pub use source::SourceFilter;
 pub use url::UrlParameters;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::geo_sort::{self, GeoSort};
 use crate::json;
+use crate::script::Script;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -87,6 +88,14 @@ pub struct Sort {
     pub format: Option<String>,
     /// `_geo_distance`.
     pub(crate) geo: Option<Arc<GeoSort>>,
+    /// `_script`.
+    pub script: Option<ScriptSort>,
+}
+
+/// A sort by a script's number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptSort {
+    pub script: Script,
 }
 
 impl Sort {
@@ -103,6 +112,7 @@ impl Sort {
             numeric_type: None,
             format: None,
             geo: None,
+            script: None,
         }
     }
 
@@ -163,10 +173,11 @@ impl Sort {
     }
 
     fn parse_options(field: &str, options: &Value) -> Result<Sort, RequestError> {
-        match field {
-            "_script" => return Err(RequestError::unsupported(format_args!("sort [{field}]"))),
-            "_geo_distance" | "_geoDistance" => return geo_sort::parse(field, options),
-            _ => {}
+        if matches!(field, "_geo_distance" | "_geoDistance") {
+            return geo_sort::parse(field, options);
+        }
+        if field == "_script" {
+            return Sort::parse_script(options);
         }
         let mut sort = Sort::by(field);
         let members = match options {
@@ -220,6 +231,59 @@ impl Sort {
             }
         }
         Ok(sort)
+    }
+}
+
+impl Sort {
+    /// `{"type": "number", "script": {...}, "order": ..., "mode": ...}`.
+    fn parse_script(options: &Value) -> Result<Sort, RequestError> {
+        let refused =
+            |what: String| RequestError::new(400, "x_content_parse_exception", format!("[_script] {what}"));
+        let Value::Object(members) = options else {
+            return Err(refused(format!("Expected START_OBJECT but was: {}", json::token(options))));
+        };
+        let mut sort = Sort::by("_script");
+        let (mut script, mut kind) = (None, None);
+        for (name, value) in members {
+            let failed =
+                |cause: RequestError| refused(format!("failed to parse field [{name}]")).caused_by(cause);
+            let text = || json::scalar_text(value).unwrap_or_default();
+            match name.as_str() {
+                "script" => script = Some(Script::parse(value).map_err(failed)?),
+                "type" => kind = Some(parse_script_type(&text()).map_err(failed)?),
+                "order" => sort.order = parse_order(&text()).map_err(failed)?,
+                // A script gives one number, which is what any mode picks.
+                "mode" => sort.mode = Some(parse_mode(&text()).map_err(failed)?),
+                "nested" => return Err(RequestError::unsupported("[nested] in [_script]")),
+                _ => return Err(refused(format!("unknown field [{name}]"))),
+            }
+        }
+        match (script, kind) {
+            (Some(script), Some(ScriptSortType::Number)) => {
+                sort.script = Some(ScriptSort { script });
+                Ok(sort)
+            }
+            (Some(_), Some(ScriptSortType::String)) => {
+                Err(RequestError::unsupported("a sort by [_script] of [type] [string]"))
+            }
+            (None, None) => Err(RequestError::illegal_argument("Required [script, type]")),
+            (None, _) => Err(RequestError::illegal_argument("Required [script]")),
+            (_, None) => Err(RequestError::illegal_argument("Required [type]")),
+        }
+    }
+}
+
+/// `type` of a sort by script.
+enum ScriptSortType {
+    Number,
+    String,
+}
+
+fn parse_script_type(text: &str) -> Result<ScriptSortType, RequestError> {
+    match text.to_lowercase().as_str() {
+        "number" => Ok(ScriptSortType::Number),
+        "string" => Ok(ScriptSortType::String),
+        _ => Err(RequestError::illegal_argument(format!("Unknown ScriptSortType [{text}]"))),
     }
 }
 
@@ -291,7 +355,7 @@ mod tests {
             (json!([{"n": {"order": "up"}}]), "[field_sort] failed to parse field [order]"),
             (json!([{"n": {"foo": "up"}}]), "[field_sort] unknown field [foo]"),
             (json!([{"n": {"mode": "xx"}}]), "[field_sort] failed to parse field [mode]"),
-            (json!([{"_script": {}}]), "sort [_script] is not supported by Limber yet"),
+            (json!([{"_script": {}}]), "Required [script, type]"),
         ] {
             assert_eq!(Sort::parse_list(&value).unwrap_err().reason, reason);
         }

@@ -77,6 +77,7 @@ impl Shards {
             mapping: self.mapping.clone(),
             segments,
             settings: Arc::new(ShardSettings::default()),
+            scripts: Default::default(),
         }
     }
 }

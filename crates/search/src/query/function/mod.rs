@@ -5,8 +5,12 @@
 mod decay;
 mod field_value;
 mod random;
+mod script;
 mod table;
 
+pub(crate) use decay::{Curve, Shape as DecayShape};
+pub(crate) use random::random_of;
+pub(crate) use script::script_name;
 pub(super) use table::{FUNCTIONS, is_known};
 
 use std::fmt::Debug;

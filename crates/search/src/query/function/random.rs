@@ -64,6 +64,12 @@ fn java_hash(text: &str) -> i32 {
     text.encode_utf16().fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
+/// The number that a script's `randomScore(seed, field)` gives for the bytes of a field.
+pub(crate) fn random_of(bytes: &[u8], seed: i32, index: &str, shard: u32) -> f64 {
+    let salt = (java_hash(index) << 10) | shard as i32;
+    unit(murmur3_32(bytes, mix(seed as u32, salt as u32)))
+}
+
 /// The finalizer of murmur3 over both.
 #[inline]
 fn mix(key: u32, seed: u32) -> u32 {

@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::{ScoreFunction, decay, field_value, random};
+use super::{ScoreFunction, decay, field_value, random, script};
 
 /// Parses the object after a function's name.
 pub(in super::super) type ParseFunction =
@@ -15,6 +15,7 @@ pub(in super::super) const FUNCTIONS: &[(&str, ParseFunction)] = &[
     ("gauss", decay::parse),
     ("linear", decay::parse),
     ("random_score", random::parse),
+    ("script_score", script::parse),
 ];
 
 pub(in super::super) fn is_known(name: &str) -> bool {

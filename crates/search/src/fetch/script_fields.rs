@@ -1,0 +1,55 @@
+//! Values of script fields: the scripts of a request, bound to one shard.
+
+use limber_mapping::RequestError;
+use limber_segment::{DocId, Segment};
+use serde_json::{Map, Value as Json};
+
+use crate::context::ShardSnapshot;
+use crate::error::{Error, Result};
+use crate::request::SearchRequest;
+use crate::script::{BoundScript, ScriptContext};
+
+/// Nesting of a script's value in the answer.
+const DEPTH_MAX: u32 = 100;
+
+/// The script fields of a request on one shard.
+pub(super) struct ScriptFields<'r>(Vec<(&'r str, BoundScript, bool)>);
+
+impl<'r> ScriptFields<'r> {
+    pub fn bind(request: &'r SearchRequest, shard: &ShardSnapshot) -> Result<ScriptFields<'r>> {
+        let bind = |field: &'r crate::request::ScriptField| {
+            let script = BoundScript::bind(&field.script, ScriptContext::Field, shard)?;
+            Ok((field.name.as_str(), script, field.ignore_failure))
+        };
+        Ok(ScriptFields(request.script_fields.iter().map(bind).collect::<Result<_>>()?))
+    }
+
+    /// Adds the values of a document; a list stands for several, none for no field at all.
+    pub fn collect(&self, segment: &Segment, doc: DocId, found: &mut Map<String, Json>) -> Result<()> {
+        for (name, script, ignore_failure) in &self.0 {
+            let mut shown = Json::Null;
+            let outcome = script.open(segment).and_then(|mut script| {
+                script.values(&[doc], &[], |value| {
+                    shown = value
+                        .to_json(DEPTH_MAX)
+                        .map_err(|(kind, reason)| Error::Request(RequestError::new(400, kind, reason)))?;
+                    Ok(())
+                })
+            });
+            match outcome {
+                Err(Error::Request(_)) if *ignore_failure => continue,
+                other => other?,
+            }
+            match shown {
+                Json::Array(items) if items.is_empty() => {}
+                Json::Array(items) => {
+                    found.insert((*name).to_owned(), items.into());
+                }
+                single => {
+                    found.insert((*name).to_owned(), vec![single].into());
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! Documents and scores by scripts.
+
+use limber_mapping::RequestError;
+use limber_mapping::number::java_float;
+use limber_segment::DocId;
+
+use super::scorer::{BoxedScorer, Scorer};
+use super::{Bits, Matcher, WINDOW};
+use crate::error::Result;
+use crate::script::OpenScript;
+
+/// Documents for which a script says `true`. Deleted documents are asked too, as nothing here knows them.
+pub(super) struct ScriptDocs<'a> {
+    pub script: OpenScript<'a>,
+    pub doc_count: u32,
+    pub docs: Vec<DocId>,
+    pub flags: Vec<bool>,
+}
+
+impl ScriptDocs<'_> {
+    fn ask(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.script.flags(&self.docs, &mut self.flags)?;
+        for (doc, flag) in self.docs.iter().zip(&self.flags) {
+            if *flag {
+                bits.set(doc - start);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Matcher for ScriptDocs<'_> {
+    fn cost(&self) -> u64 {
+        // Asked last, about what all others have left.
+        u64::MAX
+    }
+
+    fn next(&mut self, target: DocId) -> Result<DocId> {
+        Ok(if target < self.doc_count { target } else { limber_segment::NO_MORE_DOCS })
+    }
+
+    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.docs.clear();
+        self.docs.extend(start..self.doc_count.min(start.saturating_add(WINDOW)));
+        self.ask(start, bits)
+    }
+
+    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.docs.clear();
+        bits.append_to(start, &mut self.docs);
+        bits.clear();
+        self.ask(start, bits)
+    }
+}
+
+/// Scores by a script, times the boost.
+pub(super) struct ScriptScorer<'a> {
+    pub script: OpenScript<'a>,
+    /// `None` where the script asks for no score.
+    pub query: Option<BoxedScorer<'a>>,
+    pub boost: f32,
+    pub sums: Vec<f64>,
+    pub scores: Vec<f32>,
+    pub numbers: Vec<f64>,
+}
+
+impl Scorer for ScriptScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        self.scores.clear();
+        if let Some(query) = &mut self.query {
+            self.sums.clear();
+            self.sums.resize(docs.len(), 0.0);
+            query.score(docs, &mut self.sums)?;
+            self.scores.extend(self.sums.iter().map(|sum| *sum as f32));
+        }
+        self.script.numbers(docs, &self.scores, &mut self.numbers)?;
+        for ((doc, sum), number) in docs.iter().zip(sums).zip(&self.numbers) {
+            let score = *number as f32;
+            if score.is_nan() || score < 0.0 {
+                return Err(RequestError::illegal_argument(format!(
+                    "script_score script returned an invalid score [{}] for doc [{doc}]. Must be a non-negative score!",
+                    java_float(score)
+                ))
+                .into());
+            }
+            *sum += f64::from(score * self.boost);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(f32::INFINITY)
+    }
+}

@@ -1,0 +1,48 @@
+//! `script_fields`: values that scripts make of each hit.
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::json;
+use crate::script::Script;
+
+/// Most script fields of one search (`index.max_script_fields`).
+const FIELDS_MAX: usize = 32;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptField {
+    pub name: String,
+    pub script: Script,
+    /// A document for which the script fails goes without the field.
+    pub ignore_failure: bool,
+}
+
+impl ScriptField {
+    /// The value of `script_fields`.
+    pub(super) fn parse_all(value: &Value) -> Result<Vec<ScriptField>, RequestError> {
+        let Value::Object(members) = value else { return Err(json::unknown_key("script_fields", value)) };
+        if members.len() > FIELDS_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "Trying to retrieve too many script_fields. Must be less than or equal to: [{FIELDS_MAX}] but was [{}]. This limit can be \
+                 set by changing the [index.max_script_fields] index level setting.",
+                members.len()
+            )));
+        }
+        members.iter().map(|(name, value)| ScriptField::parse(name, value)).collect()
+    }
+
+    fn parse(name: &str, value: &Value) -> Result<ScriptField, RequestError> {
+        let Value::Object(members) = value else { return Err(json::unknown_key(name, value)) };
+        let (mut script, mut ignore_failure) = (None, false);
+        for (key, value) in members {
+            match key.as_str() {
+                "script" => script = Some(Script::parse(value)?),
+                "ignore_failure" => ignore_failure = json::boolean(value)?,
+                other => return Err(json::unknown_key(other, value)),
+            }
+        }
+        let script = script
+            .ok_or_else(|| RequestError::parsing(format!("script field [{name}] requires a [script]")))?;
+        Ok(ScriptField { name: name.to_owned(), script, ignore_failure })
+    }
+}

@@ -1,0 +1,142 @@
+//! A script bound to a shard, and opened on a segment.
+
+use std::sync::Arc;
+
+use limber_segment::{DocId, Segment};
+use serde_json::{Map, Value as Json};
+
+use super::block::Block;
+use super::error::ScriptError;
+use super::fields::BoundFields;
+use super::run::Run;
+use super::spec::Script;
+use super::tree::{Compiled, ScriptContext};
+use super::value::Value;
+use crate::context::ShardSnapshot;
+use crate::error::{Error, Result};
+
+/// A script with its parameters on one shard.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundScript {
+    script: Arc<Compiled>,
+    params: Map<String, Json>,
+    fields: BoundFields,
+}
+
+impl BoundScript {
+    pub fn bind(script: &Script, context: ScriptContext, shard: &ShardSnapshot) -> Result<BoundScript> {
+        let compiled = shard.scripts.compile(script, context)?;
+        let fields = BoundFields::bind(&compiled.fields, shard);
+        Ok(BoundScript { script: compiled, params: script.params.clone(), fields })
+    }
+
+    pub fn uses_score(&self) -> bool {
+        self.script.uses_score
+    }
+
+    pub fn source(&self) -> &str {
+        &self.script.source
+    }
+
+    pub fn language(&self) -> &'static str {
+        self.script.language
+    }
+
+    pub fn params(&self) -> &Map<String, Json> {
+        &self.params
+    }
+
+    pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<OpenScript<'a>> {
+        let run = Run::new(&self.script, &self.params).on_segment(&self.fields, segment)?;
+        Ok(OpenScript { script: &self.script, run })
+    }
+}
+
+/// A script on one segment.
+pub(crate) struct OpenScript<'a> {
+    script: &'a Compiled,
+    run: Run<'a>,
+}
+
+impl OpenScript<'_> {
+    fn failed(&self, error: ScriptError) -> Error {
+        Error::Request(error.to_request_error("runtime", &self.script.source, self.script.language))
+    }
+
+    /// The script's number for each of `docs`, which ascend. `scores` is empty where the script asks for none.
+    pub fn numbers(&mut self, docs: &[DocId], scores: &[f32], out: &mut Vec<f64>) -> Result<()> {
+        out.clear();
+        self.run.begin(docs);
+        if let Some(numbers) = (Block { run: &mut self.run, scores }).numbers(self.script, docs.len()) {
+            *out = numbers;
+            return Ok(());
+        }
+        self.each(docs.len(), scores, |value| {
+            out.push(value.f64());
+            Ok(())
+        })
+    }
+
+    /// The script's answer for each of `docs`, which ascend.
+    pub fn flags(&mut self, docs: &[DocId], out: &mut Vec<bool>) -> Result<()> {
+        out.clear();
+        self.run.begin(docs);
+        if let Some(flags) = (Block { run: &mut self.run, scores: &[] }).flags(self.script, docs.len()) {
+            *out = flags;
+            return Ok(());
+        }
+        self.each(docs.len(), &[], |value| {
+            out.push(matches!(value, Value::Bool(true)));
+            Ok(())
+        })
+    }
+
+    /// The script's value for each of `docs`, which ascend; lists for fields.
+    pub fn values(
+        &mut self,
+        docs: &[DocId],
+        scores: &[f32],
+        found: impl FnMut(Value) -> Result<()>,
+    ) -> Result<()> {
+        self.run.begin(docs);
+        self.each(docs.len(), scores, found)
+    }
+
+    fn each(
+        &mut self,
+        count: usize,
+        scores: &[f32],
+        mut found: impl FnMut(Value) -> Result<()>,
+    ) -> Result<()> {
+        for at in 0..count {
+            self.run.score = f64::from(scores.get(at).copied().unwrap_or(0.0));
+            let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
+            match outcome {
+                Ok(value) => found(value)?,
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a script that changes `ctx`, and gives what it made of it: `_update`.
+///
+/// # Errors
+/// `script_exception` and what else compiling or running a script meets.
+pub fn run_on_context(
+    scripts: &super::Scripts,
+    script: &Script,
+    context: ScriptContext,
+    ctx: &Json,
+) -> std::result::Result<Json, limber_mapping::RequestError> {
+    let compiled = scripts.compile(script, context)?;
+    let failed = |error: ScriptError| error.to_request_error("runtime", &compiled.source, compiled.language);
+    let mut run = Run::new(&compiled, &script.params);
+    run.ctx = Value::from_json(ctx);
+    run.run(0).map_err(failed)?;
+    run.ctx.to_json(CONTEXT_DEPTH_MAX).map_err(|(kind, reason)| failed(ScriptError::new(0, kind, reason)))
+}
+
+/// Nesting of what a script leaves in `ctx`.
+const CONTEXT_DEPTH_MAX: u32 = 200;

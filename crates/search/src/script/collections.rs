@@ -1,0 +1,350 @@
+//! Methods of lists, maps and sets, and of streams, which are lists that were computed at once.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::error::ScriptError;
+use super::run::{Outcome, Run};
+use super::tree::Binary;
+use super::value::{MapValue, Value};
+
+/// What `collect` makes of a stream: the texts that [`super::statics`] hands out for `Collectors`.
+pub(super) const TO_LIST: &str = "java.util.stream.Collectors.toList";
+pub(super) const TO_SET: &str = "java.util.stream.Collectors.toSet";
+pub(super) const JOINING: &str = "java.util.stream.Collectors.joining";
+
+impl<'a> Run<'a> {
+    fn passes(&mut self, lambda: &Value, item: &Value, at: u32) -> Outcome<bool> {
+        Ok(matches!(self.lambda(lambda, std::slice::from_ref(item), at)?, Value::Bool(true)))
+    }
+
+    /// `None`: there is no such method.
+    pub(super) fn list_method(
+        &mut self,
+        target: &Value,
+        name: &str,
+        arguments: &[Value],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        let Value::List(list) = target else { return Ok(None) };
+        let bounds = |index: &Value, length: usize| {
+            usize::try_from(index.i64()).ok().filter(|index| *index < length).ok_or_else(|| {
+                ScriptError::new(
+                    at,
+                    "index_out_of_bounds_exception",
+                    format!("Index {} out of bounds for length {length}", index.text()),
+                )
+            })
+        };
+        Ok(Some(match (name, arguments) {
+            ("size" | "getLength", []) => Value::Int(list.borrow().len() as i32),
+            ("count", []) => Value::Long(list.borrow().len() as i64),
+            ("isEmpty", []) => Value::Bool(list.borrow().is_empty()),
+            ("get", [index]) => {
+                let items = list.borrow();
+                items[bounds(index, items.len())?].clone()
+            }
+            ("add", [item]) => {
+                self.grow(16, at)?;
+                list.borrow_mut().push(item.clone());
+                Value::Bool(true)
+            }
+            ("add", [index, item]) => {
+                self.grow(16, at)?;
+                let length = list.borrow().len();
+                let index = bounds(index, length + 1)?;
+                list.borrow_mut().insert(index, item.clone());
+                Value::Null
+            }
+            ("addAll", [more]) => {
+                let more = self.items(more, at)?;
+                self.grow(16 * more.len(), at)?;
+                let is_changed = !more.is_empty();
+                list.borrow_mut().extend(more);
+                Value::Bool(is_changed)
+            }
+            ("set", [index, item]) => {
+                let index = bounds(index, list.borrow().len())?;
+                std::mem::replace(&mut list.borrow_mut()[index], item.clone())
+            }
+            ("remove", [index @ Value::Int(_)]) => {
+                let index = bounds(index, list.borrow().len())?;
+                list.borrow_mut().remove(index)
+            }
+            ("remove", [item]) => {
+                let found = list.borrow().iter().position(|known| known.equals(item));
+                if let Some(found) = found {
+                    list.borrow_mut().remove(found);
+                }
+                Value::Bool(found.is_some())
+            }
+            ("removeAll", [others]) => {
+                let others = self.items(others, at)?;
+                let before = list.borrow().len();
+                list.borrow_mut().retain(|item| !others.iter().any(|other| other.equals(item)));
+                Value::Bool(list.borrow().len() != before)
+            }
+            ("removeIf", [lambda]) => {
+                let mut kept = Vec::new();
+                let items = list.borrow().clone();
+                let before = items.len();
+                for item in items {
+                    if !self.passes(lambda, &item, at)? {
+                        kept.push(item);
+                    }
+                }
+                let is_changed = kept.len() != before;
+                *list.borrow_mut() = kept;
+                Value::Bool(is_changed)
+            }
+            ("clear", []) => {
+                list.borrow_mut().clear();
+                Value::Null
+            }
+            ("contains", [item]) => Value::Bool(list.borrow().iter().any(|known| known.equals(item))),
+            ("indexOf", [item]) => {
+                let found = list.borrow().iter().position(|known| known.equals(item));
+                Value::Int(found.map_or(-1, |found| found as i32))
+            }
+            ("lastIndexOf", [item]) => {
+                let found = list.borrow().iter().rposition(|known| known.equals(item));
+                Value::Int(found.map_or(-1, |found| found as i32))
+            }
+            ("subList", [start, end]) => {
+                let items = list.borrow();
+                let end = bounds(end, items.len() + 1)?;
+                let start = bounds(start, end + 1)?;
+                Value::list(items[start..end].to_vec())
+            }
+            ("sort", [order]) => {
+                let mut items = list.borrow().clone();
+                self.sorted(&mut items, Some(order), at)?;
+                *list.borrow_mut() = items;
+                Value::Null
+            }
+            ("join", [separator]) => {
+                let texts: Vec<String> = list.borrow().iter().map(Value::text).collect();
+                Value::str(texts.join(&separator.text()))
+            }
+            ("forEach", [lambda]) => {
+                let items = list.borrow().clone();
+                for item in items {
+                    self.lambda(lambda, &[item], at)?;
+                }
+                Value::Null
+            }
+            _ => return self.stream_method(list, name, arguments, at),
+        }))
+    }
+
+    fn stream_method(
+        &mut self,
+        list: &Rc<RefCell<Vec<Value>>>,
+        name: &str,
+        arguments: &[Value],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        let items = list.borrow().clone();
+        self.grow(16 * items.len(), at)?;
+        Ok(Some(match (name, arguments) {
+            ("stream" | "boxed" | "toArray" | "parallelStream", []) => Value::list(items),
+            ("map" | "mapToObj" | "mapToLong" | "mapToInt" | "mapToDouble", [lambda]) => {
+                let mut mapped = Vec::with_capacity(items.len());
+                for item in items {
+                    let item = self.lambda(lambda, &[item], at)?;
+                    mapped.push(match name {
+                        "mapToLong" => Value::Long(item.i64()),
+                        "mapToInt" => Value::Int(item.i64() as i32),
+                        "mapToDouble" => Value::Double(item.f64()),
+                        _ => item,
+                    });
+                }
+                Value::list(mapped)
+            }
+            ("filter" | "findAll", [lambda]) => {
+                let mut kept = Vec::new();
+                for item in items {
+                    if self.passes(lambda, &item, at)? {
+                        kept.push(item);
+                    }
+                }
+                Value::list(kept)
+            }
+            ("anyMatch" | "any", [lambda]) => {
+                for item in items {
+                    if self.passes(lambda, &item, at)? {
+                        return Ok(Some(Value::Bool(true)));
+                    }
+                }
+                Value::Bool(false)
+            }
+            ("allMatch" | "every", [lambda]) => {
+                for item in items {
+                    if !self.passes(lambda, &item, at)? {
+                        return Ok(Some(Value::Bool(false)));
+                    }
+                }
+                Value::Bool(true)
+            }
+            ("find", [lambda]) => {
+                for item in items {
+                    if self.passes(lambda, &item, at)? {
+                        return Ok(Some(item));
+                    }
+                }
+                Value::Null
+            }
+            ("collect", [Value::Str(collector)]) => match collector.as_ref() {
+                TO_LIST => Value::list(items),
+                TO_SET => {
+                    let mut set = MapValue { is_hashed: true, ..MapValue::default() };
+                    for item in items {
+                        set.put(item, Value::Null);
+                    }
+                    Value::Set(Rc::new(RefCell::new(set)))
+                }
+                other => match other.strip_prefix(JOINING) {
+                    Some(separator) => {
+                        let texts: Vec<String> = items.iter().map(Value::text).collect();
+                        Value::str(texts.join(separator))
+                    }
+                    None => return Ok(None),
+                },
+            },
+            ("collect", [lambda]) => {
+                let mut mapped = Vec::with_capacity(items.len());
+                for item in items {
+                    mapped.push(self.lambda(lambda, &[item], at)?);
+                }
+                Value::list(mapped)
+            }
+            ("sum", []) => {
+                let mut sum = match items.first() {
+                    Some(Value::Double(_) | Value::Float(_)) => Value::Double(0.0),
+                    _ => Value::Int(0),
+                };
+                for item in &items {
+                    sum = self.binary(Binary::Add, &sum, item, at)?;
+                }
+                sum
+            }
+            ("distinct", []) => {
+                let mut kept: Vec<Value> = Vec::new();
+                for item in items {
+                    if !kept.iter().any(|known| known.equals(&item)) {
+                        kept.push(item);
+                    }
+                }
+                Value::list(kept)
+            }
+            ("sorted", order) if order.len() <= 1 => {
+                let mut sorted = items;
+                self.sorted(&mut sorted, order.first(), at)?;
+                Value::list(sorted)
+            }
+            ("limit", [count]) => {
+                let count = usize::try_from(count.i64()).unwrap_or(0);
+                Value::list(items.into_iter().take(count).collect())
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// `None`: there is no such method.
+    pub(super) fn map_method(
+        &mut self,
+        target: &Value,
+        name: &str,
+        arguments: &[Value],
+        at: u32,
+    ) -> Outcome<Option<Value>> {
+        let (Value::Map(map) | Value::Set(map)) = target else { return Ok(None) };
+        let is_set = matches!(target, Value::Set(_));
+        let or_null = |value: Option<Value>| value.unwrap_or(Value::Null);
+        Ok(Some(match (name, arguments) {
+            ("size", []) => Value::Int(map.borrow().entries.len() as i32),
+            ("isEmpty", []) => Value::Bool(map.borrow().entries.is_empty()),
+            ("clear", []) => {
+                map.borrow_mut().entries.clear();
+                Value::Null
+            }
+            ("add", [item]) if is_set => {
+                self.grow(32, at)?;
+                Value::Bool(map.borrow_mut().put(item.clone(), Value::Null).is_none())
+            }
+            ("contains", [item]) if is_set => Value::Bool(map.borrow().get(item).is_some()),
+            ("remove", [item]) if is_set => Value::Bool(map.borrow_mut().remove(item).is_some()),
+            ("addAll", [more]) if is_set => {
+                let more = self.items(more, at)?;
+                self.grow(32 * more.len(), at)?;
+                for item in more {
+                    map.borrow_mut().put(item, Value::Null);
+                }
+                Value::Bool(true)
+            }
+            _ if is_set => {
+                let list = Value::list(self.items(target, at)?);
+                return self.list_method(&list, name, arguments, at);
+            }
+            ("get", [key]) => or_null(map.borrow().get(key).cloned()),
+            ("getOrDefault", [key, default]) => {
+                map.borrow().get(key).cloned().unwrap_or_else(|| default.clone())
+            }
+            ("containsKey", [key]) => Value::Bool(map.borrow().get(key).is_some()),
+            ("containsValue", [value]) => {
+                Value::Bool(map.borrow().entries.iter().any(|(_, known)| known.equals(value)))
+            }
+            ("put", [key, value]) => {
+                self.grow(32, at)?;
+                or_null(map.borrow_mut().put(key.clone(), value.clone()))
+            }
+            ("putIfAbsent", [key, value]) => {
+                self.grow(32, at)?;
+                let known = map.borrow().get(key).cloned();
+                if known.is_none() {
+                    map.borrow_mut().put(key.clone(), value.clone());
+                }
+                or_null(known)
+            }
+            ("putAll", [Value::Map(more)]) => {
+                let more = more.borrow().entries.clone();
+                self.grow(32 * more.len(), at)?;
+                for (key, value) in more {
+                    map.borrow_mut().put(key, value);
+                }
+                Value::Null
+            }
+            ("remove", [key]) => or_null(map.borrow_mut().remove(key)),
+            ("computeIfAbsent", [key, lambda]) => {
+                if let Some(known) = map.borrow().get(key).cloned() {
+                    return Ok(Some(known));
+                }
+                let value = self.lambda(lambda, std::slice::from_ref(key), at)?;
+                map.borrow_mut().put(key.clone(), value.clone());
+                value
+            }
+            ("keySet", []) => Value::list(map.borrow().walk().into_iter().map(|(key, _)| key).collect()),
+            ("values", []) => Value::list(map.borrow().walk().into_iter().map(|(_, value)| value).collect()),
+            ("entrySet", []) => {
+                let entry = |(key, value): (Value, Value)| {
+                    Value::map(vec![(Value::str(ENTRY_KEY), key), (Value::str(ENTRY_VALUE), value)], false)
+                };
+                Value::list(map.borrow().walk().into_iter().map(entry).collect())
+            }
+            ("getKey", []) => or_null(map.borrow().get(&Value::str(ENTRY_KEY)).cloned()),
+            ("getValue", []) => or_null(map.borrow().get(&Value::str(ENTRY_VALUE)).cloned()),
+            ("forEach", [lambda]) => {
+                let entries = map.borrow().walk();
+                for (key, value) in entries {
+                    self.lambda(lambda, &[key, value], at)?;
+                }
+                Value::Null
+            }
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// An entry of a map is a map of two.
+const ENTRY_KEY: &str = "key";
+const ENTRY_VALUE: &str = "value";

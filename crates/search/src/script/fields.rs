@@ -1,0 +1,200 @@
+//! Doc values for scripts: "what are the values of this field in this document?" Columns are read for a batch of documents at once.
+
+use std::sync::Arc;
+
+use limber_mapping::geo::GeoPoint;
+use limber_mapping::{Field, FieldType, Mapping, Representation, RequestError};
+use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
+use limber_segment::terms::TermDictionary;
+use limber_segment::{DocId, Segment};
+
+use super::value::{DateValue, Value};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+
+/// A script's fields on a shard, in the order of the script.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundFields {
+    pub fields: Vec<BoundField>,
+    mapping: Arc<Mapping>,
+    index: String,
+    shard: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct BoundField {
+    pub name: Arc<str>,
+    /// `None`: not mapped.
+    pub field: Option<Arc<Field>>,
+    /// Why the field has no doc values.
+    pub refused: Option<RequestError>,
+}
+
+impl BoundFields {
+    pub fn bind(names: &[Arc<str>], shard: &ShardSnapshot) -> BoundFields {
+        let bind = |name: &Arc<str>| {
+            let field = shard.mapping.field(name).cloned();
+            let refused = match &field {
+                Some(field) => match crate::collect::check_column(field, shard) {
+                    Err(error) => Some(error.to_request_error()),
+                    Ok(()) => None,
+                },
+                None => None,
+            };
+            BoundField { name: name.clone(), field, refused }
+        };
+        BoundFields {
+            fields: names.iter().map(bind).collect(),
+            mapping: shard.mapping.clone(),
+            index: shard.index.name.clone(),
+            shard: shard.shard,
+        }
+    }
+
+    pub fn is_mapped(&self, name: &str) -> bool {
+        self.mapping.field(name).is_some()
+    }
+
+    /// Name of the index and number of the shard.
+    pub fn shard(&self) -> (&str, u32) {
+        (&self.index, self.shard)
+    }
+}
+
+/// One field's values of a batch of documents.
+pub(crate) struct FieldReader<'a> {
+    pub field: Option<&'a Field>,
+    numbers: Option<NumberColumn<'a>>,
+    ordinals: Option<OrdinalColumn<'a>>,
+    terms: Option<&'a TermDictionary>,
+    batch: Batch<i64>,
+    ordinal_batch: Batch<u32>,
+    /// The values of the batch's document `i` are those from `starts[i]` to `starts[i + 1]`; empty: one each.
+    starts: Vec<u32>,
+    term: Vec<u8>,
+    is_loaded: bool,
+}
+
+impl<'a> FieldReader<'a> {
+    pub fn open(bound: &'a BoundField, segment: &'a Segment) -> Result<FieldReader<'a>> {
+        let mut reader = FieldReader {
+            field: bound.field.as_deref(),
+            numbers: None,
+            ordinals: None,
+            terms: None,
+            batch: Batch::default(),
+            ordinal_batch: Batch::default(),
+            starts: Vec::new(),
+            term: Vec::new(),
+            is_loaded: false,
+        };
+        if let (Some(field), None) = (&bound.field, &bound.refused) {
+            if field.representation() == Representation::Number {
+                reader.numbers = segment.numbers(&field.path)?;
+            } else {
+                reader.ordinals = segment.ordinals(&field.path)?;
+                reader.terms = segment.terms(&field.path)?;
+            }
+        }
+        Ok(reader)
+    }
+
+    /// Forgets the values of the documents before.
+    pub fn unload(&mut self) {
+        self.is_loaded = false;
+    }
+
+    /// Reads the values of `docs`, which ascend.
+    pub fn load(&mut self, docs: &[DocId]) -> Result<()> {
+        if self.is_loaded {
+            return Ok(());
+        }
+        self.is_loaded = true;
+        self.starts.clear();
+        let positions = match (&self.numbers, &self.ordinals) {
+            (Some(column), _) => {
+                column.gather(docs, &mut self.batch)?;
+                if self.batch.is_aligned() {
+                    return Ok(());
+                }
+                &self.batch.positions
+            }
+            (None, Some(column)) => {
+                column.gather(docs, &mut self.ordinal_batch)?;
+                if self.ordinal_batch.is_aligned() {
+                    return Ok(());
+                }
+                &self.ordinal_batch.positions
+            }
+            (None, None) => {
+                self.starts.resize(docs.len() + 1, 0);
+                return Ok(());
+            }
+        };
+        let mut next = 0;
+        self.starts.push(0);
+        for position in 0..docs.len() as u32 {
+            while positions.get(next) == Some(&position) {
+                next += 1;
+            }
+            self.starts.push(next as u32);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn range(&self, at: usize) -> (usize, usize) {
+        match self.starts.is_empty() {
+            true => (at, at + 1),
+            false => (self.starts[at] as usize, self.starts[at + 1] as usize),
+        }
+    }
+
+    /// Values of the batch's document `at`.
+    #[inline]
+    pub fn count(&self, at: usize) -> usize {
+        let (start, end) = self.range(at);
+        end - start
+    }
+
+    /// Stored numbers of the batch's document `at`, ascending.
+    #[inline]
+    pub fn stored(&self, at: usize) -> &[i64] {
+        let (start, end) = self.range(at);
+        self.batch.values.get(start..end).unwrap_or_default()
+    }
+
+    /// Stored numbers of all documents of the batch where each has exactly one.
+    pub fn aligned(&self) -> Option<&[i64]> {
+        (self.numbers.is_some() && self.starts.is_empty()).then_some(self.batch.values.as_slice())
+    }
+
+    pub fn is_numeric(&self) -> bool {
+        self.field.is_some_and(|field| field.representation() == Representation::Number)
+    }
+
+    /// Value `nth` of the batch's document `at`, which has it.
+    pub fn value(&mut self, at: usize, nth: usize) -> Result<Value> {
+        let (start, _) = self.range(at);
+        let Some(field) = self.field else { return Ok(Value::Null) };
+        if self.numbers.is_some() {
+            return Ok(number(field, self.batch.values[start + nth]));
+        }
+        let Some(terms) = self.terms else { return Ok(Value::Null) };
+        terms.term(u64::from(self.ordinal_batch.values[start + nth]), &mut self.term)?;
+        Ok(Value::str(field.decode_term(&self.term)))
+    }
+}
+
+/// A stored number as the script's value: whole numbers are `long`, all others `double`.
+fn number(field: &Field, stored: i64) -> Value {
+    match field.kind {
+        FieldType::Boolean => Value::Bool(stored != 0),
+        FieldType::Date { .. } => Value::Date(DateValue::utc(stored)),
+        FieldType::GeoPoint => Value::Point(GeoPoint::decode(stored)),
+        FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. } => {
+            Value::Double(field.decode_f64(stored))
+        }
+        _ => Value::Long(stored),
+    }
+}

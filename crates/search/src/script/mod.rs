@@ -1,0 +1,42 @@
+//! Scripts: "what does this piece of code make of a document?"
+//!
+//! Two languages, `painless` ([`parser`]) and `expression`, become one typed form ([`tree::Compiled`]), compiled once and kept by
+//! [`Scripts`]. Bound to a shard and opened on a segment ([`BoundScript`]), numeric expressions run over whole blocks of documents
+//! ([`block`]), everything else document by document ([`run`]).
+//!
+//! **Invariant**: a script can neither reach anything outside of its document and parameters, nor run on without end: its source,
+//! nesting, loops, recursion, memory and time are limited.
+
+mod error;
+mod lexer;
+mod tree;
+mod types;
+
+mod expression;
+mod parse_expr;
+mod parser;
+
+mod collections;
+mod dates;
+mod fields;
+mod methods;
+mod score_functions;
+mod statics;
+mod strings;
+mod value;
+
+mod block;
+mod bound;
+mod run;
+
+mod compiler;
+mod spec;
+
+#[cfg(test)]
+mod tests;
+
+pub use bound::run_on_context;
+pub(crate) use bound::{BoundScript, OpenScript};
+pub use compiler::{ScriptLimits, Scripts};
+pub use spec::{Script, StoredScript};
+pub use tree::ScriptContext;

@@ -1,0 +1,115 @@
+//! Functions that score scripts may call by name alone, and `field(...)`.
+//!
+//! Source: Elasticsearch's `ScoreScriptUtils`.
+
+use limber_mapping::date::Zone;
+use limber_mapping::geo::{self, GeoPoint};
+
+use super::error::ScriptError;
+use super::run::{Outcome, Run};
+use super::value::Value;
+use crate::geo::{ArcFrom, Unit, parse_distance};
+use crate::query::{Curve, DecayShape};
+
+pub(super) fn call(run: &mut Run<'_>, name: &str, arguments: &[Value], at: u32) -> Outcome<Value> {
+    Ok(match (name, arguments) {
+        ("field", [Value::Field(field)]) => Value::FieldAccess(*field),
+        ("$", [Value::Field(field), default]) => {
+            if run.field_is_mapped(*field) && run.field_size(*field, at)? > 0 {
+                run.field_value(*field, 0, at)?
+            } else {
+                default.clone()
+            }
+        }
+        ("saturation", [value, k]) => Value::Double(value.f64() / (k.f64() + value.f64())),
+        ("sigmoid", [value, k, exponent]) => {
+            let raised = value.f64().powf(exponent.f64());
+            Value::Double(raised / (k.f64().powf(exponent.f64()) + raised))
+        }
+        ("randomScore", [seed, Value::Field(field)]) => {
+            let first = run.field_value(*field, 0, at)?;
+            let seed = seed.i64() as i32;
+            let (index, shard) = run.shard();
+            Value::Double(crate::query::random_of(first.text().as_bytes(), seed, index, shard))
+        }
+        (decay, [_, _, _, _, value]) if decay.starts_with("decay") => {
+            let decay = Decay::new(decay, &arguments[..4], at)?;
+            Value::Double(decay.of(value))
+        }
+        _ => return Err(ScriptError::argument(at, format!("Unknown call [{name}]"))),
+    })
+}
+
+/// A decay function with its parameters read.
+pub(super) struct Decay {
+    curve: Curve,
+    origin: Origin,
+    offset: f64,
+}
+
+enum Origin {
+    Number(f64),
+    Point(ArcFrom),
+}
+
+impl Decay {
+    /// `name` such as `decayGeoGauss`; origin, scale, offset, decay.
+    pub fn new(name: &str, parameters: &[Value], at: u32) -> Outcome<Decay> {
+        let shape = match name {
+            _ if name.ends_with("Gauss") => DecayShape::Gauss,
+            _ if name.ends_with("Exp") => DecayShape::Exp,
+            _ => DecayShape::Linear,
+        };
+        let [origin, scale, offset, decay] = parameters else {
+            return Err(ScriptError::argument(at, format!("[{name}] takes five arguments")));
+        };
+        let refused = |error: limber_mapping::RequestError| ScriptError::new(at, error.kind, error.reason);
+        let (origin, scale, offset) = if name.starts_with("decayGeo") {
+            let options = geo::ReadOptions { ignore_z: true, bring_back: false };
+            let point = geo::read(&origin.text().into(), "origin", options).map_err(refused)?;
+            let metres = |value: &Value| parse_distance(&value.text(), Unit::METERS).map_err(refused);
+            (Origin::Point(ArcFrom::new(point.latitude, point.longitude)), metres(scale)?, metres(offset)?)
+        } else if name.starts_with("decayDate") {
+            let millis = |value: &Value| {
+                crate::json::time_millis(&value.text(), "decay")
+                    .map(|millis| millis.map_or(-1.0, |millis| millis as f64))
+                    .map_err(refused)
+            };
+            let format = crate::dates::default_format();
+            let origin = format.parse_with_math(&origin.text(), 0, false, &Zone::Utc).map_err(refused)?;
+            (Origin::Number(origin as f64), millis(scale)?, millis(offset)?)
+        } else {
+            (Origin::Number(origin.f64()), scale.f64(), offset.f64())
+        };
+        Ok(Decay { curve: Curve::new(shape, scale, decay.f64()), origin, offset })
+    }
+
+    pub fn of(&self, value: &Value) -> f64 {
+        match value {
+            Value::Point(point) => self.of_point(*point),
+            Value::Date(date) => self.of_number(date.millis as f64),
+            other => self.of_number(other.f64()),
+        }
+    }
+
+    #[inline]
+    pub fn of_point(&self, point: GeoPoint) -> f64 {
+        match self.origin {
+            Origin::Point(origin) => self.at(origin.meters(point.latitude, point.longitude)),
+            Origin::Number(_) => self.at(0.0),
+        }
+    }
+
+    #[inline]
+    pub fn of_number(&self, number: f64) -> f64 {
+        match self.origin {
+            Origin::Number(origin) => self.at((number - origin).abs()),
+            Origin::Point(_) => self.at(0.0),
+        }
+    }
+
+    #[inline]
+    fn at(&self, distance: f64) -> f64 {
+        self.curve.at((distance - self.offset).max(0.0))
+    }
+}

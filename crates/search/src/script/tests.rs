@@ -1,0 +1,167 @@
+//! What scripts may not do, and what the languages give without documents. Answers over documents are in `tests/scores.rs`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value as Json, json};
+
+use super::compiler::{ScriptLimits, Scripts};
+use super::run::Run;
+use super::spec::Script;
+use super::tree::ScriptContext;
+use super::{StoredScript, run_on_context};
+
+fn painless(source: &str) -> Result<Json, RequestError> {
+    run("painless", source, &json!({}))
+}
+
+fn run(language: &str, source: &str, params: &Json) -> Result<Json, RequestError> {
+    let scripts = Scripts::default();
+    let script = Script::parse(&json!({"lang": language, "source": source, "params": params}))?;
+    let compiled = scripts.compile(&script, ScriptContext::Field)?;
+    let mut run = Run::new(&compiled, &script.params);
+    match run.run(0) {
+        Ok(value) => Ok(value.to_json(20).expect("flat")),
+        Err(error) => Err(error.to_request_error("runtime", source, "painless")),
+    }
+}
+
+fn cause(source: &str) -> String {
+    let error = painless(source).expect_err(source);
+    let cause = error.caused_by.expect("a script's error has a cause");
+    format!("{}: {}", cause.kind, cause.reason)
+}
+
+#[test]
+fn loops_recursion_and_growth_are_limited() {
+    for (source, expected) in [
+        ("int i = 0; while (i >= 0) { i = 1 } i", "The maximum number of statements"),
+        ("for (;;) { if (false) break; }", "The maximum number of statements"),
+        ("def f(int x) { return f(x + 1) } f(1)", "stack_overflow_error"),
+        ("def l = []; while (l.size() >= 0) { l.addAll([1, 2, 3, 4, 5, 6, 7, 8]); l.addAll(l) } l", "memory"),
+        ("String s = 'abcdefgh'; while (s.length() > 0) { s += s } s", "memory"),
+        ("def a = new int[2147483647]; a.length", "memory"),
+    ] {
+        assert!(cause(source).contains(expected), "{source}: {}", cause(source));
+    }
+}
+
+#[test]
+fn deep_and_long_sources_are_refused() {
+    for source in [
+        format!("{}1{}", "(".repeat(5000), ")".repeat(5000)),
+        format!("{}1", "-".repeat(5000).replace("--", "- -")),
+        format!("{}1{}", "[".repeat(5000), "]".repeat(5000)),
+        format!("{}{}", "if (true) {".repeat(5000), "}".repeat(5000)),
+        format!("1{}", "+1".repeat(5000)),
+        format!("'a'{}", ".trim()".repeat(5000)),
+        format!("1{}", "?:1".repeat(5000)),
+        format!("true{}", "?true:true".repeat(5000)),
+        "x".repeat(70_000),
+    ] {
+        assert!(painless(&source).is_err(), "{}", &source[..20]);
+        assert!(run("expression", &source, &json!({})).is_err(), "{}", &source[..20]);
+    }
+}
+
+#[test]
+fn a_limit_cannot_be_caught() {
+    let source = "try { int i = 0; while (i == 0) { i = 0 } } catch (Exception e) { return 1 }";
+    assert!(cause(source).starts_with("painless_error"), "{}", cause(source));
+}
+
+#[test]
+fn errors_show_the_place() {
+    let error = painless("int a = 1; foo").expect_err("no such name").to_json();
+    assert_eq!(error["type"], "script_exception");
+    assert_eq!(error["reason"], "compile error");
+    assert_eq!(error["script_stack"], json!(["int a = 1; foo", "           ^---- HERE"]));
+    assert_eq!(error["position"], json!({"offset": 11, "start": 0, "end": 14}));
+    assert_eq!(error["script"], "int a = 1; foo");
+    assert_eq!(error["lang"], "painless");
+    assert_eq!(error["caused_by"]["reason"], "cannot resolve symbol [foo]");
+}
+
+#[test]
+fn expressions_count_in_double() {
+    for (source, expected) in [
+        ("1 + 2 * 3", 7.0),
+        ("7 / 2", 3.5),
+        ("1 < 2", 1.0),
+        ("2 < 1", 0.0),
+        ("!0 + !5", 1.0),
+        ("1 < 2 && 3 < 2 || 1 == 1", 1.0),
+        ("1 < 2 ? 10 : 20", 10.0),
+        ("0 ? 10 : 20", 20.0),
+        ("abs(ln(abs(-1) + 1) + 4)", 2.0f64.ln() + 4.0),
+        ("max(1, 2, 3) + min(4, 5)", 7.0),
+        ("pow(2, 10) % 1000", 24.0),
+        ("5 & 3", 1.0),
+        ("1 << 4", 16.0),
+        ("~0", -1.0),
+        ("a * 2", 5.0),
+        ("1.5e2", 150.0),
+    ] {
+        let found = run("expression", source, &json!({"a": 2.5})).expect(source);
+        assert_eq!(found, json!(expected), "{source}");
+    }
+    assert!(run("expression", "int a = 1; a", &json!({})).is_err());
+    assert!(run("expression", "foo(1)", &json!({})).is_err());
+}
+
+#[test]
+fn compilations_are_limited_but_known_scripts_are_not() {
+    let scripts = Scripts::default();
+    scripts.set_limits(ScriptLimits { rate: Some((3, 3600)), ..ScriptLimits::default() });
+    let compile = |source: &str| {
+        scripts.compile(&Script::parse(&json!(source)).expect("a script"), ScriptContext::Field).map(drop)
+    };
+    for source in ["1", "2", "3", "1", "2"] {
+        compile(source).expect("within the limit");
+    }
+    let error = compile("4").expect_err("one too many");
+    assert_eq!((error.status, error.kind), (429, "circuit_breaking_exception"));
+    assert!(error.reason.contains("max: [3/60m]"), "{}", error.reason);
+    compile("3").expect("it is known");
+    assert_eq!(scripts.statistics(), (3, 0, 1));
+}
+
+#[test]
+fn the_cache_lets_go_of_what_was_not_used() {
+    let scripts = Scripts::default();
+    scripts.set_limits(ScriptLimits { cache_size: 2, ..ScriptLimits::default() });
+    for source in ["1", "2", "1", "3", "1"] {
+        let script = Script::parse(&json!(source)).expect("a script");
+        scripts.compile(&script, ScriptContext::Field).expect("compiles");
+    }
+    assert_eq!(scripts.statistics(), (3, 1, 0));
+}
+
+#[test]
+fn stored_scripts_are_found_by_id() {
+    let scripts = Scripts::default();
+    let stored = StoredScript::parse(&json!({"script": {"lang": "painless", "source": "1 + 1"}}));
+    scripts.set_stored([("s".to_owned(), stored.expect("sound"))].into());
+    let compile = |id: &str| {
+        scripts.compile(&Script::parse(&json!({"id": id})).expect("a script"), ScriptContext::Field)
+    };
+    assert!(compile("s").is_ok());
+    assert_eq!(compile("t").expect_err("unknown").kind, "resource_not_found_exception");
+}
+
+#[test]
+fn an_update_changes_the_source() {
+    let scripts = Scripts::default();
+    let update = |source: &str| {
+        let script = Script {
+            params: Map::from_iter([("by".to_owned(), json!(4))]),
+            ..Script::parse(&json!(source)).expect("a script")
+        };
+        let ctx = json!({"op": "index", "_source": {"n": 1, "tags": ["a"], "o": {"x": 1.0}}});
+        run_on_context(&scripts, &script, ScriptContext::Update, &ctx)
+    };
+    let changed = update("ctx._source.n += params.by; ctx._source.tags.add('b'); ctx._source.o.remove('x')");
+    assert_eq!(changed.expect("runs")["_source"], json!({"n": 5, "tags": ["a", "b"], "o": {}}));
+    let changed = update("if (ctx._source.n == 1) { ctx.op = 'delete' } else { ctx.op = 'none' }");
+    assert_eq!(changed.expect("runs")["op"], "delete");
+    assert!(update("ctx._source.self = ctx._source").is_err(), "a map in itself");
+    assert!(update("doc['n'].value").is_err(), "no documents here");
+}

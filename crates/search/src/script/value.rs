@@ -1,0 +1,648 @@
+//! Values of a running script: Java's numbers, texts, collections and dates, and what operators make of them.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use limber_mapping::date::{Civil, Zone};
+use limber_mapping::geo::GeoPoint;
+use limber_mapping::number::{java_double, java_float};
+use serde_json::{Map as JsonMap, Value as Json};
+
+use super::tree::{Binary, Literal, Type, Unary};
+
+/// Why an operation fails: Elasticsearch's name of the exception, and its text.
+pub(super) type Failure = (&'static str, String);
+
+pub(super) fn argument(reason: impl Into<String>) -> Failure {
+    ("illegal_argument_exception", reason.into())
+}
+
+fn cast_failure(reason: String) -> Failure {
+    ("class_cast_exception", reason)
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Char(u16),
+    Int(i32),
+    Long(i64),
+    Float(f32),
+    Double(f64),
+    Str(Arc<str>),
+    List(Rc<RefCell<Vec<Value>>>),
+    Map(Rc<RefCell<MapValue>>),
+    /// A set is a map of its items.
+    Set(Rc<RefCell<MapValue>>),
+    Date(DateValue),
+    Point(GeoPoint),
+    /// The doc values of a field of the script, by number.
+    Field(u16),
+    /// The same behind `field(...)`.
+    FieldAccess(u16),
+    Doc,
+    Params,
+    Lambda(u16),
+    Text(Rc<RefCell<String>>),
+    /// An exception that was caught or made: class, message.
+    Exception(&'static str, Arc<str>),
+    /// A formatter of dates.
+    Formatter(Arc<limber_mapping::date::DateFormat>),
+}
+
+/// An instant with the zone it is shown in.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DateValue {
+    pub millis: i64,
+    /// `None`: UTC.
+    pub zone: Option<Rc<Zone>>,
+}
+
+impl DateValue {
+    pub fn utc(millis: i64) -> DateValue {
+        DateValue { millis, zone: None }
+    }
+
+    fn offset_seconds(&self) -> i32 {
+        self.zone.as_ref().map_or(0, |zone| zone.offset_seconds_at(self.millis))
+    }
+
+    pub fn civil(&self) -> Civil {
+        Civil::from_millis(self.millis + i64::from(self.offset_seconds()) * 1000)
+    }
+
+    /// As `ZonedDateTime#toString`.
+    pub fn text(&self) -> String {
+        let civil = self.civil();
+        let mut text = format!(
+            "{:04}-{:02}-{:02}T{:02}:{:02}",
+            civil.year, civil.month, civil.day, civil.hour, civil.minute
+        );
+        if civil.second != 0 || civil.millisecond != 0 {
+            text.push_str(&format!(":{:02}", civil.second));
+        }
+        if civil.millisecond != 0 {
+            text.push_str(&format!(".{:03}", civil.millisecond));
+        }
+        let offset = self.offset_seconds();
+        if offset == 0 {
+            text.push('Z');
+        } else {
+            let (sign, offset) = if offset < 0 { ('-', -offset) } else { ('+', offset) };
+            text.push_str(&format!("{sign}{:02}:{:02}", offset / 3600, offset % 3600 / 60));
+            if let Some(Zone::Region(_)) = self.zone.as_deref() {
+                text.push_str(&format!("[{}]", self.zone.as_ref().map(|zone| zone.id()).unwrap_or_default()));
+            }
+        }
+        text
+    }
+}
+
+/// A map in the order it is walked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MapValue {
+    pub entries: Vec<(Value, Value)>,
+    /// Walked as a `java.util.HashMap` walks rather than in the order of insertion.
+    pub is_hashed: bool,
+    /// Walked by key.
+    pub is_sorted: bool,
+}
+
+impl MapValue {
+    pub fn get(&self, key: &Value) -> Option<&Value> {
+        self.entries.iter().find(|(known, _)| known.equals(key)).map(|(_, value)| value)
+    }
+
+    /// The old value.
+    pub fn put(&mut self, key: Value, value: Value) -> Option<Value> {
+        match self.entries.iter_mut().find(|(known, _)| known.equals(&key)) {
+            Some((_, slot)) => Some(std::mem::replace(slot, value)),
+            None => {
+                self.entries.push((key, value));
+                None
+            }
+        }
+    }
+
+    pub fn remove(&mut self, key: &Value) -> Option<Value> {
+        let at = self.entries.iter().position(|(known, _)| known.equals(key))?;
+        Some(self.entries.remove(at).1)
+    }
+
+    /// Entries as Java walks them: by key, by insertion, or by bucket of the hash table.
+    pub fn walk(&self) -> Vec<(Value, Value)> {
+        let mut entries = self.entries.clone();
+        if self.is_sorted {
+            entries.sort_by(|left, right| left.0.compare(&right.0).unwrap_or(Ordering::Equal));
+        } else if self.is_hashed {
+            let mut capacity = 16u32;
+            while entries.len() as u32 > capacity / 4 * 3 {
+                capacity *= 2;
+            }
+            entries.sort_by_key(|(key, _)| {
+                let hash = key.hash() as u32;
+                (hash ^ (hash >> 16)) & (capacity - 1)
+            });
+        }
+        entries
+    }
+}
+
+impl Value {
+    pub fn str(text: impl Into<Arc<str>>) -> Value {
+        Value::Str(text.into())
+    }
+
+    pub fn list(items: Vec<Value>) -> Value {
+        Value::List(Rc::new(RefCell::new(items)))
+    }
+
+    pub fn map(entries: Vec<(Value, Value)>, is_hashed: bool) -> Value {
+        Value::Map(Rc::new(RefCell::new(MapValue { entries, is_hashed, is_sorted: false })))
+    }
+
+    pub fn of(literal: &Literal) -> Value {
+        match literal {
+            Literal::Null => Value::Null,
+            Literal::Bool(flag) => Value::Bool(*flag),
+            Literal::Int(number) => Value::Int(*number),
+            Literal::Long(number) => Value::Long(*number),
+            Literal::Float(number) => Value::Float(*number),
+            Literal::Double(number) => Value::Double(*number),
+            Literal::Str(text) => Value::Str(text.clone()),
+        }
+    }
+
+    /// From JSON, as Jackson reads it: `int` where it fits.
+    pub fn from_json(json: &Json) -> Value {
+        match json {
+            Json::Null => Value::Null,
+            Json::Bool(flag) => Value::Bool(*flag),
+            Json::Number(number) => match number.as_i64() {
+                Some(whole) => match i32::try_from(whole) {
+                    Ok(small) => Value::Int(small),
+                    Err(_) => Value::Long(whole),
+                },
+                None => Value::Double(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Value::str(text.as_str()),
+            Json::Array(items) => Value::list(items.iter().map(Value::from_json).collect()),
+            Json::Object(members) => Value::map(
+                members
+                    .iter()
+                    .map(|(key, value)| (Value::str(key.as_str()), Value::from_json(value)))
+                    .collect(),
+                false,
+            ),
+        }
+    }
+
+    /// To JSON, as a script field shows it. `depth` bounds what a script may have nested; a list that holds itself ends there.
+    pub fn to_json(&self, depth: u32) -> Result<Json, Failure> {
+        if depth == 0 {
+            return Err(argument("Iterable object is self-referencing itself"));
+        }
+        Ok(match self {
+            Value::Null => Json::Null,
+            Value::Bool(flag) => (*flag).into(),
+            Value::Int(number) => (*number).into(),
+            Value::Long(number) => (*number).into(),
+            Value::Float(number) => number_json(f64::from(*number), java_float(*number)),
+            Value::Double(number) => number_json(*number, java_double(*number)),
+            Value::Str(text) => text.as_ref().into(),
+            Value::Text(text) => text.borrow().as_str().into(),
+            Value::List(items) => items
+                .borrow()
+                .iter()
+                .map(|item| item.to_json(depth - 1))
+                .collect::<Result<Vec<_>, _>>()?
+                .into(),
+            Value::Set(set) => {
+                let items = set.borrow().walk();
+                items.iter().map(|(item, _)| item.to_json(depth - 1)).collect::<Result<Vec<_>, _>>()?.into()
+            }
+            Value::Map(map) => {
+                let mut members = JsonMap::new();
+                for (key, value) in map.borrow().walk() {
+                    members.insert(key.text(), value.to_json(depth - 1)?);
+                }
+                members.into()
+            }
+            Value::Date(date) => {
+                let civil = date.civil();
+                let zone = date.text();
+                let zone = zone.rfind(['Z', '+']).map_or("Z", |at| &zone[at..]);
+                format!(
+                    "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}{zone}",
+                    civil.year,
+                    civil.month,
+                    civil.day,
+                    civil.hour,
+                    civil.minute,
+                    civil.second,
+                    civil.millisecond
+                )
+                .into()
+            }
+            Value::Point(point) => serde_json::json!({"lat": point.latitude, "lon": point.longitude}),
+            _ => "<unserializable>".into(),
+        })
+    }
+
+    pub fn class(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "java.lang.Boolean",
+            Value::Char(_) => "java.lang.Character",
+            Value::Int(_) => "java.lang.Integer",
+            Value::Long(_) => "java.lang.Long",
+            Value::Float(_) => "java.lang.Float",
+            Value::Double(_) => "java.lang.Double",
+            Value::Str(_) => "java.lang.String",
+            Value::List(_) => "java.util.ArrayList",
+            Value::Map(_) => "java.util.HashMap",
+            Value::Set(_) => "java.util.HashSet",
+            Value::Date(_) => "java.time.ZonedDateTime",
+            Value::Point(_) => "org.elasticsearch.common.geo.GeoPoint",
+            Value::Field(_) => "org.elasticsearch.index.fielddata.ScriptDocValues",
+            Value::FieldAccess(_) => "org.elasticsearch.script.field.Field",
+            Value::Doc => "org.elasticsearch.search.lookup.LeafDocLookup",
+            Value::Params => "java.util.Map",
+            Value::Lambda(_) => "java.util.function.Function",
+            Value::Text(_) => "java.lang.StringBuilder",
+            Value::Exception(class, _) => class,
+            Value::Formatter(_) => "java.time.format.DateTimeFormatter",
+        }
+    }
+
+    /// As Java prints it.
+    pub fn text(&self) -> String {
+        self.text_within(20)
+    }
+
+    fn text_within(&self, depth: u32) -> String {
+        if depth == 0 {
+            return "...".to_owned();
+        }
+        let join = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>().join(", ");
+        match self {
+            Value::Null => "null".to_owned(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Char(unit) => String::from_utf16_lossy(&[*unit]),
+            Value::Int(number) => number.to_string(),
+            Value::Long(number) => number.to_string(),
+            Value::Float(number) => java_float(*number),
+            Value::Double(number) => java_double(*number),
+            Value::Str(text) => text.to_string(),
+            Value::Text(text) => text.borrow().clone(),
+            Value::List(items) => {
+                format!("[{}]", join(&mut items.borrow().iter().map(|item| item.text_within(depth - 1))))
+            }
+            Value::Set(set) => {
+                format!(
+                    "[{}]",
+                    join(&mut set.borrow().walk().iter().map(|(item, _)| item.text_within(depth - 1)))
+                )
+            }
+            Value::Map(map) => {
+                let entries = map.borrow().walk();
+                let shown = |(key, value): &(Value, Value)| {
+                    format!("{}={}", key.text_within(depth - 1), value.text_within(depth - 1))
+                };
+                format!("{{{}}}", join(&mut entries.iter().map(shown)))
+            }
+            Value::Date(date) => date.text(),
+            Value::Point(point) => {
+                format!("{}, {}", java_double(point.latitude), java_double(point.longitude))
+            }
+            Value::Exception(class, message) => format!("{class}: {message}"),
+            other => other.class().to_owned(),
+        }
+    }
+
+    /// `Object#hashCode` of what keys of maps are.
+    pub fn hash(&self) -> i32 {
+        match self {
+            Value::Str(text) => text
+                .encode_utf16()
+                .fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit))),
+            Value::Bool(flag) => {
+                if *flag {
+                    1231
+                } else {
+                    1237
+                }
+            }
+            Value::Char(unit) => i32::from(*unit),
+            Value::Int(number) => *number,
+            Value::Long(number) => (*number ^ ((*number as u64) >> 32) as i64) as i32,
+            Value::Double(number) => {
+                let bits = number.to_bits() as i64;
+                (bits ^ ((bits as u64) >> 32) as i64) as i32
+            }
+            Value::Float(number) => number.to_bits() as i32,
+            _ => 0,
+        }
+    }
+
+    /// `Object#equals`.
+    pub fn equals(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Null, Value::Null) | (Value::Doc, Value::Doc) | (Value::Params, Value::Params) => true,
+            (Value::Bool(left), Value::Bool(right)) => left == right,
+            (Value::Char(left), Value::Char(right)) => left == right,
+            (Value::Int(left), Value::Int(right)) => left == right,
+            (Value::Long(left), Value::Long(right)) => left == right,
+            (Value::Float(left), Value::Float(right)) => left.to_bits() == right.to_bits(),
+            (Value::Double(left), Value::Double(right)) => left.to_bits() == right.to_bits(),
+            (Value::Str(left), Value::Str(right)) => left == right,
+            (Value::List(left), Value::List(right)) => {
+                Rc::ptr_eq(left, right) || {
+                    let (left, right) = (left.borrow(), right.borrow());
+                    left.len() == right.len()
+                        && left.iter().zip(right.iter()).all(|(left, right)| left.equals(right))
+                }
+            }
+            (Value::Map(left), Value::Map(right)) | (Value::Set(left), Value::Set(right)) => {
+                Rc::ptr_eq(left, right) || {
+                    let (left, right) = (left.borrow(), right.borrow());
+                    left.entries.len() == right.entries.len()
+                        && left
+                            .entries
+                            .iter()
+                            .all(|(key, value)| right.get(key).is_some_and(|other| value.equals(other)))
+                }
+            }
+            (Value::Date(left), Value::Date(right)) => left == right,
+            (Value::Point(left), Value::Point(right)) => left == right,
+            (Value::Field(left), Value::Field(right)) => left == right,
+            _ => false,
+        }
+    }
+
+    /// `==` of the language: numbers by value, whatever their types.
+    pub fn same(&self, other: &Value) -> bool {
+        match (self.number_type(), other.number_type()) {
+            (Some(left), Some(right)) => match left.max(right) {
+                6 => self.f64() == other.f64(),
+                5 => self.f64() as f32 == other.f64() as f32,
+                _ => self.i64() == other.i64(),
+            },
+            _ => self.equals(other),
+        }
+    }
+
+    /// `Comparable#compareTo`.
+    pub fn compare(&self, other: &Value) -> Result<Ordering, Failure> {
+        match (self, other) {
+            (Value::Str(left), Value::Str(right)) => Ok(left.encode_utf16().cmp(right.encode_utf16())),
+            (Value::Bool(left), Value::Bool(right)) => Ok(left.cmp(right)),
+            (Value::Date(left), Value::Date(right)) => Ok(left.millis.cmp(&right.millis)),
+            _ => match (self.number_type(), other.number_type()) {
+                (Some(left), Some(right)) if left.max(right) >= 5 => Ok(self.f64().total_cmp(&other.f64())),
+                (Some(_), Some(_)) => Ok(self.i64().cmp(&other.i64())),
+                _ => Err(cast_failure(format!(
+                    "class {} cannot be cast to class {}",
+                    self.class(),
+                    other.class()
+                ))),
+            },
+        }
+    }
+
+    /// Rank of a number's type ([`Type::rank`]).
+    fn number_type(&self) -> Option<u8> {
+        Some(match self {
+            Value::Char(_) => 2,
+            Value::Int(_) => 3,
+            Value::Long(_) => 4,
+            Value::Float(_) => 5,
+            Value::Double(_) => 6,
+            _ => return None,
+        })
+    }
+
+    /// As a double; 0 for what is no number.
+    pub fn f64(&self) -> f64 {
+        match self {
+            Value::Char(unit) => f64::from(*unit),
+            Value::Int(number) => f64::from(*number),
+            Value::Long(number) => *number as f64,
+            Value::Float(number) => f64::from(*number),
+            Value::Double(number) => *number,
+            _ => 0.0,
+        }
+    }
+
+    /// As a long by Java's cast; 0 for what is no number.
+    pub fn i64(&self) -> i64 {
+        match self {
+            Value::Char(unit) => i64::from(*unit),
+            Value::Int(number) => i64::from(*number),
+            Value::Long(number) => *number,
+            Value::Float(number) => *number as i64,
+            Value::Double(number) => *number as i64,
+            _ => 0,
+        }
+    }
+
+    pub fn is_number(&self) -> bool {
+        self.number_type().is_some()
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    pub fn cast(self, to: Type) -> Result<Value, Failure> {
+        let refused = |value: &Value| {
+            if value.is_null() {
+                return ("null_pointer_exception", format!("cannot cast null to {}", to.name()));
+            }
+            let from = match value {
+                Value::Int(_) => "int",
+                Value::Long(_) => "long",
+                Value::Double(_) => "double",
+                Value::Float(_) => "float",
+                Value::Bool(_) => "boolean",
+                other => other.class(),
+            };
+            cast_failure(format!("cannot explicitly cast def [{from}] to {}", to.name()))
+        };
+        Ok(match (to, &self) {
+            (Type::Def | Type::Object(_) | Type::Void, _) => self,
+            (Type::Bool, Value::Bool(_)) | (Type::Str, Value::Str(_) | Value::Null) => self,
+            (Type::Str, Value::Char(_)) => Value::str(self.text()),
+            (Type::Char, Value::Str(text)) if text.encode_utf16().count() == 1 => {
+                Value::Char(text.encode_utf16().next().unwrap_or(0))
+            }
+            (Type::Bool | Type::Str, _) => return Err(refused(&self)),
+            (_, value) if !value.is_number() => return Err(refused(&self)),
+            (Type::Double, _) => Value::Double(self.f64()),
+            (Type::Float, Value::Double(number)) => Value::Float(*number as f32),
+            (Type::Float, Value::Float(_)) => self,
+            (Type::Float, _) => Value::Float(self.i64() as f32),
+            (Type::Long, _) => Value::Long(self.i64()),
+            (to, value) => {
+                // Java narrows a floating number to int first.
+                let whole = match value {
+                    Value::Double(number) => *number as i32,
+                    Value::Float(number) => *number as i32,
+                    other => other.i64() as i32,
+                };
+                match to {
+                    Type::Byte => Value::Int(i32::from(whole as i8)),
+                    Type::Short => Value::Int(i32::from(whole as i16)),
+                    Type::Char => Value::Char(whole as u16),
+                    _ => Value::Int(whole),
+                }
+            }
+        })
+    }
+
+    pub fn unary(self, op: Unary) -> Result<Value, Failure> {
+        Ok(match (op, self) {
+            (Unary::Not, Value::Bool(flag)) => Value::Bool(!flag),
+            (Unary::Minus, Value::Int(number)) => Value::Int(number.wrapping_neg()),
+            (Unary::Minus, Value::Long(number)) => Value::Long(number.wrapping_neg()),
+            (Unary::Minus, Value::Float(number)) => Value::Float(-number),
+            (Unary::Minus, Value::Double(number)) => Value::Double(-number),
+            (Unary::Minus, Value::Char(unit)) => Value::Int(-i32::from(unit)),
+            (Unary::Plus, value) if value.is_number() => value,
+            (Unary::BitNot, Value::Int(number)) => Value::Int(!number),
+            (Unary::BitNot, Value::Long(number)) => Value::Long(!number),
+            (_, value) => {
+                return Err(cast_failure(format!("Cannot apply a unary operator to [{}]", value.class())));
+            }
+        })
+    }
+
+    pub fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Failure> {
+        match op {
+            Binary::Equal => return Ok(Value::Bool(left.same(right))),
+            Binary::NotEqual => return Ok(Value::Bool(!left.same(right))),
+            Binary::Add if matches!(left, Value::Str(_)) || matches!(right, Value::Str(_)) => {
+                return Ok(Value::str(left.text() + &right.text()));
+            }
+            _ => {}
+        }
+        if let (Value::Bool(left), Value::Bool(right)) = (left, right) {
+            match op {
+                Binary::And => return Ok(Value::Bool(left & right)),
+                Binary::Or => return Ok(Value::Bool(left | right)),
+                Binary::Xor => return Ok(Value::Bool(left ^ right)),
+                _ => {}
+            }
+        }
+        let (Some(left_rank), Some(right_rank)) = (left.number_type(), right.number_type()) else {
+            if left.is_null() || right.is_null() {
+                let which = if left.is_null() { "left" } else { "right" };
+                return Err((
+                    "null_pointer_exception",
+                    format!("Cannot invoke \"Object.getClass()\" because \"{which}\" is null"),
+                ));
+            }
+            return Err(cast_failure(format!(
+                "Cannot apply [{}] operation to types [{}] and [{}].",
+                symbol(op),
+                left.class(),
+                right.class()
+            )));
+        };
+        let rank = if op.is_shift() { left_rank.max(3) } else { left_rank.max(right_rank) };
+        match rank {
+            6 => doubles(op, left.f64(), right.f64()),
+            5 => match doubles(op, left.f64(), right.f64())? {
+                Value::Double(number) => Ok(Value::Float(number as f32)),
+                other => Ok(other),
+            },
+            4 => longs(op, left.i64(), right.i64()),
+            _ => ints(op, left.i64() as i32, right.i64() as i32),
+        }
+    }
+}
+
+fn number_json(number: f64, text: String) -> Json {
+    if !number.is_finite() {
+        return text.into();
+    }
+    number.into()
+}
+
+fn symbol(op: Binary) -> &'static str {
+    match op {
+        Binary::Add => "+",
+        Binary::Sub => "-",
+        Binary::Mul => "*",
+        Binary::Div => "/",
+        Binary::Rem => "%",
+        Binary::And => "and",
+        Binary::Or => "or",
+        Binary::Xor => "xor",
+        Binary::ShiftLeft => "<<",
+        Binary::ShiftRight => ">>",
+        Binary::ShiftRightUnsigned => ">>>",
+        Binary::Equal => "==",
+        Binary::NotEqual => "!=",
+        Binary::Less => "<",
+        Binary::LessEqual => "<=",
+        Binary::Greater => ">",
+        Binary::GreaterEqual => ">=",
+    }
+}
+
+fn by_zero() -> Failure {
+    ("arithmetic_exception", "/ by zero".to_owned())
+}
+
+fn doubles(op: Binary, left: f64, right: f64) -> Result<Value, Failure> {
+    Ok(match op {
+        Binary::Add => Value::Double(left + right),
+        Binary::Sub => Value::Double(left - right),
+        Binary::Mul => Value::Double(left * right),
+        Binary::Div => Value::Double(left / right),
+        Binary::Rem => Value::Double(left % right),
+        Binary::Less => Value::Bool(left < right),
+        Binary::LessEqual => Value::Bool(left <= right),
+        Binary::Greater => Value::Bool(left > right),
+        Binary::GreaterEqual => Value::Bool(left >= right),
+        _ => {
+            return Err(cast_failure(format!("Cannot apply [{}] operation to floating numbers", symbol(op))));
+        }
+    })
+}
+
+/// Integers of one width; overflow wraps as in Java.
+macro_rules! integers {
+    ($name:ident, $signed:ty, $unsigned:ty, $make:path) => {
+        fn $name(op: Binary, left: $signed, right: $signed) -> Result<Value, Failure> {
+            Ok(match op {
+                Binary::Add => $make(left.wrapping_add(right)),
+                Binary::Sub => $make(left.wrapping_sub(right)),
+                Binary::Mul => $make(left.wrapping_mul(right)),
+                Binary::Div | Binary::Rem if right == 0 => return Err(by_zero()),
+                Binary::Div => $make(left.wrapping_div(right)),
+                Binary::Rem => $make(left.wrapping_rem(right)),
+                Binary::And => $make(left & right),
+                Binary::Or => $make(left | right),
+                Binary::Xor => $make(left ^ right),
+                Binary::ShiftLeft => $make(left.wrapping_shl(right as u32)),
+                Binary::ShiftRight => $make(left.wrapping_shr(right as u32)),
+                Binary::ShiftRightUnsigned => {
+                    $make((left as $unsigned).wrapping_shr(right as u32) as $signed)
+                }
+                Binary::Less => Value::Bool(left < right),
+                Binary::LessEqual => Value::Bool(left <= right),
+                Binary::Greater => Value::Bool(left > right),
+                Binary::GreaterEqual => Value::Bool(left >= right),
+                Binary::Equal | Binary::NotEqual => Value::Bool((left == right) == (op == Binary::Equal)),
+            })
+        }
+    };
+}
+
+integers!(ints, i32, u32, Value::Int);
+integers!(longs, i64, u64, Value::Long);
