@@ -2,6 +2,7 @@
 
 use limber_engine::{ByQueryRequest, Change, IndicesOptions, Result, Slices};
 use limber_mapping::RequestError;
+use limber_search::script::Script;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
@@ -85,10 +86,11 @@ fn update(app: &App, request: &Request) -> Result<Response> {
 fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
     let mut body = request.json()?.unwrap_or(Value::Null);
     let mut shared = Shared::from_url(request)?;
+    let mut script = None;
     if let Value::Object(members) = &mut body {
         shared.take_from(members)?;
-        if matches!(change, Change::Update) && members.contains_key("script") {
-            return Err(RequestError::unsupported("[script] in [update_by_query]"));
+        if matches!(change, Change::Update) {
+            script = members.remove("script").map(|script| Script::parse(&script)).transpose()?;
         }
     }
     let url = request.query.iter().filter(|(name, _)| !NOT_OF_THE_SEARCH.contains(&name.as_str()));
@@ -107,6 +109,7 @@ fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
         routing: request.param("routing").map(str::to_owned),
         search,
         change,
+        script,
         pipeline: request.param("pipeline").map(str::to_owned),
         max_docs: shared.max_docs,
         proceeds_on_conflicts: shared.proceeds_on_conflicts,

@@ -4,6 +4,7 @@ use limber_engine::{
     ByQueryRequest, Change, CopyDestination, CopyRouting, IndicesOptions, OperationKind, Result, VersionType,
 };
 use limber_mapping::RequestError;
+use limber_search::script::Script;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value};
 
@@ -44,11 +45,12 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
     let mut shared = Shared::from_url(request)?;
     shared.take_from(&mut members)?;
     let (mut source, mut dest) = (Map::new(), Map::new());
+    let mut script = None;
     for (name, value) in members {
         match (name.as_str(), value) {
             ("source", Value::Object(object)) => source = object,
             ("dest", Value::Object(object)) => dest = object,
-            ("script", _) => return Err(RequestError::unsupported("[script] in [reindex]")),
+            ("script", value) => script = Some(Script::parse(&value)?),
             (other, _) => return Err(unknown("reindex", other)),
         }
     }
@@ -84,6 +86,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
             routing: destination.routing.unwrap_or_default(),
             require_alias: destination.require_alias,
         }),
+        script,
         pipeline: destination.pipeline,
         max_docs: shared.max_docs,
         proceeds_on_conflicts: shared.proceeds_on_conflicts,

@@ -295,6 +295,8 @@ pub enum ScriptContext {
     StringSort,
     Aggregation,
     Update,
+    UpdateByQuery,
+    Reindex,
     Ingest,
     IngestCondition,
 }
@@ -310,6 +312,8 @@ impl ScriptContext {
             ScriptContext::StringSort => "string_sort",
             ScriptContext::Aggregation => "aggs",
             ScriptContext::Update => "update",
+            ScriptContext::UpdateByQuery => "update_by_query",
+            ScriptContext::Reindex => "reindex",
             ScriptContext::Ingest => "ingest",
             ScriptContext::IngestCondition => "processor_conditional",
         }
@@ -321,12 +325,22 @@ impl ScriptContext {
             ScriptContext::Filter | ScriptContext::IngestCondition => Type::Bool,
             ScriptContext::StringSort => Type::Str,
             ScriptContext::Field | ScriptContext::Aggregation => Type::Def,
-            ScriptContext::Update | ScriptContext::Ingest => Type::Void,
+            ScriptContext::Update
+            | ScriptContext::UpdateByQuery
+            | ScriptContext::Reindex
+            | ScriptContext::Ingest => Type::Void,
         }
     }
 
     pub(crate) fn has_doc(self) -> bool {
-        !matches!(self, ScriptContext::Update | ScriptContext::Ingest | ScriptContext::IngestCondition)
+        !matches!(
+            self,
+            ScriptContext::Update
+                | ScriptContext::UpdateByQuery
+                | ScriptContext::Reindex
+                | ScriptContext::Ingest
+                | ScriptContext::IngestCondition
+        )
     }
 
     pub(crate) fn has_score(self) -> bool {

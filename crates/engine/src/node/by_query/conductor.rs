@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::progress::Slice;
+use super::scripted::Scripted;
 use super::{ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata, WriteTarget};
@@ -51,6 +52,8 @@ pub(super) fn check_destination(
 struct Findings {
     failures: Vec<(u16, Value)>,
     timed_out: bool,
+    /// A script's fault: the request fails as a whole.
+    error: Option<RequestError>,
     written: BTreeSet<Arc<str>>,
 }
 
@@ -71,6 +74,9 @@ impl Node {
         let run = Run { node: self, request, progress, findings: Mutex::default() };
         run.read_and_write()?;
         let findings = run.findings.into_inner();
+        if let Some(error) = findings.error {
+            return Err(error);
+        }
         if request.refresh {
             for index in &findings.written {
                 // One that was deleted meanwhile has nothing left to show.
@@ -135,7 +141,8 @@ impl Run<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.progress.is_cancelled() || !self.findings.lock().failures.is_empty()
+        let findings = self.findings.lock();
+        self.progress.is_cancelled() || findings.error.is_some() || !findings.failures.is_empty()
     }
 
     /// The matching documents in batches, until there are no more or enough.
@@ -204,7 +211,39 @@ impl Run<'_> {
     }
 
     fn write_hits(&self, slice: &Slice, hits: &[SearchHit]) {
-        let mut operations: Vec<BulkOperation<'_>> = hits.iter().map(|hit| self.operation(hit)).collect();
+        let scripted: Vec<Scripted> = match &self.request.script {
+            None => Vec::new(),
+            Some(script) => {
+                let is_copy = matches!(self.request.change, Change::Copy(_));
+                let now_millis = self.node.now_millis();
+                let run = |hit: &SearchHit| {
+                    let operation = self.operation(hit);
+                    Scripted::run(&self.node.scripts, script, &operation, hit.version, is_copy, now_millis)
+                };
+                match hits.iter().map(run).collect() {
+                    Ok(scripted) => scripted,
+                    Err(error) => {
+                        self.findings.lock().error.get_or_insert(error);
+                        return;
+                    }
+                }
+            }
+        };
+        let mut operations: Vec<BulkOperation<'_>> = hits
+            .iter()
+            .enumerate()
+            .filter_map(|(at, hit)| match scripted.get(at) {
+                None => Some(self.operation(hit)),
+                Some(Scripted::Nothing) => {
+                    slice.noops.fetch_add(1, Relaxed);
+                    None
+                }
+                Some(Scripted::Write(write)) => Some(write.change(self.operation(hit))),
+            })
+            .collect();
+        if operations.is_empty() {
+            return;
+        }
         let mut pause = RETRY_FIRST;
         for attempt in 0..=RETRIES_MAX {
             let request = BulkRequest {

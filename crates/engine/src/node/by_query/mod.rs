@@ -6,11 +6,13 @@
 
 mod conductor;
 mod progress;
+mod scripted;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use limber_search::SearchRequest;
+use limber_search::script::Script;
 use serde_json::Value;
 
 use crate::api::*;
@@ -68,6 +70,8 @@ pub struct ByQueryRequest {
     /// Query, order and source filter; its size is that of a batch.
     pub search: SearchRequest,
     pub change: Change,
+    /// Says of each document what becomes of it; not with [`Change::Delete`].
+    pub script: Option<Script>,
     pub pipeline: Option<String>,
     pub max_docs: Option<u64>,
     /// Version conflicts are counted and passed over; otherwise the first batch with one is the last.

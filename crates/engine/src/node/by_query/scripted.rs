@@ -1,0 +1,129 @@
+//! What a script makes of a document that is changed or copied by query.
+
+use std::borrow::Cow;
+
+use limber_mapping::RequestError;
+use limber_search::script::{Script, ScriptContext, Scripts, run_on_context};
+use serde_json::{Map, Value, json};
+
+use crate::api::{BulkOperation, OperationKind, Result};
+
+/// What becomes of a document.
+pub(super) enum Scripted {
+    Nothing,
+    Write(ScriptedWrite),
+}
+
+pub(super) struct ScriptedWrite {
+    deletes: bool,
+    source: Vec<u8>,
+    /// Metadata of a copy as the script left it.
+    copy: Option<CopyMetadata>,
+}
+
+struct CopyMetadata {
+    index: Option<String>,
+    /// `None`: one is generated.
+    id: Option<String>,
+    routing: Option<String>,
+    version: Option<u64>,
+}
+
+impl Scripted {
+    /// Runs the script over `ctx` with `op`, `_index`, `_id`, `_version`, `_routing`, `_source` and `_now`.
+    ///
+    /// Source: `AbstractAsyncBulkByScrollAction.ScriptApplier`, `UpdateByQueryMetadata`, `ReindexMetadata`.
+    pub fn run(
+        scripts: &Scripts,
+        script: &Script,
+        operation: &BulkOperation<'_>,
+        version: Option<u64>,
+        is_copy: bool,
+        now_millis: u64,
+    ) -> Result<Scripted> {
+        let source: Value = serde_json::from_slice(operation.source)
+            .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
+        let context = if is_copy { ScriptContext::Reindex } else { ScriptContext::UpdateByQuery };
+        let before = json!({
+            "op": "index",
+            "_index": operation.index,
+            "_id": operation.id,
+            "_version": version,
+            "_routing": operation.routing,
+            "_now": now_millis,
+            "_source": source,
+        });
+        let mut after = run_on_context(scripts, script, context, &before)?;
+        let op = after["op"].as_str().unwrap_or("none").to_owned();
+        let deletes = match op.as_str() {
+            "noop" | "none" => return Ok(Scripted::Nothing),
+            "delete" => true,
+            "index" => false,
+            other => {
+                return Err(refused(format!("op must be one of [noop, index, delete], but was [{other}]")));
+            }
+        };
+        let Value::Object(source) = after["_source"].take() else {
+            return Err(refused("[_source] is no object after the script".to_owned()));
+        };
+        let names = after.as_object().into_iter().flat_map(Map::keys);
+        if let Some(name) = names.into_iter().find(|name| before.get(name.as_str()).is_none()) {
+            return Err(refused(format!("Cannot put key [{name}] into ctx")));
+        }
+        if !is_copy {
+            check_unchanged(&before, &after)?;
+        }
+        let copy = is_copy.then(|| CopyMetadata::read(&before, &after));
+        Ok(Scripted::Write(ScriptedWrite { deletes, source: to_bytes(&source)?, copy }))
+    }
+}
+
+impl CopyMetadata {
+    fn read(before: &Value, after: &Value) -> CopyMetadata {
+        let text = |name: &str| after[name].as_str().map(str::to_owned);
+        CopyMetadata {
+            index: text("_index").filter(|index| before["_index"] != **index),
+            id: text("_id"),
+            routing: text("_routing"),
+            version: after["_version"].as_u64(),
+        }
+    }
+}
+
+fn check_unchanged(before: &Value, after: &Value) -> Result<()> {
+    match ["_index", "_id", "_version", "_routing"].into_iter().find(|name| before[name] != after[name]) {
+        None => Ok(()),
+        Some(name) => Err(refused(format!("{name} cannot be updated"))),
+    }
+}
+
+/// What Elasticsearch's `CtxMap` refuses while the script runs is refused here after it.
+fn refused(reason: String) -> RequestError {
+    RequestError::new(400, "script_exception", "runtime error")
+        .caused_by(RequestError::illegal_argument(reason))
+}
+
+fn to_bytes(source: &Map<String, Value>) -> Result<Vec<u8>> {
+    serde_json::to_vec(source).map_err(|error| RequestError::new(500, "exception", error.to_string()))
+}
+
+impl ScriptedWrite {
+    /// The operation on the document, changed as the script wants it.
+    pub fn change<'s>(&'s self, mut operation: BulkOperation<'s>) -> BulkOperation<'s> {
+        if let Some(copy) = &self.copy {
+            if let Some(index) = &copy.index {
+                operation.index = Cow::Borrowed(index);
+            }
+            operation.id = copy.id.as_deref().map(Cow::Borrowed);
+            operation.routing = copy.routing.as_deref().map(Cow::Borrowed);
+            operation.version = operation.version.and(copy.version);
+        }
+        if self.deletes {
+            operation.kind = OperationKind::Delete;
+            operation.source = b"";
+        } else {
+            operation.source = &self.source;
+        }
+        operation
+    }
+}
