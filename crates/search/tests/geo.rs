@@ -257,3 +257,28 @@ fn the_index_finds_what_a_scan_of_the_column_finds() {
         assert_eq!(found("bare"), scanned, "{relation} {shape}");
     }
 }
+
+#[test]
+fn distances_counted_by_the_index_are_those_of_the_documents() {
+    let mut random = Random(5);
+    let mut shards = support::Shards::new(&json!({"properties": {"p": {"type": "geo_point"}}}));
+    let documents: Vec<(String, Value)> = (0..5000)
+        .map(|id| (id.to_string(), random.place()))
+        .map(|(id, (x, y))| (id, if y > 60.0 { json!({}) } else { json!({"p": [x, y]}) }))
+        .collect();
+    let views = documents.chunks(2500).map(|chunk| shards.segment(chunk, &[])).collect();
+    let snapshot = [shards.shard(0, views)];
+    for _ in 0..20 {
+        let (x, y) = random.place();
+        let (near, far) = (random.below(500) as f64, 500.0 + random.below(15_000) as f64);
+        let ranges = json!([{"to": near}, {"from": near, "to": far}, {"from": far}, {"from": 0, "to": far}]);
+        let aggregation =
+            json!({"geo_distance": {"field": "p", "origin": [x, y], "unit": "mi", "ranges": ranges}});
+        let count = |query: Value| {
+            let body = json!({"size": 0, "query": query, "aggs": {"a": aggregation}});
+            answer(&snapshot, &body).expect("answers")["aggregations"].clone()
+        };
+        let by_documents = count(json!({"bool": {"must_not": {"ids": {"values": ["none"]}}}}));
+        assert_eq!(count(json!({"match_all": {}})), by_documents, "{x} {y} {near} {far}");
+    }
+}

@@ -5,6 +5,7 @@ mod bodies;
 mod documents;
 mod names;
 mod pipelines;
+mod places;
 mod queries;
 mod races;
 mod settings;

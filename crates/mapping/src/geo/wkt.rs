@@ -171,7 +171,9 @@ impl<'t> Reader<'t> {
         let word = self.take();
         let kind = word.to_ascii_uppercase();
         if depth > DEPTH_MAX {
-            return Err(refused(format!("a geometry collection nested deeper than [{DEPTH_MAX}]")));
+            return Err(RequestError::illegal_argument(format!(
+                "a geometry collection nested deeper than [{DEPTH_MAX}]"
+            )));
         }
         let nothing = || Geometry::Collection(Vec::new());
         Ok(match kind.as_str() {

@@ -11,7 +11,7 @@ use limber_segment::columns::{Batch, NumberColumn};
 use super::reader::ordered;
 use crate::context::{ShardSnapshot, type_name};
 use crate::error::Result;
-use crate::geo::{ArcFrom, DistanceKind, Validation};
+use crate::geo::{ArcFrom, DistanceKind, Unit, Validation};
 use crate::request::{GeoSort, Mode};
 
 /// Points that distances are measured from.
@@ -23,15 +23,21 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    /// The origins of a sort, and its field if it is mapped.
-    pub fn bind(sort: &GeoSort, shard: &ShardSnapshot) -> Result<(Origins, Option<Arc<Field>>)> {
+    /// The origins of a sort, and its field if it is mapped. `is_nearest_first`: ascending by the nearest place of each document.
+    pub fn bind(
+        sort: &GeoSort,
+        is_nearest_first: bool,
+        shard: &ShardSnapshot,
+    ) -> Result<(Origins, Option<Arc<Field>>)> {
+        // Elasticsearch leaves this case to Lucene, which knows arcs only.
+        let is_lucenes = is_nearest_first && sort.points.len() == 1 && sort.unit == Unit::METERS;
         let mut points = Vec::with_capacity(sort.points.len());
         for point in &sort.points {
             points.push(checked(*point, sort)?);
         }
         let origins = Origins {
             points: points.iter().map(|point| ArcFrom::new(point.latitude, point.longitude)).collect(),
-            kind: sort.kind,
+            kind: if is_lucenes { DistanceKind::Arc } else { sort.kind },
             unit_meters: sort.unit.meters,
         };
         match shard.mapping.field(&sort.path) {

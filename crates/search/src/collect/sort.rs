@@ -114,7 +114,7 @@ impl BoundSort {
             script: None,
         };
         if let Some(geo) = &sort.geo {
-            let (origins, field) = Origins::bind(geo, shard)?;
+            let (origins, field) = Origins::bind(geo, !descending && bound.mode == Mode::Min, shard)?;
             (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
             // Documents without a place are the farthest, in either order.
             bound.missing_number = sortable_from_f64(f64::INFINITY);

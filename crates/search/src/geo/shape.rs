@@ -7,6 +7,7 @@ use limber_mapping::geo::{
 };
 use limber_segment::points::{Cell, Overlap};
 
+use super::Unit;
 use super::arc::{ArcFrom, EARTH_RADIUS_METERS, key_of_meters};
 use super::grid::Hexagon;
 use super::polygon::{Polygon, Side, is_on, touches};
@@ -305,6 +306,45 @@ impl Circle {
             return Overlap::All;
         }
         Overlap::Some
+    }
+}
+
+/// Places from one distance up to, and not at, another, both in a unit.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    center: ArcFrom,
+    from: f64,
+    to: f64,
+    unit: Unit,
+    inner: Circle,
+    outer: Circle,
+}
+
+/// Circles that tell of whole cells are this much smaller than the ring's edges, so that rounding cannot put a place on the other side.
+const EDGE_SHARE: f64 = 1.0 - 1e-9;
+
+impl Ring {
+    pub fn new(center: ArcFrom, from: f64, to: f64, unit: Unit) -> Ring {
+        let point = GeoPoint { latitude: center.latitude(), longitude: center.longitude() };
+        let circle = |distance: f64| Circle::new(point, distance.max(0.0) * unit.meters * EDGE_SHARE);
+        Ring { center, from, to, unit, inner: circle(from), outer: circle(to) }
+    }
+
+    pub fn contains(&self, stored: i64) -> bool {
+        let point = GeoPoint::decode(stored);
+        let distance = self.center.meters(point.latitude, point.longitude) / self.unit.meters;
+        self.from <= distance && distance < self.to
+    }
+
+    pub fn overlap(&self, cell: &Cell) -> Overlap {
+        let (x, y) = degrees(cell);
+        let inner = if self.from > 0.0 { self.inner.overlap(x, y) } else { Overlap::None };
+        let outer = if self.to.is_finite() { self.outer.overlap(x, y) } else { Overlap::All };
+        match (inner, outer) {
+            (Overlap::All, _) | (_, Overlap::None) => Overlap::None,
+            (Overlap::None, Overlap::All) => Overlap::All,
+            _ => Overlap::Some,
+        }
     }
 }
 

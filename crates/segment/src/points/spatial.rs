@@ -190,6 +190,29 @@ impl<'a> SpatialPoints<'a> {
         count
     }
 
+    /// Places in the cover: documents, when the field [is single-valued](SpatialPoints::is_single_valued). Leaves wholly inside are
+    /// not read.
+    pub fn count(&self, cover: &Cover, mut contains: impl FnMut(i64) -> bool) -> Result<u64> {
+        let (mut decoded, mut next, mut count) = (Leaf::boxed(), 0, 0);
+        for range in &cover.ranges {
+            let leaves = self.points.leaves(&(range.first..=range.last));
+            for leaf in leaves.start.max(next)..leaves.end {
+                let (min, max, _) = self.points.entry(leaf);
+                let touching = cover.touching(min, max);
+                if holds_all(touching, min, max) {
+                    count += self.points.leaf_len(leaf) as u64;
+                    continue;
+                }
+                self.points.parse_leaf(leaf)?.read_values(&mut decoded)?;
+                let values = &decoded.values[..self.points.leaf_len(leaf)];
+                count +=
+                    values.iter().filter(|place| is_wanted(touching, **place, &mut contains)).count() as u64;
+            }
+            next = leaves.end.max(next);
+        }
+        Ok(count)
+    }
+
     /// Sets the bit of every document with a place in the cover: bit `doc % 64` of word `doc / 64`; `bits` has one for every
     /// document of the segment. `contains` is asked about the stored numbers of ranges that are not wholly inside.
     pub fn fill_bits(
@@ -207,20 +230,14 @@ impl<'a> SpatialPoints<'a> {
             for leaf in leaves.start.max(next)..leaves.end {
                 let (min, max, _) = self.points.entry(leaf);
                 let touching = cover.touching(min, max);
-                let is_inside =
-                    matches!(touching, [only] if only.is_inside && only.first <= min && max <= only.last);
+                let is_inside = holds_all(touching, min, max);
                 if is_inside && self.points.parse_leaf(leaf)?.set_all(bits) {
                     continue;
                 }
                 self.points.read_leaf(leaf, &mut decoded, !is_inside)?;
                 // In bounds: `read_leaf` checked that documents ascend to one of the segment.
                 for (doc, place) in decoded.docs[..decoded.len].iter().zip(&decoded.values) {
-                    let is_wanted = is_inside || {
-                        let at = touching.partition_point(|range| range.last < *place);
-                        touching.get(at).is_some_and(|range| {
-                            range.first <= *place && (range.is_inside || contains(stored_at(*place)))
-                        })
-                    };
+                    let is_wanted = is_inside || is_wanted(touching, *place, &mut contains);
                     bits[*doc as usize / 64] |= u64::from(is_wanted) << (doc % 64);
                 }
             }
@@ -228,6 +245,19 @@ impl<'a> SpatialPoints<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether the only range that touches a leaf is inside of the shape and holds all of the leaf.
+fn holds_all(touching: &[CoverRange], min: i64, max: i64) -> bool {
+    matches!(touching, [only] if only.is_inside && only.first <= min && max <= only.last)
+}
+
+/// Whether a place is in one of the ranges and in the shape.
+fn is_wanted(touching: &[CoverRange], place: i64, contains: &mut impl FnMut(i64) -> bool) -> bool {
+    let at = touching.partition_point(|range| range.last < place);
+    touching
+        .get(at)
+        .is_some_and(|range| range.first <= place && (range.is_inside || contains(stored_at(place))))
 }
 
 /// The cell between two numbers that differ in their lowest bits only.
@@ -300,6 +330,7 @@ mod tests {
             assert_eq!(bits[doc / 64] >> (doc % 64) & 1 != 0, expected, "document {doc}: {places:?}");
         }
         assert!(points.count_at_most(&cover) >= inside);
+        assert_eq!(points.count(&cover, by_number).expect("reads"), inside);
     }
 
     proptest! {

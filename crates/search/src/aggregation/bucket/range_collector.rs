@@ -1,6 +1,7 @@
 //! `range` and `date_range` at work.
 
 use limber_segment::SegmentView;
+use limber_segment::points::SpatialPoints;
 
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
@@ -10,11 +11,15 @@ use super::super::source::{NumberReader, Source};
 use super::filter::fixed_partials;
 use super::range::{Origin, Ranges, ShownRange};
 use crate::error::Result;
+use crate::geo::{DistanceKind, Ring};
 
 #[derive(Debug)]
 pub struct RangeCollector<'s> {
     ranges: &'s [ShownRange],
     origin: Option<Origin>,
+    /// The segment's index of places, for distances.
+    places: Option<SpatialPoints<'s>>,
+    path: String,
     source: &'s Source,
     reader: NumberReader<'s>,
     counts: Vec<u64>,
@@ -40,6 +45,8 @@ impl<'s> RangeCollector<'s> {
         Ok(RangeCollector {
             ranges,
             origin: request.origin,
+            places: None,
+            path: request.values.field.clone(),
             source,
             reader: NumberReader::new(source, &request.values.field)?,
             counts: Vec::new(),
@@ -57,6 +64,9 @@ impl<'s> RangeCollector<'s> {
 impl<'s> Collector<'s> for RangeCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.reader.begin(&view.segment, self.source.is_mapped())?;
+        if self.origin.is_some() {
+            self.places = view.segment.spatial_points(&self.path)?;
+        }
         self.subs.begin_segment(view)
     }
 
@@ -111,6 +121,26 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
             self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
         }
         Ok(())
+    }
+
+    /// Distances from the index of places: only leaves that an edge of a range goes through are read.
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        let (Some(origin), Some(places)) = (&self.origin, &self.places) else { return Ok(false) };
+        let is_countable = self.subs.is_empty() && places.is_single_valued() && !self.reader.has_missing();
+        let is_on_map = origin.from.latitude().abs() <= 90.0 && origin.from.longitude().abs() <= 180.0;
+        if !is_countable || origin.kind != DistanceKind::Arc || !is_on_map {
+            return Ok(false);
+        }
+        if self.counts.is_empty() {
+            self.budget.spend(self.ranges.len() as u64 * 8)?;
+            self.counts.resize(self.ranges.len(), 0);
+        }
+        for (range, count) in self.ranges.iter().zip(&mut self.counts) {
+            let ring = Ring::new(origin.from, range.stored_from, range.stored_to, origin.unit);
+            let cover = places.cover(|cell| ring.overlap(cell));
+            *count += places.count(&cover, |place| ring.contains(place))?;
+        }
+        Ok(true)
     }
 
     fn end_segment(&mut self) -> Result<()> {
