@@ -107,13 +107,17 @@ impl Segment {
                 .ok_or_else(|| Error::corrupt(section, 0, "sections as the field says"))
         };
         if field.representation == Representation::Number {
-            if let Some(column) = self.numbers(&field.path)? {
+            let column = self.numbers(&field.path)?;
+            if let Some(column) = &column {
                 column.check(None)?;
                 report.value_count += column.value_count();
             }
             if let Some(points) = self.raw_points(&field.path)? {
                 points.check()?;
                 report.point_count += points.value_count();
+                if column.is_some_and(|column| column.value_count() != points.value_count()) {
+                    return Err(Error::corrupt("points", 0, "as many values as the column has"));
+                }
             }
             return expected("points", self.file().entry(SectionKind::Points, number).is_some(), field.index);
         }

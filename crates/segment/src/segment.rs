@@ -402,7 +402,10 @@ impl Segment {
     pub(crate) fn raw_points(&self, path: &str) -> Result<Option<Points<'_>>> {
         match self.section(path, SectionKind::Points, Representation::Number) {
             Some(bytes) => {
-                let points = Points::open(bytes, self.numbers(path)?)?;
+                // Places do not ascend as the column's numbers do.
+                let is_spatial = self.field(path).is_some_and(|field| field.spatial);
+                let column = if is_spatial { None } else { self.numbers(path)? };
+                let points = Points::open(bytes, column)?;
                 if points.doc_count() != self.doc_count() {
                     return Err(Error::corrupt("points", 0, "as many documents as the segment has"));
                 }

@@ -89,6 +89,16 @@ impl Cover {
     }
 }
 
+/// Cells looked at for each leaf: two on each of 64 levels. More come only out of a directory that is not sorted.
+const STEPS_A_LEAF: usize = 128;
+
+/// State of one search for a shape.
+struct Descent<'d, R> {
+    relate: &'d mut R,
+    cover: &'d mut Cover,
+    steps_left: usize,
+}
+
 /// Places of one field; a view, free to copy.
 #[derive(Debug, Clone, Copy)]
 pub struct SpatialPoints<'a> {
@@ -122,7 +132,9 @@ impl<'a> SpatialPoints<'a> {
             let shared = ((min ^ max) as u64).leading_zeros();
             let prefix = if shared == 0 { 0 } else { (min as u64 ^ SIGNS) >> (64 - shared) << (64 - shared) };
             let leaves = 0..self.points.leaves(&(i64::MIN..=i64::MAX)).end;
-            self.descend(prefix, shared, leaves, &mut relate, &mut cover);
+            let steps_left = STEPS_A_LEAF * (leaves.len() + 1);
+            let mut descent = Descent { relate: &mut relate, cover: &mut cover, steps_left };
+            self.descend(prefix, shared, leaves, &mut descent);
         }
         cover
     }
@@ -133,8 +145,7 @@ impl<'a> SpatialPoints<'a> {
         prefix: u64,
         depth: u32,
         leaves: Range<usize>,
-        relate: &mut impl FnMut(&Cell) -> Overlap,
-        cover: &mut Cover,
+        descent: &mut Descent<'_, impl FnMut(&Cell) -> Overlap>,
     ) {
         let last = if depth == 64 { prefix } else { prefix | u64::MAX >> depth };
         let range = (prefix ^ SIGNS) as i64..=(last ^ SIGNS) as i64;
@@ -142,9 +153,12 @@ impl<'a> SpatialPoints<'a> {
         if leaves.is_empty() {
             return;
         }
+        descent.steps_left = descent.steps_left.saturating_sub(1);
+        let (relate, cover) = (&mut *descent.relate, &mut *descent.cover);
         match relate(&cell(prefix, last)) {
             Overlap::None => {}
             Overlap::All => cover.push(range, true),
+            Overlap::Some if descent.steps_left == 0 => cover.push(range, false),
             Overlap::Some if leaves.len() == 1 || depth == 64 => {
                 // The leaf may lie in a smaller cell than this one.
                 let (min, max, _) = self.points.entry(leaves.start);
@@ -157,8 +171,8 @@ impl<'a> SpatialPoints<'a> {
             }
             Overlap::Some => {
                 let half = prefix | 1 << (63 - depth);
-                self.descend(prefix, depth + 1, leaves.clone(), relate, cover);
-                self.descend(half, depth + 1, leaves, relate, cover);
+                self.descend(prefix, depth + 1, leaves.clone(), descent);
+                self.descend(half, depth + 1, leaves, descent);
             }
         }
     }
@@ -362,5 +376,26 @@ mod tests {
         check(&docs, Cell { x: (5, 5), y: (5, 5) });
         check(&vec![vec![(3, 4)]; 3000], Cell { x: (4, 4), y: (0, 3) });
         check(&[], Cell { x: (0, 1), y: (0, 1) });
+    }
+
+    #[test]
+    fn forged_places_are_refused_or_searched_without_panic_or_end() {
+        let (mut writer, mut bytes) = (PointsWriter::default(), Vec::new());
+        for doc in 0..2000u32 {
+            let place = i64::from(doc).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64);
+            writer.push(doc, place_of(place));
+        }
+        writer.finish(2000, None, &mut bytes).expect("memory");
+        let shape = Cell { x: (i32::MIN / 3, i32::MAX / 2), y: (-5, i32::MAX) };
+        // The directory and the footer, where the search looks first, and some of the leaves.
+        for bit in (0..bytes.len() * 8).filter(|bit| bit / 8 + 150 > bytes.len() || bit % 97 == 0) {
+            let mut forged = bytes.clone();
+            forged[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(points) = Points::open(&forged, None).map(SpatialPoints::new) {
+                let cover = points.cover(|cell| relate(&shape, cell));
+                let _ = (points.count_at_most(&cover), points.count(&cover, |stored| stored > 0));
+                let _ = points.fill_bits(&cover, |stored| stored > 0, &mut [0; 32]);
+            }
+        }
     }
 }
