@@ -282,3 +282,36 @@ fn distances_counted_by_the_index_are_those_of_the_documents() {
         assert_eq!(count(json!({"match_all": {}})), by_documents, "{x} {y} {near} {far}");
     }
 }
+
+#[test]
+fn cells_of_the_grids_find_as_many_documents_as_the_grids_count() {
+    let mut random = Random(3);
+    let mut shards = support::Shards::new(&json!({"properties": {
+        "p": {"type": "geo_point"}, "scanned": {"type": "geo_point", "index": false}
+    }}));
+    let documents: Vec<(String, Value)> = (0..3000)
+        .map(|id| (id.to_string(), [random.place(), random.place()]))
+        .map(|(id, [a, b])| (id, json!([[a.0, a.1], [b.0, b.1]])))
+        .map(|(id, places)| (id, json!({"p": places, "scanned": places})))
+        .collect();
+    let views = documents.chunks(2000).map(|chunk| shards.segment(chunk, &[5])).collect();
+    let snapshot = [shards.shard(0, views)];
+    for (grid, precisions) in
+        [("geohash", [1, 3, 5, 12]), ("geotile", [0, 4, 9, 29]), ("geohex", [0, 2, 5, 15])]
+    {
+        for precision in precisions {
+            let aggregation = json!({format!("{grid}_grid"): {"field": "p", "precision": precision}});
+            let body = json!({"size": 0, "aggs": {"a": aggregation}});
+            let found = answer(&snapshot, &body).expect("answers");
+            let buckets = found["aggregations"]["a"]["buckets"].as_array().unwrap().clone();
+            assert!(!buckets.is_empty());
+            for bucket in buckets.iter().step_by(buckets.len().div_ceil(25)) {
+                for field in ["p", "scanned"] {
+                    let query = json!({"geo_grid": {field: {grid: bucket["key"]}}});
+                    let found = answer(&snapshot, &json!({"size": 0, "query": query})).expect("answers");
+                    assert_eq!(found["hits"]["total"]["value"], bucket["doc_count"], "{query}");
+                }
+            }
+        }
+    }
+}

@@ -278,6 +278,18 @@ mod tests {
         }
     }
 
+    /// The example of H3's documentation, and tiles of a well-known map.
+    #[test]
+    fn cells_have_the_names_that_others_give_them() {
+        let named = |grid: Grid, latitude: f64, longitude: f64| {
+            grid.name(grid.cell_of(GeoPoint { latitude, longitude }.encode()))
+        };
+        assert_eq!(named(Grid::Geohex(9), 37.775_270_215, -122.418_307_271), "8928308280fffff");
+        assert_eq!(named(Grid::Geotile(6), 55.0, 7.0), "6/33/20");
+        assert_eq!(named(Grid::Geotile(3), 89.9, 180.0), "3/7/0");
+        assert_eq!(named(Grid::Geohash(12), 41.12, -71.34), "drm3btev3e86");
+    }
+
     #[test]
     fn names_that_are_no_cells() {
         assert!(GridCell::geohash("a").is_err());

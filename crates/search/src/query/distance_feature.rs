@@ -55,19 +55,32 @@ impl FeatureNode {
     }
 }
 
+fn refused(what: &str) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", format!("[distance_feature] {what}"))
+}
+
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (mut field, mut origin, mut pivot) = (None, None, None);
     for (key, value) in members {
         match key.as_str() {
             "field" => field = json::scalar_text(value),
-            "origin" => origin = Some(value.clone()),
-            "pivot" => pivot = json::scalar_text(value),
-            key if common.take(key, value)? => {}
-            key => {
-                let reason = format!("[distance_feature] unknown field [{key}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            "origin" => {
+                if value.is_array() || value.is_object() {
+                    parse_point(value, true)
+                        .map_err(|cause| refused("failed to parse field [origin]").caused_by(cause))?;
+                }
+                origin = Some(value.clone());
             }
+            "pivot" => match value {
+                Value::String(text) => pivot = Some(text.clone()),
+                other => {
+                    let reason = format!("pivot doesn't support values of type: {}", json::token(other));
+                    return Err(refused(&reason));
+                }
+            },
+            key if common.take(key, value)? => {}
+            key => return Err(refused(&format!("unknown field [{key}]"))),
         }
     }
     let required = |name: &str| RequestError::illegal_argument(format!("Required [{name}]"));
