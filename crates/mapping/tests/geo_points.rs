@@ -67,3 +67,29 @@ fn notations_are_read_as_elasticsearch_reads_them() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Recorded from Elasticsearch 9.4.3.
+#[test]
+fn points_as_null_values() {
+    let parse = |options: Value| {
+        let mut field = options.as_object().unwrap().clone();
+        field.insert("type".into(), "geo_point".into());
+        Mapping::parse(&json!({"properties": {"p": field}}), &MappingSettings::default())
+    };
+    for (given, shown) in [
+        (json!("12,13"), json!({"lat": 12.0, "lon": 13.0})),
+        (json!([1, 2, 3]), json!({"lat": 2.0, "lon": 1.0})),
+        (json!({"lat": 1, "lon": 2}), json!({"lat": 1.0, "lon": 2.0})),
+    ] {
+        let mapping = parse(json!({"null_value": given})).unwrap().to_json();
+        assert_eq!(mapping["properties"]["p"], json!({"type": "geo_point", "null_value": shown}));
+    }
+    for (given, reason) in [
+        (json!("abc d"), "Failed to parse mapping: unsupported symbol [a] in geohash [abc d]"),
+        (json!([200, 100]), "Failed to parse mapping: illegal latitude value [100.0]"),
+        (json!([[1, 2], [3, 4]]), "Failed to parse mapping: numeric value expected"),
+    ] {
+        let error = parse(json!({"null_value": given})).unwrap_err();
+        assert_eq!((error.kind, error.reason.as_str()), ("mapper_parsing_exception", reason));
+    }
+}

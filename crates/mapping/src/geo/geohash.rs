@@ -3,7 +3,6 @@
 //! Source: Elasticsearch's `Geohash`.
 
 use super::geometry::Rectangle;
-use super::point::{GeoPoint, encode_latitude, encode_longitude};
 use crate::RequestError;
 
 const ALPHABET: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
@@ -40,17 +39,6 @@ pub fn geohash_bounds(text: &str) -> Result<Rectangle, RequestError> {
     Ok(Rectangle { west: longitude.0, east: longitude.1, south: latitude.0, north: latitude.1 })
 }
 
-/// The geohash of the cell around a point; `chars` of 1 to [`GEOHASH_CHARS_MAX`].
-pub fn geohash_of(point: GeoPoint, chars: usize) -> String {
-    let bits = |encoded: i32| u64::from((encoded as u32) ^ (1 << 31));
-    let (longitude, latitude) =
-        (bits(encode_longitude(point.longitude)), bits(encode_latitude(point.latitude)));
-    let order = (0..32).fold(0, |order, bit| {
-        order | (longitude >> bit & 1) << (2 * bit + 1) | (latitude >> bit & 1) << (2 * bit)
-    });
-    geohash_text(order, chars)
-}
-
 /// The geohash of the cell of a number in Z order (longitude first).
 pub fn geohash_text(order: u64, chars: usize) -> String {
     (0..chars.min(GEOHASH_CHARS_MAX))
@@ -63,13 +51,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_in_the_cell_of_its_hash() {
-        let point = GeoPoint { latitude: 41.12, longitude: -71.34 };
-        assert_eq!(geohash_of(point, 12), "drm3btev3e86");
+    fn longer_hashes_are_cells_in_shorter_ones() {
+        let hash = "drm3btev3e86";
         for chars in 1..=12 {
-            let cell = geohash_bounds(&geohash_of(point, chars)).expect("valid");
-            assert!(cell.west <= point.longitude && point.longitude < cell.east);
-            assert!(cell.south <= point.latitude && point.latitude < cell.north);
+            let cell = geohash_bounds(&hash[..chars]).expect("valid");
+            assert!(cell.west <= -71.34 && -71.34 < cell.east && cell.south <= 41.12 && 41.12 < cell.north);
         }
+        let past_the_end = geohash_bounds("drm3btev3e86zz").expect("cut");
+        assert_eq!(past_the_end, geohash_bounds(hash).expect("valid"));
+        assert_eq!(geohash_text(0b00000_11111 << 54, 2), "0z");
     }
 }

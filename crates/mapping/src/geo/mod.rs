@@ -7,7 +7,7 @@ mod point;
 mod read;
 mod wkt;
 
-pub use geohash::{GEOHASH_CHARS_MAX, geohash_bounds, geohash_of, geohash_text};
+pub use geohash::{GEOHASH_CHARS_MAX, geohash_bounds, geohash_text};
 pub use geojson::{GivenShape, read_shape};
 pub use geometry::{Geometry, Position, Rectangle};
 pub use point::{GeoPoint, decode_latitude, decode_longitude, encode_latitude, encode_longitude};
