@@ -137,7 +137,7 @@ impl Shape {
                 let (x, y) = degrees(cell);
                 match shape.outer.overlap(x, y) {
                     Overlap::None => Overlap::None,
-                    _ if shape.inner.overlap(x, y) == Overlap::All => Overlap::All,
+                    _ if shape.inner.overlap(x, y) == Overlap::All || shape.holds(x, y) => Overlap::All,
                     _ => Overlap::Some,
                 }
             }
@@ -364,6 +364,32 @@ impl HexagonShape {
         );
         HexagonShape { hexagon, outer, inner }
     }
+
+    /// Whether a small rectangle surely lies inside: a hexagon is convex but for kinks of a degree or so, so that one whose corners and
+    /// middles of sides are inside, made wider by more than parallels and kinks bend, has all of itself inside.
+    fn holds(&self, x: (f64, f64), y: (f64, f64)) -> bool {
+        let (width, height) = (x.1 - x.0, y.1 - y.0);
+        if width > SMALL_DEGREES || height > SMALL_DEGREES || y.0 < -75.0 || y.1 > 75.0 {
+            return false;
+        }
+        let margin = 0.1 * width.max(height) + 1e-6;
+        let (xs, ys) = (ends_and_middle(x, margin), ends_and_middle(y, margin));
+        let is_on_map = xs[0] >= -180.0 && xs[2] <= 180.0;
+        is_on_map
+            && ys.iter().all(|latitude| {
+                xs.iter().all(|longitude| {
+                    let point = GeoPoint { latitude: *latitude, longitude: *longitude };
+                    self.hexagon.contains(point.encode())
+                })
+            })
+    }
+}
+
+/// Rectangles up to this side bend by less than a tenth of it: half a degree's parallel at 75 degrees by 1 %.
+const SMALL_DEGREES: f64 = 0.5;
+
+fn ends_and_middle((low, high): (f64, f64), margin: f64) -> [f64; 3] {
+    [low - margin, (low + high) / 2.0, high + margin]
 }
 
 /// Refuses lines where Lucene knows none.
