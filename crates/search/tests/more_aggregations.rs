@@ -79,7 +79,7 @@ fn is_close(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Buckets of equal scores come in no order that Elasticsearch promises: here by key.
+/// Buckets of equal scores, and the fields of `matrix_stats`, come in no order that Elasticsearch promises: here by key and name.
 fn in_order(list: &[Value]) -> Vec<Value> {
     let mut list = list.to_vec();
     if list.iter().all(|bucket| bucket["score"].is_number()) {
@@ -89,6 +89,9 @@ fn in_order(list: &[Value]) -> Vec<Value> {
                 .total_cmp(&score(left))
                 .then_with(|| left["key"].to_string().cmp(&right["key"].to_string()))
         });
+    }
+    if list.iter().all(|field| field["name"].is_string()) {
+        list.sort_by(|left, right| left["name"].as_str().cmp(&right["name"].as_str()));
     }
     list
 }

@@ -51,6 +51,7 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("auto_date_histogram", bucket::AutoDateHistogram::parse),
     ("avg", metric::Metric::avg),
     ("avg_bucket", pipeline::BucketMetric::avg),
+    ("boxplot", metric::Boxplot::parse),
     ("bucket_sort", pipeline::BucketSort::parse),
     ("cardinality", metric::Cardinality::parse),
     ("composite", bucket::Composite::parse),
@@ -73,8 +74,10 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("geotile_grid", bucket::GeoGrid::parse),
     ("histogram", bucket::Histogram::parse),
     ("ip_range", bucket::IpRanges::parse),
+    ("matrix_stats", metric::MatrixStats::parse),
     ("max", metric::Metric::max),
     ("max_bucket", pipeline::BucketMetric::max),
+    ("median_absolute_deviation", metric::MedianAbsoluteDeviation::parse),
     ("min", metric::Metric::min),
     ("min_bucket", pipeline::BucketMetric::min),
     ("missing", bucket::parse_missing),
@@ -94,12 +97,14 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("significant_text", significant::SignificantText::parse),
     ("stats", metric::Metric::stats),
     ("stats_bucket", pipeline::BucketMetric::stats),
+    ("string_stats", metric::StringStats::parse),
     ("sum", metric::Metric::sum),
     ("sum_bucket", pipeline::BucketMetric::sum),
     ("terms", terms::Terms::parse),
     ("top_hits", metric::TopHits::parse),
     ("value_count", metric::Metric::value_count),
     ("variable_width_histogram", bucket::VariableWidthHistogram::parse),
+    ("weighted_avg", metric::WeightedAvg::parse),
 ];
 
 /// Names of the aggregations there are, in order.
@@ -109,7 +114,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
 const KNOWN_ELSEWHERE: &[&str] = &[
-    "boxplot",
     "bucket_correlation",
     "bucket_count_ks_test",
     "bucket_script",
@@ -121,16 +125,12 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "geo_line",
     "inference",
     "ip_prefix",
-    "matrix_stats",
-    "median_absolute_deviation",
     "nested",
     "parent",
     "rate",
     "reverse_nested",
     "scripted_metric",
-    "string_stats",
     "t_test",
     "time_series",
     "top_metrics",
-    "weighted_avg",
 ];

@@ -35,6 +35,8 @@ pub enum Accepts {
     Numbers,
     /// Numbers; those of an unmapped field are dates.
     Dates,
+    /// Numbers that are neither dates nor truth values.
+    Quantities,
     Addresses,
     Places,
     Terms,
@@ -49,6 +51,11 @@ impl Accepts {
             Accepts::Places => is_place,
             Accepts::Numbers | Accepts::Dates => {
                 !is_place && field.representation() == Representation::Number
+            }
+            Accepts::Quantities => {
+                !is_place
+                    && field.representation() == Representation::Number
+                    && !matches!(field.kind, FieldType::Date { .. } | FieldType::Boolean)
             }
             Accepts::Addresses => matches!(field.kind, FieldType::Ip),
             Accepts::Terms => matches!(field.kind, FieldType::Keyword | FieldType::Text | FieldType::Ip),

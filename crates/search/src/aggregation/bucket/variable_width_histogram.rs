@@ -4,11 +4,10 @@
 //! clusters, puts later ones into the nearest or, when they lie far away, into one of their own; the reduce merges the two nearest clusters
 //! until as many are left as were asked for.
 
-use limber_mapping::{FieldType, RequestError};
+use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
-use super::super::bind::Bound;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::deferred::Deferred;
@@ -22,7 +21,6 @@ use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
-use crate::context::{ShardSnapshot, type_name};
 use crate::error::Result;
 
 const BUCKETS: i32 = 10;
@@ -100,7 +98,7 @@ fn set_span(bucket: &mut ListBucket, span: [f64; 3]) {
 
 impl Definition for VariableWidthHistogram {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
-        vec![(&self.values, Accepts::Numbers)]
+        vec![(&self.values, Accepts::Quantities)]
     }
 
     fn check_place(
@@ -119,20 +117,6 @@ impl Definition for VariableWidthHistogram {
                 "[{}] cannot be nested inside an aggregation that collects more than a single bucket.",
                 own.type_name
             ))),
-        }
-    }
-
-    fn check_on_shard(&self, bound: &Bound, _: &ShardSnapshot) -> Result<()> {
-        match &bound.sources()[0].field {
-            Some(field) if matches!(field.kind, FieldType::Date { .. } | FieldType::Boolean) => {
-                Err(RequestError::illegal_argument(format!(
-                    "Field [{}] of type [{}] is not supported for aggregation [variable_width_histogram]",
-                    field.path,
-                    type_name(&field.kind)
-                ))
-                .into())
-            }
-            _ => Ok(()),
         }
     }
 

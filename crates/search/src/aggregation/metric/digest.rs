@@ -131,6 +131,31 @@ impl Digest {
         }
     }
 
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Values with their weights, ascending once prepared.
+    pub fn values(&self) -> Vec<(f64, u64)> {
+        match &self.state {
+            State::Exact(values) => values.iter().map(|&value| (value, 1)).collect(),
+            State::Merged(merged) => {
+                merged.centroids.iter().map(|part| (part.mean, part.weight as u64)).collect()
+            }
+        }
+    }
+
+    /// How far the values lie from their median, as a digest of its own; prepared.
+    pub fn deviations(&self) -> Digest {
+        let median = self.quantile(0.5);
+        let mut deviations = Digest::new(self.compression);
+        self.values().into_iter().for_each(|(value, weight)| {
+            deviations.add_weighted((value - median).abs(), weight);
+        });
+        deviations.prepare();
+        deviations
+    }
+
     /// The value at the share `q` (0 to 1) of all values; NaN without any.
     pub fn quantile(&self, q: f64) -> f64 {
         match &self.state {

@@ -1,0 +1,112 @@
+//! `boxplot`: quartiles, extremes and whiskers. Source: Elasticsearch's `BoxplotAggregationBuilder`, `InternalBoxplot`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::format::double;
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Accepts;
+use super::super::tree::{Aggregation, Kind};
+use super::digest::Digest;
+use super::digest_collector::{DigestCollector, compression, merged};
+use crate::error::Result;
+
+const COMPRESSION: f64 = 100.0;
+
+/// Whiskers reach to the last value within so many interquartile ranges of the box (Tukey).
+const WHISKER: f64 = 1.5;
+
+const NAMES: [&str; 7] = ["min", "max", "q1", "q2", "q3", "lower", "upper"];
+
+#[derive(Debug, Clone)]
+pub struct Boxplot {
+    values: ValuesOptions,
+    compression: f64,
+}
+
+impl Boxplot {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let compression = compression(options, COMPRESSION)?;
+        Ok(Kind::own(Boxplot { values: ValuesOptions::parse(options)?, compression }))
+    }
+}
+
+/// The numbers of [`NAMES`].
+fn numbers(digest: &Digest) -> [f64; 7] {
+    let values = digest.values();
+    let (Some(first), Some(last)) = (values.first(), values.last()) else {
+        return [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::NAN, f64::NAN, f64::NAN, f64::NAN];
+    };
+    let [q1, q2, q3] = [0.25, 0.5, 0.75].map(|share| digest.quantile(share));
+    let reach = WHISKER * (q3 - q1);
+    let means = || values.iter().map(|(mean, _)| *mean);
+    let lower = means().find(|mean| *mean >= q1 - reach).unwrap_or(first.0);
+    let upper = means().rev().find(|mean| *mean <= q3 + reach).unwrap_or(last.0);
+    [first.0, last.0, q1, q2, q3, lower, upper]
+}
+
+impl Definition for Boxplot {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Quantities)]
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(DigestCollector::new(self.compression, place)?))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        Ok(Partial::own(merged(parts, self.compression)))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Some(digest) = partial.as_own::<Digest>() else { return };
+        let (numbers, format) = (numbers(digest), &renderer.shape.format);
+        for (name, number) in NAMES.iter().zip(numbers) {
+            out.insert((*name).into(), double(number));
+        }
+        if !format.is_raw() {
+            for (name, number) in NAMES.iter().zip(numbers) {
+                out.insert(format!("{name}_as_string"), format.text(number).into());
+            }
+        }
+    }
+
+    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
+        let place = NAMES.iter().position(|name| Some(*name) == value)?;
+        partial.as_own::<Digest>().map(|digest| numbers(digest)[place])
+    }
+
+    fn order_value_name(&self, own: &Aggregation, name: Option<&str>) -> std::result::Result<(), String> {
+        match name {
+            Some(name) if NAMES.contains(&name) => Ok(()),
+            Some(name) => {
+                Err(format!("Unknown value key [{name}] for multi-value metric aggregation [{}]", own.name))
+            }
+            None => {
+                Err("Missing value key in [null] which refers to a multi-value metric aggregation".to_owned())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whiskers_end_at_values() {
+        let mut digest = Digest::new(100.0);
+        (1..=9).map(f64::from).chain([100.0]).for_each(|value| digest.add(value));
+        digest.prepare();
+        assert_eq!(numbers(&digest), [1.0, 100.0, 3.25, 5.5, 7.75, 1.0, 9.0]);
+    }
+}

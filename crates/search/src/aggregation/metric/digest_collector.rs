@@ -1,0 +1,100 @@
+//! The values of every bucket as a t-digest: what `median_absolute_deviation` and `boxplot` look at.
+
+use limber_mapping::RequestError;
+use limber_mapping::number::java_double;
+use limber_segment::SegmentView;
+
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::Place;
+use super::super::entries::{Entries, Values};
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::source::{NumberReader, Source};
+use super::digest::Digest;
+use crate::error::Result;
+
+/// How many times finer `high_accuracy` is, as in `percentiles`.
+const HIGH_ACCURACY: f64 = 10.0;
+
+/// Reads `compression` and `execution_hint`.
+pub fn compression(options: &mut Options, default: f64) -> std::result::Result<f64, RequestError> {
+    let compression = options.double("compression")?.unwrap_or(default);
+    if compression <= 0.0 {
+        let shown = java_double(compression);
+        let reason = format!("[compression] must be greater than 0. Found [{shown}] in [{}]", options.name);
+        return Err(options.refused("compression", reason));
+    }
+    match options.text("execution_hint")?.as_deref() {
+        None | Some("default") => Ok(compression),
+        Some("high_accuracy") => Ok(compression * HIGH_ACCURACY),
+        Some(hint) => {
+            let reason =
+                format!("Invalid execution_hint [{hint}], valid values are [default, high_accuracy]");
+            Err(options.refused("execution_hint", reason))
+        }
+    }
+}
+
+/// The digests of shards as one.
+pub fn merged(parts: Vec<Partial>, compression: f64) -> Digest {
+    let mut all = Digest::new(compression);
+    parts.into_iter().filter_map(Partial::into_own::<Digest>).for_each(|part| all.merge(part));
+    all.prepare();
+    all
+}
+
+#[derive(Debug)]
+pub struct DigestCollector<'s> {
+    compression: f64,
+    source: &'s Source,
+    reader: NumberReader<'s>,
+    digests: Vec<Option<Box<Digest>>>,
+    doubles: Vec<f64>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> DigestCollector<'s> {
+    pub fn new(compression: f64, place: Place<'s>) -> Result<DigestCollector<'s>> {
+        let source = &place.bound.sources()[0];
+        Ok(DigestCollector {
+            compression,
+            source,
+            reader: NumberReader::new(source, source.path())?,
+            digests: Vec::new(),
+            doubles: Vec::new(),
+            starts: Vec::new(),
+            budget: place.budget,
+        })
+    }
+}
+
+impl<'s> Collector<'s> for DigestCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.digests.len() {
+            self.budget.spend((entries.bucket_count - self.digests.len()) as u64 * 8)?;
+            self.digests.resize_with(entries.bucket_count, || None);
+        }
+        let stored = self.reader.load(entries.docs)?;
+        self.source.decode_all(stored.values, &mut self.doubles);
+        // A value takes at most its own eight bytes.
+        self.budget.spend(self.doubles.len() as u64 * 8)?;
+        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
+        let (digests, compression) = (&mut self.digests, self.compression);
+        values.join(entries, &mut self.starts, |_, bucket, value| {
+            digests[bucket as usize].get_or_insert_with(|| Box::new(Digest::new(compression))).add(value);
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let mut take = |bucket: u32| self.digests.get_mut(bucket as usize).and_then(Option::take);
+        let empty = || Box::new(Digest::new(self.compression));
+        Ok(buckets.iter().map(|&bucket| Partial::own(*take(bucket).unwrap_or_else(empty))).collect())
+    }
+}

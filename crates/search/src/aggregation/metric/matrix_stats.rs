@@ -1,0 +1,307 @@
+//! `matrix_stats`: moments of several fields and how they vary together. Source: Elasticsearch's `MatrixStatsAggregator`, `RunningStats`;
+//! the updates are those of Pébay, "Formulas for Robust, One-Pass Parallel Computation of Covariances and Arbitrary-Order Statistical Moments".
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::entries::Entries;
+use super::super::format::double;
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, NumberReader, Source};
+use super::super::tree::{Aggregation, Kind};
+use crate::error::Result;
+use crate::json;
+
+/// Fields of one aggregation: their pairs are kept for every bucket.
+const FIELD_COUNT_MAX: usize = 100;
+
+/// What stands for several values of a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Mode {
+    Avg,
+    Min,
+    Max,
+    Sum,
+    Median,
+}
+
+#[derive(Debug, Clone)]
+pub struct MatrixStats {
+    /// By ascending name.
+    fields: Vec<ValuesOptions>,
+    mode: Mode,
+}
+
+impl MatrixStats {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let names: Vec<String> = match options.take("fields") {
+            Some(Value::Array(list)) => list.iter().filter_map(json::scalar_text).collect(),
+            Some(Value::String(one)) => vec![one],
+            Some(other) => return Err(options.wrong_type("fields", &other)),
+            None => Vec::new(),
+        };
+        if names.is_empty() || names.len() > FIELD_COUNT_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "[matrix_stats] aggregation [{}] needs 1 to {FIELD_COUNT_MAX} [fields]",
+                options.name
+            )));
+        }
+        let missing = options.object("missing")?.unwrap_or_default();
+        if let Some(name) = missing.keys().find(|name| !names.contains(name)) {
+            return Err(options
+                .refused("missing", format!("[missing] names the field [{name}] that is not in [fields]")));
+        }
+        let mode = match options.text("mode")?.map(|mode| mode.to_ascii_lowercase()).as_deref() {
+            None | Some("avg") => Mode::Avg,
+            Some("min") => Mode::Min,
+            Some("max") => Mode::Max,
+            Some("sum") => Mode::Sum,
+            Some("median") => Mode::Median,
+            Some(other) => return Err(RequestError::illegal_argument(format!("Unknown SortMode [{other}]"))),
+        };
+        let mut fields: Vec<ValuesOptions> = names
+            .into_iter()
+            .map(|field| ValuesOptions {
+                missing: missing.get(&field).cloned(),
+                field,
+                ..ValuesOptions::default()
+            })
+            .collect();
+        fields.sort_by(|left, right| left.field.cmp(&right.field));
+        Ok(Kind::own(MatrixStats { fields, mode }))
+    }
+}
+
+/// Moments of one bucket's documents that have all fields which the shard knows.
+#[derive(Debug, Clone)]
+struct Moments {
+    doc_count: u64,
+    /// Documents by field; 0 for a field that no shard knows.
+    counts: Vec<f64>,
+    means: Vec<f64>,
+    /// Sums of the second, third and fourth powers of the distances to the mean.
+    powers: Vec<[f64; 3]>,
+    /// Sums of products of distances, by `first * width + second`, where first is before second.
+    products: Vec<f64>,
+}
+
+impl Moments {
+    fn new(width: usize) -> Moments {
+        Moments {
+            doc_count: 0,
+            counts: vec![0.0; width],
+            means: vec![0.0; width],
+            powers: vec![[0.0; 3]; width],
+            products: vec![0.0; width * width],
+        }
+    }
+
+    /// One document; NaN: the shard does not know the field.
+    fn of(values: &[f64]) -> Moments {
+        Moments {
+            doc_count: 1,
+            counts: values.iter().map(|value| f64::from(u8::from(!value.is_nan()))).collect(),
+            means: values.iter().map(|value| if value.is_nan() { 0.0 } else { *value }).collect(),
+            ..Moments::new(values.len())
+        }
+    }
+
+    fn merge(&mut self, other: &Moments) {
+        let width = self.means.len();
+        let distance: Vec<f64> = (0..width).map(|field| other.means[field] - self.means[field]).collect();
+        for first in 0..width {
+            for second in first + 1..width {
+                let place = first * width + second;
+                let (a, b) = (
+                    self.counts[first].min(self.counts[second]),
+                    other.counts[first].min(other.counts[second]),
+                );
+                self.products[place] += other.products[place];
+                if a > 0.0 && b > 0.0 {
+                    self.products[place] += distance[first] * distance[second] * a * b / (a + b);
+                }
+            }
+        }
+        for field in 0..width {
+            let (a, b) = (self.counts[field], other.counts[field]);
+            let n = a + b;
+            if b == 0.0 {
+                continue;
+            }
+            let ([m2, m3, m4], [o2, o3, o4], d) = (self.powers[field], other.powers[field], distance[field]);
+            self.powers[field] = [
+                m2 + o2 + d * d * a * b / n,
+                m3 + o3 + d.powi(3) * a * b * (a - b) / (n * n) + 3.0 * d * (a * o2 - b * m2) / n,
+                m4 + o4
+                    + d.powi(4) * a * b * (a * a - a * b + b * b) / n.powi(3)
+                    + 6.0 * d * d * (a * a * o2 + b * b * m2) / (n * n)
+                    + 4.0 * d * (a * o3 - b * m3) / n,
+            ];
+            self.means[field] += d * b / n;
+            self.counts[field] = n;
+        }
+        self.doc_count += other.doc_count;
+    }
+
+    fn product(&self, first: usize, second: usize) -> f64 {
+        let (first, second) = (first.min(second), first.max(second));
+        if first == second { self.powers[first][0] } else { self.products[first * self.means.len() + second] }
+    }
+
+    fn covariance(&self, first: usize, second: usize) -> f64 {
+        self.product(first, second) / (self.counts[first].min(self.counts[second]) - 1.0)
+    }
+}
+
+impl Definition for MatrixStats {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        self.fields.iter().map(|values| (values, Accepts::Numbers)).collect()
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let sources = place.bound.sources();
+        let readers: Result<Vec<_>> =
+            sources.iter().map(|source| Ok((source, NumberReader::new(source, source.path())?))).collect();
+        Ok(Box::new(MatrixCollector {
+            mode: self.mode,
+            readers: readers?,
+            columns: vec![Vec::new(); sources.len()],
+            doubles: Vec::new(),
+            moments: Vec::new(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        let mut all = Moments::new(self.fields.len());
+        parts.iter().filter_map(Partial::as_own::<Moments>).for_each(|part| all.merge(part));
+        Ok(Partial::own(all))
+    }
+
+    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Some(moments) = partial.as_own::<Moments>() else { return };
+        out.insert("doc_count".into(), moments.doc_count.into());
+        if moments.doc_count == 0 {
+            return;
+        }
+        let name = |field: usize| self.fields[field].field.clone();
+        let known: Vec<usize> = (0..self.fields.len()).filter(|&field| moments.counts[field] > 0.0).collect();
+        let fields = known.iter().map(|&field| {
+            let ([m2, m3, m4], n) = (moments.powers[field], moments.counts[field]);
+            let mut shown = Map::new();
+            shown.insert("name".into(), name(field).into());
+            shown.insert("count".into(), (n as u64).into());
+            for (label, value) in [
+                ("mean", moments.means[field]),
+                ("variance", moments.covariance(field, field)),
+                ("skewness", n.sqrt() * m3 / m2.powf(1.5)),
+                ("kurtosis", n * m4 / (m2 * m2)),
+            ] {
+                shown.insert(label.into(), double(value));
+            }
+            let covariance =
+                known.iter().map(|&other| (name(other), double(moments.covariance(field, other))));
+            let covariance = covariance.collect();
+            let correlation = known.iter().map(|&other| {
+                let deviations = (moments.covariance(field, field) * moments.covariance(other, other)).sqrt();
+                let value = if other == field { 1.0 } else { moments.covariance(field, other) / deviations };
+                (name(other), double(value))
+            });
+            let correlation = correlation.collect();
+            shown.insert("covariance".into(), Value::Object(covariance));
+            shown.insert("correlation".into(), Value::Object(correlation));
+            Value::Object(shown)
+        });
+        let fields = fields.collect();
+        out.insert("fields".into(), fields);
+    }
+}
+
+#[derive(Debug)]
+struct MatrixCollector<'s> {
+    mode: Mode,
+    readers: Vec<(&'s Source, NumberReader<'s>)>,
+    /// By field: the value of each document of a batch; NaN: none.
+    columns: Vec<Vec<f64>>,
+    doubles: Vec<f64>,
+    moments: Vec<Option<Box<Moments>>>,
+    budget: &'s Budget,
+}
+
+fn one_of(values: &mut [f64], mode: Mode) -> f64 {
+    match mode {
+        Mode::Sum => values.iter().sum(),
+        Mode::Avg => values.iter().sum::<f64>() / values.len() as f64,
+        Mode::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
+        Mode::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        Mode::Median => {
+            values.sort_unstable_by(f64::total_cmp);
+            let middle = values.len() / 2;
+            if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
+        }
+    }
+}
+
+impl<'s> Collector<'s> for MatrixCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.readers
+            .iter_mut()
+            .try_for_each(|(source, reader)| reader.begin(&view.segment, source.is_mapped()))
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let width = self.readers.len();
+        if entries.bucket_count > self.moments.len() {
+            self.budget.spend((entries.bucket_count - self.moments.len()) as u64 * 8)?;
+            self.moments.resize_with(entries.bucket_count, || None);
+        }
+        let mut starts = Vec::new();
+        for ((source, reader), column) in self.readers.iter_mut().zip(&mut self.columns) {
+            let stored = reader.load(entries.docs)?;
+            stored.starts(entries.docs.len(), &mut starts);
+            source.decode_all(stored.values, &mut self.doubles);
+            column.clear();
+            for span in starts.windows(2) {
+                column.push(match &mut self.doubles[span[0] as usize..span[1] as usize] {
+                    [] => f64::NAN,
+                    values => one_of(values, self.mode),
+                });
+            }
+        }
+        let mut values = vec![0.0; width];
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            values.iter_mut().zip(&self.columns).for_each(|(value, column)| *value = column[position]);
+            let is_known =
+                |field: usize| self.readers[field].0.is_mapped() || self.readers[field].0.missing.is_some();
+            let mut missing = (0..width).filter(|&field| values[field].is_nan() && is_known(field));
+            if missing.next().is_some() || values.iter().all(|value| value.is_nan()) {
+                continue;
+            }
+            let place = &mut self.moments[entries.bucket(entry) as usize];
+            if place.is_none() {
+                self.budget.spend((width * (width + 4) * 8) as u64)?;
+            }
+            place.get_or_insert_with(|| Box::new(Moments::new(width))).merge(&Moments::of(&values));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let width = self.readers.len();
+        let mut take = |bucket: u32| self.moments.get_mut(bucket as usize).and_then(Option::take);
+        let empty = || Box::new(Moments::new(width));
+        Ok(buckets.iter().map(|&bucket| Partial::own(*take(bucket).unwrap_or_else(empty))).collect())
+    }
+}

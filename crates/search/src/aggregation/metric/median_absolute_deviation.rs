@@ -1,0 +1,63 @@
+//! `median_absolute_deviation`: the median of the distances to the median. Source: Elasticsearch's `MedianAbsoluteDeviationAggregator`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Accepts;
+use super::super::tree::{Aggregation, Kind};
+use super::digest::Digest;
+use super::digest_collector::{DigestCollector, compression, merged};
+use super::numeric::single;
+use crate::error::Result;
+
+const COMPRESSION: f64 = 1000.0;
+
+#[derive(Debug, Clone)]
+pub struct MedianAbsoluteDeviation {
+    values: ValuesOptions,
+    compression: f64,
+}
+
+impl MedianAbsoluteDeviation {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let compression = compression(options, COMPRESSION)?;
+        Ok(Kind::own(MedianAbsoluteDeviation { values: ValuesOptions::parse(options)?, compression }))
+    }
+}
+
+fn deviation(digest: &Digest) -> f64 {
+    if digest.count() == 0 { f64::NAN } else { digest.deviations().quantile(0.5) }
+}
+
+impl Definition for MedianAbsoluteDeviation {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Quantities)]
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(DigestCollector::new(self.compression, place)?))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        Ok(Partial::own(merged(parts, self.compression)))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let value = partial.as_own::<Digest>().map_or(f64::NAN, deviation);
+        single(out, value, !value.is_nan(), &renderer.shape.format);
+    }
+
+    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
+        partial.as_own::<Digest>().map(deviation)
+    }
+}

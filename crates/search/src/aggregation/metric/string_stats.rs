@@ -1,0 +1,209 @@
+//! `string_stats`: lengths and entropy of texts. Source: Elasticsearch's `StringStatsAggregator`, `InternalStringStats`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::FixedState;
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::entries::Entries;
+use super::super::format::double;
+use super::super::key_reader::KeyReader;
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::{Key, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Accepts;
+use super::super::tree::{Aggregation, Kind};
+use crate::error::Result;
+
+const NAMES: [&str; 5] = ["count", "min_length", "max_length", "avg_length", "entropy"];
+
+#[derive(Debug, Clone)]
+pub struct StringStats {
+    values: ValuesOptions,
+    show_distribution: bool,
+}
+
+impl StringStats {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let show_distribution = options.boolean("show_distribution")?.unwrap_or(false);
+        Ok(Kind::own(StringStats { values: ValuesOptions::parse(options)?, show_distribution }))
+    }
+}
+
+/// Of one bucket. Lengths are in UTF-16 code units, as Java counts.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    count: u64,
+    total_length: u64,
+    min_length: u64,
+    max_length: u64,
+    /// How often each character occurs.
+    chars: BTreeMap<char, u64>,
+}
+
+impl Found {
+    fn add(&mut self, text: &str, times: u64) {
+        let length = text.encode_utf16().count() as u64;
+        self.min_length = if self.count == 0 { length } else { self.min_length.min(length) };
+        self.max_length = self.max_length.max(length);
+        self.count += times;
+        self.total_length += length * times;
+        text.chars().for_each(|char| *self.chars.entry(char).or_default() += times);
+    }
+
+    fn merge(&mut self, other: Found) {
+        if other.count == 0 {
+            return;
+        }
+        self.min_length =
+            if self.count == 0 { other.min_length } else { self.min_length.min(other.min_length) };
+        self.max_length = self.max_length.max(other.max_length);
+        self.count += other.count;
+        self.total_length += other.total_length;
+        other.chars.into_iter().for_each(|(char, times)| *self.chars.entry(char).or_default() += times);
+    }
+
+    /// The share of each character, the most frequent first.
+    fn distribution(&self) -> Vec<(char, f64)> {
+        let mut shares: Vec<(char, f64)> = self
+            .chars
+            .iter()
+            .map(|(&char, &times)| (char, times as f64 / self.total_length as f64))
+            .collect();
+        shares.sort_by(|left, right| right.1.total_cmp(&left.1));
+        shares
+    }
+
+    /// Shannon's, in bits a character.
+    fn entropy(&self) -> f64 {
+        self.distribution().into_iter().map(|(_, share)| -share * share.log2()).sum()
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        Some(match name {
+            "count" => self.count as f64,
+            "min_length" => self.min_length as f64,
+            "max_length" => self.max_length as f64,
+            "avg_length" => self.total_length as f64 / self.count as f64,
+            "entropy" => self.entropy(),
+            _ => return None,
+        })
+    }
+}
+
+impl Definition for StringStats {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Terms)]
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(StringCollector {
+            keys: KeyReader::new(&place.bound.sources()[0], None)?,
+            counts: HashMap::default(),
+            starts: Vec::new(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        let mut all = Found::default();
+        parts.into_iter().filter_map(Partial::into_own::<Found>).for_each(|part| all.merge(part));
+        Ok(Partial::own(all))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Some(found) = partial.as_own::<Found>() else { return };
+        let format = &renderer.shape.format;
+        out.insert("count".into(), found.count.into());
+        if found.count == 0 {
+            for name in ["min_length", "max_length", "avg_length"] {
+                out.insert(name.into(), Value::Null);
+            }
+            out.insert("entropy".into(), double(0.0));
+        } else {
+            out.insert("min_length".into(), found.min_length.into());
+            out.insert("max_length".into(), found.max_length.into());
+            out.insert("avg_length".into(), double(found.total_length as f64 / found.count as f64));
+            out.insert("entropy".into(), double(found.entropy()));
+        }
+        if self.show_distribution {
+            let shares =
+                found.distribution().into_iter().map(|(char, share)| (char.to_string(), double(share)));
+            out.insert("distribution".into(), Value::Object(shares.collect()));
+        }
+        if found.count > 0 && matches!(format, super::super::format::Format::Decimal(_)) {
+            for name in &NAMES[1..] {
+                let number = found.number(name).unwrap_or(f64::NAN);
+                out.insert(format!("{name}_as_string"), format.text(number).into());
+            }
+        }
+    }
+
+    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
+        partial.as_own::<Found>()?.number(value?)
+    }
+}
+
+/// Counts terms; what they consist of is looked at once a term.
+#[derive(Debug)]
+struct StringCollector<'s> {
+    keys: KeyReader<'s>,
+    /// Documents by bucket and term.
+    counts: HashMap<(u32, i64), u64, FixedState>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> Collector<'s> for StringCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.keys.begin(view, self.budget)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let before = self.counts.len();
+        let values = self.keys.load(entries.docs, self.budget)?;
+        let counts = &mut self.counts;
+        values.join(entries, &mut self.starts, |_, bucket, id| *counts.entry((bucket, id)).or_default() += 1);
+        self.budget.spend((self.counts.len() - before) as u64 * 32)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let mut all: Vec<Found> = vec![Found::default(); buckets.len()];
+        for (&(bucket, id), &times) in &self.counts {
+            if let Ok(place) = buckets.binary_search(&bucket)
+                && let Key::Term(term) = self.keys.key(id)
+            {
+                all[place].add(&String::from_utf8_lossy(&term), times);
+            }
+        }
+        Ok(all.into_iter().map(Partial::own).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_entropy() {
+        let mut found = Found::default();
+        found.add("ab", 1);
+        found.add("aabb", 1);
+        assert_eq!((found.count, found.min_length, found.max_length, found.total_length), (2, 2, 4, 6));
+        assert_eq!(found.entropy(), 1.0);
+        let mut other = Found::default();
+        other.add("a", 2);
+        found.merge(other);
+        assert_eq!((found.count, found.min_length, found.distribution()[0]), (4, 1, ('a', 5.0 / 8.0)));
+    }
+}

@@ -1,0 +1,196 @@
+//! `weighted_avg`: the mean of one field weighted by another. Source: Elasticsearch's `WeightedAvgAggregator`.
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::bind::Bound;
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::entries::{Entries, Values};
+use super::super::kahan::KahanSum;
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, NumberReader, Source};
+use super::super::tree::{Aggregation, Kind};
+use super::numeric::single;
+use crate::context::{ShardSnapshot, type_name};
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct WeightedAvg {
+    value: ValuesOptions,
+    weight: ValuesOptions,
+}
+
+impl WeightedAvg {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let format = options.text("format")?;
+        let mut part = |name: &'static str| {
+            let Some(map) = options.object(name)? else { return Ok(None) };
+            let mut own = Options::new("weighted_avg", &options.name, map);
+            let values = ValuesOptions::parse(&mut own).and_then(|values| own.finish().map(|()| values));
+            values.map(Some).map_err(|cause| options.failed(name, cause))
+        };
+        let (value, weight) = (part("value")?, part("weight")?);
+        if let Some(option) = options.first_left() {
+            return Err(super::super::options::unknown_field(options.kind, option));
+        }
+        match (value, weight) {
+            (Some(value), Some(weight)) => {
+                let value = ValuesOptions { format: format.or(value.format), ..value };
+                Ok(Kind::own(WeightedAvg { value, weight }))
+            }
+            (value, _) => {
+                let missing = if value.is_none() { "value" } else { "weight" };
+                Err(RequestError::illegal_argument(format!(
+                    "Could not find field name [{missing}] in multiValuesSource"
+                )))
+            }
+        }
+    }
+}
+
+/// Of one bucket.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    weighted: KahanSum,
+    weights: KahanSum,
+}
+
+impl Sums {
+    fn avg(&self) -> f64 {
+        self.weighted.value / self.weights.value
+    }
+}
+
+impl Definition for WeightedAvg {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.value, Accepts::Anything), (&self.weight, Accepts::Anything)]
+    }
+
+    fn check_on_shard(&self, bound: &Bound, _: &ShardSnapshot) -> Result<()> {
+        let fields = bound.sources().iter().filter_map(|source| source.field.as_ref());
+        match fields.into_iter().find(|field| !field.is_numeric()) {
+            None => Ok(()),
+            Some(field) => Err(RequestError::illegal_argument(format!(
+                "Expected numeric type on field [{}], but got [{}]",
+                field.path,
+                type_name(&field.kind)
+            ))
+            .into()),
+        }
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let [value, weight] = [0, 1].map(|part| &place.bound.sources()[part]);
+        Ok(Box::new(WeightedCollector {
+            value: (value, NumberReader::new(value, value.path())?),
+            weight: (weight, NumberReader::new(weight, weight.path())?),
+            weights: Vec::new(),
+            doubles: Vec::new(),
+            sums: Vec::new(),
+            starts: Vec::new(),
+            budget: place.budget,
+        }))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        let mut all = Sums::default();
+        for part in parts.into_iter().filter_map(Partial::into_own::<Sums>) {
+            all.weighted.add(part.weighted.value);
+            all.weights.add(part.weights.value);
+        }
+        Ok(Partial::own(all))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let avg = partial.as_own::<Sums>().map_or(f64::NAN, Sums::avg);
+        single(out, avg, !avg.is_nan(), &renderer.shape.format);
+    }
+
+    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
+        partial.as_own::<Sums>().map(Sums::avg)
+    }
+
+    fn order_value_name(&self, _: &Aggregation, _: Option<&str>) -> std::result::Result<(), String> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct WeightedCollector<'s> {
+    value: (&'s Source, NumberReader<'s>),
+    weight: (&'s Source, NumberReader<'s>),
+    /// The weight of each document of a batch; NaN: none.
+    weights: Vec<f64>,
+    doubles: Vec<f64>,
+    sums: Vec<Sums>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> Collector<'s> for WeightedCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.value.1.begin(&view.segment, self.value.0.is_mapped())?;
+        self.weight.1.begin(&view.segment, self.weight.0.is_mapped())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.sums.len() {
+            let more = (entries.bucket_count - self.sums.len()) as u64;
+            self.budget.spend(more * size_of::<Sums>() as u64)?;
+            self.sums.resize(entries.bucket_count, Sums::default());
+        }
+        let stored = self.weight.1.load(entries.docs)?;
+        self.weight.0.decode_all(stored.values, &mut self.doubles);
+        self.weights.clear();
+        self.weights.resize(entries.docs.len(), f64::NAN);
+        let mut last = usize::MAX;
+        let mut doubled = None;
+        for (at, &weight) in self.doubles.iter().enumerate() {
+            let position = stored.positions.map_or(at, |positions| positions[at] as usize);
+            if position == last {
+                doubled = Some(position);
+            }
+            (self.weights[position], last) = (weight, position);
+        }
+        let stored = self.value.1.load(entries.docs)?;
+        self.value.0.decode_all(stored.values, &mut self.doubles);
+        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
+        let (sums, weights) = (&mut self.sums, &self.weights);
+        let mut is_refused = false;
+        values.join(entries, &mut self.starts, |entry, bucket, value| {
+            let position = entries.position(entry);
+            is_refused |= doubled == Some(position);
+            let weight = weights[position];
+            if !weight.is_nan() {
+                sums[bucket as usize].weighted.add(value * weight);
+                sums[bucket as usize].weights.add(weight);
+            }
+        });
+        if is_refused {
+            return Err(RequestError::illegal_argument(
+                "Encountered more than one weight for a single document. Use a script to combine multiple weights-per-doc into a single value.",
+            )
+            .into());
+        }
+        Ok(())
+    }
+
+    fn order_value(&self, _: &[String], _: Option<&str>, bucket: u32) -> f64 {
+        self.sums.get(bucket as usize).map_or(f64::NAN, Sums::avg)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let sums = |bucket: u32| self.sums.get(bucket as usize).copied().unwrap_or_default();
+        Ok(buckets.iter().map(|&bucket| Partial::own(sums(bucket))).collect())
+    }
+}
