@@ -100,8 +100,10 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("string_stats", metric::StringStats::parse),
     ("sum", metric::Metric::sum),
     ("sum_bucket", pipeline::BucketMetric::sum),
+    ("t_test", metric::TTest::parse),
     ("terms", terms::Terms::parse),
     ("top_hits", metric::TopHits::parse),
+    ("top_metrics", metric::TopMetrics::parse),
     ("value_count", metric::Metric::value_count),
     ("variable_width_histogram", bucket::VariableWidthHistogram::parse),
     ("weighted_avg", metric::WeightedAvg::parse),
@@ -130,7 +132,5 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "rate",
     "reverse_nested",
     "scripted_metric",
-    "t_test",
     "time_series",
-    "top_metrics",
 ];

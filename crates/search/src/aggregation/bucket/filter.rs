@@ -85,7 +85,7 @@ impl Filters {
 }
 
 /// A matcher that can be shown in debug output.
-pub(super) struct Docs<'s>(pub(super) Option<MatchingDocs<'s>>);
+pub struct Docs<'s>(pub Option<MatchingDocs<'s>>);
 
 impl fmt::Debug for Docs<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,7 +94,7 @@ impl fmt::Debug for Docs<'_> {
 }
 
 /// Whether each of `docs` is in `matching`; both ascending.
-pub(super) fn mark(docs: &[DocId], matching: &[DocId], marks: &mut Vec<bool>) {
+pub fn mark(docs: &[DocId], matching: &[DocId], marks: &mut Vec<bool>) {
     marks.clear();
     let mut next = 0;
     for doc in docs {

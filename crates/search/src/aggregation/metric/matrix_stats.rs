@@ -129,13 +129,13 @@ impl Moments {
                 }
             }
         }
-        for field in 0..width {
+        for (field, &d) in distance.iter().enumerate() {
             let (a, b) = (self.counts[field], other.counts[field]);
             let n = a + b;
             if b == 0.0 {
                 continue;
             }
-            let ([m2, m3, m4], [o2, o3, o4], d) = (self.powers[field], other.powers[field], distance[field]);
+            let ([m2, m3, m4], [o2, o3, o4]) = (self.powers[field], other.powers[field]);
             self.powers[field] = [
                 m2 + o2 + d * d * a * b / n,
                 m3 + o3 + d.powi(3) * a * b * (a - b) / (n * n) + 3.0 * d * (a * o2 - b * m2) / n,

@@ -14,7 +14,10 @@ mod numeric;
 mod numeric_collector;
 mod percentiles;
 mod string_stats;
+mod student;
+mod t_test;
 mod top_hits;
+mod top_metrics;
 mod weighted_avg;
 
 pub use boxplot::Boxplot;
@@ -28,5 +31,7 @@ pub use numeric::{Metric, MetricKind, MetricState};
 pub use numeric_collector::MetricCollector;
 pub use percentiles::{Distribution, Percentiles, PercentilesCollector};
 pub use string_stats::StringStats;
+pub use t_test::TTest;
 pub use top_hits::TopHits;
+pub use top_metrics::TopMetrics;
 pub use weighted_avg::WeightedAvg;

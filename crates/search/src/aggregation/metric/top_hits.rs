@@ -53,8 +53,8 @@ const OPTIONS: &[&str] = &[
 
 #[derive(Debug, Clone)]
 pub struct TopHits {
-    name: String,
-    request: SearchRequest,
+    pub(super) name: String,
+    pub(super) request: SearchRequest,
 }
 
 impl TopHits {
@@ -169,19 +169,19 @@ impl Definition for TopHits {
 }
 
 #[derive(Debug, Clone)]
-struct FoundHit {
-    fetched: SearchHit,
+pub(super) struct FoundHit {
+    pub(super) fetched: SearchHit,
     keys: Box<[SortKey]>,
     score: f32,
 }
 
 #[derive(Debug, Clone)]
-struct TopHitsFound {
+pub(super) struct TopHitsFound {
     total: u64,
     /// Negative infinity: no scores.
     max_score: f32,
     /// Best first; fetched.
-    hits: Vec<FoundHit>,
+    pub(super) hits: Vec<FoundHit>,
     sorts: Vec<BoundSort>,
 }
 

@@ -1,11 +1,11 @@
 //! `include` and `exclude`: may this term have a bucket?
 //!
-//! Source: Elasticsearch's `IncludeExclude`. Patterns are Lucene's, matched against the whole term; partitions are refused by name.
+//! Source: Elasticsearch's `IncludeExclude`. Patterns are Lucene's, matched against the whole term.
 
 use limber_mapping::{Field, RequestError};
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::options::Options;
 use super::super::source::Source;
@@ -26,6 +26,14 @@ const COMPILED_BYTES_MAX: usize = 2 << 20;
 pub enum Include {
     Pattern(String),
     Values(Vec<Value>),
+    /// One of several parts of all values, told by their hashes.
+    Partition(Partition),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Partition {
+    number: i32,
+    count: i32,
 }
 
 impl Include {
@@ -40,9 +48,10 @@ impl Include {
                 }
                 Ok(Some(Include::Values(values)))
             }
-            Some(Value::Object(_)) => {
-                Err(RequestError::unsupported(format!("a partition in [{name}] of the aggregation [terms]")))
+            Some(Value::Object(map)) if name == "include" => {
+                Partition::parse(options, map).map(|partition| Some(Include::Partition(partition)))
             }
+            Some(other @ Value::Object(_)) => Err(options.wrong_type(name, &other)),
             Some(value) => {
                 let pattern = json::scalar_text(&value).unwrap_or_default();
                 if pattern.chars().count() > PATTERN_CHARS_MAX {
@@ -58,6 +67,53 @@ impl Include {
     }
 }
 
+impl Partition {
+    fn parse(options: &Options, map: Map<String, Value>) -> std::result::Result<Partition, RequestError> {
+        let (mut number, mut count) = (None, None);
+        for (name, value) in &map {
+            match name.as_str() {
+                "partition" => number = Some(json::int(value)?),
+                "num_partitions" => count = Some(json::int(value)?),
+                _ => {
+                    return Err(
+                        options.failed("include", super::super::options::unknown_field("include", name))
+                    );
+                }
+            }
+        }
+        let missing = |what: &str| {
+            options.failed(
+                "include",
+                RequestError::illegal_argument(format!(
+                    "Missing [{what}] parameter for partition-based include"
+                )),
+            )
+        };
+        let number = number.ok_or_else(|| missing("partition"))?;
+        let count = count.ok_or_else(|| missing("num_partitions"))?;
+        if number < 0 || number >= count {
+            return Err(options
+                .refused("include", "Partition must be a number between 0 and the number of partitions"));
+        }
+        Ok(Partition { number, count })
+    }
+
+    /// By murmur3 with a seed of its own. Source: `IncludeExclude.PartitionedStringFilter`.
+    fn has_term(self, term: &[u8]) -> bool {
+        const SEED: u32 = 31;
+        (limber_codec::murmur3::murmur3_32(term, SEED) as i32).rem_euclid(self.count) == self.number
+    }
+
+    /// By David Stafford's ninth variant of murmur3's finalizer. Source: `IncludeExclude.PartitionedLongFilter`.
+    fn has_number(self, number: i64) -> bool {
+        let mut bits = number as u64;
+        bits = (bits ^ (bits >> 32)).wrapping_mul(0x4cd6_944c_5cc2_0b6d);
+        bits = (bits ^ (bits >> 29)).wrapping_mul(0xfc12_c5b1_9d32_59e9);
+        bits ^= bits >> 32;
+        (bits as i64).rem_euclid(i64::from(self.count)) == i64::from(self.number)
+    }
+}
+
 #[derive(Debug)]
 enum Side {
     Pattern(Box<Regex>),
@@ -65,6 +121,7 @@ enum Side {
     Terms(Vec<Vec<u8>>),
     /// Stored numbers, sorted.
     Numbers(Vec<i64>),
+    Partition(Partition),
 }
 
 /// Both sides on one shard.
@@ -120,6 +177,7 @@ impl Side {
                  to string fields. Use an array of numeric values for include/exclude clauses used to filter numeric fields"
             ))
             .into()),
+            Include::Partition(partition) => Ok(Side::Partition(*partition)),
             Include::Pattern(pattern) => Ok(Side::Pattern(Box::new(compile(pattern)?))),
             Include::Values(values) if source.is_numeric() => {
                 let mut numbers = Vec::with_capacity(values.len());
@@ -142,12 +200,17 @@ impl Side {
         match self {
             Side::Pattern(pattern) => pattern.is_match(term),
             Side::Terms(terms) => terms.binary_search_by(|own| own.as_slice().cmp(term)).is_ok(),
+            Side::Partition(partition) => partition.has_term(term),
             Side::Numbers(_) => false,
         }
     }
 
     fn has_number(&self, number: i64) -> bool {
-        matches!(self, Side::Numbers(numbers) if numbers.binary_search(&number).is_ok())
+        match self {
+            Side::Numbers(numbers) => numbers.binary_search(&number).is_ok(),
+            Side::Partition(partition) => partition.has_number(number),
+            Side::Pattern(_) | Side::Terms(_) => false,
+        }
     }
 }
 
