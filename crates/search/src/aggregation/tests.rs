@@ -52,6 +52,15 @@ fn deep_and_wide_requests() {
     let wide: Value =
         (0..6_000).map(|number| (number.to_string(), json!({ "avg": { "field": "a" } }))).collect();
     check(wide, "illegal_argument_exception", "the request has more than 5000 aggregations");
+    let many: Value = (0..300)
+        .map(|number| (format!("p{number}"), json!({ "avg_bucket": { "buckets_path": "h>x" } })))
+        .chain([("h".to_owned(), json!({ "histogram": { "field": "a", "interval": 1 }, "aggs": { "x": { "avg": { "field": "a" } } } }))])
+        .collect();
+    check(
+        many,
+        "action_request_validation_exception",
+        "Validation Failed: 1: more than 200 pipeline aggregations beside one another;",
+    );
     let pattern = json!({ "m": { "terms": { "field": "a", "include": "x".repeat(1001) } } });
     assert!(
         Aggregations::parse(&pattern).expect_err("refused").reason.starts_with("The length of regex [1001]")

@@ -26,7 +26,7 @@ use crate::error::Result;
 const BUCKETS: i32 = 10;
 
 /// Clusters of one shard, so that merging the nearest stays quick.
-const CLUSTERS_MAX: i32 = 20_000;
+const CLUSTERS_MAX: i32 = 5_000;
 
 #[derive(Debug, Clone)]
 pub struct VariableWidthHistogram {

@@ -78,6 +78,6 @@ mod tests {
             assert!((two_sided(-t, 2.0) - (1.0 - t / (2.0 + t * t).sqrt())).abs() < 1e-12, "{t}");
         }
         // The quantile 0.975 of ten degrees, from tables.
-        assert!((two_sided(2.228_138_851_964_939, 10.0) - 0.05).abs() < 1e-12);
+        assert!((two_sided(2.228_138_851_964_939, 10.0) - 0.05).abs() < 1e-9);
     }
 }

@@ -103,7 +103,11 @@ fn collect(
     out: &mut Vec<(String, f64)>,
 ) -> Result<()> {
     let Some((step, rest)) = steps.split_first() else { return Ok(()) };
-    let Some((place, _)) = find(level.list, &step.name) else { return Ok(()) };
+    let Some((place, value)) = find(level.list, &step.name) else { return Ok(()) };
+    // `range.v` is `range>v`.
+    let value = value.map(|name| Element { name: name.to_owned(), key: None });
+    let rest: Vec<Element> = value.into_iter().chain(rest.iter().cloned()).collect();
+    let rest = rest.as_slice();
     let (own, shape, partial) = (&level.list[place], &level.shapes[place], &level.partials[place]);
     let below = (own.subs.as_slice(), shape.subs.as_slice());
     if let Some(bucket) = single(own, partial) {

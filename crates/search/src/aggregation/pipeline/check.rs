@@ -9,6 +9,9 @@ use super::path::{BucketsPath, find};
 /// What a bucket says of itself.
 const OWN_VALUES: &[&str] = &["_count", "_key", "_bucket_count"];
 
+/// Pipelines of one level: each is looked at in every bucket around it.
+const PIPELINE_COUNT_MAX: usize = 200;
+
 /// Checks the pipelines of a whole request. All faults are told at once (`action_request_validation_exception`).
 pub fn check(list: &[Aggregation]) -> Result<(), RequestError> {
     let mut faults = Vec::new();
@@ -28,6 +31,10 @@ fn level(list: &[Aggregation], parent: Option<&Aggregation>, faults: &mut Vec<St
             _ => None,
         })
     };
+    if pipelines().count() > PIPELINE_COUNT_MAX {
+        faults.push(format!("more than {PIPELINE_COUNT_MAX} pipeline aggregations beside one another"));
+        return;
+    }
     let unresolved = pipelines()
         .flat_map(|(_, pipeline)| pipeline.paths())
         .find_map(|path| missing(path, list))

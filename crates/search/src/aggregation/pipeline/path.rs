@@ -42,11 +42,6 @@ impl BucketsPath {
     pub fn is_count(&self) -> bool {
         self.text == "_count"
     }
-
-    /// Whether it begins with one of the aggregations of this name.
-    pub fn starts_with(&self, name: &str) -> bool {
-        self.elements.first().is_some_and(|first| first.name == name || place_prefix(&first.name, name))
-    }
 }
 
 fn place_prefix(step: &str, name: &str) -> bool {
@@ -148,6 +143,14 @@ fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f
             Some(state.order_value(metric.kind, value.filter(|name| *name != "value"), metric.sigma))
         }
         (Partial::Cardinality(sketch), _) => Some(sketch.cardinality() as f64),
+        (Partial::Distribution(_), _) if value.is_none() => {
+            return Err(RequestError::illegal_argument(format!(
+                "buckets_path must reference either a number value or a single value numeric metric aggregation, but [{}] contains multiple \
+                 values. Please specify which to use.",
+                own.name
+            ))
+            .into());
+        }
         (Partial::Distribution(distribution), Kind::Percentiles(percentiles)) => {
             Some(percentiles.order_value(distribution, value))
         }

@@ -4,6 +4,7 @@ use super::super::bind::Shape;
 use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
 use super::definition::{Enclosing, Level, Pipeline};
+use super::path::{BucketsPath, find};
 use super::rows::subs_mut;
 use crate::error::Result;
 
@@ -54,23 +55,37 @@ fn inside(own: &Aggregation, shape: &Shape, partial: &mut Partial) -> Result<()>
 
 /// The pipelines of a level, each after those it reads; what reads itself was refused before.
 fn ordered(list: &[Aggregation]) -> Vec<(usize, &dyn Pipeline)> {
-    let mut waiting: Vec<(usize, &dyn Pipeline)> = list
-        .iter()
-        .enumerate()
-        .filter_map(|(place, aggregation)| match &aggregation.kind {
-            Kind::Pipeline(pipeline) => Some((place, &**pipeline)),
-            _ => None,
+    let pipeline = |place: usize| match &list[place].kind {
+        Kind::Pipeline(pipeline) => Some(&**pipeline),
+        _ => None,
+    };
+    // Of each pipeline, the pipelines it reads.
+    let mut waiting: Vec<(usize, &dyn Pipeline, Vec<usize>)> = (0..list.len())
+        .filter_map(|place| {
+            let own = pipeline(place)?;
+            let paths = own.paths();
+            let first =
+                |path: &&BucketsPath| find(list, &path.elements.first()?.name).map(|(place, _)| place);
+            let reads =
+                paths.iter().filter_map(first).filter(|&read| read != place && pipeline(read).is_some());
+            Some((place, own, reads.collect()))
         })
         .collect();
-    let mut done = Vec::with_capacity(waiting.len());
+    let mut is_done = vec![false; list.len()];
+    let mut order = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
-        let reads = |reader: &dyn Pipeline, place: usize| {
-            reader.paths().iter().any(|path| path.starts_with(&list[place].name))
-        };
-        let ready = waiting.iter().position(|(place, reader)| {
-            !waiting.iter().any(|(other, _)| other != place && reads(*reader, *other))
+        let before = order.len();
+        waiting.retain(|(place, own, reads)| {
+            let is_ready = reads.iter().all(|&read| is_done[read]);
+            if is_ready {
+                is_done[*place] = true;
+                order.push((*place, *own));
+            }
+            !is_ready
         });
-        done.push(waiting.remove(ready.unwrap_or(0)));
+        if order.len() == before {
+            break;
+        }
     }
-    done
+    order
 }

@@ -7,6 +7,7 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use serde_json::{Map, Value};
 
+use super::super::format::Format;
 use super::super::options::Options;
 use super::super::source::Source;
 use crate::error::Result;
@@ -175,6 +176,11 @@ impl Side {
             Include::Pattern(_) if source.is_numeric() => Err(RequestError::illegal_argument(format!(
                 "Aggregation [{aggregation}] cannot support regular expression style include/exclude settings as they can only be applied \
                  to string fields. Use an array of numeric values for include/exclude clauses used to filter numeric fields"
+            ))
+            .into()),
+            Include::Pattern(_) if matches!(source.format, Format::Ip) => Err(RequestError::illegal_argument(format!(
+                "Aggregation [{aggregation}] cannot support regular expression style include/exclude settings as they can only be applied \
+                 to string fields. Use an array of values for include/exclude clauses"
             ))
             .into()),
             Include::Partition(partition) => Ok(Side::Partition(*partition)),
