@@ -25,8 +25,15 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("{\"script\":{\"script\":5}}", "The wrong token in the text of the error."),
     ("\"script_fields\":{\"x\":{}}", "A null pointer."),
     ("\"type\":\"string\"", "Not there yet; refused by name."),
-    ("\"aggs\"", "Not there yet; refused by name."),
+    ("{\"terms\":{\"script\"", "Not there yet; refused by name."),
+    ("{\"histogram\":{\"script\"", "Not there yet; refused by name."),
+    ("{\"cardinality\":{\"script\"", "Not there yet; refused by name."),
     ("instanceof", "A verify error."),
+    ("doc['g'].empty", "A mistake of 7.10, which says the opposite."),
+    ("_value * 2", "A mistake of 7.10, which takes the first of several values twice."),
+    ("getDayOfWeek()\",\"lang\":\"expression", "An error of compilation rather than of linking."),
+    ("doc['n'].foo\",\"lang\":\"expression", "An error of compilation rather than of linking."),
+    ("\"source\":\"doc\"", "An error of compilation rather than of linking."),
     ("splitOnToken", "Arrays are lists here, which a field shows as several values."),
     (".lons", "Arrays are lists here, which a field shows as several values."),
     ("/foo/", "Regular expressions are not there."),
@@ -117,6 +124,12 @@ fn scores_are_elasticsearchs() {
 #[test]
 fn scripts_answer_as_painless_does() {
     check(include_str!("data/scripts-8.19.13.ndjson"));
+}
+
+/// Recorded from Elasticsearch 7.10.2: the later ones at hand have no expressions.
+#[test]
+fn expressions_answer_as_lucenes_do() {
+    check(include_str!("data/expressions-7.10.2.ndjson"));
 }
 
 fn check(recorded: &str) {

@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use crate::json;
+use crate::script::Script;
 
 type Result<T> = std::result::Result<T, RequestError>;
 
@@ -146,14 +147,37 @@ pub struct ValuesOptions {
     pub missing: Option<Value>,
     pub format: Option<String>,
     pub time_zone: Option<String>,
+    /// Makes the values, or changes those of `field`.
+    pub script: Option<Script>,
 }
 
+/// Aggregations whose values a script may make: those over numbers alone.
+const SCRIPTED: &[&str] = &[
+    "avg",
+    "extended_stats",
+    "max",
+    "min",
+    "percentile_ranks",
+    "percentiles",
+    "range",
+    "stats",
+    "sum",
+    "value_count",
+];
+
 impl ValuesOptions {
-    /// Reads `field`, `missing`, `format` and refuses `script` by name.
+    /// Reads `field`, `script`, `missing`, `format`.
     pub fn parse(options: &mut Options) -> Result<ValuesOptions> {
-        if options.has("script") {
-            return Err(RequestError::unsupported(format!("[script] in the aggregation [{}]", options.kind)));
-        }
+        let script = match options.take("script") {
+            Some(_) if !SCRIPTED.contains(&options.kind) => {
+                return Err(RequestError::unsupported(format!(
+                    "[script] in the aggregation [{}]",
+                    options.kind
+                )));
+            }
+            Some(script) => Some(Script::parse(&script).map_err(|cause| options.failed("script", cause))?),
+            None => None,
+        };
         if let Some(value_type) = options.text("value_type")? {
             return Err(RequestError::unsupported(format!(
                 "[value_type] ({value_type}) in the aggregation [{}]",
@@ -161,13 +185,13 @@ impl ValuesOptions {
             )));
         }
         let field = options.text("field")?;
-        options.has_no_field = field.is_none().then_some("field, script");
+        options.has_no_field = (field.is_none() && script.is_none()).then_some("field, script");
         let field = field.unwrap_or_default();
         let missing = options.take("missing");
         if let Some(value @ (Value::Array(_) | Value::Object(_))) = &missing {
             return Err(options.wrong_type("missing", value));
         }
-        Ok(ValuesOptions { field, missing, format: options.text("format")?, time_zone: None })
+        Ok(ValuesOptions { field, missing, format: options.text("format")?, time_zone: None, script })
     }
 
     /// Reads `field` and `missing` of an aggregation over places; `wanted` is what Elasticsearch asks for without a field.
@@ -182,7 +206,13 @@ impl ValuesOptions {
             limber_mapping::geo::parse_point(missing, true)
                 .map_err(|cause| options.failed("missing", cause))?;
         }
-        Ok(ValuesOptions { field: field.unwrap_or_default(), missing, format: None, time_zone: None })
+        Ok(ValuesOptions {
+            field: field.unwrap_or_default(),
+            missing,
+            format: None,
+            time_zone: None,
+            script: None,
+        })
     }
 
     /// Also reads `time_zone`.

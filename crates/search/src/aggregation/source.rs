@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limber_mapping::number::sortable_from_f64;
 use limber_mapping::{DateContext, Field, FieldType, Representation, RequestError, Selection};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::{DocId, Segment};
@@ -12,6 +13,7 @@ use super::format::Format;
 use super::options::ValuesOptions;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::script::{BoundScript, ScriptContext};
 
 /// An aggregation's field on one shard.
 #[derive(Debug, Clone)]
@@ -24,6 +26,15 @@ pub struct Source {
     /// What stands in for documents without a value.
     pub missing: Option<Value>,
     pub now_millis: i64,
+    /// Makes the values, which are then doubles.
+    pub(super) script: Option<ScriptSource>,
+}
+
+/// A script on one shard, and the field whose values it changes as `_value`.
+#[derive(Debug, Clone)]
+pub(super) struct ScriptSource {
+    script: Arc<BoundScript>,
+    field: Option<Arc<Field>>,
 }
 
 /// What kind of values an aggregation can work on.
@@ -88,6 +99,16 @@ impl Source {
                 .into());
             }
         }
+        let (script, field) = match &options.script {
+            None => (None, field),
+            Some(script) => {
+                let script = BoundScript::bind(script, ScriptContext::Aggregation, shard)?;
+                if script.uses_score() {
+                    return Err(RequestError::unsupported("[_score] in the script of an aggregation").into());
+                }
+                (Some(ScriptSource { script: Arc::new(script), field }), None)
+            }
+        };
         let format = match &field {
             None if accepts == Accepts::Dates => Format::date(options)?,
             _ => Format::of(field.as_deref(), options)?,
@@ -98,12 +119,20 @@ impl Source {
             format,
             missing: options.missing.clone(),
             now_millis,
+            script,
         })
     }
 
     /// A field that no mapping knows.
     pub fn unmapped(name: &str) -> Source {
-        Source { name: name.to_owned(), field: None, format: Format::Raw, missing: None, now_millis: 0 }
+        Source {
+            name: name.to_owned(),
+            field: None,
+            format: Format::Raw,
+            missing: None,
+            now_millis: 0,
+            script: None,
+        }
     }
 
     /// The field's full name.
@@ -112,22 +141,26 @@ impl Source {
     }
 
     pub fn is_mapped(&self) -> bool {
-        self.field.is_some()
+        self.field.is_some() || self.script.is_some()
     }
 
     /// Whether the field's values are numbers in a column. An unmapped field counts as whatever `missing` is.
     pub fn is_numeric(&self) -> bool {
-        self.field.as_ref().is_some_and(|field| field.is_numeric())
+        self.script.is_some() || self.field.as_ref().is_some_and(|field| field.is_numeric())
     }
 
     /// Whether values are doubles rather than longs.
     pub fn is_floating(&self) -> bool {
-        self.field.as_ref().is_some_and(|field| {
-            matches!(
-                field.kind,
-                FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. }
-            )
-        })
+        self.script.is_some()
+            || self.field.as_ref().is_some_and(|field| {
+                matches!(
+                    field.kind,
+                    FieldType::Double
+                        | FieldType::Float
+                        | FieldType::HalfFloat
+                        | FieldType::ScaledFloat { .. }
+                )
+            })
     }
 
     /// `missing` as the column would hold it.
@@ -206,6 +239,8 @@ pub struct NumberReader<'s> {
     batch: Batch<i64>,
     filled: Vec<i64>,
     filled_positions: Vec<u32>,
+    script: Option<ScriptSource>,
+    segment: Option<&'s Segment>,
 }
 
 impl<'s> NumberReader<'s> {
@@ -217,11 +252,15 @@ impl<'s> NumberReader<'s> {
             batch: Batch::default(),
             filled: Vec::new(),
             filled_positions: Vec::new(),
+            script: source.script.clone(),
+            segment: None,
         })
     }
 
     pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<()> {
-        self.column = if is_mapped { segment.numbers(&self.path)? } else { None };
+        self.segment = Some(segment);
+        let is_column = is_mapped && self.script.is_none();
+        self.column = if is_column { segment.numbers(&self.path)? } else { None };
         Ok(())
     }
 
@@ -235,8 +274,9 @@ impl<'s> NumberReader<'s> {
         self.column.as_ref().is_some_and(|column| column.cardinality() == Cardinality::Single)
     }
 
+    /// Whether documents that the column leaves out may have a value.
     pub fn has_missing(&self) -> bool {
-        self.missing.is_some()
+        self.missing.is_some() || self.script.is_some()
     }
 
     /// Smallest and largest of all values of the 4,096 documents around `doc`; `None` when that is not known cheaply or a document has none.
@@ -252,6 +292,9 @@ impl<'s> NumberReader<'s> {
 
     /// The values of `docs`.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, i64>> {
+        if let (Some(script), Some(segment)) = (self.script.clone(), self.segment) {
+            return self.load_scripted(&script, segment, docs);
+        }
         match &self.column {
             Some(column) => column.gather(docs, &mut self.batch)?,
             None => {
@@ -275,6 +318,58 @@ impl<'s> NumberReader<'s> {
             &mut self.filled_positions,
         );
         Ok(Values { values: &self.filled, positions: Some(&self.filled_positions) })
+    }
+}
+
+impl NumberReader<'_> {
+    /// What a script makes of `docs`: one number, several as a list, or none.
+    fn load_scripted(
+        &mut self,
+        source: &ScriptSource,
+        segment: &Segment,
+        docs: &[DocId],
+    ) -> Result<Values<'_, i64>> {
+        let (values, positions) = (&mut self.filled, &mut self.filled_positions);
+        values.clear();
+        positions.clear();
+        let mut script = source.script.open(segment)?;
+        let mut numbers = Vec::new();
+        let before = match &source.field {
+            Some(field) => segment.numbers(&field.path)?.map(|column| (field, column)),
+            None if script.block(docs, &mut numbers) => {
+                values.extend(numbers.iter().map(|number| sortable_from_f64(*number)));
+                return Ok(Values { values, positions: None });
+            }
+            None => None,
+        };
+        let mut stored = Vec::new();
+        for (position, doc) in docs.iter().enumerate() {
+            numbers.clear();
+            match &before {
+                None if source.field.is_some() => {}
+                None => script.values(&[*doc], &[], |value| {
+                    value.numbers(&mut numbers);
+                    Ok(())
+                })?,
+                Some((field, column)) => {
+                    column.values(*doc, &mut stored)?;
+                    for stored in &stored {
+                        script.value_of(*doc, field, *stored, &mut numbers)?;
+                    }
+                }
+            }
+            if numbers.is_empty()
+                && let Some(missing) = self.missing
+            {
+                values.push(missing);
+                positions.push(position as u32);
+            }
+            // Values of a document ascend.
+            numbers.sort_by(f64::total_cmp);
+            values.extend(numbers.iter().map(|number| sortable_from_f64(*number)));
+            positions.extend(std::iter::repeat_n(position as u32, numbers.len()));
+        }
+        Ok(Values { values, positions: Some(positions) })
     }
 }
 

@@ -232,7 +232,7 @@ impl ScoredEnough<'_> {
 impl Matcher for ScoredEnough<'_> {
     fn cost(&self) -> u64 {
         // Scores are dear: asked for last.
-        self.query.cost().saturating_mul(1000)
+        self.query.cost().saturating_mul(1000).min(u64::MAX >> 16)
     }
 
     fn next(&mut self, target: DocId) -> Result<DocId> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limber_mapping::{Field, FieldType};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value as Json};
 
@@ -27,6 +28,10 @@ impl BoundScript {
     pub fn bind(script: &Script, context: ScriptContext, shard: &ShardSnapshot) -> Result<BoundScript> {
         let compiled = shard.scripts.compile(script, context)?;
         let fields = BoundFields::bind(&compiled.fields, shard);
+        if compiled.language == "expression" {
+            link(&compiled, &fields, &script.params)
+                .map_err(|error| error.to_request_error("link", &compiled.source, compiled.language))?;
+        }
         Ok(BoundScript { script: compiled, params: script.params.clone(), fields })
     }
 
@@ -52,6 +57,37 @@ impl BoundScript {
     }
 }
 
+/// Whether all that an expression names is there.
+fn link(
+    compiled: &Compiled,
+    fields: &BoundFields,
+    params: &Map<String, Json>,
+) -> std::result::Result<(), ScriptError> {
+    let refused = |at: u32, reason: String| Err(ScriptError::new(at, "parse_exception", reason));
+    for (name, at) in &compiled.variables {
+        match params.get(&**name) {
+            Some(Json::Number(_)) => {}
+            None => return refused(*at, format!("Unknown variable [{name}]")),
+            Some(_) => {
+                return refused(*at, format!("Parameter [{name}] must be a numeric type"));
+            }
+        }
+    }
+    for bound in &fields.fields {
+        if let Some(error) = &bound.refused {
+            return Err(ScriptError::new(0, error.kind, error.reason.clone()));
+        }
+        match &bound.field {
+            None => return refused(0, format!("Field [{}] does not exist in mappings", bound.name)),
+            Some(field) if !field.is_numeric() => {
+                return refused(0, format!("Field [{}] must be numeric, date, or geopoint", bound.name));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
 /// A script on one segment.
 pub(crate) struct OpenScript<'a> {
     script: &'a Compiled,
@@ -73,6 +109,30 @@ impl OpenScript<'_> {
         }
         self.each(docs.len(), scores, |value| {
             out.push(value.f64());
+            Ok(())
+        })
+    }
+
+    /// The script's number for each of `docs` where the whole block has one; `false` where it must run document by document.
+    pub fn block(&mut self, docs: &[DocId], out: &mut Vec<f64>) -> bool {
+        self.run.begin(docs);
+        match (Block { run: &mut self.run, scores: &[] }).numbers(self.script, docs.len()) {
+            Some(numbers) => {
+                *out = numbers;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Adds what the script makes of one value of a document, its `_value`.
+    pub fn value_of(&mut self, doc: DocId, field: &Field, stored: i64, out: &mut Vec<f64>) -> Result<()> {
+        self.run.aggregated = match field.kind {
+            FieldType::Date { .. } => Value::Long(stored),
+            _ => super::fields::number(field, stored),
+        };
+        self.values(&[doc], &[], |value| {
+            value.numbers(out);
             Ok(())
         })
     }

@@ -18,6 +18,20 @@ impl<'a> Run<'a> {
         Ok(matches!(self.lambda(lambda, std::slice::from_ref(item), at)?, Value::Bool(true)))
     }
 
+    /// The texts of items with a separator between them.
+    pub(super) fn joined(&mut self, items: &[Value], separator: &str, at: u32) -> Outcome<Value> {
+        let mut joined = String::new();
+        for (number, item) in items.iter().enumerate() {
+            let before = joined.len();
+            if number > 0 {
+                joined.push_str(separator);
+            }
+            joined.push_str(&item.text());
+            self.grow(joined.len() - before, at)?;
+        }
+        Ok(Value::str(joined))
+    }
+
     /// `None`: there is no such method.
     pub(super) fn list_method(
         &mut self,
@@ -123,8 +137,8 @@ impl<'a> Run<'a> {
                 Value::Null
             }
             ("join", [separator]) => {
-                let texts: Vec<String> = list.borrow().iter().map(Value::text).collect();
-                Value::str(texts.join(&separator.text()))
+                let items = list.borrow().clone();
+                self.joined(&items, &separator.text(), at)?
             }
             ("forEach", [lambda]) => {
                 let items = list.borrow().clone();
@@ -204,10 +218,7 @@ impl<'a> Run<'a> {
                     Value::Set(Rc::new(RefCell::new(set)))
                 }
                 other => match other.strip_prefix(JOINING) {
-                    Some(separator) => {
-                        let texts: Vec<String> = items.iter().map(Value::text).collect();
-                        Value::str(texts.join(separator))
-                    }
+                    Some(separator) => self.joined(&items, separator, at)?,
                     None => return Ok(None),
                 },
             },

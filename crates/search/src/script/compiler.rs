@@ -58,6 +58,9 @@ impl ScriptLimits {
     }
 }
 
+/// Source of all cached scripts together; compiled, a script takes some twenty times as much.
+const CACHED_SOURCE_BYTES_MAX: usize = 1 << 20;
+
 /// All scripts of a node. Cheap to ask for one that is known.
 #[derive(Debug)]
 pub struct Scripts {
@@ -76,6 +79,7 @@ struct State {
     limits: ScriptLimits,
     /// With the turn of its last use.
     cache: HashMap<Key, (Arc<Compiled>, u64)>,
+    cached_source_bytes: usize,
     turn: u64,
     /// Compilations that may still be made; fills up as time goes by.
     tokens: f64,
@@ -94,6 +98,7 @@ impl Default for Scripts {
             state: Mutex::new(State {
                 limits,
                 cache: HashMap::new(),
+                cached_source_bytes: 0,
                 turn: 0,
                 tokens,
                 filled: Instant::now(),
@@ -204,16 +209,22 @@ impl Scripts {
             Arc::new(compiled.map_err(|error| error.to_request_error("compile", source, language))?);
         let mut state = self.state();
         if state.limits.cache_size > 0 {
-            if state.cache.len() >= state.limits.cache_size {
+            let has_room = |state: &State| {
+                state.cache.len() < state.limits.cache_size
+                    && state.cached_source_bytes + source.len() <= CACHED_SOURCE_BYTES_MAX
+            };
+            while !has_room(&state) {
                 let oldest =
                     state.cache.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-                if let Some(oldest) = oldest {
-                    state.cache.remove(&oldest);
-                    state.evictions += 1;
-                }
+                let Some(oldest) = oldest else { break };
+                state.cache.remove(&oldest);
+                state.cached_source_bytes -= oldest.source.len();
+                state.evictions += 1;
             }
             let turn = state.turn;
-            state.cache.insert(key, (compiled.clone(), turn));
+            if state.cache.insert(key, (compiled.clone(), turn)).is_none() {
+                state.cached_source_bytes += source.len();
+            }
         }
         Ok(compiled)
     }

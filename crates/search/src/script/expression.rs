@@ -33,8 +33,15 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
             format!("expression engine does not know how to handle script context [{}]", context.name()),
         ));
     }
-    let mut parser =
-        Parser { tokens: tokens(source)?, next: 0, context, fields: Vec::new(), uses_score: false, depth: 0 };
+    let mut parser = Parser {
+        tokens: tokens(source)?,
+        next: 0,
+        context,
+        fields: Vec::new(),
+        variables: Vec::new(),
+        uses_score: false,
+        depth: 0,
+    };
     let value = parser.conditional()?;
     if parser.peek() != &TokenKind::End {
         return Err(parser.unexpected());
@@ -51,6 +58,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         functions: Vec::new(),
         lambdas: Vec::new(),
         fields: parser.fields,
+        variables: parser.variables,
         slots: 0,
         uses_score: parser.uses_score,
     })
@@ -61,6 +69,7 @@ struct Parser {
     next: usize,
     context: ScriptContext,
     fields: Vec<Arc<str>>,
+    variables: Vec<(Arc<str>, u32)>,
     uses_score: bool,
     depth: u32,
 }
@@ -293,7 +302,11 @@ impl Parser {
             "_value" if self.context == ScriptContext::Aggregation => {
                 Ok(to_double(node(Kind::Variable(Variable::AggregatedValue), Type::Def, at)))
             }
-            _ => Ok(to_double(node(Kind::Param(name.into()), Type::Def, at))),
+            _ => {
+                let name: Arc<str> = name.into();
+                self.variables.push((name.clone(), at));
+                Ok(to_double(node(Kind::Param(name), Type::Def, at)))
+            }
         }
     }
 
@@ -330,7 +343,6 @@ impl Parser {
             "dayOfMonth" | "getDayOfMonth" => FieldPart::Date(DatePart::DayOfMonth),
             "dayOfYear" => FieldPart::Date(DatePart::DayOfYear),
             "dayOfWeek" => FieldPart::Date(DatePart::DayOfWeek),
-            "getDayOfWeek" => FieldPart::Date(DatePart::CalendarDayOfWeek),
             "hourOfDay" | "getHourOfDay" => FieldPart::Date(DatePart::Hour),
             "minuteOfHour" | "getMinutes" => FieldPart::Date(DatePart::Minute),
             "secondOfMinute" | "getSeconds" => FieldPart::Date(DatePart::Second),

@@ -187,7 +187,7 @@ impl<'a> FieldReader<'a> {
 }
 
 /// A stored number as the script's value: whole numbers are `long`, all others `double`.
-fn number(field: &Field, stored: i64) -> Value {
+pub(super) fn number(field: &Field, stored: i64) -> Value {
     match field.kind {
         FieldType::Boolean => Value::Bool(stored != 0),
         FieldType::Date { .. } => Value::Date(DateValue::utc(stored)),

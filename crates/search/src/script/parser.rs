@@ -49,6 +49,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         functions: parser.functions,
         lambdas: parser.lambdas,
         fields: parser.fields,
+        variables: Vec::new(),
         slots: parser.slots,
         uses_score: parser.uses_score,
     })

@@ -58,6 +58,15 @@ pub(crate) struct Run<'a> {
     depth: u32,
     growth_left: u64,
     until: Instant,
+    /// Every list, map and set that was made for the document: emptied one by one, so that neither a chain of them needs a deep stack
+    /// to be dropped, nor one that holds itself stays for ever.
+    made: Vec<Value>,
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        self.dismantle();
+    }
 }
 
 impl<'a> Run<'a> {
@@ -75,6 +84,7 @@ impl<'a> Run<'a> {
             depth: 0,
             growth_left: GROWTH_MAX,
             until: Instant::now() + TIME_MAX,
+            made: Vec::new(),
         }
     }
 
@@ -118,6 +128,7 @@ impl<'a> Run<'a> {
             documents.at = at;
         }
         let script = self.script;
+        self.dismantle();
         self.base = 0;
         self.depth = 0;
         self.loops_left = LOOPS_MAX;
@@ -220,6 +231,29 @@ impl<'a> Run<'a> {
             Some(value) => Ok(value),
             None if name == "_source" => self.source(),
             None => Ok(Value::Null),
+        }
+    }
+
+    fn dismantle(&mut self) {
+        for value in &self.made {
+            match value {
+                Value::List(items) => items.borrow_mut().clear(),
+                Value::Map(map) | Value::Set(map) => map.borrow_mut().entries.clear(),
+                _ => {}
+            }
+        }
+        self.made.clear();
+    }
+
+    /// Remembers what was just made and belongs to no one else yet.
+    fn remember(&mut self, value: &Value) {
+        let is_new = match value {
+            Value::List(items) => Rc::strong_count(items) == 1,
+            Value::Map(map) | Value::Set(map) => Rc::strong_count(map) == 1,
+            _ => false,
+        };
+        if is_new {
+            self.made.push(value.clone());
         }
     }
 
@@ -447,7 +481,11 @@ impl<'a> Run<'a> {
             Kind::Cast(ty, inner) => {
                 self.eval(inner)?.cast(*ty).map_err(|failure| failed(failure, expr.at))?
             }
-            _ => self.eval_call(expr)?,
+            _ => {
+                let value = self.eval_call(expr)?;
+                self.remember(&value);
+                value
+            }
         };
         self.depth -= 1;
         Ok(value)
@@ -499,11 +537,11 @@ impl<'a> Run<'a> {
                 Ok(Value::list(vec![zero_of(*ty); length]))
             }
             Kind::List(items) => {
-                self.grow(items.len() * 16, at)?;
+                self.grow(64 + items.len() * 16, at)?;
                 Ok(Value::list(self.eval_all(items)?))
             }
             Kind::Map(pairs) => {
-                self.grow(pairs.len() * 32, at)?;
+                self.grow(64 + pairs.len() * 32, at)?;
                 let mut map = MapValue { is_hashed: true, ..MapValue::default() };
                 for (key, value) in pairs {
                     let key = self.eval(key)?;
@@ -732,7 +770,6 @@ pub(super) fn date_part(date: &DateValue, part: DatePart) -> i32 {
         DatePart::DayOfMonth => civil.day as i32,
         DatePart::DayOfYear => (days - days_from_civil(civil.year, 1, 1)) as i32 + 1,
         DatePart::DayOfWeek => weekday,
-        DatePart::CalendarDayOfWeek => weekday % 7 + 1,
         DatePart::Hour => civil.hour as i32,
         DatePart::Minute => civil.minute as i32,
         DatePart::Second => civil.second as i32,

@@ -120,8 +120,7 @@ pub(super) fn call(
         },
         ("String", "join", [separator, list]) => {
             let items = run.items(list, at)?;
-            let texts: Vec<String> = items.iter().map(Value::text).collect();
-            Value::str(texts.join(&separator.text()))
+            run.joined(&items, &separator.text(), at)?
         }
         (_, "toString" | "copyValueOf", [value]) | ("String", "valueOf", [value]) => Value::str(value.text()),
         ("Integer", "parseInt" | "valueOf", [_]) => {

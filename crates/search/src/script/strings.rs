@@ -57,11 +57,11 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Ou
         ("lastIndexOf", [other]) => position(text.rfind(&other.text())),
         ("replace", [from, to]) => {
             let (from, to) = (from.text(), to.text());
-            let replaced = text.replace(&from, &to);
-            if replaced.len() > TEXT_MAX {
+            let added = text.matches(from.as_str()).count().saturating_mul(to.len());
+            if added.saturating_add(text.len()) > TEXT_MAX {
                 return Err(ScriptError::limit(at, "The memory that a script may use has been used up."));
             }
-            Value::str(replaced)
+            Value::str(text.replace(&from, &to))
         }
         ("substring", [start]) => cut(unit_index(start, at)?, text.encode_utf16().count())?,
         ("substring", [start, end]) => cut(unit_index(start, at)?, unit_index(end, at)?)?,

@@ -38,6 +38,12 @@ fn loops_recursion_and_growth_are_limited() {
         ("def f(int x) { return f(x + 1) } f(1)", "stack_overflow_error"),
         ("def l = []; while (l.size() >= 0) { l.addAll([1, 2, 3, 4, 5, 6, 7, 8]); l.addAll(l) } l", "memory"),
         ("String s = 'abcdefgh'; while (s.length() > 0) { s += s } s", "memory"),
+        ("def l = []; for (int i = 0; i < 900000; i++) { l = [l] } l.size()", "memory"),
+        ("def t = 'a'; for (int i = 0; i < 18; i++) { t += t } t.replace('a', t).length()", "memory"),
+        (
+            "def t = 'a'; for (int i = 0; i < 18; i++) { t += t } def l = []; for (int i = 0; i < 999; i++) { l.add(t) } l.join('')",
+            "memory",
+        ),
         ("def a = new int[2147483647]; a.length", "memory"),
     ] {
         assert!(cause(source).contains(expected), "{source}: {}", cause(source));
@@ -59,6 +65,24 @@ fn deep_and_long_sources_are_refused() {
     ] {
         assert!(painless(&source).is_err(), "{}", &source[..20]);
         assert!(run("expression", &source, &json!({})).is_err(), "{}", &source[..20]);
+    }
+}
+
+/// What holds itself, or is shared so often that walking it would never end, and what is nested so deep that dropping it would need
+/// a deep stack.
+#[test]
+fn knots_do_no_harm() {
+    for (source, expected) in [
+        ("def l = []; l.add(l); def m = []; m.add(m); l.equals(m)", json!(false)),
+        ("def l = []; l.add(l); l.toString().length() > 0", json!(true)),
+        (
+            "def l = ['x']; for (int i = 0; i < 40; i++) { l = [l, l] } l.toString().length() > 100",
+            json!(true),
+        ),
+        ("def l = []; for (int i = 0; i < 200000; i++) { l = [l] } l.size()", json!(1)),
+        ("def m = [:]; for (int i = 0; i < 100000; i++) { m = ['a': m] } m.size()", json!(1)),
+    ] {
+        assert_eq!(painless(source).expect(source), expected, "{source}");
     }
 }
 

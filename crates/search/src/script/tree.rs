@@ -149,9 +149,8 @@ pub(crate) enum DatePart {
     Month0,
     DayOfMonth,
     DayOfYear,
-    /// Monday is 1, or Sunday is 1 as `java.util.Calendar` has it.
+    /// Monday is 1.
     DayOfWeek,
-    CalendarDayOfWeek,
     Hour,
     Minute,
     Second,
@@ -364,6 +363,8 @@ pub struct Compiled {
     pub(crate) lambdas: Vec<Lambda>,
     /// Names of the fields in `doc`, by number.
     pub(crate) fields: Vec<Arc<str>>,
+    /// Expressions: names that have to be parameters, each with its place.
+    pub(crate) variables: Vec<(Arc<str>, u32)>,
     pub(crate) slots: u16,
     pub(crate) uses_score: bool,
 }

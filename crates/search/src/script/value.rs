@@ -23,6 +23,11 @@ fn cast_failure(reason: String) -> Failure {
     ("class_cast_exception", reason)
 }
 
+/// Values that one comparison or rendering looks at: lists that share items can stand for more than there is time for.
+const STEPS_MAX: u32 = 1_000_000;
+/// Where the text of a list ends.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Null,
@@ -202,7 +207,12 @@ impl Value {
 
     /// To JSON, as a script field shows it. `depth` bounds what a script may have nested; a list that holds itself ends there.
     pub fn to_json(&self, depth: u32) -> Result<Json, Failure> {
-        if depth == 0 {
+        self.to_json_within(depth, &mut { STEPS_MAX })
+    }
+
+    fn to_json_within(&self, depth: u32, steps: &mut u32) -> Result<Json, Failure> {
+        *steps = steps.saturating_sub(1);
+        if depth == 0 || *steps == 0 {
             return Err(argument("Iterable object is self-referencing itself"));
         }
         Ok(match self {
@@ -217,17 +227,21 @@ impl Value {
             Value::List(items) => items
                 .borrow()
                 .iter()
-                .map(|item| item.to_json(depth - 1))
+                .map(|item| item.to_json_within(depth - 1, steps))
                 .collect::<Result<Vec<_>, _>>()?
                 .into(),
             Value::Set(set) => {
                 let items = set.borrow().walk();
-                items.iter().map(|(item, _)| item.to_json(depth - 1)).collect::<Result<Vec<_>, _>>()?.into()
+                items
+                    .iter()
+                    .map(|(item, _)| item.to_json_within(depth - 1, steps))
+                    .collect::<Result<Vec<_>, _>>()?
+                    .into()
             }
             Value::Map(map) => {
                 let mut members = JsonMap::new();
                 for (key, value) in map.borrow().walk() {
-                    members.insert(key.text(), value.to_json(depth - 1)?);
+                    members.insert(key.text(), value.to_json_within(depth - 1, steps)?);
                 }
                 members.into()
             }
@@ -278,17 +292,15 @@ impl Value {
         }
     }
 
-    /// As Java prints it.
+    /// As Java prints it; lists in lists are cut off where a script could have made more of them than there is room for.
     pub fn text(&self) -> String {
-        self.text_within(20)
+        let mut text = String::new();
+        self.write_text(&mut text, 20);
+        text
     }
 
-    fn text_within(&self, depth: u32) -> String {
-        if depth == 0 {
-            return "...".to_owned();
-        }
-        let join = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>().join(", ");
-        match self {
+    fn write_text(&self, out: &mut String, depth: u32) {
+        let scalar = match self {
             Value::Null => "null".to_owned(),
             Value::Bool(flag) => flag.to_string(),
             Value::Char(unit) => String::from_utf16_lossy(&[*unit]),
@@ -296,31 +308,45 @@ impl Value {
             Value::Long(number) => number.to_string(),
             Value::Float(number) => java_float(*number),
             Value::Double(number) => java_double(*number),
-            Value::Str(text) => text.to_string(),
-            Value::Text(text) => text.borrow().clone(),
-            Value::List(items) => {
-                format!("[{}]", join(&mut items.borrow().iter().map(|item| item.text_within(depth - 1))))
-            }
-            Value::Set(set) => {
-                format!(
-                    "[{}]",
-                    join(&mut set.borrow().walk().iter().map(|(item, _)| item.text_within(depth - 1)))
-                )
-            }
-            Value::Map(map) => {
-                let entries = map.borrow().walk();
-                let shown = |(key, value): &(Value, Value)| {
-                    format!("{}={}", key.text_within(depth - 1), value.text_within(depth - 1))
-                };
-                format!("{{{}}}", join(&mut entries.iter().map(shown)))
-            }
+            Value::Str(text) => return out.push_str(text),
+            Value::Text(text) => return out.push_str(&text.borrow()),
+            Value::List(_) | Value::Set(_) | Value::Map(_) => return self.write_items(out, depth),
             Value::Date(date) => date.text(),
             Value::Point(point) => {
                 format!("{}, {}", java_double(point.latitude), java_double(point.longitude))
             }
             Value::Exception(class, message) => format!("{class}: {message}"),
             other => other.class().to_owned(),
+        };
+        out.push_str(&scalar);
+    }
+
+    fn write_items(&self, out: &mut String, depth: u32) {
+        let (entries, ends) = match self {
+            Value::List(items) => {
+                let items = items.borrow();
+                (items.iter().map(|item| (item.clone(), Value::Null)).collect(), "[]")
+            }
+            Value::Set(set) => (set.borrow().walk(), "[]"),
+            Value::Map(map) => (map.borrow().walk(), "{}"),
+            _ => return,
+        };
+        out.push_str(&ends[..1]);
+        for (at, (key, value)) in entries.iter().enumerate() {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            if depth == 0 || out.len() > TEXT_BYTES_MAX {
+                out.push_str("...");
+                break;
+            }
+            key.write_text(out, depth - 1);
+            if ends == "{}" {
+                out.push('=');
+                value.write_text(out, depth - 1);
+            }
         }
+        out.push_str(&ends[1..]);
     }
 
     /// `Object#hashCode` of what keys of maps are.
@@ -348,8 +374,16 @@ impl Value {
         }
     }
 
-    /// `Object#equals`.
+    /// `Object#equals`. What is nested too deep, or shared too often, counts as different.
     pub fn equals(&self, other: &Value) -> bool {
+        self.equals_within(other, 50, &mut { STEPS_MAX })
+    }
+
+    fn equals_within(&self, other: &Value, depth: u32, steps: &mut u32) -> bool {
+        *steps = steps.saturating_sub(1);
+        if depth == 0 || *steps == 0 {
+            return false;
+        }
         match (self, other) {
             (Value::Null, Value::Null) | (Value::Doc, Value::Doc) | (Value::Params, Value::Params) => true,
             (Value::Bool(left), Value::Bool(right)) => left == right,
@@ -363,17 +397,23 @@ impl Value {
                 Rc::ptr_eq(left, right) || {
                     let (left, right) = (left.borrow(), right.borrow());
                     left.len() == right.len()
-                        && left.iter().zip(right.iter()).all(|(left, right)| left.equals(right))
+                        && left
+                            .iter()
+                            .zip(right.iter())
+                            .all(|(left, right)| left.equals_within(right, depth - 1, steps))
                 }
             }
             (Value::Map(left), Value::Map(right)) | (Value::Set(left), Value::Set(right)) => {
                 Rc::ptr_eq(left, right) || {
                     let (left, right) = (left.borrow(), right.borrow());
                     left.entries.len() == right.entries.len()
-                        && left
-                            .entries
-                            .iter()
-                            .all(|(key, value)| right.get(key).is_some_and(|other| value.equals(other)))
+                        && left.entries.iter().all(|(key, value)| {
+                            let found = right
+                                .entries
+                                .iter()
+                                .find(|(known, _)| known.equals_within(key, depth - 1, steps));
+                            found.is_some_and(|(_, other)| value.equals_within(other, depth - 1, steps))
+                        })
                 }
             }
             (Value::Date(left), Value::Date(right)) => left == right,
@@ -446,6 +486,17 @@ impl Value {
             Value::Float(number) => *number as i64,
             Value::Double(number) => *number as i64,
             _ => 0,
+        }
+    }
+
+    /// Adds the number that this is, or those of a list; truth counts as 1 or 0.
+    pub fn numbers(&self, out: &mut Vec<f64>) {
+        match self {
+            Value::Bool(flag) => out.push(f64::from(u8::from(*flag))),
+            Value::Date(date) => out.push(date.millis as f64),
+            Value::List(items) => items.borrow().iter().for_each(|item| item.numbers(out)),
+            number if number.is_number() => out.push(number.f64()),
+            _ => {}
         }
     }
 
