@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::{BoundQuery, FunctionScoreNode, Node, ScoredFunction};
-use super::function::{FUNCTIONS, ScoreFunction, is_known};
+use super::function::{FUNCTIONS, ScoreFunction};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
 use crate::json;
@@ -240,9 +240,6 @@ fn parse_entry(item: &Value, parser: &mut Parser<'_>) -> Result<Entry, RequestEr
                 }
                 found = Some(name);
                 entry.function = Some(parse(name, parameters)?);
-            }
-            (name, _) if is_known(name) => {
-                return Err(refused(format_args!("field [{name}] is not supported")));
             }
             (name, _) => return Err(refused(format_args!("field [{name}] is not supported"))),
         }

@@ -367,6 +367,9 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Result<Expr, ScriptError> {
+        if self.peek() == &TokenKind::End {
+            return Err(self.invalid_near());
+        }
         let token = self.take();
         let at = token.at;
         match token.kind {

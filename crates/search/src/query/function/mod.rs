@@ -11,7 +11,7 @@ mod table;
 pub(crate) use decay::{Curve, Shape as DecayShape};
 pub(crate) use random::random_of;
 pub(crate) use script::script_name;
-pub(super) use table::{FUNCTIONS, is_known};
+pub(super) use table::FUNCTIONS;
 
 use std::fmt::Debug;
 

@@ -17,7 +17,3 @@ pub(in super::super) const FUNCTIONS: &[(&str, ParseFunction)] = &[
     ("random_score", random::parse),
     ("script_score", script::parse),
 ];
-
-pub(in super::super) fn is_known(name: &str) -> bool {
-    FUNCTIONS.iter().any(|(known, _)| *known == name)
-}
