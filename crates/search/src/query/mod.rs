@@ -50,7 +50,7 @@ pub(crate) use bound::{
     ScriptScoreNode, TermNode,
 };
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
-pub(crate) use function::{Curve, DecayShape, FunctionReader, random_of, script_name};
+pub(crate) use function::{Curve, DecayShape, FunctionReader, random_by_place, random_of, script_name};
 pub(crate) use function_score::{BoostMode, ScoreMode};
 pub(crate) use geo_bounding_box::parse_corners;
 pub use matching::MatchingDocs;

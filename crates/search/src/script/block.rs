@@ -12,6 +12,7 @@ use super::score_functions::Decay;
 use super::statics::{math, math2, round};
 use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, Stmt, Type, Unary};
 use super::value::Value;
+use crate::query::{random_by_place, random_of};
 
 /// One value a row; `ty` is Java's type, whose width the arithmetic has.
 struct Column {
@@ -247,6 +248,20 @@ impl Block<'_, '_> {
                 let values = self.eval(value, rows)?.into_real()?;
                 let k = self.eval(k, rows)?.into_real()?;
                 Some(Column::real(values.into_iter().zip(k).map(|(value, k)| value / (k + value)).collect()))
+            }
+            ("randomScore", [seed]) => {
+                let seed = self.constant(seed)?.i64() as i32;
+                let (segment, docs) = self.run.batch()?;
+                let (index, shard) = self.run.shard();
+                let number = |row: &u32| random_by_place(segment, docs[*row as usize], seed, index, shard);
+                Some(Column::real(rows.iter().map(number).collect()))
+            }
+            ("randomScore", [seed, Expr { kind: Kind::Field(field), .. }]) => {
+                let seed = self.constant(seed)?.i64() as i32;
+                let values = self.field_value(*field, rows)?.into_whole()?;
+                let (index, shard) = self.run.shard();
+                let number = |value: &i64| random_of(value.to_string().as_bytes(), seed, index, shard);
+                Some(Column::real(values.iter().map(number).collect()))
             }
             (decay, [origin, scale, offset, factor, value]) if decay.starts_with("decay") => {
                 let parameters = [origin, scale, offset, factor]

@@ -594,14 +594,17 @@ impl Parser {
                 Ok(Expr { kind: Kind::BuiltIn { name: known, arguments }, ty: Type::Def, at })
             }
             Some((known, ..)) if self.context == ScriptContext::Score => {
-                if *known == "randomScore" && arguments.len() == 1 {
-                    return Err(ScriptError::unsupported(at, "[randomScore] without a field"));
-                }
                 let mut arguments = arguments;
                 if *known == "randomScore"
-                    && let Kind::Literal(Literal::Str(path)) = &arguments[1].kind
+                    && let Some(field) = arguments.get_mut(1)
                 {
-                    arguments[1].kind = Kind::Field(self.field(&path.clone())?);
+                    let Kind::Literal(Literal::Str(path)) = field.kind.clone() else {
+                        return Err(ScriptError::unsupported(
+                            at,
+                            "[randomScore] with a field that is no constant",
+                        ));
+                    };
+                    field.kind = Kind::Field(self.field(&path)?);
                 }
                 Ok(Expr { kind: Kind::BuiltIn { name: known, arguments }, ty: Type::Double, at })
             }

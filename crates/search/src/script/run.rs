@@ -174,6 +174,16 @@ impl<'a> Run<'a> {
             .is_some_and(|documents| documents.bound.fields[usize::from(field)].field.is_some())
     }
 
+    /// The segment and the current document.
+    pub(super) fn place(&self) -> Option<(&'a Segment, DocId)> {
+        self.documents.as_ref().map(|documents| (documents.segment, documents.batch[documents.at]))
+    }
+
+    /// The segment and the documents of the batch.
+    pub(super) fn batch(&self) -> Option<(&'a Segment, &[DocId])> {
+        self.documents.as_ref().map(|documents| (documents.segment, documents.batch.as_slice()))
+    }
+
     /// Name of the index and number of the shard.
     pub(super) fn shard(&self) -> (&str, u32) {
         self.documents.as_ref().map_or(("", 0), |documents| documents.bound.shard())

@@ -26,6 +26,13 @@ pub(super) fn call(run: &mut Run<'_>, name: &str, arguments: &[Value], at: u32) 
             let raised = value.f64().powf(exponent.f64());
             Value::Double(raised / (k.f64().powf(exponent.f64()) + raised))
         }
+        ("randomScore", [seed]) => match run.place() {
+            Some((segment, doc)) => {
+                let (index, shard) = run.shard();
+                Value::Double(crate::query::random_by_place(segment, doc, seed.i64() as i32, index, shard))
+            }
+            None => return Err(ScriptError::argument(at, "[randomScore] needs a document")),
+        },
         ("randomScore", [seed, Value::Field(field)]) => {
             let first = run.field_value(*field, 0, at)?;
             let seed = seed.i64() as i32;

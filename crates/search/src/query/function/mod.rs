@@ -9,7 +9,7 @@ mod script;
 mod table;
 
 pub(crate) use decay::{Curve, Shape as DecayShape};
-pub(crate) use random::random_of;
+pub(crate) use random::{random_by_place, random_of};
 pub(crate) use script::script_name;
 pub(super) use table::FUNCTIONS;
 

@@ -70,6 +70,17 @@ pub(crate) fn random_of(bytes: &[u8], seed: i32, index: &str, shard: u32) -> f64
     unit(murmur3_32(bytes, mix(seed as u32, salt as u32)))
 }
 
+/// The number that a script's `randomScore(seed)` gives for a document of a segment.
+pub(crate) fn random_by_place(segment: &Segment, doc: DocId, seed: i32, index: &str, shard: u32) -> f64 {
+    let salt = (java_hash(index) << 10) | shard as i32;
+    unit(mix(base_of(segment).wrapping_add(doc), mix(seed as u32, salt as u32)))
+}
+
+/// Segments of a shard must not repeat each other's numbers.
+fn base_of(segment: &Segment) -> u32 {
+    (segment.meta().id.0 as u32).wrapping_mul(0x9e37_79b9)
+}
+
 /// The finalizer of murmur3 over both.
 #[inline]
 fn mix(key: u32, seed: u32) -> u32 {
@@ -126,11 +137,7 @@ impl BoundFunction for BoundRandom {
     fn open<'a>(&'a self, segment: &'a Segment) -> Result<Box<dyn FunctionReader + 'a>, Error> {
         Ok(match &self.field {
             Some(field) => Box::new(ByField { salted: self.salted, field, segment, bytes: Vec::new() }),
-            None => {
-                // Segments of a shard must not repeat each other's numbers.
-                let base = (segment.meta().id.0 as u32).wrapping_mul(0x9e37_79b9);
-                Box::new(ByPlace { salted: self.salted, base })
-            }
+            None => Box::new(ByPlace { salted: self.salted, base: base_of(segment) }),
         })
     }
 
