@@ -32,8 +32,13 @@ fn wrong_definitions() {
     );
     check(
         json!({ "m": { "avg": { "field": "a", "script": {} } } }),
+        "x_content_parse_exception",
+        "[avg] failed to parse field [script]",
+    );
+    check(
+        json!({ "m": { "terms": { "field": "a", "script": "1" } } }),
         "illegal_argument_exception",
-        "[script] in the aggregation [avg] is not supported by Limber yet",
+        "[script] in the aggregation [terms] is not supported by Limber yet",
     );
     check(
         json!({ "m": { "avg": { "field": "a", "foo": 1 } } }),
