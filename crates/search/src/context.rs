@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use limber_mapping::{FieldType, Mapping, RequestError};
+use limber_mapping::{Mapping, RequestError};
 use limber_segment::SegmentView;
 use limber_store::Ledger;
 
@@ -63,27 +63,6 @@ impl ShardSnapshot {
         RequestError::new(400, "query_shard_exception", reason)
             .with("index_uuid", self.index.uuid.clone())
             .with("index", self.index.name.clone())
-    }
-}
-
-/// Elasticsearch's name of a field type.
-pub(crate) fn type_name(kind: &FieldType) -> &'static str {
-    match kind {
-        FieldType::Text => "text",
-        FieldType::Keyword => "keyword",
-        FieldType::Long => "long",
-        FieldType::Integer => "integer",
-        FieldType::Short => "short",
-        FieldType::Byte => "byte",
-        FieldType::Double => "double",
-        FieldType::Float => "float",
-        FieldType::HalfFloat => "half_float",
-        FieldType::ScaledFloat { .. } => "scaled_float",
-        FieldType::Boolean => "boolean",
-        FieldType::Date { .. } => "date",
-        FieldType::Ip => "ip",
-        FieldType::GeoPoint => "geo_point",
-        FieldType::Binary => "binary",
     }
 }
 

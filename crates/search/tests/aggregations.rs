@@ -6,36 +6,13 @@ use std::collections::BTreeSet;
 
 use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use serde_json::{Map, Value, json};
-use support::{Shards, context};
+use support::{context, recorded_shards};
 
 /// Relative difference that another order of documents may make to a sum.
 const TOLERANCE: f64 = 1e-12;
 
 fn recorded() -> Value {
     serde_json::from_str(include_str!("data/aggregations.json")).expect("recorded answers")
-}
-
-/// Shards as recorded, each in segments of `segment_documents`.
-fn shards(mapping: &Value, documents: &Value, segment_documents: usize) -> (Vec<Shards>, Vec<ShardSnapshot>) {
-    let (mut kept, mut snapshots) = (Vec::new(), Vec::new());
-    let mut id = 0;
-    for (number, documents) in documents.as_array().expect("shards").iter().enumerate() {
-        let mut shard = Shards::new(mapping);
-        let mut segments = Vec::new();
-        for chunk in documents.as_array().expect("documents").chunks(segment_documents) {
-            let named: Vec<(String, Value)> = chunk
-                .iter()
-                .map(|document| {
-                    id += 1;
-                    (id.to_string(), document.clone())
-                })
-                .collect();
-            segments.push(shard.segment(&named, &[]));
-        }
-        snapshots.push(shard.shard(number as u32, segments));
-        kept.push(shard);
-    }
-    (kept, snapshots)
 }
 
 fn answer(
@@ -79,7 +56,7 @@ fn is_close(left: &Value, right: &Value) -> bool {
 }
 
 fn check_all(data: &Value, name: &str, segment_documents: usize) {
-    let (_kept, snapshots) = shards(&data["mapping"], &data[name]["shards"], segment_documents);
+    let (_kept, snapshots) = recorded_shards(&data["mapping"], &data[name]["shards"], segment_documents);
     let mut wrong = Vec::new();
     for case in data[name]["cases"].as_array().expect("cases") {
         let made = answer(&snapshots, &case["aggs"], 65_536);
@@ -112,7 +89,7 @@ fn three_shards_of_random_documents() {
 #[test]
 fn too_many_buckets_are_refused() {
     let data = recorded();
-    let (_kept, snapshots) = shards(&data["mapping"], &data["small"]["shards"], 1000);
+    let (_kept, snapshots) = recorded_shards(&data["mapping"], &data["small"]["shards"], 1000);
     let (kind, reason) =
         answer(&snapshots, &json!({ "m": { "histogram": { "field": "i", "interval": 1 } } }), 3)
             .expect_err("refused");

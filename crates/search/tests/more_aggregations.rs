@@ -7,36 +7,13 @@ use std::collections::BTreeSet;
 
 use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use serde_json::{Map, Value, json};
-use support::{Shards, context};
+use support::{context, recorded_shards};
 
 /// Relative difference that another order of documents may make to a sum.
 const TOLERANCE: f64 = 1e-11;
 
 fn read(text: &str) -> Value {
     serde_json::from_str(text).expect("recorded answers")
-}
-
-/// Shards as recorded, each in segments of `segment_documents`.
-fn shards(mapping: &Value, documents: &Value, segment_documents: usize) -> (Vec<Shards>, Vec<ShardSnapshot>) {
-    let (mut kept, mut snapshots) = (Vec::new(), Vec::new());
-    let mut id = 0;
-    for (number, documents) in documents.as_array().expect("shards").iter().enumerate() {
-        let mut shard = Shards::new(mapping);
-        let mut segments = Vec::new();
-        for chunk in documents.as_array().expect("documents").chunks(segment_documents) {
-            let named: Vec<(String, Value)> = chunk
-                .iter()
-                .map(|document| {
-                    id += 1;
-                    (id.to_string(), document.clone())
-                })
-                .collect();
-            segments.push(shard.segment(&named, &[]));
-        }
-        snapshots.push(shard.shard(number as u32, segments));
-        kept.push(shard);
-    }
-    (kept, snapshots)
 }
 
 fn answer(shards: &[ShardSnapshot], case: &Value) -> Result<Value, (String, String)> {
@@ -107,7 +84,7 @@ fn without_position(reason: &str) -> &str {
 fn check_all(name: &str, segment_documents: usize) {
     let data = read(include_str!("data/aggregations.json"));
     let cases = read(include_str!("data/aggregations_more.json"));
-    let (_kept, snapshots) = shards(&data["mapping"], &data[name]["shards"], segment_documents);
+    let (_kept, snapshots) = recorded_shards(&data["mapping"], &data[name]["shards"], segment_documents);
     let mut wrong = Vec::new();
     let only = std::env::var("CASES").unwrap_or_default();
     for case in cases[name].as_array().expect("cases") {

@@ -101,6 +101,20 @@ impl<'s> Subs<'s> {
         sub.map_or(f64::NAN, |(_, sub)| sub.order_value(rest, value, bucket))
     }
 
+    /// As [`Subs::order_value_below`], for an aggregation of one bucket a parent with these document counts: without a path they count.
+    pub fn order_value_of_single(
+        &self,
+        counts: &[u64],
+        path: &[String],
+        value: Option<&str>,
+        bucket: u32,
+    ) -> f64 {
+        match path {
+            [] => counts.get(bucket as usize).map_or(0.0, |&count| count as f64),
+            path => self.order_value_below(path, value, bucket),
+        }
+    }
+
     /// For each of `buckets` (any order, each once) the results of all aggregations.
     pub fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Vec<Partial>>> {
         let mut results: Vec<Vec<Partial>> =

@@ -110,6 +110,22 @@ impl<T: Copy> Values<'_, T> {
     }
 }
 
+/// The ids of one of several sources for a batch: those of the document at position `p` are `ids[starts[p]..starts[p + 1]]`.
+#[derive(Debug, Default)]
+pub struct IdColumn {
+    pub ids: Vec<i64>,
+    pub starts: Vec<u32>,
+}
+
+impl IdColumn {
+    /// Takes the place of what was there.
+    pub fn fill(&mut self, values: &Values<'_, i64>, doc_count: usize) {
+        self.ids.clear();
+        self.ids.extend_from_slice(values.values);
+        values.starts(doc_count, &mut self.starts);
+    }
+}
+
 /// `starts[p]..starts[p + 1]` are the values of the document at position `p`.
 fn ranges(owners: &[u32], doc_count: usize, starts: &mut Vec<u32>) {
     starts.clear();

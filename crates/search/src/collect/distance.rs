@@ -9,7 +9,7 @@ use limber_segment::DocId;
 use limber_segment::columns::{Batch, NumberColumn};
 
 use super::reader::ordered;
-use crate::context::{ShardSnapshot, type_name};
+use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::{ArcFrom, DistanceKind, Unit, Validation};
 use crate::request::{GeoSort, Mode};
@@ -50,7 +50,7 @@ impl Origins {
             Some(field) if field.kind != FieldType::GeoPoint => Err(RequestError::illegal_argument(format!(
                 "unable to apply geo distance sort to field [{}] of type [{}]",
                 sort.path,
-                type_name(&field.kind)
+                field.type_name()
             ))
             .into()),
             Some(field) => {

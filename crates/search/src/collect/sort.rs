@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::distance::Origins;
 use super::key::SortKey;
-use crate::context::{ShardSnapshot, type_name};
+use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::request::{Missing, Mode, NumericType, Order, Sort};
@@ -162,7 +162,7 @@ impl BoundSort {
             (Some(_), KeyKind::Term) => {
                 return Err(RequestError::illegal_argument(format!(
                     "[numeric_type] option cannot be set on a non-numeric field, got {}",
-                    type_name(&kind)
+                    kind.name()
                 ))
                 .into());
             }

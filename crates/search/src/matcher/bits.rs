@@ -2,6 +2,8 @@
 
 use limber_segment::DocId;
 
+use crate::error::Result;
+
 /// Documents in a window.
 pub(crate) const WINDOW: u32 = 4096;
 const WORDS: usize = WINDOW as usize / 64;
@@ -71,6 +73,22 @@ impl Bits {
                 rest &= rest - 1;
             }
         }
+    }
+
+    /// Clears the bits for whose index `holds` says no; asked in ascending order.
+    #[inline]
+    pub fn retain(&mut self, mut holds: impl FnMut(u32) -> Result<bool>) -> Result<()> {
+        for (at, word) in self.0.iter_mut().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                if !holds(at as u32 * 64 + bit)? {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Appends the documents of the set bits to `docs`; `start` is the window's first document.

@@ -7,6 +7,7 @@
 mod bits;
 mod boolean;
 mod column;
+mod confirmed;
 mod disjunction;
 mod function_score;
 mod open;

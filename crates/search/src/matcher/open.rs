@@ -11,8 +11,9 @@ use limber_segment::{DocId, Segment};
 use super::BoxedMatcher;
 use super::boolean::BoolDocs;
 use super::column::{ColumnDocs, Wanted};
+use super::confirmed::ConfirmedDocs;
 use super::function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
-use super::phrase::{PhraseCursor, PhraseDocs, Slot};
+use super::phrase::{PhraseCursor, Slot};
 use super::places::places;
 use super::points::NumberDocs;
 use super::postings::TermDocs;
@@ -21,7 +22,7 @@ use super::scorer::{
 };
 use super::script::{ScriptDocs, ScriptScorer};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
-use super::source_phrase::SourcePhraseDocs;
+use super::source_phrase::SourcePhrase;
 use crate::error::Result;
 use crate::query::{BoundQuery, Docs, FunctionScoreNode, Node, PhraseNode, ScriptScoreNode};
 
@@ -425,11 +426,12 @@ fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher
         });
     }
     let candidates = Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), segment.doc_count()));
-    if node.confirms_by.is_some() {
-        return Ok(Box::new(SourcePhraseDocs::new(candidates, node, segment)));
+    if let Some(mapping) = &node.confirms_by {
+        let confirm = SourcePhrase::new(node, mapping, segment);
+        return Ok(Box::new(ConfirmedDocs { candidates, confirm }));
     }
     Ok(match phrase_cursor(node, segment)? {
-        Some(cursor) => Box::new(PhraseDocs { candidates, cursor }),
+        Some(confirm) => Box::new(ConfirmedDocs { candidates, confirm }),
         None => Box::new(NoDocs),
     })
 }

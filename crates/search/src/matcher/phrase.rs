@@ -5,7 +5,7 @@
 use limber_segment::DocId;
 use limber_segment::postings::Postings;
 
-use super::{Bits, BoxedMatcher, Matcher};
+use super::confirmed::Confirm;
 use crate::error::Result;
 
 /// Cursors over the positions of a phrase's terms.
@@ -225,50 +225,12 @@ impl<'p> Sloppy<'p> {
     }
 }
 
-/// Documents that hold a phrase.
-pub(super) struct PhraseDocs<'a> {
-    /// Documents that hold all its terms.
-    pub candidates: BoxedMatcher<'a>,
-    pub cursor: PhraseCursor,
-}
+impl Confirm for PhraseCursor {
+    /// Positions make a candidate dear.
+    const DEARNESS: u64 = 2;
 
-impl PhraseDocs<'_> {
-    fn verify(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        for (at, word) in bits.0.iter_mut().enumerate() {
-            let mut rest = *word;
-            while rest != 0 {
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                if self.cursor.freq(start + at as u32 * 64 + bit)? == 0.0 {
-                    *word &= !(1 << bit);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Matcher for PhraseDocs<'_> {
-    fn cost(&self) -> u64 {
-        // Positions make a candidate dear.
-        self.candidates.cost().saturating_mul(2)
-    }
-
-    fn next(&mut self, target: DocId) -> Result<DocId> {
-        self.candidates.next(target)
-    }
-
-    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        let mut own = Bits::default();
-        self.candidates.fill(start, &mut own)?;
-        self.verify(start, &mut own)?;
-        bits.or(&own);
-        Ok(())
-    }
-
-    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.candidates.restrict(start, bits)?;
-        self.verify(start, bits)
+    fn holds(&mut self, doc: DocId) -> Result<bool> {
+        Ok(self.freq(doc)? != 0.0)
     }
 }
 

@@ -44,17 +44,7 @@ impl Matcher for TermDocs {
             bits.and(&matches);
             return Ok(());
         }
-        for (at, word) in bits.0.iter_mut().enumerate() {
-            let mut rest = *word;
-            while rest != 0 {
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                let doc = start + at as u32 * 64 + bit;
-                if self.postings.advance(doc) != doc {
-                    *word &= !(1 << bit);
-                }
-            }
-        }
+        bits.retain(|index| Ok(self.postings.advance(start + index) == start + index))?;
         Ok(self.postings.status()?)
     }
 }

@@ -3,18 +3,17 @@
 //! Source: `SourceConfirmedTextQuery`. Documents that lack a term of the phrase are never read.
 
 use limber_mapping::document::{Scratch, parse};
-use limber_mapping::{Field, FieldSink};
+use limber_mapping::{Field, FieldSink, Mapping};
 use limber_segment::{DocId, Segment, StoredReader};
 
+use super::confirmed::Confirm;
 use super::phrase::phrase_freq;
-use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
 use crate::query::PhraseNode;
 
-pub(super) struct SourcePhraseDocs<'a> {
-    /// Documents that hold all its terms.
-    candidates: BoxedMatcher<'a>,
+pub(super) struct SourcePhrase<'a> {
     node: &'a PhraseNode,
+    mapping: &'a Mapping,
     segment: &'a Segment,
     reader: StoredReader,
     scratch: Scratch,
@@ -23,11 +22,12 @@ pub(super) struct SourcePhraseDocs<'a> {
     positions: Vec<Vec<u32>>,
 }
 
-impl<'a> SourcePhraseDocs<'a> {
-    pub fn new(candidates: BoxedMatcher<'a>, node: &'a PhraseNode, segment: &'a Segment) -> Self {
-        SourcePhraseDocs {
-            candidates,
+impl<'a> SourcePhrase<'a> {
+    /// `mapping`: by which sources are read.
+    pub fn new(node: &'a PhraseNode, mapping: &'a Mapping, segment: &'a Segment) -> Self {
+        SourcePhrase {
             node,
+            mapping,
             segment,
             reader: StoredReader::default(),
             scratch: Scratch::new(),
@@ -36,9 +36,13 @@ impl<'a> SourcePhraseDocs<'a> {
             positions: vec![Vec::new(); node.slots.len()],
         }
     }
+}
+
+impl Confirm for SourcePhrase<'_> {
+    /// A source to read and to analyse for each.
+    const DEARNESS: u64 = 64;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
-        let Some(mapping) = &self.node.confirms_by else { return Ok(true) };
         let source = self.segment.source(doc, &mut self.reader)?;
         let mut sink = Sink {
             node: self.node,
@@ -48,46 +52,8 @@ impl<'a> SourcePhraseDocs<'a> {
             found: false,
         };
         // A source that was accepted once may break rules of a mapping that was changed since; what was read until then counts.
-        let _ = parse(mapping, source, &mut self.scratch, &mut sink);
+        let _ = parse(self.mapping, source, &mut self.scratch, &mut sink);
         Ok(sink.found)
-    }
-
-    fn verify(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        for (at, word) in bits.0.iter_mut().enumerate() {
-            let mut rest = *word;
-            while rest != 0 {
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                if !self.holds(start + at as u32 * 64 + bit)? {
-                    *word &= !(1 << bit);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Matcher for SourcePhraseDocs<'_> {
-    fn cost(&self) -> u64 {
-        // A source to read and to analyse for each.
-        self.candidates.cost().saturating_mul(64)
-    }
-
-    fn next(&mut self, target: DocId) -> Result<DocId> {
-        self.candidates.next(target)
-    }
-
-    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        let mut own = Bits::default();
-        self.candidates.fill(start, &mut own)?;
-        self.verify(start, &mut own)?;
-        bits.or(&own);
-        Ok(())
-    }
-
-    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.candidates.restrict(start, bits)?;
-        self.verify(start, bits)
     }
 }
 

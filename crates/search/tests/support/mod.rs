@@ -95,3 +95,30 @@ pub fn search(shards: &[ShardSnapshot], body: &Value) -> SearchResponse {
 pub fn ids(response: &SearchResponse) -> Vec<String> {
     response.hits.iter().map(|hit| hit.id.clone().expect("an id")).collect()
 }
+
+/// Shards as recorded, each in segments of `segment_documents`.
+pub fn recorded_shards(
+    mapping: &Value,
+    documents: &Value,
+    segment_documents: usize,
+) -> (Vec<Shards>, Vec<ShardSnapshot>) {
+    let (mut kept, mut snapshots) = (Vec::new(), Vec::new());
+    let mut id = 0;
+    for (number, documents) in documents.as_array().expect("shards").iter().enumerate() {
+        let mut shard = Shards::new(mapping);
+        let mut segments = Vec::new();
+        for chunk in documents.as_array().expect("documents").chunks(segment_documents) {
+            let named: Vec<(String, Value)> = chunk
+                .iter()
+                .map(|document| {
+                    id += 1;
+                    (id.to_string(), document.clone())
+                })
+                .collect();
+            segments.push(shard.segment(&named, &[]));
+        }
+        snapshots.push(shard.shard(number as u32, segments));
+        kept.push(shard);
+    }
+    (kept, snapshots)
+}

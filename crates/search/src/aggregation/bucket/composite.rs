@@ -16,7 +16,7 @@ use super::super::bind::Bound;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
-use super::super::entries::{Emitted, Entries};
+use super::super::entries::{Emitted, Entries, IdColumn};
 use super::super::list::{groups, lists, render_buckets};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Key, ListBucket, ListPartial, Partial};
@@ -188,7 +188,7 @@ impl Definition for Composite {
         }
         Ok(Box::new(CompositeCollector {
             size: self.size,
-            columns: readers.iter().map(|_| Column::default()).collect(),
+            columns: readers.iter().map(|_| IdColumn::default()).collect(),
             width: readers.len() + 1,
             readers,
             after,
@@ -237,18 +237,11 @@ fn factory_name(type_name: &str) -> String {
     name
 }
 
-/// The ids of one source for a batch: those of the document at place `p` are `ids[starts[p]..starts[p + 1]]`.
-#[derive(Debug, Default)]
-struct Column {
-    ids: Vec<i64>,
-    starts: Vec<u32>,
-}
-
 #[derive(Debug)]
 struct CompositeCollector<'s> {
     size: usize,
     readers: Vec<SourceReader<'s>>,
-    columns: Vec<Column>,
+    columns: Vec<IdColumn>,
     /// Cells of a combination: a bit for each source without a value, then an id for each source.
     width: usize,
     after: Option<Vec<i64>>,
@@ -350,10 +343,7 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         for (reader, column) in self.readers.iter_mut().zip(&mut self.columns) {
-            let values = reader.load(entries.docs, self.budget)?;
-            column.ids.clear();
-            column.ids.extend_from_slice(values.values);
-            values.starts(entries.docs.len(), &mut column.starts);
+            column.fill(&reader.load(entries.docs, self.budget)?, entries.docs.len());
         }
         self.emitted.clear();
         let mut combination = vec![0i64; self.width];

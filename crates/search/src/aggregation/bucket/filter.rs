@@ -176,10 +176,7 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
     }
 
     fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
-        if path.is_empty() {
-            return self.counts.get(bucket as usize).map_or(0.0, |&count| count as f64);
-        }
-        self.subs.order_value_below(path, value, bucket)
+        self.subs.order_value_of_single(&self.counts, path, value, bucket)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
@@ -188,7 +185,7 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
 }
 
 /// One bucket for each parent, of the same number.
-pub(super) fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> Result<Vec<Partial>> {
+pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> Result<Vec<Partial>> {
     let results = subs.finish(buckets)?;
     let count = |bucket: u32| counts.get(bucket as usize).copied().unwrap_or(0);
     let partials = buckets

@@ -91,10 +91,7 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
     }
 
     fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
-        if path.is_empty() {
-            return self.counts.get(bucket as usize).map_or(0.0, |&count| count as f64);
-        }
-        self.subs.order_value_below(path, value, bucket)
+        self.subs.order_value_of_single(&self.counts, path, value, bucket)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

@@ -24,7 +24,7 @@ pub use adjacency_matrix::AdjacencyMatrix;
 pub use auto_date_histogram::AutoDateHistogram;
 pub use composite::Composite;
 pub use date_histogram::{DateHistogram, DateHistogramCollector, DateShape};
-pub use filter::{Docs, FilterCollector, Filters, FiltersCollector, mark, parse_filter};
+pub use filter::{Docs, FilterCollector, Filters, FiltersCollector, mark, parse_filter, single_partials};
 pub use geo_distance::parse_geo_distance;
 pub use geo_grid::GeoGrid;
 pub use global::Global;

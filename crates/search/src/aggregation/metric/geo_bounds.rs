@@ -2,19 +2,17 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;
-use limber_segment::SegmentView;
 use serde_json::{Map, Value, json};
 
-use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Definition, Place};
-use super::super::entries::Entries;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
-use super::super::source::{Accepts, NumberReader, Source};
+use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
+use super::places::{self, PlacesCollector, PlacesState};
 use crate::error::Result;
 
 #[derive(Debug, Clone)]
@@ -67,20 +65,11 @@ impl Definition for GeoBounds {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let source = &place.bound.sources()[0];
-        Ok(Box::new(GeoBoundsCollector {
-            source,
-            reader: NumberReader::new(source, &self.values.field)?,
-            states: Vec::new(),
-            starts: Vec::new(),
-            budget: place.budget,
-        }))
+        Ok(Box::new(PlacesCollector::<BoundsState>::new(&self.values, &place)?))
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        let mut merged = BoundsState::default();
-        parts.iter().filter_map(Partial::as_own).for_each(|state| merged.merge(state));
-        Ok(Partial::own(merged))
+        Ok(places::merged::<BoundsState>(&parts))
     }
 
     fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) {
@@ -125,7 +114,7 @@ impl Default for BoundsState {
     }
 }
 
-impl BoundsState {
+impl PlacesState for BoundsState {
     fn merge(&mut self, other: &BoundsState) {
         self.latitudes.add(other.latitudes.least, other.latitudes.most);
         self.west.add(other.west.least, other.west.most);
@@ -137,39 +126,5 @@ impl BoundsState {
         self.latitudes.add(point.latitude, point.latitude);
         let side = if point.longitude < 0.0 { &mut self.west } else { &mut self.east };
         side.add(point.longitude, point.longitude);
-    }
-}
-
-#[derive(Debug)]
-struct GeoBoundsCollector<'s> {
-    source: &'s Source,
-    reader: NumberReader<'s>,
-    states: Vec<BoundsState>,
-    starts: Vec<u32>,
-    budget: &'s Budget,
-}
-
-impl<'s> Collector<'s> for GeoBoundsCollector<'s> {
-    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
-        self.reader.begin(&view.segment, self.source.is_mapped())
-    }
-
-    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        if entries.bucket_count > self.states.len() {
-            let more = entries.bucket_count - self.states.len();
-            self.budget.spend((more * size_of::<BoundsState>()) as u64)?;
-            self.states.resize(entries.bucket_count, BoundsState::default());
-        }
-        let places = self.reader.load(entries.docs)?;
-        let states = &mut self.states;
-        places.join(entries, &mut self.starts, |_, bucket, place| {
-            states[bucket as usize].add(GeoPoint::decode(place));
-        });
-        Ok(())
-    }
-
-    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        let state = |bucket: &u32| self.states.get(*bucket as usize).copied().unwrap_or_default();
-        Ok(buckets.iter().map(|bucket| Partial::own(state(bucket))).collect())
     }
 }

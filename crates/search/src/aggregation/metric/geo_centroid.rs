@@ -2,20 +2,18 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;
-use limber_segment::SegmentView;
 use serde_json::{Map, Value, json};
 
-use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Definition, Place};
-use super::super::entries::Entries;
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
-use super::super::source::{Accepts, NumberReader, Source};
+use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
+use super::places::{self, PlacesCollector, PlacesState};
 use crate::error::Result;
 
 #[derive(Debug, Clone)]
@@ -40,20 +38,11 @@ impl Definition for GeoCentroid {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let source = &place.bound.sources()[0];
-        Ok(Box::new(GeoCentroidCollector {
-            source,
-            reader: NumberReader::new(source, &self.values.field)?,
-            states: Vec::new(),
-            starts: Vec::new(),
-            budget: place.budget,
-        }))
+        Ok(Box::new(PlacesCollector::<CentroidState>::new(&self.values, &place)?))
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        let mut merged = CentroidState::default();
-        parts.iter().filter_map(Partial::as_own).for_each(|state| merged.merge(state));
-        Ok(Partial::own(merged))
+        Ok(places::merged::<CentroidState>(&parts))
     }
 
     fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) {
@@ -71,13 +60,22 @@ struct CentroidState {
     count: u64,
 }
 
-impl CentroidState {
+impl PlacesState for CentroidState {
+    #[inline]
+    fn add(&mut self, place: GeoPoint) {
+        self.latitudes.add(place.latitude);
+        self.longitudes.add(place.longitude);
+        self.count += 1;
+    }
+
     fn merge(&mut self, other: &CentroidState) {
         self.latitudes.add(other.latitudes.value);
         self.longitudes.add(other.longitudes.value);
         self.count += other.count;
     }
+}
 
+impl CentroidState {
     fn to_json(self) -> Map<String, Value> {
         let mut out = Map::new();
         if self.count > 0 {
@@ -87,42 +85,5 @@ impl CentroidState {
         }
         out.insert("count".into(), self.count.into());
         out
-    }
-}
-
-#[derive(Debug)]
-struct GeoCentroidCollector<'s> {
-    source: &'s Source,
-    reader: NumberReader<'s>,
-    states: Vec<CentroidState>,
-    starts: Vec<u32>,
-    budget: &'s Budget,
-}
-
-impl<'s> Collector<'s> for GeoCentroidCollector<'s> {
-    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
-        self.reader.begin(&view.segment, self.source.is_mapped())
-    }
-
-    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        if entries.bucket_count > self.states.len() {
-            let more = entries.bucket_count - self.states.len();
-            self.budget.spend((more * size_of::<CentroidState>()) as u64)?;
-            self.states.resize(entries.bucket_count, CentroidState::default());
-        }
-        let places = self.reader.load(entries.docs)?;
-        let states = &mut self.states;
-        places.join(entries, &mut self.starts, |_, bucket, place| {
-            let (state, point) = (&mut states[bucket as usize], GeoPoint::decode(place));
-            state.latitudes.add(point.latitude);
-            state.longitudes.add(point.longitude);
-            state.count += 1;
-        });
-        Ok(())
-    }
-
-    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        let state = |bucket: &u32| self.states.get(*bucket as usize).copied().unwrap_or_default();
-        Ok(buckets.iter().map(|bucket| Partial::own(state(bucket))).collect())
     }
 }

@@ -13,6 +13,7 @@ mod median_absolute_deviation;
 mod numeric;
 mod numeric_collector;
 mod percentiles;
+mod places;
 mod string_stats;
 mod student;
 mod t_test;

@@ -17,7 +17,7 @@ use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::numeric::single;
-use crate::context::{ShardSnapshot, type_name};
+use crate::context::ShardSnapshot;
 use crate::error::Result;
 
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ impl Definition for WeightedAvg {
             Some(field) => Err(RequestError::illegal_argument(format!(
                 "Expected numeric type on field [{}], but got [{}]",
                 field.path,
-                type_name(&field.kind)
+                field.type_name()
             ))
             .into()),
         }

@@ -9,8 +9,8 @@ use super::super::tree::{Aggregation, Kind};
 use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, format};
-use super::path::{BucketsPath, value_of};
-use super::rows::{rows, subs_mut};
+use super::path::{BucketsPath, values_of};
+use super::rows::subs_mut;
 use crate::error::Result;
 
 #[derive(Debug, Clone)]
@@ -36,18 +36,14 @@ impl Pipeline for CumulativeSum {
     }
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
-        let (own, shape) = (work.aggregation, work.shape);
-        let (mut sum, mut sums) = (0.0, Vec::new());
-        for row in rows(own, shape, partial) {
-            let value =
-                value_of(&self.path, GapPolicy::InsertZeros, (&own.subs, &shape.subs), &row, &own.name)?
-                    .unwrap_or(f64::NAN);
+        let values = values_of(&self.path, GapPolicy::InsertZeros, work, partial)?;
+        let mut sum = 0.0;
+        for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(values) {
             if value.is_finite() {
                 sum += value;
             }
-            sums.push(PipelineValue::simple(sum, &self.format).into_partial());
+            subs[work.place] = PipelineValue::simple(sum, &self.format).into_partial();
         }
-        subs_mut(own, partial).into_iter().zip(sums).for_each(|(subs, sum)| subs[work.place] = sum);
         Ok(())
     }
 }

@@ -13,8 +13,8 @@ use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::moving_functions as functions;
 use super::options::{GapPolicy, buckets_path, format};
-use super::path::{BucketsPath, value_of};
-use super::rows::{rows, subs_mut};
+use super::path::{BucketsPath, values_of};
+use super::rows::subs_mut;
 use crate::error::Result;
 use crate::json;
 
@@ -183,17 +183,10 @@ impl Pipeline for MovingFn {
     }
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
-        let (own, shape) = (work.aggregation, work.shape);
-        let mut all = Vec::new();
-        for row in rows(own, shape, partial) {
-            all.push(
-                value_of(&self.path, self.gaps, (&own.subs, &shape.subs), &row, &own.name)?
-                    .unwrap_or(f64::NAN),
-            );
-        }
+        let all = values_of(&self.path, self.gaps, work, partial)?;
         let values: Vec<f64> = all.iter().copied().filter(|value| !value.is_nan()).collect();
         let mut place = 0;
-        for (subs, value) in subs_mut(own, partial).into_iter().zip(&all) {
+        for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(&all) {
             if !value.is_nan() {
                 self.function.check(slice(&values, place, self.window, self.shift))?;
                 let result = self.function.call(slice(&values, place, self.window, self.shift));

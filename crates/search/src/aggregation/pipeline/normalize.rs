@@ -9,8 +9,8 @@ use super::super::tree::{Aggregation, Kind};
 use super::check::any_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, format};
-use super::path::{BucketsPath, value_of};
-use super::rows::{rows, subs_mut};
+use super::path::{BucketsPath, values_of};
+use super::rows::subs_mut;
 use crate::error::Result;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,16 +83,9 @@ impl Pipeline for Normalize {
     }
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
-        let (own, shape) = (work.aggregation, work.shape);
-        let mut values = Vec::new();
-        for row in rows(own, shape, partial) {
-            values.push(
-                value_of(&self.path, GapPolicy::Skip, (&own.subs, &shape.subs), &row, &own.name)?
-                    .unwrap_or(f64::NAN),
-            );
-        }
+        let values = values_of(&self.path, GapPolicy::Skip, work, partial)?;
         let made = normalized(self.method, &values);
-        for (subs, value) in subs_mut(own, partial).into_iter().zip(made) {
+        for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(made) {
             subs[work.place] = PipelineValue::simple(value, &self.format).into_partial();
         }
         Ok(())

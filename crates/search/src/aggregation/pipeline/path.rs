@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 use super::super::bind::Shape;
 use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
+use super::definition::Enclosing;
 use super::options::GapPolicy;
 use super::rows::{Row, rows};
 use crate::error::Result;
@@ -57,6 +58,18 @@ pub fn find<'s>(list: &[Aggregation], step: &'s str) -> Option<(usize, Option<&'
     let longest =
         (0..list.len()).filter(|&place| named(&list[place])).max_by_key(|&place| list[place].name.len())?;
     Some((longest, Some(&step[list[longest].name.len() + 1..])))
+}
+
+/// The values of all buckets of the aggregation that a pipeline is in; NaN where there is none.
+pub fn values_of(
+    path: &BucketsPath,
+    gaps: GapPolicy,
+    work: &Enclosing<'_>,
+    partial: &Partial,
+) -> Result<Vec<f64>> {
+    let (own, shape) = (work.aggregation, work.shape);
+    let value = |row: &Row<'_>| value_of(path, gaps, (&own.subs, &shape.subs), row, &own.name);
+    rows(own, shape, partial).iter().map(|row| Ok(value(row)?.unwrap_or(f64::NAN))).collect()
 }
 
 /// A row's value under a gap policy; NaN is a gap, `None` that the path leads nowhere here.

@@ -9,8 +9,8 @@ use super::super::tree::{Aggregation, Kind};
 use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, finish, format, missing_for};
-use super::path::{BucketsPath, value_of};
-use super::rows::{rows, subs_mut};
+use super::path::{BucketsPath, values_of};
+use super::rows::subs_mut;
 use crate::error::Result;
 
 #[derive(Debug, Clone)]
@@ -48,15 +48,8 @@ impl Pipeline for SerialDiff {
     }
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
-        let (own, shape) = (work.aggregation, work.shape);
-        let mut values = Vec::new();
-        for row in rows(own, shape, partial) {
-            values.push(
-                value_of(&self.path, self.gaps, (&own.subs, &shape.subs), &row, &own.name)?
-                    .unwrap_or(f64::NAN),
-            );
-        }
-        for (place, subs) in subs_mut(own, partial).into_iter().enumerate() {
+        let values = values_of(&self.path, self.gaps, work, partial)?;
+        for (place, subs) in subs_mut(work.aggregation, partial).into_iter().enumerate() {
             let before = place.checked_sub(self.lag).map_or(f64::NAN, |before| values[before]);
             if !values[place].is_nan() && !before.is_nan() {
                 subs[work.place] = PipelineValue::simple(values[place] - before, &self.format).into_partial();

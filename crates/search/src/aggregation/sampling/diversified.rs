@@ -10,13 +10,14 @@ use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
 use super::super::bind::{Bound, Shape};
+use super::super::bucket::single_partials;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
 use super::super::entries::Entries;
 use super::super::key_reader::KeyReader;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Bucket, Partial};
+use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
@@ -199,17 +200,11 @@ impl<'s> Collector<'s> for DiversifiedCollector<'s> {
     }
 
     fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
-        if path.is_empty() {
-            return self.counts.get(bucket as usize).map_or(0.0, |&count| count as f64);
-        }
-        self.subs.order_value_below(path, value, bucket)
+        self.subs.order_value_of_single(&self.counts, path, value, bucket)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         self.settle()?;
-        let results = self.subs.finish(buckets)?;
-        let count = |bucket: u32| self.counts.get(bucket as usize).copied().unwrap_or(0);
-        let single = |(&bucket, subs)| Partial::Single(Bucket { doc_count: count(bucket), subs });
-        Ok(buckets.iter().zip(results).map(single).collect())
+        single_partials(&self.counts, &mut self.subs, buckets)
     }
 }

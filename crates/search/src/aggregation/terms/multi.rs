@@ -15,7 +15,7 @@ use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
-use super::super::entries::{Emitted, Entries};
+use super::super::entries::{Emitted, Entries, IdColumn};
 use super::super::format::{Format, double};
 use super::super::key_reader::KeyReader;
 use super::super::list::key_text;
@@ -85,7 +85,7 @@ impl Definition for MultiTerms {
             sources.map(|source| KeyReader::new(source, None)).collect::<Result<_>>()?;
         Ok(Box::new(MultiCollector {
             request: &self.request,
-            columns: readers.iter().map(|_| Column::default()).collect(),
+            columns: readers.iter().map(|_| IdColumn::default()).collect(),
             width: readers.len(),
             readers,
             cells: Vec::new(),
@@ -143,18 +143,11 @@ fn part_json(key: &Key, format: &Format) -> Value {
     }
 }
 
-/// The ids of one field for a batch: those of the document at place `p` are `ids[starts[p]..starts[p + 1]]`.
-#[derive(Debug, Default)]
-struct Column {
-    ids: Vec<i64>,
-    starts: Vec<u32>,
-}
-
 #[derive(Debug)]
 struct MultiCollector<'s> {
     request: &'s Terms,
     readers: Vec<KeyReader<'s>>,
-    columns: Vec<Column>,
+    columns: Vec<IdColumn>,
     width: usize,
     /// Combinations by number: an id for each field.
     cells: Vec<i64>,
@@ -207,10 +200,7 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         for (reader, column) in self.readers.iter_mut().zip(&mut self.columns) {
-            let values = reader.load(entries.docs, self.budget)?;
-            column.ids.clear();
-            column.ids.extend_from_slice(values.values);
-            values.starts(entries.docs.len(), &mut column.starts);
+            column.fill(&reader.load(entries.docs, self.budget)?, entries.docs.len());
         }
         self.emitted.clear();
         let mut combination = vec![0i64; self.width];

@@ -1,0 +1,70 @@
+//! What metrics over places share: a state of each bucket that places are added to.
+
+use std::fmt::Debug;
+
+use limber_mapping::geo::GeoPoint;
+use limber_segment::SegmentView;
+
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::{Found, Place};
+use super::super::entries::Entries;
+use super::super::options::ValuesOptions;
+use super::super::partial::Partial;
+use super::super::source::{NumberReader, Source};
+use crate::error::Result;
+
+/// What is known of the places of one bucket.
+pub(super) trait PlacesState: Found + Copy + Default {
+    fn add(&mut self, place: GeoPoint);
+    fn merge(&mut self, other: &Self);
+}
+
+/// Puts the states of shards together.
+pub(super) fn merged<S: PlacesState>(parts: &[Partial]) -> Partial {
+    let mut merged = S::default();
+    parts.iter().filter_map(Partial::as_own).for_each(|state| merged.merge(state));
+    Partial::own(merged)
+}
+
+#[derive(Debug)]
+pub(super) struct PlacesCollector<'s, S> {
+    source: &'s Source,
+    reader: NumberReader<'s>,
+    states: Vec<S>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s, S: PlacesState> PlacesCollector<'s, S> {
+    pub fn new(values: &ValuesOptions, place: &Place<'s>) -> Result<PlacesCollector<'s, S>> {
+        let source = &place.bound.sources()[0];
+        let reader = NumberReader::new(source, &values.field)?;
+        Ok(PlacesCollector { source, reader, states: Vec::new(), starts: Vec::new(), budget: place.budget })
+    }
+}
+
+impl<'s, S: PlacesState> Collector<'s> for PlacesCollector<'s, S> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.states.len() {
+            let more = entries.bucket_count - self.states.len();
+            self.budget.spend((more * size_of::<S>()) as u64)?;
+            self.states.resize(entries.bucket_count, S::default());
+        }
+        let places = self.reader.load(entries.docs)?;
+        let states = &mut self.states;
+        places.join(entries, &mut self.starts, |_, bucket, place| {
+            states[bucket as usize].add(GeoPoint::decode(place));
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let state = |bucket: &u32| self.states.get(*bucket as usize).copied().unwrap_or_default();
+        Ok(buckets.iter().map(|bucket| Partial::own(state(bucket))).collect())
+    }
+}

@@ -1,0 +1,49 @@
+//! Documents that an index suggests and that are looked at one by one.
+
+use limber_segment::DocId;
+
+use super::{Bits, BoxedMatcher, Matcher};
+use crate::error::Result;
+
+/// Says of a candidate whether it matches. Documents ascend from call to call.
+pub(super) trait Confirm {
+    /// How much dearer a document is than one of the candidates' matcher.
+    const DEARNESS: u64;
+
+    fn holds(&mut self, doc: DocId) -> Result<bool>;
+}
+
+pub(super) struct ConfirmedDocs<'a, C> {
+    /// All that match are among them.
+    pub candidates: BoxedMatcher<'a>,
+    pub confirm: C,
+}
+
+impl<C: Confirm> ConfirmedDocs<'_, C> {
+    fn verify(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        bits.retain(|index| self.confirm.holds(start + index))
+    }
+}
+
+impl<C: Confirm> Matcher for ConfirmedDocs<'_, C> {
+    fn cost(&self) -> u64 {
+        self.candidates.cost().saturating_mul(C::DEARNESS)
+    }
+
+    fn next(&mut self, target: DocId) -> Result<DocId> {
+        self.candidates.next(target)
+    }
+
+    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        let mut own = Bits::default();
+        self.candidates.fill(start, &mut own)?;
+        self.verify(start, &mut own)?;
+        bits.or(&own);
+        Ok(())
+    }
+
+    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.candidates.restrict(start, bits)?;
+        self.verify(start, bits)
+    }
+}
