@@ -33,6 +33,15 @@ impl RequestError {
         RequestError::new(400, "parsing_exception", reason)
     }
 
+    /// `action_request_validation_exception`, 400, with all that is wrong. Source: `ActionRequestValidationException`.
+    pub fn validation<P: std::fmt::Display>(problems: impl IntoIterator<Item = P>) -> RequestError {
+        let mut reason = "Validation Failed: ".to_owned();
+        for (place, problem) in problems.into_iter().enumerate() {
+            reason.push_str(&format!("{}: {problem};", place + 1));
+        }
+        RequestError::new(400, "action_request_validation_exception", reason)
+    }
+
     /// A feature that does not exist yet, named; `illegal_argument_exception`, 400.
     pub fn unsupported(what: impl std::fmt::Display) -> RequestError {
         RequestError::new(400, "illegal_argument_exception", format!("{what} is not supported by Limber yet"))

@@ -113,7 +113,7 @@ pub(super) fn routing_of<'a>(step: &'a Step<'_>, destination: &'a Destination) -
 }
 
 pub(super) fn invalid(why: impl std::fmt::Display) -> RequestError {
-    RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: 1: {why};"))
+    RequestError::validation([why])
 }
 
 /// What can be said of one operation without looking at the shard.

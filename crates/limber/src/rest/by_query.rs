@@ -64,7 +64,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 /// Documents of a batch unless the request says otherwise. Source: `AbstractBulkByScrollRequest#DEFAULT_SCROLL_SIZE`.
-const BATCH_SIZE: u32 = 1000;
+pub(super) const BATCH_SIZE: u32 = 1000;
 
 /// Parameters of a search's URL that mean something else here, or nothing.
 const NOT_OF_THE_SEARCH: &[&str] = &["timeout", "size", "version", "scroll"];
@@ -98,35 +98,28 @@ fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
         "search_timeout" => ("timeout", value.as_str()),
         name => (name, value.as_str()),
     });
-    let mut search = SearchRequest::parse(&body, &url.collect::<UrlParameters>())?;
+    let search = SearchRequest::parse(&body, &url.collect::<UrlParameters>())?;
     if matches!(change, Change::Delete) && search.query.is_none() {
-        return Err(invalid("query is missing"));
+        return Err(RequestError::validation(["query is missing"]));
     }
-    search.size = Some(request.number::<u32>("scroll_size")?.unwrap_or(BATCH_SIZE));
+    let size = request.number::<u32>("scroll_size")?.unwrap_or(BATCH_SIZE);
+    let options = indices_options(request, IndicesOptions::SEARCH)?;
     let by_query = ByQueryRequest {
-        source: request.path("index").to_owned(),
-        options: indices_options(request, IndicesOptions::SEARCH)?,
         routing: request.param("routing").map(str::to_owned),
-        search,
-        change,
         script,
         pipeline: request.param("pipeline").map(str::to_owned),
-        max_docs: shared.max_docs,
-        proceeds_on_conflicts: shared.proceeds_on_conflicts,
-        refresh: shared.refresh,
-        requests_per_second: shared.requests_per_second,
-        slices: shared.slices,
+        ..shared.request(request.path("index"), options, SearchRequest { size: Some(size), ..search }, change)
     };
     run(app, request, by_query)
 }
 
 /// What all three take alike.
 pub(super) struct Shared {
-    pub max_docs: Option<u64>,
-    pub proceeds_on_conflicts: bool,
-    pub refresh: bool,
-    pub requests_per_second: f32,
-    pub slices: Slices,
+    max_docs: Option<u64>,
+    proceeds_on_conflicts: bool,
+    refresh: bool,
+    requests_per_second: f32,
+    slices: Slices,
 }
 
 impl Shared {
@@ -174,6 +167,30 @@ impl Shared {
         Ok(())
     }
 
+    /// The request without routing, script and pipeline.
+    pub fn request(
+        self,
+        source: &str,
+        options: IndicesOptions,
+        search: SearchRequest,
+        change: Change,
+    ) -> ByQueryRequest {
+        ByQueryRequest {
+            source: source.to_owned(),
+            options,
+            routing: None,
+            search,
+            change,
+            script: None,
+            pipeline: None,
+            max_docs: self.max_docs,
+            proceeds_on_conflicts: self.proceeds_on_conflicts,
+            refresh: self.refresh,
+            requests_per_second: self.requests_per_second,
+            slices: self.slices,
+        }
+    }
+
     fn check(request: &ByQueryRequest) -> Result<()> {
         let slices = match request.slices {
             Slices::Auto => 1,
@@ -195,7 +212,7 @@ impl Shared {
         if request.search.stored_fields.is_some() {
             problems.push("stored_fields is not supported in this context");
         }
-        if problems.is_empty() { Ok(()) } else { Err(invalid_all(&problems)) }
+        if problems.is_empty() { Ok(()) } else { Err(RequestError::validation(problems)) }
     }
 }
 
@@ -280,15 +297,4 @@ fn max_docs(count: i64) -> Result<u64> {
     u64::try_from(count).map_err(|_| {
         RequestError::illegal_argument(format!("[max_docs] parameter cannot be negative, found [{count}]"))
     })
-}
-
-pub(super) fn invalid(problem: &str) -> RequestError {
-    invalid_all(&[problem])
-}
-
-/// `action_request_validation_exception` with all that is wrong.
-pub(super) fn invalid_all(problems: &[&str]) -> RequestError {
-    let listed: String =
-        problems.iter().enumerate().map(|(at, problem)| format!("{}: {problem};", at + 1)).collect();
-    RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: {listed}"))
 }

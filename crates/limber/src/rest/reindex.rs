@@ -8,7 +8,7 @@ use limber_search::script::Script;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value};
 
-use super::by_query::{Shared, invalid_all, run};
+use super::by_query::{BATCH_SIZE, Shared, run};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -34,9 +34,6 @@ pub const ROUTES: &[Route] = &[Route {
     handler: reindex,
 }];
 
-/// Documents of a batch unless `source.size` says otherwise.
-const BATCH_SIZE: u32 = 1000;
-
 fn reindex(app: &App, request: &Request) -> Result<Response> {
     let body = request.json_required()?;
     let Value::Object(mut members) = body else {
@@ -55,8 +52,8 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
         }
     }
     let indices = parse_indices(source.remove("index"))?;
-    let mut destination = parse_destination(dest)?;
-    destination.require_alias = request.flag_or("require_alias", false)?;
+    let destination = parse_destination(dest)?;
+    let require_alias = request.flag_or("require_alias", false)?;
     if source.contains_key("remote") {
         return Err(RequestError::unsupported("[remote] in [reindex]"));
     }
@@ -72,27 +69,20 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
         problems.push("routing must be unset, [keep], [discard] or [=<some new value>]");
     }
     if !problems.is_empty() {
-        return Err(invalid_all(&problems));
+        return Err(RequestError::validation(problems));
     }
+    let change = Change::Copy(CopyDestination {
+        index: destination.index,
+        kind: destination.kind,
+        version_type: destination.version_type,
+        routing: destination.routing.unwrap_or_default(),
+        require_alias,
+    });
+    let search = SearchRequest { size: Some(search.size.unwrap_or(BATCH_SIZE)), ..search };
     let by_query = ByQueryRequest {
-        source: indices,
-        options: IndicesOptions::SEARCH,
-        routing: None,
-        search: SearchRequest { size: Some(search.size.unwrap_or(BATCH_SIZE)), ..search },
-        change: Change::Copy(CopyDestination {
-            index: destination.index,
-            kind: destination.kind,
-            version_type: destination.version_type,
-            routing: destination.routing.unwrap_or_default(),
-            require_alias: destination.require_alias,
-        }),
         script,
         pipeline: destination.pipeline,
-        max_docs: shared.max_docs,
-        proceeds_on_conflicts: shared.proceeds_on_conflicts,
-        refresh: shared.refresh,
-        requests_per_second: shared.requests_per_second,
-        slices: shared.slices,
+        ..shared.request(&indices, IndicesOptions::SEARCH, search, change)
     };
     run(app, request, by_query)
 }
@@ -120,7 +110,6 @@ struct Destination {
     /// `None`: in no form that is known.
     routing: Option<CopyRouting>,
     pipeline: Option<String>,
-    require_alias: bool,
 }
 
 fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
@@ -130,7 +119,6 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
         version_type: VersionType::Internal,
         routing: Some(CopyRouting::Keep),
         pipeline: None,
-        require_alias: false,
     };
     for (name, value) in members {
         let known = ["index", "op_type", "version_type", "routing", "pipeline"].contains(&name.as_str());

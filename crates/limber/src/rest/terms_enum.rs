@@ -5,7 +5,6 @@ use limber_mapping::RequestError;
 use limber_search::TermsEnumRequest;
 use serde_json::{Value, json};
 
-use super::by_query::{invalid, invalid_all};
 use super::options::{indices_options, with_indices_options};
 use super::search::refused;
 use super::{App, Route};
@@ -55,7 +54,7 @@ fn terms_enum(app: &App, request: &Request) -> Result<Response> {
         }
     }
     if wanted.field.is_empty() {
-        return Err(invalid("field cannot be null"));
+        return Err(RequestError::validation(["field cannot be null"]));
     }
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let (found, shards) = app
@@ -69,7 +68,7 @@ fn terms_enum(app: &App, request: &Request) -> Result<Response> {
 fn size(size: Option<i64>) -> Result<usize> {
     match size {
         Some(size @ 1..=SIZE_MAX) => Ok(size as usize),
-        _ => Err(invalid_all(&["size must be a positive integer between 1 and 10000"])),
+        _ => Err(RequestError::validation(["size must be a positive integer between 1 and 10000"])),
     }
 }
 

@@ -265,13 +265,7 @@ impl SearchRequest {
         if problems.is_empty() {
             return Ok(());
         }
-        let listed: Vec<String> =
-            problems.iter().enumerate().map(|(at, problem)| format!("{}: {problem};", at + 1)).collect();
-        Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            format!("Validation Failed: {}", listed.join("")),
-        ))
+        Err(RequestError::validation(problems))
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
-use limber_search::request::{Sort, TrackTotalHits};
+use limber_search::request::{Sort, SourceFilter, TrackTotalHits};
 use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -38,11 +38,8 @@ pub(super) fn check_destination(
     if let WriteTarget::Index { index, .. } = catalog.write_target(&to.index, to.require_alias)?
         && sources.iter().any(|source| source.name == index.name)
     {
-        let reason = format!(
-            "Validation Failed: 1: reindex cannot write into an index its reading from [{}];",
-            index.name
-        );
-        return Err(RequestError::new(400, "action_request_validation_exception", reason));
+        let problem = format!("reindex cannot write into an index its reading from [{}]", index.name);
+        return Err(RequestError::validation([problem]));
     }
     Ok(())
 }
@@ -188,8 +185,14 @@ impl Run<'_> {
         let asked = &self.request.search;
         // The cheapest order, as nobody looks at scores.
         let sort = if asked.sort.is_empty() { vec![Sort::by("_doc")] } else { asked.sort.clone() };
+        let source = match self.request.change {
+            // Nobody reads it.
+            Change::Delete => Some(SourceFilter::none()),
+            _ => asked.source.clone(),
+        };
         SearchRequest {
             sort,
+            source,
             track_total_hits: TrackTotalHits::Exact,
             seq_no_primary_term: true,
             version: true,
@@ -211,36 +214,28 @@ impl Run<'_> {
     }
 
     fn write_hits(&self, slice: &Slice, hits: &[SearchHit]) {
-        let scripted: Vec<Scripted> = match &self.request.script {
-            None => Vec::new(),
-            Some(script) => {
-                let is_copy = matches!(self.request.change, Change::Copy(_));
-                let now_millis = self.node.now_millis();
-                let run = |hit: &SearchHit| {
-                    let operation = self.operation(hit);
-                    Scripted::run(&self.node.scripts, script, &operation, hit.version, is_copy, now_millis)
-                };
-                match hits.iter().map(run).collect() {
-                    Ok(scripted) => scripted,
-                    Err(error) => {
-                        self.findings.lock().error.get_or_insert(error);
-                        return;
-                    }
-                }
+        let plain: Vec<BulkOperation<'_>> = hits.iter().map(|hit| self.operation(hit)).collect();
+        let scripted = match self.run_script(hits, &plain) {
+            Ok(scripted) => scripted,
+            Err(error) => {
+                self.findings.lock().error.get_or_insert(error);
+                return;
             }
         };
-        let mut operations: Vec<BulkOperation<'_>> = hits
-            .iter()
-            .enumerate()
-            .filter_map(|(at, hit)| match scripted.get(at) {
-                None => Some(self.operation(hit)),
-                Some(Scripted::Nothing) => {
-                    slice.noops.fetch_add(1, Relaxed);
-                    None
-                }
-                Some(Scripted::Write(write)) => Some(write.change(self.operation(hit))),
-            })
-            .collect();
+        let mut operations: Vec<BulkOperation<'_>> = match &scripted {
+            None => plain,
+            Some(scripted) => plain
+                .into_iter()
+                .zip(scripted)
+                .filter_map(|(operation, scripted)| match scripted {
+                    Scripted::Nothing => {
+                        slice.noops.fetch_add(1, Relaxed);
+                        None
+                    }
+                    Scripted::Write(write) => Some(write.change(operation)),
+                })
+                .collect(),
+        };
         if operations.is_empty() {
             return;
         }
@@ -283,6 +278,21 @@ impl Run<'_> {
             std::thread::sleep(pause);
             pause = (pause * 2).min(RETRY_PAUSE_MAX);
         }
+    }
+
+    /// What the script makes of each document; `None` without one.
+    fn run_script(
+        &self,
+        hits: &[SearchHit],
+        operations: &[BulkOperation<'_>],
+    ) -> Result<Option<Vec<Scripted>>> {
+        let Some(script) = &self.request.script else { return Ok(None) };
+        let is_copy = matches!(self.request.change, Change::Copy(_));
+        let now_millis = self.node.now_millis();
+        let run = |(hit, operation): (&SearchHit, &BulkOperation<'_>)| {
+            Scripted::run(&self.node.scripts, script, operation, hit.version, is_copy, now_millis)
+        };
+        hits.iter().zip(operations).map(run).collect::<Result<_>>().map(Some)
     }
 
     fn count(&self, slice: &Slice, index: &Arc<str>, result: WriteResult) {

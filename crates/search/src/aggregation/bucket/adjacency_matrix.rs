@@ -3,7 +3,7 @@
 //! Source: Elasticsearch's `AdjacencyMatrixAggregationBuilder`, `AdjacencyMatrixAggregator`.
 
 use limber_mapping::RequestError;
-use limber_segment::{DocId, SegmentView};
+use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
@@ -16,9 +16,9 @@ use super::super::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
-use super::filter::{Docs, mark};
+use super::filter::FilterMarks;
 use crate::error::Result;
-use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
+use crate::query::{Query, QueryLimits, parse_query};
 
 /// Filters of one aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
@@ -88,10 +88,7 @@ impl Definition for AdjacencyMatrix {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(MatrixCollector {
             definition: self,
-            queries: &place.bound.queries,
-            docs: Vec::new(),
-            matching: Vec::new(),
-            marks: vec![Vec::new(); self.filters.len()],
+            marks: FilterMarks::new(&place.bound.queries),
             counts: Vec::new(),
             subs: place.subs,
             emitted: Emitted::default(),
@@ -115,11 +112,7 @@ impl Definition for AdjacencyMatrix {
 #[derive(Debug)]
 struct MatrixCollector<'s> {
     definition: &'s AdjacencyMatrix,
-    queries: &'s [BoundQuery],
-    docs: Vec<Docs<'s>>,
-    matching: Vec<DocId>,
-    /// By filter: whether each document matches.
-    marks: Vec<Vec<bool>>,
+    marks: FilterMarks<'s>,
     counts: Vec<u64>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -128,40 +121,32 @@ struct MatrixCollector<'s> {
 
 impl MatrixCollector<'_> {
     fn width(&self) -> usize {
-        let count = self.queries.len();
+        let count = self.marks.filter_count();
         count + count * (count - 1) / 2
     }
 }
 
 impl<'s> Collector<'s> for MatrixCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
-        self.docs.clear();
-        for query in self.queries {
-            self.docs.push(Docs(Some(MatchingDocs::open(query, &view.segment)?)));
-        }
+        self.marks.open(view)?;
         self.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let (width, count) = (self.width(), self.queries.len());
+        let (width, count) = (self.width(), self.marks.filter_count());
         let bucket_count = entries.bucket_count * width;
         if bucket_count > self.counts.len() {
             self.budget.spend((bucket_count - self.counts.len()) as u64 * 8)?;
             self.counts.resize(bucket_count, 0);
         }
-        for (docs, marks) in self.docs.iter_mut().zip(&mut self.marks) {
-            if let Docs(Some(docs)) = docs {
-                docs.retain(entries.docs, &mut self.matching)?;
-                mark(entries.docs, &self.matching, marks);
-            }
-        }
+        self.marks.mark(entries.docs)?;
         self.emitted.clear();
         let mut held = Vec::with_capacity(count);
         for entry in 0..entries.len() {
             let position = entries.position(entry);
             let base = entries.bucket(entry) as usize * width;
             held.clear();
-            held.extend((0..count).filter(|&filter| self.marks[filter][position]));
+            held.extend(self.marks.of(position));
             for (at, &first) in held.iter().enumerate() {
                 let pairs = count + first * (2 * count - first - 1) / 2;
                 let others = held[at + 1..].iter().map(|second| pairs + second - first - 1);

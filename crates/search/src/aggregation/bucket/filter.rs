@@ -195,14 +195,59 @@ pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> 
     Ok(partials.collect())
 }
 
+/// Which of several filters each document of a batch matches.
 #[derive(Debug)]
-pub struct FiltersCollector<'s> {
+pub struct FilterMarks<'s> {
     queries: &'s [BoundQuery],
-    has_other: bool,
     docs: Vec<Docs<'s>>,
     matching: Vec<DocId>,
     /// By filter: whether each document matches.
     marks: Vec<Vec<bool>>,
+}
+
+impl<'s> FilterMarks<'s> {
+    pub fn new(queries: &'s [BoundQuery]) -> FilterMarks<'s> {
+        FilterMarks {
+            queries,
+            docs: Vec::new(),
+            matching: Vec::new(),
+            marks: queries.iter().map(|_| Vec::new()).collect(),
+        }
+    }
+
+    pub fn filter_count(&self) -> usize {
+        self.queries.len()
+    }
+
+    pub fn open(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.docs.clear();
+        for query in self.queries {
+            self.docs.push(Docs(Some(MatchingDocs::open(query, &view.segment)?)));
+        }
+        Ok(())
+    }
+
+    /// Looks at a batch; [`FilterMarks::of`] then speaks of it.
+    pub fn mark(&mut self, batch: &[DocId]) -> Result<()> {
+        for (docs, marks) in self.docs.iter_mut().zip(&mut self.marks) {
+            if let Docs(Some(docs)) = docs {
+                docs.retain(batch, &mut self.matching)?;
+                mark(batch, &self.matching, marks);
+            }
+        }
+        Ok(())
+    }
+
+    /// The filters that the document at a place of the batch matches, ascending.
+    pub fn of(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.marks.len()).filter(move |&filter| self.marks[filter][position])
+    }
+}
+
+#[derive(Debug)]
+pub struct FiltersCollector<'s> {
+    marks: FilterMarks<'s>,
+    has_other: bool,
     counts: Vec<u64>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -217,11 +262,8 @@ impl<'s> FiltersCollector<'s> {
         budget: &'s Budget,
     ) -> FiltersCollector<'s> {
         FiltersCollector {
-            queries,
+            marks: FilterMarks::new(queries),
             has_other,
-            docs: Vec::new(),
-            matching: Vec::new(),
-            marks: queries.iter().map(|_| Vec::new()).collect(),
             counts: Vec::new(),
             subs,
             emitted: Emitted::default(),
@@ -230,16 +272,13 @@ impl<'s> FiltersCollector<'s> {
     }
 
     fn width(&self) -> usize {
-        self.queries.len() + usize::from(self.has_other)
+        self.marks.filter_count() + usize::from(self.has_other)
     }
 }
 
 impl<'s> Collector<'s> for FiltersCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
-        self.docs.clear();
-        for query in self.queries {
-            self.docs.push(Docs(Some(MatchingDocs::open(query, &view.segment)?)));
-        }
+        self.marks.open(view)?;
         self.subs.begin_segment(view)
     }
 
@@ -250,23 +289,16 @@ impl<'s> Collector<'s> for FiltersCollector<'s> {
             self.budget.spend((bucket_count - self.counts.len()) as u64 * 8)?;
             self.counts.resize(bucket_count, 0);
         }
-        for (docs, marks) in self.docs.iter_mut().zip(&mut self.marks) {
-            if let Docs(Some(docs)) = docs {
-                docs.retain(entries.docs, &mut self.matching)?;
-                mark(entries.docs, &self.matching, marks);
-            }
-        }
+        self.marks.mark(entries.docs)?;
         self.emitted.clear();
         for entry in 0..entries.len() {
             let position = entries.positions.map_or(entry, |positions| positions[entry] as usize);
             let first = entries.bucket(entry) as usize * width;
             let mut is_other = self.has_other;
-            for (filter, marks) in self.marks.iter().enumerate() {
-                if marks[position] {
-                    is_other = false;
-                    self.counts[first + filter] += 1;
-                    self.emitted.push(entry, (first + filter) as u32);
-                }
+            for filter in self.marks.of(position) {
+                is_other = false;
+                self.counts[first + filter] += 1;
+                self.emitted.push(entry, (first + filter) as u32);
             }
             if is_other {
                 self.counts[first + width - 1] += 1;

@@ -16,12 +16,7 @@ const PIPELINE_COUNT_MAX: usize = 200;
 pub fn check(list: &[Aggregation]) -> Result<(), RequestError> {
     let mut faults = Vec::new();
     level(list, None, &mut faults);
-    if faults.is_empty() {
-        return Ok(());
-    }
-    let told: String =
-        faults.iter().enumerate().map(|(place, fault)| format!("{}: {fault};", place + 1)).collect();
-    Err(RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: {told}")))
+    if faults.is_empty() { Ok(()) } else { Err(RequestError::validation(faults)) }
 }
 
 fn level(list: &[Aggregation], parent: Option<&Aggregation>, faults: &mut Vec<String>) {

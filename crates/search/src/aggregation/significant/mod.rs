@@ -1,5 +1,6 @@
 //! Aggregations by what sets documents apart: which values are more frequent here than elsewhere?
 
+mod answer;
 mod background;
 mod heuristic;
 mod request;

@@ -14,14 +14,15 @@ use super::super::definition::{Definition, Place};
 use super::super::entries::{Emitted, Entries};
 use super::super::key_reader::KeyReader;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{ListBucket, ListPartial, Partial};
+use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
 use super::super::terms::Include;
 use super::super::tree::{Aggregation, Kind};
+use super::answer::Counted;
 use super::background;
-use super::request::{Candidate, Significance};
+use super::request::Significance;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::{BoundQuery, Query};
@@ -164,33 +165,11 @@ impl<'s> Collector<'s> for SignificantCollector<'s> {
             self.budget,
         )?;
         let (table, keys) = (&self.table, &self.keys);
-        let background = |bucket: u32| counts.get(&table.key(bucket)).copied().unwrap_or(0);
-        let totals = &self.totals;
-        let total = |parent: u32| totals.get(parent as usize).copied().unwrap_or(0);
-        let mut selected: Vec<Vec<Candidate>> = Vec::with_capacity(lists.len());
-        for (list, &parent) in lists.into_iter().zip(parents) {
-            let found =
-                list.into_iter().map(|bucket| (bucket, table.counts[bucket as usize], background(bucket)));
-            selected.push(self.request.select(found, total(parent), background_size, |left, right| {
-                keys.compare(table.key(left), table.key(right))
-            }));
-        }
-        let kept: Vec<u32> = selected.iter().flatten().map(|candidate| candidate.bucket).collect();
-        let mut results = self.subs.finish(&kept)?.into_iter();
-        let mut partials = Vec::with_capacity(selected.len());
-        for (candidates, &parent) in selected.iter().zip(parents) {
-            let bucket = |candidate: &Candidate| {
-                let key = keys.key(table.key(candidate.bucket));
-                shown(candidate, [key].into(), results.next().unwrap_or_default())
-            };
-            partials.push(Partial::List(ListPartial {
-                buckets: candidates.iter().map(bucket).collect(),
-                doc_count: total(parent),
-                background: background_size,
-                ..ListPartial::default()
-            }));
-        }
-        Ok(partials)
+        let counted = Counted { table, totals: &self.totals, background: &counts, background_size };
+        let compare = |left: u32, right: u32| keys.compare(table.key(left), table.key(right));
+        counted.answer(self.request, (parents, lists), &mut self.subs, compare, |bucket| {
+            keys.key(table.key(bucket))
+        })
     }
 }
 
@@ -202,17 +181,4 @@ pub fn add_totals(totals: &mut Vec<u64>, entries: &Entries<'_>, budget: &Budget)
     }
     (0..entries.len()).for_each(|entry| totals[entries.bucket(entry) as usize] += 1);
     Ok(())
-}
-
-/// A candidate as a bucket.
-pub fn shown(
-    candidate: &Candidate,
-    keys: Box<[super::super::partial::Key]>,
-    subs: Vec<Partial>,
-) -> ListBucket {
-    ListBucket {
-        background: candidate.background,
-        score: candidate.score,
-        ..ListBucket::new(keys, candidate.doc_count, subs)
-    }
 }

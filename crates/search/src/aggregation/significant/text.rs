@@ -17,14 +17,15 @@ use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
 use super::super::entries::{Emitted, Entries};
 use super::super::options::Options;
-use super::super::partial::{Key, ListPartial, Partial};
+use super::super::partial::{Key, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::terms::{TermFilter, TermPool};
 use super::super::tree::{Aggregation, Kind};
+use super::answer::Counted;
 use super::background;
-use super::request::{Candidate, Significance};
-use super::terms::{add_totals, shown};
+use super::request::Significance;
+use super::terms::add_totals;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
@@ -328,32 +329,11 @@ impl<'s> Collector<'s> for TextCollector<'s> {
         self.budget.spend(self.table.len() as u64 * 24)?;
         counts.extend(lists.iter().flatten().map(|&bucket| (self.table.key(bucket), 0)));
         self.count_background(&mut counts)?;
-        let (table, pool, totals) = (&self.table, &self.words.pool, &self.totals);
+        let (table, pool) = (&self.table, &self.words.pool);
         let term = |bucket: u32| pool.term(table.key(bucket) as u32);
-        let background = |bucket: u32| counts.get(&table.key(bucket)).copied().unwrap_or(0);
-        let total = |parent: u32| totals.get(parent as usize).copied().unwrap_or(0);
-        let mut selected: Vec<Vec<Candidate>> = Vec::with_capacity(lists.len());
-        for (list, &parent) in lists.into_iter().zip(parents) {
-            let found =
-                list.into_iter().map(|bucket| (bucket, table.counts[bucket as usize], background(bucket)));
-            let compare = |left: u32, right: u32| term(left).cmp(term(right));
-            selected.push(self.request.select(found, total(parent), background_size, compare));
-        }
-        let kept: Vec<u32> = selected.iter().flatten().map(|candidate| candidate.bucket).collect();
-        let mut results = self.subs.finish(&kept)?.into_iter();
-        let mut partials = Vec::with_capacity(selected.len());
-        for (candidates, &parent) in selected.iter().zip(parents) {
-            let bucket = |candidate: &Candidate| {
-                let key = Key::Term(term(candidate.bucket).into());
-                shown(candidate, [key].into(), results.next().unwrap_or_default())
-            };
-            partials.push(Partial::List(ListPartial {
-                buckets: candidates.iter().map(bucket).collect(),
-                doc_count: total(parent),
-                background: background_size,
-                ..ListPartial::default()
-            }));
-        }
-        Ok(partials)
+        let counted = Counted { table, totals: &self.totals, background: &counts, background_size };
+        let compare = |left: u32, right: u32| term(left).cmp(term(right));
+        let key = |bucket: u32| Key::Term(term(bucket).into());
+        counted.answer(self.request, (parents, lists), &mut self.subs, compare, key)
     }
 }
