@@ -207,6 +207,7 @@ impl Client {
             service_time,
             latency: times.due.map_or(service_time, |due| request_end - due),
             processing_time: processing_end - processing_start,
+            took: outcome.took,
             time_period: request_end - times.task_start,
             weight: outcome.weight,
             unit: outcome.unit,
@@ -242,7 +243,7 @@ fn counted(result: Result<Outcome, Failure>, on_error: OnError) -> Result<Outcom
         Err(failure) => {
             let is_connection_lost = matches!(failure, Failure::Connection { .. });
             let error = failure.note().map(Box::new);
-            (Outcome { weight: 0, unit: "ops", error, is_success: false }, is_connection_lost)
+            (Outcome { weight: 0, unit: "ops", took: None, error, is_success: false }, is_connection_lost)
         }
     };
     let ends_race = !outcome.is_success

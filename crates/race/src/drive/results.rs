@@ -62,6 +62,7 @@ fn task_results(result: &mut TaskResult<'_>, meta: Params) -> TaskResults {
         latency: times(&mut statistics.latency),
         service_time: times(&mut statistics.service_time),
         processing_time: times(&mut statistics.processing_time),
+        took: times(&mut statistics.took),
         error_rate: statistics.error_rate(),
         duration: Some(Number::Float(statistics.duration().as_secs_f64() * 1000.0)),
         meta,

@@ -19,6 +19,8 @@ pub struct Sample {
     pub service_time: Duration,
     pub latency: Duration,
     pub processing_time: Duration,
+    /// The server's own time (`took`), where the answer tells it.
+    pub took: Option<Duration>,
     /// From the client's task start to the end of the request.
     pub time_period: Duration,
     pub weight: u64,

@@ -19,6 +19,8 @@ pub struct TaskStatistics {
     pub service_time: Distribution,
     pub latency: Distribution,
     pub processing_time: Distribution,
+    /// The server's own time; empty for operations whose answers do not tell it.
+    pub took: Distribution,
     /// Service time of the warm-up, which no report shows but which tells a cold server from a slow one.
     pub warmup_service_time: Distribution,
     throughput: ThroughputCalculator,
@@ -48,6 +50,9 @@ impl TaskStatistics {
             self.service_time.record(sample.service_time);
             self.latency.record(sample.latency);
             self.processing_time.record(sample.processing_time);
+            if let Some(took) = sample.took {
+                self.took.record(took);
+            }
             self.failures += u64::from(!sample.is_success);
         }
         if let Some(error) = sample.error {

@@ -138,8 +138,14 @@ pub fn is_built_in_param_source(operation_type: &str, source: &str) -> bool {
     match operation_type {
         // The name of the bulk parameter source itself.
         "bulk" => source == "file-reader",
-        // Takes the operation's `searches` in turn (`drive/operation/search.rs`).
-        "search" => source == "limber-searches",
+        // Takes the operation's `searches` in turn (`drive/operation/search.rs`), or a list of terms (`terms_search.rs`).
+        "search" => [
+            "limber-searches",
+            "pure-terms-query-source",
+            "filtered-terms-query-source",
+            "prohibited-terms-query-source",
+        ]
+        .contains(&source),
         _ => false,
     }
 }

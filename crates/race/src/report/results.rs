@@ -115,6 +115,9 @@ pub struct TaskResults {
     pub latency: TimeStats,
     pub service_time: TimeStats,
     pub processing_time: TimeStats,
+    /// The server's own time, in whole milliseconds; not Rally's, empty where answers do not tell it.
+    #[serde(skip_serializing_if = "TimeStats::is_empty")]
+    pub took: TimeStats,
     /// Share of failed requests among the measured ones, 0 to 1.
     pub error_rate: f64,
     /// Milliseconds from the start of the race to the task's last sample.

@@ -271,7 +271,13 @@ impl BulkRunner {
                 description: result.description(),
             })
         });
-        Ok(Outcome { weight: self.body.documents, unit: "docs", is_success: error.is_none(), error })
+        Ok(Outcome {
+            weight: self.body.documents,
+            unit: "docs",
+            took: None,
+            is_success: error.is_none(),
+            error,
+        })
     }
 }
 

@@ -69,6 +69,8 @@ pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + 'a
 pub struct Outcome {
     pub weight: u64,
     pub unit: &'static str,
+    /// The server's own time (`took`), where the answer tells it.
+    pub took: Option<Duration>,
     pub error: Option<Box<ErrorNote>>,
     /// Whether a repetition may succeed (`success: false` without being an error of the request itself).
     pub is_success: bool,
@@ -76,13 +78,13 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn ops(weight: u64) -> Outcome {
-        Outcome { weight, unit: "ops", error: None, is_success: true }
+        Outcome { weight, unit: "ops", took: None, error: None, is_success: true }
     }
 
     /// The request went through but its condition does not hold (yet).
     pub fn unmet(description: String) -> Outcome {
         let note = ErrorNote { kind: "unmet", status: None, description };
-        Outcome { weight: 1, unit: "ops", error: Some(Box::new(note)), is_success: false }
+        Outcome { weight: 1, unit: "ops", took: None, error: Some(Box::new(note)), is_success: false }
     }
 }
 

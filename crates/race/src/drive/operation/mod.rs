@@ -26,6 +26,7 @@ mod retry;
 mod scroll_search;
 mod search;
 mod sleep;
+mod terms_search;
 
 pub use contract::{Answer, ErrorNote, Failure, Operation, Outcome, Plan, Runner};
 

@@ -84,7 +84,8 @@ impl Steady for ScrollSearch {
                 });
                 assertions.check(properties.as_object().expect("built as an object above"))?;
             }
-            Ok(Outcome { weight: scrolled.pages, unit: "pages", error: None, is_success: true })
+            let took = Some(Duration::from_millis(scrolled.took));
+            Ok(Outcome { weight: scrolled.pages, unit: "pages", took, error: None, is_success: true })
         })
     }
 }

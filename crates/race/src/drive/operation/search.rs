@@ -12,14 +12,22 @@ use serde_json::{Map, Value, json};
 
 use super::assertions::Assertions;
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner, plain};
-use super::scroll_search;
+use super::{scroll_search, terms_search};
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request, RequestBuilder, Response};
 use crate::drive::probe::{Found, probe};
 
+/// `took` is looked for in so many bytes; before it there is at most the id of a scroll or a point in time.
+const TOOK_WITHIN_BYTES: usize = 4096;
+
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     if plan.param("pages").is_some_and(|pages| !pages.is_null()) {
         return scroll_search::plan(plan);
+    }
+    if let Some(source) =
+        plan.task.operation.param_source.as_deref().filter(|name| terms_search::is_source(name))
+    {
+        return terms_search::plan(plan, source);
     }
     let assertions = Assertions::plan(plan)?;
     let is_detailed = plan.flag("detailed-results")?.unwrap_or(false);
@@ -128,9 +136,16 @@ impl Runner for SearchRunner {
                     assertions.check(&properties)?;
                 }
             }
-            Ok(Outcome::ops(1))
+            Ok(Outcome { took: took(&response), ..Outcome::ops(1) })
         })
     }
+}
+
+/// `took` of an answer, which stands at its start.
+pub fn took(response: &Response<'_>) -> Option<Duration> {
+    let start = response.text_start(TOOK_WITHIN_BYTES);
+    let [took] = probe(&start, ["took"]);
+    took.and_then(Found::as_u64).map(Duration::from_millis)
 }
 
 /// The details Rally keeps of a search: hits, their relation, took, timed_out and shards.

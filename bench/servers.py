@@ -1,0 +1,58 @@
+"""Limber and real peers as processes on loopback, for the benches."""
+import os
+import pathlib
+import socket
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PEERS = pathlib.Path(os.environ.get("PEERS", ROOT.parent / "shared" / "peers"))
+DATA = pathlib.Path(os.environ.get("DATA", ROOT.parent / "shared" / "data"))
+LIMBER = pathlib.Path(os.environ.get("LIMBER", ROOT / "target" / "release" / "limber"))
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def memory_mib(process_id):
+    """Resident and peak resident memory of a process, MiB."""
+    fields = {}
+    for line in pathlib.Path(f"/proc/{process_id}/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        fields[name] = value
+    return [int(fields[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM")]
+
+
+def cpu_seconds(process_id):
+    fields = pathlib.Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Limber:
+    name = "limber"
+
+    def __init__(self, work, memory):
+        self.process = subprocess.Popen(
+            [LIMBER, "serve", "--http", "127.0.0.1:0", "--data", work / "limber", "--memory-limit", memory],
+            stdout=subprocess.PIPE, text=True)
+        self.address = self.process.stdout.readline().strip().removeprefix("listening on ")
+        self.process_id = self.process.pid
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(30)
+
+
+class Peer:
+    def __init__(self, name, work, heap):
+        self.name, self.folder = name, work / name
+        port = free_port()
+        self.address = f"127.0.0.1:{port}"
+        printed = subprocess.run([PEERS / "start-peer", name, str(port), self.folder, heap], check=True,
+                                 stdout=subprocess.PIPE, text=True).stdout
+        self.process_id = int(printed.split()[-1])
+
+    def stop(self):
+        subprocess.run([PEERS / "stop-peer", self.folder], check=False)
