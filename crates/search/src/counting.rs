@@ -16,7 +16,7 @@ pub(crate) fn known_count(query: &BoundQuery, shard: &ShardSnapshot) -> Result<O
     Ok(Some(count))
 }
 
-fn known_count_of(query: &BoundQuery, view: &SegmentView) -> Result<Option<u64>> {
+pub(crate) fn known_count_of(query: &BoundQuery, view: &SegmentView) -> Result<Option<u64>> {
     let segment = &view.segment;
     let is_whole = view.deleted_count() == 0;
     Ok(match &query.node {

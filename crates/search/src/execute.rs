@@ -1,6 +1,7 @@
 //! A search from request to response: the conductor.
 
 use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use limber_store::Charge;
 use serde_json::Value;
 
 use crate::aggregation::{self, Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
-use crate::collect::{Hit, KeyKind, SortKey, Tie, TopScores, check_column, compare_keys};
+use crate::collect::{Bar, Best, Hit, KeyKind, SortKey, Tie, TopScores, best_first_key, check_column};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 use crate::fetch;
@@ -102,33 +103,44 @@ fn run(
     let _charge = charge_hits(shards, request, is_scroll, context)?;
 
     let mut found: Vec<(usize, ShardHits)> = Vec::with_capacity(shards.len());
-    let mut failures: Vec<ShardFailure> = Vec::new();
+    let mut failures: Vec<(usize, ShardFailure)> = Vec::new();
     let mut aggregates: Vec<ShardAggregations> = Vec::new();
     // Of what the shards found, until it was put together.
     let mut shard_charges: Vec<Charge> = Vec::new();
-    for (number, snapshot) in shards.iter().enumerate() {
-        match aggregate_shard(number, snapshot, request, aggregations, cursor, is_scroll, context) {
-            Ok((hits, aggregated)) => {
+    let mut best = Best::new(wanted_hits(request) as usize);
+    let mut counted = 0;
+    for number in visiting_order(shards, request, aggregations.is_some(), is_scroll) {
+        let snapshot = &shards[number];
+        let before = Before { bar: best.bar(number), counted };
+        match aggregate_shard(number, snapshot, request, aggregations, cursor, is_scroll, before, context) {
+            Ok((mut hits, aggregated)) => {
+                counted += hits.total;
+                best.add(number, std::mem::take(&mut hits.hits), &hits.sorts);
                 found.push((number, hits));
                 if let Some((aggregated, charge)) = aggregated {
                     aggregates.push(aggregated);
                     shard_charges.push(charge);
                 }
             }
-            Err(error) if error.is_of_one_shard() => failures.push(failure(snapshot, &error, context)),
+            Err(error) if error.is_of_one_shard() => {
+                failures.push((number, failure(snapshot, &error, context)));
+            }
             Err(error) => return Err(error),
         }
     }
+    found.sort_unstable_by_key(|(number, _)| *number);
+    failures.sort_by_key(|(number, _)| *number);
+    let failures: Vec<ShardFailure> = failures.into_iter().map(|(_, failure)| failure).collect();
     if found.is_empty() && !failures.is_empty() {
         return Err(Error::AllShardsFailed { phase: "query", failures });
     }
     check_sort_kinds(&found)?;
 
-    let mut response = reduce(shards.len(), &found, failures, request);
+    let mut response = reduce(shards.len(), &found, best.first(), failures, request);
     if let Some(cursor) = cursor {
         (response.total, response.max_score) = (cursor.total, cursor.max_score);
     }
-    let winners = winners(&found, request);
+    let winners = best.page(request.from() as usize);
     if is_scroll
         && winners.len() == request.size() as usize
         && let Some((number, hit)) = winners.last()
@@ -201,6 +213,13 @@ impl<'s> Sink<'s> for ShardCollector<'s> {
         Ok(true)
     }
 
+    fn count_numbers(&mut self, path: &str, range: RangeInclusive<i64>) -> Result<bool> {
+        if self.needs_scores() {
+            return Ok(false);
+        }
+        ShardCollector::count_numbers(self, path, range)
+    }
+
     fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         ShardCollector::collect(self, docs, scores)
     }
@@ -210,7 +229,40 @@ impl<'s> Sink<'s> for ShardCollector<'s> {
     }
 }
 
+/// The numbers of the shards in the order in which they are searched: those that hold the best sort keys first, so that little is left to
+/// look for in the others.
+fn visiting_order(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    aggregates: bool,
+    is_scroll: bool,
+) -> Vec<usize> {
+    let natural = 0..shards.len();
+    // Aggregations see all documents anyway, and add up numbers in the order of the shards.
+    if shards.len() < 2 || aggregates || request.size() == 0 || request.terminate_after > 0 {
+        return natural.collect();
+    }
+    let best_key = |number: usize| -> Option<i64> {
+        let sorts = shard::sorts_of(request, is_scroll, &shards[number]).ok()?;
+        best_first_key(sorts.first()?, &shards[number].segments).ok()?
+    };
+    match natural.clone().map(|number| Some((best_key(number)?, number))).collect::<Option<Vec<_>>>() {
+        Some(mut keyed) => {
+            keyed.sort_unstable();
+            keyed.into_iter().map(|(_, number)| number).collect()
+        }
+        None => natural.collect(),
+    }
+}
+
+/// What a shard is told of those searched before it.
+struct Before {
+    bar: Option<Bar>,
+    counted: u64,
+}
+
 /// Searches a shard and aggregates over all its hits.
+#[allow(clippy::too_many_arguments)] // What a search is made from.
 fn aggregate_shard(
     number: usize,
     snapshot: &ShardSnapshot,
@@ -218,19 +270,25 @@ fn aggregate_shard(
     aggregations: Option<&Aggregations>,
     cursor: Option<&Cursor>,
     is_scroll: bool,
+    before: Before,
     context: &SearchContext,
 ) -> Result<(ShardHits, Option<(ShardAggregations, Charge)>)> {
     let Some(list) = aggregations else {
-        return Ok((search_shard(number, snapshot, request, cursor, is_scroll, None, context)?, None));
+        return Ok((
+            search_shard(number, snapshot, request, cursor, is_scroll, None, before, context)?,
+            None,
+        ));
     };
     let bound = BoundAggregations::bind(list, snapshot, request.query.as_ref(), context)?;
     let mut collector = ShardCollector::new(snapshot, &bound)?;
-    let hits = search_shard(number, snapshot, request, cursor, is_scroll, Some(&mut collector), context)?;
+    let hits =
+        search_shard(number, snapshot, request, cursor, is_scroll, Some(&mut collector), before, context)?;
     let aggregated = collector.finish()?;
     Ok((hits, Some((aggregated, bound.into_charge()))))
 }
 
 /// `sink` is fed all matching documents of the shard: where aggregations come in.
+#[allow(clippy::too_many_arguments)] // What a search is made from.
 fn search_shard<'a>(
     number: usize,
     snapshot: &'a ShardSnapshot,
@@ -238,6 +296,7 @@ fn search_shard<'a>(
     cursor: Option<&Cursor>,
     is_scroll: bool,
     sink: Option<&mut dyn Sink<'a>>,
+    before: Before,
     context: &SearchContext,
 ) -> Result<ShardHits> {
     check_window(snapshot, request, is_scroll)?;
@@ -263,7 +322,8 @@ fn search_shard<'a>(
         (None, None) => None,
     };
     let count_max = wanted_hits(request).min(snapshot.doc_count()) as usize;
-    shard::search(snapshot, ShardRequest { request, count_max, sorts, after }, sink, context)
+    let Before { bar, counted } = before;
+    shard::search(snapshot, ShardRequest { request, count_max, sorts, after, bar, counted }, sink, context)
 }
 
 fn search_after(values: &[Value], sorts: &[crate::collect::BoundSort]) -> Result<Box<[SortKey]>> {
@@ -334,6 +394,7 @@ fn check_sort_kinds(found: &[(usize, ShardHits)]) -> Result<()> {
 fn reduce(
     shard_count: usize,
     found: &[(usize, ShardHits)],
+    best: Option<&Hit>,
     failures: Vec<ShardFailure>,
     request: &SearchRequest,
 ) -> SearchResponse {
@@ -350,14 +411,10 @@ fn reduce(
     let max_score = match request.is_by_score() {
         // No shard at all: Elasticsearch's empty response, whose score is a plain 0.
         _ if found.is_empty() => Some(0.0),
-        true if request.size() > 0 => found
-            .iter()
-            .filter_map(|(_, hits)| hits.hits.first())
-            .map(|hit| match hit.keys.first() {
-                Some(SortKey::Score(score)) => *score,
-                _ => hit.score,
-            })
-            .reduce(f32::max),
+        true if request.size() > 0 => best.map(|hit| match hit.keys.first() {
+            Some(SortKey::Score(score)) => *score,
+            _ => hit.score,
+        }),
         false if request.track_scores => {
             found.iter().map(|(_, hits)| hits.max_score).filter(|score| score.is_finite()).reduce(f32::max)
         }
@@ -381,19 +438,4 @@ fn reduce(
         cursor: None,
         charges: Vec::new(),
     }
-}
-
-/// The hits of the page, with the index of their shard: best first, ties by shard, then by document.
-fn winners<'f>(found: &'f [(usize, ShardHits)], request: &SearchRequest) -> Vec<(usize, &'f Hit)> {
-    let mut all: Vec<(usize, &Hit)> =
-        found.iter().flat_map(|(number, hits)| hits.hits.iter().map(|hit| (*number, hit))).collect();
-    let sorts = found.first().map_or(&[][..], |(_, hits)| &hits.sorts);
-    all.sort_by(|(left_shard, left), (right_shard, right)| {
-        let order = match sorts.is_empty() {
-            true => right.score.total_cmp(&left.score),
-            false => compare_keys(sorts, &left.keys, &right.keys),
-        };
-        order.then(left_shard.cmp(right_shard)).then(left.shard_doc.cmp(&right.shard_doc))
-    });
-    all.into_iter().skip(request.from() as usize).take(request.size() as usize).collect()
 }

@@ -1,13 +1,15 @@
 //! The query phase on one shard: "how many hits are there, and which are the best?"
 
+use std::ops::RangeInclusive;
+
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
-use crate::collect::{BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts};
+use crate::collect::{Bar, BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts};
 use crate::context::{SearchContext, ShardSnapshot};
-use crate::counting::known_count;
+use crate::counting::{known_count, known_count_of};
 use crate::error::{Error, Result};
 use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
-use crate::query::{self, BoundQuery, Node, Query};
+use crate::query::{self, BoundQuery, Docs, Node, Query};
 use crate::request::{SearchRequest, TrackTotalHits};
 
 /// What one shard answers to the query phase.
@@ -34,6 +36,11 @@ pub(crate) trait Sink<'a> {
     fn collect_whole_segment(&mut self) -> Result<bool> {
         Ok(false)
     }
+    /// Takes all documents of the begun segment, none of which is deleted, whose one value of `path` lies in the range. `false`: not
+    /// possible, nothing was done.
+    fn count_numbers(&mut self, _path: &str, _range: RangeInclusive<i64>) -> Result<bool> {
+        Ok(false)
+    }
     /// Ascending documents of one window.
     fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()>;
     /// Whether scores are needed.
@@ -47,6 +54,10 @@ pub(crate) struct ShardRequest<'r> {
     pub count_max: usize,
     pub sorts: Vec<BoundSort>,
     pub after: After,
+    /// What the shards that were searched before have found.
+    pub bar: Option<Bar>,
+    /// Hits counted there.
+    pub counted: u64,
 }
 
 /// Runs the query phase. Errors belong to this shard alone, save cancellation.
@@ -85,14 +96,14 @@ pub(crate) fn search<'a>(
         scoring,
         sink,
         top: match sorts.is_empty() {
-            true => Top::Scores(TopScores::new(wanted.count_max)),
-            false => Top::Fields(TopFields::new(sorts.clone(), wanted.count_max, wanted.after)),
+            true => Top::Scores(TopScores::new(wanted.count_max, wanted.bar.as_ref())),
+            false => Top::Fields(TopFields::new(sorts.clone(), wanted.count_max, wanted.after, wanted.bar)),
         },
         count_max: wanted.count_max,
         total: 0,
         count_limit: match (known_total, request.track_total_hits) {
             (Some(_), _) | (None, TrackTotalHits::None) => None,
-            (None, TrackTotalHits::UpTo(limit)) => Some(u64::from(limit)),
+            (None, TrackTotalHits::UpTo(limit)) => u64::from(limit).checked_sub(wanted.counted),
             (None, TrackTotalHits::Exact) => Some(u64::MAX),
         },
         is_lower_bound: false,
@@ -193,15 +204,20 @@ impl<'a> Run<'a, '_, '_> {
     fn segment(&mut self, number: u32, base: u64, view: &'a SegmentView) -> Result<Progress> {
         if let Some(sink) = &mut self.sink {
             sink.begin_segment(number as usize, view)?;
-            let is_everything =
-                matches!(self.query.node, Node::Everything { .. }) && view.deleted_count() == 0;
             let is_counted_only = self.count_max == 0
                 && self.post_filter.is_none()
                 && self.request.min_score.is_none()
                 && self.request.terminate_after == 0;
-            if is_everything && is_counted_only && sink.collect_whole_segment()? {
-                self.total += u64::from(view.doc_count());
-                return Ok(Progress::GoOn);
+            if is_counted_only && view.deleted_count() == 0 {
+                let taken = match whole_answer(&self.query.node) {
+                    Some(Whole::Everything) => sink.collect_whole_segment()?,
+                    Some(Whole::NumberRange(path, range)) => sink.count_numbers(path, range)?,
+                    None => false,
+                };
+                if taken {
+                    self.total += known_count_of(self.query, view)?.unwrap_or(0);
+                    return Ok(Progress::GoOn);
+                }
             }
         }
         let mut fields = match &self.top {
@@ -499,6 +515,23 @@ impl<'a> Run<'a, '_, '_> {
             self.docs.truncate(at);
             self.scores.truncate(at);
         }
+    }
+}
+
+/// Queries whose documents some aggregations need not see one by one.
+enum Whole<'q> {
+    Everything,
+    NumberRange(&'q str, RangeInclusive<i64>),
+}
+
+fn whole_answer(node: &Node) -> Option<Whole<'_>> {
+    match node {
+        Node::Everything { .. } => Some(Whole::Everything),
+        Node::Constant { inner, .. } => whole_answer(&inner.node),
+        Node::Docs { docs: Docs::NumberRange { field, min, max }, .. } => {
+            Some(Whole::NumberRange(&field.path, *min..=*max))
+        }
+        _ => None,
     }
 }
 

@@ -42,6 +42,18 @@ impl Zone {
         if seconds == 0 { Zone::Utc } else { Zone::Fixed { seconds } }
     }
 
+    /// The time around an instant without changes of the clock: from its first instant to before its end.
+    pub fn season_at(&self, instant_millis: i64) -> Option<(i64, i64)> {
+        let Zone::Region(region) = self else { return Some((i64::MIN, i64::MAX)) };
+        let time = |millis: i64| jiff::Timestamp::from_millisecond(millis).ok();
+        let (here, after) = (time(instant_millis)?, time(instant_millis.checked_add(1)?)?);
+        let start =
+            region.preceding(after).next().map_or(i64::MIN, |change| change.timestamp().as_millisecond());
+        let end =
+            region.following(here).next().map_or(i64::MAX, |change| change.timestamp().as_millisecond());
+        Some((start, end))
+    }
+
     /// Seconds that the local clock is ahead of UTC at an instant.
     pub fn offset_seconds_at(&self, utc_millis: i64) -> i32 {
         match self {

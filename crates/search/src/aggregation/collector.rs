@@ -1,7 +1,9 @@
 //! Collecting one shard: batches of matching documents in, one [`ShardAggregations`] out.
 
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 
+use limber_segment::points::Points;
 use limber_segment::{DocId, SegmentView};
 use limber_store::Charge;
 
@@ -22,6 +24,20 @@ pub trait Collector<'s>: Debug {
     /// Takes every document of the segment at once, from what the segment knows about itself. False: not possible, nothing was done.
     fn collect_whole_segment(&mut self) -> Result<bool> {
         Ok(false)
+    }
+    /// Whether [`Self::count_numbers`] can answer from the index of this field's values, of which each document has at most one, and is
+    /// faster than looking at the documents: when there are few buckets and only their counts are wanted.
+    fn counts_numbers(
+        &self,
+        _path: &str,
+        _points: &Points<'_>,
+        _range: &RangeInclusive<i64>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
+    /// Takes all documents of the segment whose value lies in the range.
+    fn count_numbers(&mut self, _points: &Points<'_>, _range: RangeInclusive<i64>) -> Result<()> {
+        Ok(())
     }
     fn end_segment(&mut self) -> Result<()> {
         Ok(())
@@ -52,6 +68,10 @@ impl<'s> Collector<'s> for NoCollector {
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn counts_numbers(&self, _: &str, _: &Points<'_>, _: &RangeInclusive<i64>) -> Result<bool> {
         Ok(true)
     }
 
@@ -215,6 +235,24 @@ impl<'s> ShardCollector<'s> {
             }
         }
         Ok(())
+    }
+
+    /// Takes the documents of the begun segment whose value of `path` lies in the range, if all aggregations can; otherwise nothing was
+    /// done.
+    pub fn count_numbers(&mut self, path: &str, range: RangeInclusive<i64>) -> Result<bool> {
+        let Some(number) = self.current else { return Ok(false) };
+        let Some(points) = self.shard.segments[number].segment.points(path)? else { return Ok(false) };
+        if !points.is_single_valued() {
+            return Ok(false);
+        }
+        for (_, sub) in &self.subs.list {
+            if !sub.counts_numbers(path, &points, &range)? {
+                return Ok(false);
+            }
+        }
+        self.budget.spend(0)?;
+        self.subs.list.iter_mut().try_for_each(|(_, sub)| sub.count_numbers(&points, range.clone()))?;
+        Ok(true)
     }
 
     fn end_segment(&mut self) -> Result<()> {

@@ -105,6 +105,7 @@ impl<'s> KeyReader<'s> {
                 let Terms { reader, numbers, pool, segment, missing, path, term } = &mut **terms;
                 let missing_ordinal = reader.missing_ordinal();
                 let values = reader.load(docs)?;
+                let is_single = values.positions.is_none();
                 for (at, &ordinal) in values.values.iter().enumerate() {
                     let known = numbers[ordinal as usize];
                     let id = if known != UNKNOWN {
@@ -129,6 +130,9 @@ impl<'s> KeyReader<'s> {
                         ids.push(id);
                         positions.push(values.positions.map_or(at as u32, |positions| positions[at]));
                     }
+                }
+                if is_single && ids.len() == docs.len() {
+                    return Ok(Values { values: &self.ids, positions: None });
                 }
             }
         }

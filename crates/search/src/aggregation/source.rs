@@ -264,6 +264,11 @@ impl<'s> NumberReader<'s> {
         Ok(())
     }
 
+    /// The begun segment.
+    pub fn segment(&self) -> Option<&'s Segment> {
+        self.segment
+    }
+
     pub fn column(&self) -> Option<&NumberColumn<'s>> {
         self.column.as_ref()
     }

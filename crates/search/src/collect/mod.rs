@@ -1,5 +1,6 @@
 //! The best hits of a shard: "which of the matching documents come first?"
 
+mod best;
 mod distance;
 mod key;
 mod reader;
@@ -7,10 +8,11 @@ mod sort;
 mod top_fields;
 mod top_scores;
 
+pub(crate) use best::{Bar, Best};
 pub(crate) use key::{SortKey, compare_keys};
 pub(crate) use reader::KeyReader;
 pub(crate) use sort::{BoundSort, KeyKind, bind_sorts, check_column, check_sortable};
-pub(crate) use top_fields::{SegmentTop, Tie, TopFields};
+pub(crate) use top_fields::{SegmentTop, Tie, TopFields, best_first_key};
 pub(crate) use top_scores::TopScores;
 
 use limber_segment::DocId;

@@ -8,10 +8,10 @@ use std::collections::BinaryHeap;
 
 use limber_segment::{DocId, Segment, SegmentView};
 
-use super::Hit;
 use super::key::{SortKey, compare_keys};
 use super::reader::{KeyReader, ordered};
 use super::sort::{BoundSort, KeyKind};
+use super::{Bar, Hit};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 
@@ -25,11 +25,19 @@ pub(crate) struct TopFields {
     hits: Vec<Hit>,
     /// Only hits after these keys are wanted.
     after: Option<(Box<[SortKey]>, Tie)>,
+    /// What other shards have found already.
+    bar: Option<Bar>,
 }
 
 impl TopFields {
-    pub fn new(sorts: Vec<BoundSort>, count_max: usize, after: Option<(Box<[SortKey]>, Tie)>) -> TopFields {
-        TopFields { sorts, count_max, hits: Vec::new(), after }
+    pub fn new(
+        sorts: Vec<BoundSort>,
+        count_max: usize,
+        after: Option<(Box<[SortKey]>, Tie)>,
+        bar: Option<Bar>,
+    ) -> TopFields {
+        let bar = bar.filter(|bar| bar.fits(&sorts));
+        TopFields { sorts, count_max, hits: Vec::new(), after, bar }
     }
 
     /// Starts a segment; hand the result back to [`TopFields::absorb`].
@@ -40,10 +48,17 @@ impl TopFields {
             keys.iter().zip(readers).map(|(key, reader)| reader.local(key)).collect()
         };
         let worst = (self.hits.len() >= self.count_max).then(|| self.hits.last()).flatten();
-        let cutoff = match worst {
+        let mut cutoff = match worst {
             Some(worst) => Some((local(&worst.keys, &readers)?, number < worst.segment)),
             None => None,
         };
+        if let Some(bar) = &self.bar {
+            let bar = (local(&bar.keys, &readers)?, bar.tie_wins);
+            // Where both stop the same keys, the one that stops ties too.
+            if cutoff.as_ref().is_none_or(|own| bar < *own) {
+                cutoff = Some(bar);
+            }
+        }
         let after = match &self.after {
             Some((keys, tie)) => Some((local(keys, &readers)?, *tie)),
             None => None,
@@ -63,21 +78,12 @@ impl TopFields {
 
     /// The segments of a shard, those with the best first keys first.
     pub fn best_segments_first(&self, segments: &[SegmentView]) -> Result<Vec<usize>> {
-        let sort = &self.sorts[0];
-        if sort.origins.is_some() {
-            return Ok((0..segments.len()).collect());
-        }
         let mut order: Vec<(i64, usize)> = Vec::with_capacity(segments.len());
         for (number, view) in segments.iter().enumerate() {
-            let column = match (&sort.field, sort.kind) {
-                (Some(field), KeyKind::Long | KeyKind::Double | KeyKind::Float) => {
-                    view.segment.numbers(&field.path)?
-                }
-                _ => return Ok((0..segments.len()).collect()),
-            };
-            let extreme = column.and_then(|column| if sort.descending { column.max() } else { column.min() });
-            let key = extreme.map_or(sort.missing_number, |value| sort.transform.apply(value));
-            order.push((ordered(key, sort.descending), number));
+            match best_first_key(&self.sorts[0], std::slice::from_ref(view))? {
+                Some(key) => order.push((key, number)),
+                None => return Ok((0..segments.len()).collect()),
+            }
         }
         order.sort_unstable();
         Ok(order.into_iter().map(|(_, number)| number).collect())
@@ -107,6 +113,26 @@ impl TopFields {
     pub fn finish(self) -> Vec<Hit> {
         self.hits
     }
+}
+
+/// The best key, as one that sorts ascending, that any document of these segments can have by this sort; `None` where that takes looking at
+/// the documents. Keys of one field compare among segments and shards.
+pub(crate) fn best_first_key(sort: &BoundSort, segments: &[SegmentView]) -> Result<Option<i64>> {
+    let (Some(field), KeyKind::Long | KeyKind::Double | KeyKind::Float, None) =
+        (&sort.field, sort.kind, &sort.origins)
+    else {
+        return Ok(None);
+    };
+    let missing = ordered(sort.missing_number, sort.descending);
+    let mut best = i64::MAX;
+    for view in segments {
+        let column = view.segment.numbers(&field.path)?;
+        let extreme =
+            column.as_ref().and_then(|column| if sort.descending { column.max() } else { column.min() });
+        best =
+            best.min(extreme.map_or(missing, |value| ordered(sort.transform.apply(value), sort.descending)));
+    }
+    Ok(Some(best))
 }
 
 /// Which documents with exactly the keys that a page starts after were on the pages before.

@@ -5,13 +5,15 @@ use std::collections::BinaryHeap;
 
 use limber_segment::DocId;
 
-use super::Hit;
+use super::{Bar, Hit};
 
 /// Lowest first: (score, document numbers descending, segment).
 type Entry = Reverse<(u32, Reverse<u64>, u32)>;
 
 pub(crate) struct TopScores {
     count_max: usize,
+    /// Only scores above this are wanted.
+    floor: Option<f32>,
     heap: BinaryHeap<Entry>,
 }
 
@@ -19,8 +21,9 @@ impl TopScores {
     /// Bytes a hit takes while it is collected and returned; charged by the caller.
     pub const HIT_BYTES: u64 = 128;
 
-    pub fn new(count_max: usize) -> TopScores {
-        TopScores { count_max, heap: BinaryHeap::with_capacity(count_max.min(10_000) + 1) }
+    pub fn new(count_max: usize, bar: Option<&Bar>) -> TopScores {
+        let floor = bar.map(Bar::threshold);
+        TopScores { count_max, floor, heap: BinaryHeap::with_capacity(count_max.min(10_000) + 1) }
     }
 
     /// A later document must score more than this to matter.
@@ -28,10 +31,14 @@ impl TopScores {
         if self.count_max == 0 {
             return Some(f32::INFINITY);
         }
-        if self.heap.len() < self.count_max {
-            return None;
+        let worst = match self.heap.len() < self.count_max {
+            true => None,
+            false => self.heap.peek().map(|Reverse((bits, ..))| f32::from_bits(*bits)),
+        };
+        match (worst, self.floor) {
+            (Some(worst), Some(floor)) => Some(worst.max(floor)),
+            (worst, floor) => worst.or(floor),
         }
-        self.heap.peek().map(|Reverse((bits, ..))| f32::from_bits(*bits))
     }
 
     /// Documents ascend within a segment, segments within the shard.

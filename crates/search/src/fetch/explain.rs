@@ -17,7 +17,7 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
     Ok(match &query.node {
         Node::Nothing { reason } => Explanation::leaf(0.0, format!("MatchNoDocsQuery(\"{reason}\")")),
         Node::Everything { boost } => Explanation::leaf(*boost, boosted("*:*", *boost)),
-        Node::Docs { boost, text, .. } => Explanation::leaf(*boost, boosted(text, *boost)),
+        Node::Docs { boost, text, docs } => Explanation::leaf(*boost, boosted(&text.of(docs), *boost)),
         Node::Constant { inner, boost } => {
             Explanation::leaf(*boost, boosted(&format!("ConstantScore({})", name(inner)), *boost))
         }
@@ -45,7 +45,7 @@ pub(crate) fn name(query: &BoundQuery) -> String {
     match &query.node {
         Node::Nothing { reason } => format!("MatchNoDocsQuery(\"{reason}\")"),
         Node::Everything { .. } => "*:*".to_owned(),
-        Node::Docs { text, .. } => text.clone(),
+        Node::Docs { text, docs, .. } => text.of(docs),
         Node::Constant { inner, boost } => boosted(&format!("ConstantScore({})", name(inner)), *boost),
         Node::Term(node) => format!("{}:{}", node.field.path, String::from_utf8_lossy(&node.term)),
         Node::Phrase(node) => {

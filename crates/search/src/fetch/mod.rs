@@ -59,28 +59,30 @@ pub(crate) fn fetch(
             })
             .collect::<Result<Vec<_>>>()?,
     };
-    let hits: Result<Vec<SearchHit>> = winners
-        .iter()
-        .map(|(number, hit)| {
-            let shard_hits = found.iter().find(|(shard, _)| shard == number).map(|(_, hits)| hits);
-            let shard_hits = shard_hits.expect("a winner's shard was searched");
-            let fetched = one(
-                &shards[*number],
-                Searched { query: &shard_hits.query, sorts: &shard_hits.sorts },
-                hit,
-                request,
-                &plan,
-                shows_sort,
-                &mut reader,
-                scripts.get(*number).and_then(Option::as_ref),
-            )
-            .map_err(|error| failed_fetch(error, shards, *number, context))?;
-            let source_bytes = fetched.source.as_ref().map_or(0, |source| source.len() as u64);
-            charge.grow(HIT_BYTES + 2 * source_bytes, "<fetched hits>")?;
-            Ok(fetched)
-        })
-        .collect();
-    Ok((hits?, charge))
+    // In the order in which documents are stored, so that no block is decompressed twice.
+    let mut places: Vec<usize> = (0..winners.len()).collect();
+    places.sort_unstable_by_key(|&place| (winners[place].0, winners[place].1.segment, winners[place].1.doc));
+    let mut hits = vec![SearchHit::default(); winners.len()];
+    for place in places {
+        let (number, hit) = winners[place];
+        let shard_hits = found.iter().find(|(shard, _)| *shard == number).map(|(_, hits)| hits);
+        let shard_hits = shard_hits.expect("a winner's shard was searched");
+        let fetched = one(
+            &shards[number],
+            Searched { query: &shard_hits.query, sorts: &shard_hits.sorts },
+            hit,
+            request,
+            &plan,
+            shows_sort,
+            &mut reader,
+            scripts.get(number).and_then(Option::as_ref),
+        )
+        .map_err(|error| failed_fetch(error, shards, number, context))?;
+        let source_bytes = fetched.source.as_ref().map_or(0, |source| source.len() as u64);
+        charge.grow(HIT_BYTES + 2 * source_bytes, "<fetched hits>")?;
+        hits[place] = fetched;
+    }
+    Ok((hits, charge))
 }
 
 /// Fetches hits of one shard that were found by other means than a search's own hits.

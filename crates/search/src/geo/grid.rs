@@ -51,6 +51,18 @@ impl Grid {
         }
     }
 
+    /// As [`Self::cell_of`], with a memory: the row of a tile takes a sine and a logarithm.
+    #[inline]
+    pub fn cell_with(self, stored: i64, rows: &mut TileRows) -> u64 {
+        match self {
+            Grid::Geotile(zoom) => {
+                let x = tile_x(decode_longitude(stored as i32), zoom);
+                tile_number(zoom, x, rows.row_of((stored >> 32) as i32, zoom))
+            }
+            other => other.cell_of(stored),
+        }
+    }
+
     /// The name of a cell by its number.
     pub fn name(self, cell: u64) -> String {
         match self {
@@ -61,6 +73,42 @@ impl Grid {
             }
             Grid::Geohex(_) => format!("{cell:x}"),
         }
+    }
+}
+
+/// Rows of tiles of one zoom by latitude. Latitudes fall into 2^18 bands; one that lies in a single row has that row looked up.
+#[derive(Debug, Default)]
+pub struct TileRows {
+    /// By band: 0 unknown, [`TileRows::SPLIT`], or the row + 1. Empty until the first latitude is asked for.
+    bands: Vec<u32>,
+}
+
+impl TileRows {
+    const BAND_BITS: u32 = 18;
+    /// A band that a boundary of rows runs through.
+    const SPLIT: u32 = u32::MAX;
+    /// What the memory takes once it is used.
+    pub const BYTES: u64 = 4 << Self::BAND_BITS;
+
+    #[inline]
+    fn row_of(&mut self, latitude: i32, zoom: u32) -> u32 {
+        let place = (latitude as u32 ^ (1 << 31)) >> (32 - Self::BAND_BITS);
+        match self.bands.get(place as usize) {
+            Some(&known) if known != 0 && known != Self::SPLIT => known - 1,
+            Some(&Self::SPLIT) => tile_y(decode_latitude(latitude), zoom),
+            _ => self.learn(place, latitude, zoom),
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, place: u32, latitude: i32, zoom: u32) -> u32 {
+        self.bands.resize(1 << Self::BAND_BITS, 0);
+        let first = place << (32 - Self::BAND_BITS);
+        let last = first | (u32::MAX >> Self::BAND_BITS);
+        let row = |place: u32| tile_y(decode_latitude((place ^ (1 << 31)) as i32), zoom);
+        let (first, last) = (row(first), row(last));
+        self.bands[place as usize] = if first == last { first + 1 } else { Self::SPLIT };
+        tile_y(decode_latitude(latitude), zoom)
     }
 }
 

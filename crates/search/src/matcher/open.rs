@@ -6,6 +6,7 @@ use limber_mapping::Field;
 use limber_segment::columns::Batch;
 use limber_segment::norms::Norms;
 use limber_segment::postings::{Postings, Want};
+use limber_segment::terms::TermInfo;
 use limber_segment::{DocId, Segment};
 
 use super::BoxedMatcher;
@@ -226,13 +227,24 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let doc_count = segment.doc_count();
     match docs {
         Docs::Terms { field, terms } if field.index => {
-            if let [only] = terms.as_slice() {
+            if let [only] = &**terms {
                 return term(segment, field, only);
             }
-            let mut any = AnyPostings::new(doc_count);
-            for term in terms {
-                if let Some(postings) = open_postings(segment, field, term, Want::Docs)? {
-                    any.add(postings)?;
+            let (Some(dictionary), Some(reader)) =
+                (segment.terms(&field.path)?, segment.postings_reader(&field.path)?)
+            else {
+                return Ok(Box::new(NoDocs));
+            };
+            let mut lookup = dictionary.ascending();
+            let mut any = match terms.len() > POSTINGS_SIDE_BY_SIDE {
+                true => AnyPostings::as_bits(doc_count),
+                false => AnyPostings::new(doc_count),
+            };
+            for term in terms.iter() {
+                if let Some(info) = lookup.get(term)?
+                    && !any.add_only(&info)
+                {
+                    any.add(reader.postings(&info, Want::Docs)?)?;
                 }
             }
             Ok(any.finish())
@@ -243,7 +255,7 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
                 return Ok(Box::new(NoDocs));
             };
             let mut ordinals = Vec::new();
-            for term in terms {
+            for term in terms.iter() {
                 if let Ok(ordinal) = dictionary.ordinal(term)? {
                     ordinals.push(ordinal as u32);
                 }
@@ -382,6 +394,22 @@ struct AnyPostings {
 impl AnyPostings {
     fn new(doc_count: u32) -> AnyPostings {
         AnyPostings { doc_count, few: Vec::new(), bits: None }
+    }
+
+    /// For more postings than are read side by side.
+    fn as_bits(doc_count: u32) -> AnyPostings {
+        AnyPostings { bits: Some(DocBits::new(doc_count)), ..AnyPostings::new(doc_count) }
+    }
+
+    /// Takes the document of a term that is in one only, which needs no postings; false: it has to be added by them.
+    fn add_only(&mut self, info: &TermInfo) -> bool {
+        match &mut self.bits {
+            Some(bits) if info.doc_freq == 1 && info.location.single_doc < self.doc_count => {
+                bits.set(info.location.single_doc);
+                true
+            }
+            _ => false,
+        }
     }
 
     fn add(&mut self, postings: Postings) -> Result<()> {

@@ -192,7 +192,7 @@ impl<'a> Binder<'a> {
         if !field.index || field.match_only {
             let text = format!("{}:{}", field.path, String::from_utf8_lossy(term));
             return Ok(BoundQuery::constant(
-                Docs::Terms { field: field.clone(), terms: vec![term.into()] },
+                Docs::Terms { field: field.clone(), terms: [term.into()].into() },
                 boost,
                 text,
             ));

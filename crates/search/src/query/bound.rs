@@ -39,7 +39,7 @@ pub(crate) enum Node {
     Docs {
         docs: Docs,
         boost: f32,
-        text: String,
+        text: DocsName,
     },
     /// Documents that match `inner`; all score alike.
     Constant {
@@ -165,7 +165,7 @@ pub(crate) enum Docs {
     /// Any of these terms (sorted, distinct).
     Terms {
         field: Arc<Field>,
-        terms: Vec<Box<[u8]>>,
+        terms: Arc<[Box<[u8]>]>,
     },
     TermRange {
         field: Arc<Field>,
@@ -217,12 +217,45 @@ impl From<Node> for BoundQuery {
     }
 }
 
+/// Lucene's name for a set of documents, in explanations.
+#[derive(Debug, Clone)]
+pub(crate) enum DocsName {
+    Text(String),
+    /// That of a list of values of this field, which may be long: made from the values when it is asked for.
+    ValuesOf(String),
+}
+
+impl DocsName {
+    pub fn of(&self, docs: &Docs) -> String {
+        match (self, docs) {
+            (DocsName::Text(text), _) => text.clone(),
+            (DocsName::ValuesOf(name), Docs::Numbers { field, numbers }) => {
+                let shown: Vec<String> =
+                    numbers.iter().map(|number| super::convert::shown_number(field, *number)).collect();
+                format!("{name}:{{{}}}", shown.join(" "))
+            }
+            (DocsName::ValuesOf(name), Docs::Terms { field, terms }) => {
+                let shown: Vec<String> = terms.iter().map(|term| field.decode_term(term)).collect();
+                format!("{name}:({})", shown.join(" "))
+            }
+            (DocsName::ValuesOf(name), Docs::AnyOf(parts)) => {
+                parts.last().map_or_else(String::new, |part| DocsName::ValuesOf(name.clone()).of(part))
+            }
+            (DocsName::ValuesOf(name), _) => format!("{name}:()"),
+        }
+    }
+}
+
 impl BoundQuery {
     pub(crate) fn nothing(reason: impl Into<String>) -> BoundQuery {
         Node::Nothing { reason: reason.into() }.into()
     }
 
     pub(crate) fn constant(docs: Docs, boost: f32, text: String) -> BoundQuery {
+        BoundQuery::constant_as(docs, boost, DocsName::Text(text))
+    }
+
+    pub(crate) fn constant_as(docs: Docs, boost: f32, text: DocsName) -> BoundQuery {
         Node::Docs { docs, boost, text }.into()
     }
 

@@ -20,7 +20,7 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
                 FieldType::Ip => format!("{path}:[{shown} TO {shown}]"),
                 _ => format!("{path}:{shown}"),
             };
-            (Docs::Terms { field: field.clone(), terms: vec![term.into()] }, text)
+            (Docs::Terms { field: field.clone(), terms: [term.into()].into() }, text)
         }
         Selection::Terms { lower, upper } => {
             let text = format!(

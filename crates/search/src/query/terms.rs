@@ -1,11 +1,12 @@
 //! `terms`: documents that hold any of these values; every match scores alike.
 
-use limber_mapping::RequestError;
-use limber_mapping::Selection;
+use std::sync::{Arc, OnceLock};
+
+use limber_mapping::{Field, RequestError, Selection};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs};
+use super::bound::{BoundQuery, Docs, DocsName};
 use super::convert;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
@@ -15,6 +16,14 @@ use crate::json;
 struct Terms {
     field: String,
     values: Vec<Value>,
+    /// What the values mean to the first shard's field; the index's other shards have the same.
+    sorted: OnceLock<SortedTerms>,
+}
+
+#[derive(Debug)]
+struct SortedTerms {
+    field: Arc<Field>,
+    terms: Arc<[Box<[u8]>]>,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -29,7 +38,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 if values.iter().any(|value| json::scalar_text(value).is_none()) {
                     return Err(RequestError::parsing("No value specified for terms query"));
                 }
-                found = Some(Terms { field: key.clone(), values: values.clone() });
+                found = Some(Terms { field: key.clone(), values: values.clone(), sorted: OnceLock::new() });
             }
             Value::Object(_) => return Err(RequestError::unsupported("terms lookup in [terms]")),
             scalar => {
@@ -63,6 +72,10 @@ impl QueryNode for Terms {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
+        if let Some(sorted) = self.sorted.get().filter(|sorted| Arc::ptr_eq(&sorted.field, &field)) {
+            let docs = Docs::Terms { field, terms: sorted.terms.clone() };
+            return Ok(BoundQuery::constant_as(docs, boost, DocsName::ValuesOf(self.field.clone())));
+        }
         let mut terms: Vec<Box<[u8]>> = Vec::new();
         let mut numbers: Vec<i64> = Vec::new();
         let mut ranges: Vec<Docs> = Vec::new();
@@ -81,17 +94,14 @@ impl QueryNode for Terms {
         }
         terms.sort_unstable();
         terms.dedup();
+        let terms: Arc<[Box<[u8]>]> = terms.into();
         numbers.sort_unstable();
         numbers.dedup();
-        let shown: Vec<String> = match numbers.is_empty() {
-            false => numbers.iter().map(|number| convert::shown_number(&field, *number)).collect(),
-            true => terms.iter().map(|term| field.decode_term(term)).collect(),
-        };
-        let text = match numbers.is_empty() {
-            false => format!("{}:{{{}}}", self.field, shown.join(" ")),
-            true => format!("{}:({})", self.field, shown.join(" ")),
-        };
+        let name = DocsName::ValuesOf(self.field.clone());
         let docs = if !terms.is_empty() && ranges.is_empty() {
+            let sorted = SortedTerms { field: field.clone(), terms: terms.clone() };
+            // Another shard may have been first.
+            let _ = self.sorted.set(sorted);
             Docs::Terms { field, terms }
         } else if !numbers.is_empty() && ranges.is_empty() {
             Docs::Numbers { field, numbers }
@@ -104,6 +114,6 @@ impl QueryNode for Terms {
             }
             Docs::AnyOf(ranges)
         };
-        Ok(BoundQuery::constant(docs, boost, text))
+        Ok(BoundQuery::constant_as(docs, boost, name))
     }
 }

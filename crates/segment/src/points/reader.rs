@@ -171,6 +171,36 @@ impl<'a> Points<'a> {
         Ok(decoded.values[..decoded.len].iter().filter(|value| range.contains(value)).count() as u64)
     }
 
+    /// The smallest and the largest value in the range. Reads at most two leaves (or blocks of the column).
+    pub fn extremes(&self, range: RangeInclusive<i64>) -> Result<Option<(i64, i64)>> {
+        if range.is_empty() || self.value_count == 0 {
+            return Ok(None);
+        }
+        if let Some(column) = &self.column {
+            let places = self.column_range(column, &range)?;
+            return match places.is_empty() {
+                true => Ok(None),
+                // A column of one value a document that serves as points: places are documents.
+                false => Ok(column.get(places.start)?.zip(column.get(places.end - 1)?)),
+            };
+        }
+        let mut leaf = Leaf::boxed();
+        let mut found: Option<(i64, i64)> = None;
+        let leaves = self.leaves(&range);
+        let ends = [leaves.start, leaves.end.saturating_sub(1)];
+        for (at, number) in ends.into_iter().enumerate().filter(|_| !leaves.is_empty()) {
+            if at == 1 && number == leaves.start {
+                continue;
+            }
+            self.read_leaf(number, &mut leaf, true)?;
+            for value in leaf.values[..leaf.len].iter().filter(|value| range.contains(value)) {
+                found = Some(found.map_or((*value, *value), |(min, max)| (min.min(*value), max.max(*value))));
+            }
+        }
+        // Neither end may hold a value of the range only when the range is within one or two leaves.
+        Ok(found)
+    }
+
     /// Upper bound of the points in the range, without reading a leaf.
     pub fn count_at_most(&self, range: RangeInclusive<i64>) -> u64 {
         if range.is_empty() || self.value_count == 0 || *range.end() < self.min || *range.start() > self.max {

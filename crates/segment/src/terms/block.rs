@@ -151,6 +151,10 @@ impl<'a> BlockView<'a> {
         parse().map_err(Error::in_section(SECTION, offset))
     }
 
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     /// How many of the first `count` terms are in one document only.
     #[inline]
     fn singles_before(&self, count: usize) -> usize {

@@ -12,6 +12,7 @@ use super::cursor::TermCursor;
 use super::directory::{TermIndexDirectory, TermStatistics};
 use super::format::{BLOCK_OFFSET_BYTES, BLOCK_SHIFT, BLOCK_TERMS};
 use super::info::TermInfo;
+use super::lookup::AscendingLookup;
 use super::page;
 use crate::postings::IndexOptions;
 use crate::{Error, Result};
@@ -123,6 +124,15 @@ impl TermDictionary {
         }
     }
 
+    /// For looking up many terms in ascending order.
+    pub fn ascending(&self) -> AscendingLookup<'_> {
+        AscendingLookup::new(self)
+    }
+
+    pub(super) fn block_count(&self) -> u64 {
+        self.directory.block_count
+    }
+
     /// `Ok(ordinal)`, or `Err(ordinal)` of the first greater term (the number of terms when there is none).
     pub fn ordinal(&self, term: &[u8]) -> Result<std::result::Result<u64, u64>> {
         let Some(block) = self.block_for(term)? else { return Ok(Err(0)) };
@@ -182,7 +192,7 @@ impl TermDictionary {
     }
 
     /// The block that holds `term` if any does; `None` without terms.
-    fn block_for(&self, term: &[u8]) -> Result<Option<u64>> {
+    pub(super) fn block_for(&self, term: &[u8]) -> Result<Option<u64>> {
         let pages = &self.directory.pages;
         if pages.is_empty() {
             return Ok(None);

@@ -9,6 +9,7 @@ mod dictionary;
 mod directory;
 pub mod format;
 mod info;
+mod lookup;
 mod page;
 #[cfg(test)]
 mod tests;
@@ -18,4 +19,5 @@ pub use cursor::TermCursor;
 pub use dictionary::{IndexPages, TermDictionary};
 pub use directory::TermStatistics;
 pub use info::{TermInfo, TermLocation};
+pub use lookup::AscendingLookup;
 pub use writer::TermDictionaryWriter;

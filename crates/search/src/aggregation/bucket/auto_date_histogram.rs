@@ -3,8 +3,11 @@
 //! Source: Elasticsearch's `AutoDateHistogramAggregationBuilder`, `AutoDateHistogramAggregator`, `InternalAutoDateHistogram`. A ladder of
 //! roundings is climbed while there are too many buckets; on the last one consecutive buckets are merged by one of the rounding's steps.
 
+use std::ops::RangeInclusive;
+
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
+use limber_segment::points::Points;
 use serde_json::{Map, Value};
 
 use super::super::bucket_table::BucketTable;
@@ -21,6 +24,9 @@ use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::counting::{count_all_numbers, is_worth_counting};
+use super::date_buckets::{DateBuckets, Span};
+use super::histogram_collector::stored_range;
 use super::rounding::{Interval, Rounding};
 use crate::error::Result;
 
@@ -178,12 +184,14 @@ impl Definition for AutoDateHistogram {
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
-        let roundings =
-            (0..self.ladder.len()).map(|rung| self.rounding(rung, source)).collect::<Result<_>>()?;
+        let range = stored_range(source, &self.values.field, place.shard)?;
+        let dates = (0..self.ladder.len())
+            .map(|rung| Ok(DateBuckets::new(self.rounding(rung, source)?, range)))
+            .collect::<Result<_>>()?;
         Ok(Box::new(AutoDateCollector {
             request: self,
             source,
-            roundings,
+            dates,
             reader: NumberReader::new(source, &self.values.field)?,
             rungs: Vec::new(),
             table: BucketTable::default(),
@@ -284,7 +292,8 @@ struct Climb {
 pub struct AutoDateCollector<'s> {
     request: &'s AutoDateHistogram,
     source: &'s Source,
-    roundings: Vec<Rounding>,
+    /// By rung.
+    dates: Vec<DateBuckets>,
     reader: NumberReader<'s>,
     /// By parent.
     rungs: Vec<Climb>,
@@ -301,7 +310,7 @@ impl AutoDateCollector<'_> {
     const PARENT_BYTES: u64 = size_of::<Climb>() as u64;
 
     /// Climbs until there is room; the buckets of `parent` are counted anew on every rung.
-    fn climb(request: &AutoDateHistogram, roundings: &[Rounding], table: &BucketTable, climb: &mut Climb) {
+    fn climb(request: &AutoDateHistogram, dates: &mut [DateBuckets], table: &BucketTable, climb: &mut Climb) {
         let span_fits = |rung: usize, climb: &Climb| {
             let rung = &request.ladder[rung];
             climb.max - climb.min <= request.target * rung.millis * rung.step_max()
@@ -310,13 +319,56 @@ impl AutoDateCollector<'_> {
             && !(request.fits(climb.rung, climb.bucket_count as usize) && span_fits(climb.rung, climb))
         {
             climb.rung += 1;
-            let rounding = &roundings[climb.rung];
+            let dates = &mut dates[climb.rung];
             let own = climb.buckets.iter();
-            let mut keys: Vec<i64> = own.map(|&bucket| rounding.round(table.key(bucket))).collect();
+            let mut keys: Vec<i64> = own.map(|&bucket| dates.span_of(table.key(bucket)).start).collect();
             keys.sort_unstable();
             keys.dedup();
             climb.bucket_count = keys.len() as i64;
         }
+    }
+}
+
+impl AutoDateCollector<'_> {
+    /// The bucket of an instant, and the instants that are in it while the parent stays on its rung.
+    fn bucket(
+        request: &AutoDateHistogram,
+        dates: &mut [DateBuckets],
+        table: &mut BucketTable,
+        climb: &mut Climb,
+        parent: u32,
+        instant: i64,
+        budget: &Budget,
+    ) -> Result<(u32, Span)> {
+        let span = dates[climb.rung].span_of(instant);
+        let count = table.len();
+        let bucket = table.bucket(parent, span.start, budget)?;
+        if table.len() == count {
+            return Ok((bucket, span));
+        }
+        climb.bucket_count += 1;
+        climb.buckets.push(bucket);
+        (climb.min, climb.max) = (climb.min.min(span.start), climb.max.max(span.start));
+        let rung = climb.rung;
+        Self::climb(request, dates, table, climb);
+        // After a climb the next instant is looked at anew.
+        Ok((bucket, if climb.rung == rung { span } else { Span::NONE }))
+    }
+
+    fn make_parents(&mut self, count: usize) -> Result<()> {
+        if count > self.rungs.len() {
+            self.budget.spend((count - self.rungs.len()) as u64 * Self::PARENT_BYTES)?;
+            let first = Climb { rung: 0, buckets: Vec::new(), bucket_count: 0, min: i64::MAX, max: i64::MIN };
+            self.rungs.resize(count, first);
+        }
+        Ok(())
+    }
+
+    /// The rung that a parent needs at least to hold instants this far apart.
+    fn rung_of_length(&self, length: i64) -> usize {
+        let ladder = self.request.ladder;
+        let holds = |rung: &Rung| length <= self.request.target * rung.millis * rung.step_max();
+        ladder.iter().position(holds).unwrap_or(ladder.len() - 1)
     }
 }
 
@@ -327,54 +379,30 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        if entries.bucket_count > self.rungs.len() {
-            self.budget.spend((entries.bucket_count - self.rungs.len()) as u64 * Self::PARENT_BYTES)?;
-            let first = Climb { rung: 0, buckets: Vec::new(), bucket_count: 0, min: i64::MAX, max: i64::MIN };
-            self.rungs.resize(entries.bucket_count, first);
-        }
+        self.make_parents(entries.bucket_count)?;
         let values = self.reader.load(entries.docs)?;
         let has_subs = !self.subs.is_empty();
         self.emitted.clear();
         let (table, emitted, budget, rungs) =
             (&mut self.table, &mut self.emitted, self.budget, &mut self.rungs);
-        let (request, roundings) = (self.request, &self.roundings);
+        let (request, dates) = (self.request, &mut self.dates);
         let mut failed = Ok(());
-        // The bucket met last, under one parent: its first instant and the one after its last.
-        let (mut span, mut span_parent, mut span_bucket) = ((0, 0), u32::MAX, 0u32);
+        // The bucket met last, under one parent.
+        let (mut span, mut span_parent, mut span_bucket) = (Span::NONE, u32::MAX, 0u32);
         let mut last = (usize::MAX, u32::MAX);
         values.join(entries, &mut self.starts, |entry, parent, value| {
             if failed.is_err() {
                 return;
             }
-            if parent != span_parent || value < span.0 || value >= span.1 {
-                let climb = &mut rungs[parent as usize];
-                let rounding = &roundings[climb.rung];
-                let start = rounding.round(value);
-                let count = table.len();
-                span_bucket = match table.bucket(parent, start, budget) {
-                    Ok(bucket) => bucket,
+            if parent != span_parent || !span.contains(value) {
+                match Self::bucket(request, dates, table, &mut rungs[parent as usize], parent, value, budget)
+                {
+                    Ok(found) => (span_bucket, span) = found,
                     Err(error) => {
                         failed = Err(error);
                         return;
                     }
-                };
-                if table.len() > count {
-                    climb.bucket_count += 1;
-                    climb.buckets.push(span_bucket);
-                    (climb.min, climb.max) = (climb.min.min(start), climb.max.max(start));
-                    Self::climb(request, roundings, table, climb);
                 }
-                let rounding = &roundings[climb.rung];
-                // After a climb the next instant is looked at anew.
-                let is_same = rounding.round(value) == start;
-                span = (
-                    start,
-                    if is_same {
-                        rounding.next(start).min(value.saturating_add(rounding_span(rounding)))
-                    } else {
-                        start
-                    },
-                );
                 span_parent = parent;
             }
             if (entry, span_bucket) == last {
@@ -393,6 +421,48 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
         Ok(())
     }
 
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        count_all_numbers(self, self.source.path(), self.reader.segment())
+    }
+
+    fn counts_numbers(&self, path: &str, points: &Points<'_>, range: &RangeInclusive<i64>) -> Result<bool> {
+        if !self.subs.is_empty() || self.reader.has_missing() || self.source.path() != path {
+            return Ok(false);
+        }
+        let Some((first, last)) = points.extremes(range.clone())? else { return Ok(true) };
+        let rung = self.rung_of_length(last.saturating_sub(first));
+        let buckets = self.dates[rung].rounding.buckets_between(first, last);
+        Ok(is_worth_counting(points.count(range.clone())?, buckets))
+    }
+
+    fn count_numbers(&mut self, points: &Points<'_>, range: RangeInclusive<i64>) -> Result<()> {
+        let Some((first, last)) = points.extremes(range)? else { return Ok(()) };
+        self.make_parents(1)?;
+        let rung = self.rung_of_length(last.saturating_sub(first));
+        let climb = &mut self.rungs[0];
+        if climb.rung < rung {
+            // Those instants alone need this rung, whatever the buckets so far do.
+            climb.rung = rung - 1;
+            (climb.min, climb.max) = (climb.min.min(first), climb.max.max(last));
+            Self::climb(self.request, &mut self.dates, &self.table, climb);
+        }
+        let mut next = first;
+        while next <= last {
+            let climb = &mut self.rungs[0];
+            let span = self.dates[climb.rung].span_of(next);
+            let after = span.end.min(last.saturating_add(1));
+            let count = points.count(next..=after - 1)?;
+            if count > 0 {
+                let dates = &mut self.dates;
+                let (bucket, _) =
+                    Self::bucket(self.request, dates, &mut self.table, climb, 0, next, self.budget)?;
+                self.table.counts[bucket as usize] += count;
+            }
+            next = after;
+        }
+        Ok(())
+    }
+
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         // Buckets of lower rungs go into those of the parent's last one.
         let mut target = vec![u32::MAX; self.table.len()];
@@ -401,7 +471,7 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
             let rung = self.rungs.get(parent as usize).map_or(0, |climb| climb.rung);
             let mut keyed: Vec<(i64, u32)> = buckets
                 .into_iter()
-                .map(|bucket| (self.roundings[rung].round(self.table.key(bucket)), bucket))
+                .map(|bucket| (self.dates[rung].span_of(self.table.key(bucket)).start, bucket))
                 .collect();
             keyed.sort_unstable();
             let mut list: Vec<(i64, u64, u32)> = Vec::new();
@@ -430,13 +500,5 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
             })
         };
         Ok(lists.iter().zip(parents).map(partial).collect())
-    }
-}
-
-/// How far ahead of an instant its bucket surely goes on: a change of the clock may end it earlier than its length says.
-fn rounding_span(rounding: &Rounding) -> i64 {
-    match rounding.zone {
-        limber_mapping::date::Zone::Region(_) => 1,
-        _ => i64::MAX,
     }
 }

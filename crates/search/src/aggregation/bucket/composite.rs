@@ -166,14 +166,14 @@ impl Definition for Composite {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, budget, .. } = place;
+        let Place { bound, subs, shard, budget } = place;
         let max_buckets = budget.context.max_buckets as usize;
         if self.size > max_buckets {
             return Err(too_many_composite_buckets(max_buckets as u64, self.size as u64).into());
         }
         let mut readers = Vec::with_capacity(self.sources.len());
         for (own, source) in self.sources.iter().zip(bound.sources()) {
-            readers.push(SourceReader::new(own, source)?);
+            readers.push(SourceReader::new(own, source, shard, budget)?);
         }
         let mut after = None;
         if let Some(keys) = self.after_keys(bound.sources())? {
@@ -282,7 +282,11 @@ impl<'s> CompositeCollector<'s> {
     fn number(&mut self, wanted: &[i64]) -> Result<Option<u32>> {
         let hash = self.hasher.hash_one(wanted);
         let (cells, width) = (&self.cells, self.width);
-        let is_it = |number: &u32| &cells[*number as usize * width..(*number as usize + 1) * width] == wanted;
+        // A few cells: faster one by one than by a call.
+        let is_it = |number: &u32| {
+            let found = &cells[*number as usize * width..(*number as usize + 1) * width];
+            found.iter().zip(wanted).all(|(found, wanted)| found == wanted)
+        };
         if let Some(&number) = self.table.find(hash, is_it) {
             return Ok(Some(number));
         }
@@ -301,6 +305,37 @@ impl<'s> CompositeCollector<'s> {
         });
         self.kept_count += 1;
         Ok(Some(number))
+    }
+
+    /// Takes documents that have one value of every source.
+    fn collect_single(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let columns = std::mem::take(&mut self.columns);
+        let mut combination = vec![0i64; self.width];
+        let mut last_number = None;
+        for entry in 0..entries.len() {
+            // Neighbours often repeat a combination.
+            let is_repeated =
+                entry > 0 && columns.iter().all(|column| column.ids[entry] == column.ids[entry - 1]);
+            if !is_repeated {
+                for (cell, column) in combination[1..].iter_mut().zip(&columns) {
+                    *cell = column.ids[entry];
+                }
+                last_number = self.number(&combination)?;
+            }
+            if let Some(number) = last_number {
+                self.counts[number as usize] += 1;
+                self.emitted.push(entry, number);
+            }
+        }
+        self.columns = columns;
+        self.collect_subs(entries)
+    }
+
+    fn collect_subs(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if self.subs.is_empty() || self.counts.is_empty() {
+            return Ok(());
+        }
+        self.subs.collect(&self.emitted.batch(entries, self.counts.len()))
     }
 
     /// Combinations of the page so far, in order.
@@ -342,10 +377,18 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let mut is_single = entries.positions.is_none();
         for (reader, column) in self.readers.iter_mut().zip(&mut self.columns) {
-            column.fill(&reader.load(entries.docs, self.budget)?, entries.docs.len());
+            let values = reader.load(entries.docs, self.budget)?;
+            is_single &= values.positions.is_none();
+            column.fill(&values, entries.docs.len());
         }
         self.emitted.clear();
+        if is_single {
+            self.collect_single(entries)?;
+            self.drop_rest();
+            return Ok(());
+        }
         let mut combination = vec![0i64; self.width];
         let mut places = vec![0usize; self.readers.len()];
         // Neighbours often repeat a combination.
@@ -404,9 +447,7 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
                 }
             }
         }
-        if !self.subs.is_empty() && !self.counts.is_empty() {
-            self.subs.collect(&self.emitted.batch(entries, self.counts.len()))?;
-        }
+        self.collect_subs(entries)?;
         self.drop_rest();
         Ok(())
     }

@@ -17,9 +17,12 @@ use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::partial::Key;
 use super::super::render::term_text;
 use super::super::source::{Accepts, NumberReader, Source};
+use super::date_buckets::{DateBuckets, Span};
 use super::date_histogram::{calendar_or_fixed, offset_millis};
-use super::grid_cells::{GridCells, Touching};
+use super::grid_cells::{CellMemory, GridCells};
+use super::histogram_collector::stored_range;
 use super::rounding::{Interval, Rounding};
+use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::tile_of;
 use crate::json;
@@ -277,17 +280,22 @@ enum Reader<'s> {
 pub struct SourceReader<'s> {
     pub request: &'s CompositeSource,
     source: &'s Source,
-    rounding: Option<Rounding>,
+    dates: Option<DateBuckets>,
     reader: Reader<'s>,
     ids: Vec<i64>,
     positions: Vec<u32>,
-    touching: Touching,
-    /// Instants of the bucket met last, and its start.
-    span: (i64, i64, i64),
+    memory: CellMemory,
+    /// The bucket met last.
+    span: Span,
 }
 
 impl<'s> SourceReader<'s> {
-    pub fn new(request: &'s CompositeSource, source: &'s Source) -> Result<SourceReader<'s>> {
+    pub fn new(
+        request: &'s CompositeSource,
+        source: &'s Source,
+        shard: &ShardSnapshot,
+        budget: &Budget,
+    ) -> Result<SourceReader<'s>> {
         let reader = match request.kind {
             SourceKind::Terms => Reader::Keys(Box::new(KeyReader::new(source, None)?)),
             _ => Reader::Numbers(Box::new(NumberReader::new(source, source.path())?)),
@@ -295,12 +303,20 @@ impl<'s> SourceReader<'s> {
         Ok(SourceReader {
             request,
             source,
-            rounding: request.rounding(source)?,
+            dates: match request.rounding(source)? {
+                Some(rounding) => {
+                    Some(DateBuckets::new(rounding, stored_range(source, source.path(), shard)?))
+                }
+                None => None,
+            },
             reader,
             ids: Vec::new(),
             positions: Vec::new(),
-            touching: Touching::default(),
-            span: (0, 0, 0),
+            memory: match &request.kind {
+                SourceKind::Tiles(cells) => CellMemory::new(cells, budget)?,
+                _ => CellMemory::default(),
+            },
+            span: Span::NONE,
         })
     }
 
@@ -321,39 +337,44 @@ impl<'s> SourceReader<'s> {
         self.ids.clear();
         self.positions.clear();
         let mut span = self.span;
-        let mut last = (u32::MAX, 0);
+        let (source, memory) = (self.source, &mut self.memory);
+        let mut id_of = |stored: i64| match (&self.request.kind, &mut self.dates) {
+            (SourceKind::Histogram { interval }, _) => {
+                Some((source.decode(stored) / interval).floor() as i64)
+            }
+            (SourceKind::Tiles(cells), _) => cells.cell_of(stored, memory).map(|cell| cell as i64),
+            (_, Some(dates)) => {
+                if !span.contains(stored) {
+                    span = dates.span_of(stored);
+                }
+                Some(span.start)
+            }
+            _ => Some(stored),
+        };
+        if values.positions.is_none() {
+            self.ids.extend(values.values.iter().map_while(|&stored| id_of(stored)));
+            if self.ids.len() == values.values.len() {
+                self.span = span;
+                return Ok(Values { values: &self.ids, positions: None });
+            }
+            self.ids.clear();
+        }
+        // Several places of a document come in no order of tiles.
+        let is_ordered = !matches!(self.request.kind, SourceKind::Tiles(_));
         for (at, &stored) in values.values.iter().enumerate() {
             let position = values.positions.map_or(at as u32, |positions| positions[at]);
-            let id = match (&self.request.kind, &self.rounding) {
-                (SourceKind::Histogram { interval }, _) => {
-                    (self.source.decode(stored) / interval).floor() as i64
-                }
-                (SourceKind::Tiles(cells), _) => {
-                    let Some(cell) = cells.cell_of(stored, &mut self.touching) else { continue };
-                    let cell = cell as i64;
-                    // Several places of a document come in no order of tiles.
-                    let of_document = self.positions.iter().rev().take_while(|other| **other == position);
-                    if self.ids.iter().rev().zip(of_document).any(|(other, _)| *other == cell) {
-                        continue;
-                    }
-                    cell
-                }
-                (_, Some(rounding)) => {
-                    if stored < span.0 || stored >= span.1 {
-                        let start = rounding.round(stored);
-                        // Only what is known for sure where clocks change.
-                        let end = match rounding.zone {
-                            limber_mapping::date::Zone::Region(_) => stored.saturating_add(1),
-                            _ => rounding.next(start),
-                        };
-                        span = (start, end, start);
-                    }
-                    span.2
-                }
-                _ => stored,
+            let Some(id) = id_of(stored) else { continue };
+            let mut of_document = self
+                .positions
+                .iter()
+                .rev()
+                .take_while(|other| **other == position)
+                .zip(self.ids.iter().rev());
+            let is_repeated = match is_ordered {
+                true => of_document.next().is_some_and(|(_, other)| *other == id),
+                false => of_document.any(|(_, other)| *other == id),
             };
-            if last != (position, id) {
-                last = (position, id);
+            if !is_repeated {
                 self.ids.push(id);
                 self.positions.push(position);
             }

@@ -1,7 +1,10 @@
 //! `date_histogram`. Source: Elasticsearch's `DateHistogramAggregationBuilder`, `DateHistogramAggregator`.
 
+use std::ops::RangeInclusive;
+
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
+use limber_segment::points::Points;
 use serde_json::Value;
 
 use super::super::bucket_table::BucketTable;
@@ -15,8 +18,10 @@ use super::super::partial::Partial;
 use super::super::source::{NumberReader, Source};
 use super::super::tree::Kind;
 use super::bounds::Bounds;
+use super::counting::{count_all_numbers, is_worth_counting};
+use super::date_buckets::{DateBuckets, Span};
 use super::histogram::min_doc_count;
-use super::histogram_collector::keyed_partials;
+use super::histogram_collector::{keyed_partials, stored_range};
 use super::rounding::{Interval, Rounding};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -182,21 +187,14 @@ pub struct DateHistogramCollector<'s> {
     shape: &'s DateShape,
     source: &'s Source,
     reader: NumberReader<'s>,
+    dates: DateBuckets,
     table: BucketTable,
     subs: Subs<'s>,
     emitted: Emitted,
     starts: Vec<u32>,
-    /// Starts of all buckets between the shard's first and last instant, when rounding is costly and they are few; ascending.
-    known_starts: Vec<i64>,
-    /// The bucket met last: instants from `0.start` to before `0.end`.
+    /// The bucket met last.
     span: Span,
     budget: &'s Budget,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Span {
-    start: i64,
-    end: i64,
 }
 
 /// Values of a column's block.
@@ -204,9 +202,6 @@ const BLOCK: usize = 128;
 
 /// Documents of one block from which on decoding all of it is cheaper than looking up each.
 const DECODED_COUNT_MIN: usize = 8;
-
-/// Bucket starts that are computed ahead.
-const KNOWN_START_COUNT_MAX: usize = 1 << 16;
 
 impl<'s> DateHistogramCollector<'s> {
     pub fn new(
@@ -218,51 +213,28 @@ impl<'s> DateHistogramCollector<'s> {
         budget: &'s Budget,
     ) -> Result<DateHistogramCollector<'s>> {
         let path = &request.values.field;
-        let mut known_starts = Vec::new();
-        if let Some((min, max)) = super::histogram_collector::stored_range(source, path, shard)? {
-            let mut start = shape.rounding.round(min);
-            while start <= max && known_starts.len() < KNOWN_START_COUNT_MAX {
-                known_starts.push(start);
-                start = shape.rounding.next(start);
-            }
-            if start <= max {
-                known_starts.clear();
-            } else {
-                // The end of the last one.
-                known_starts.push(start);
-            }
-        }
+        let range = stored_range(source, path, shard)?;
         Ok(DateHistogramCollector {
             shape,
             source,
             reader: NumberReader::new(source, path)?,
+            dates: DateBuckets::new(shape.rounding.clone(), range),
             table: BucketTable::default(),
             subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
-            known_starts,
-            span: Span { start: 0, end: 0 },
+            span: Span::NONE,
             budget,
         })
-    }
-
-    fn span_of(known_starts: &[i64], rounding: &Rounding, instant: i64) -> Span {
-        let after = known_starts.partition_point(|&start| start <= instant);
-        if after > 0 && after < known_starts.len() {
-            return Span { start: known_starts[after - 1], end: known_starts[after] };
-        }
-        let start = rounding.round(instant);
-        // Only what is known for sure: the next start may lie beyond a change of the clock.
-        Span { start, end: instant.saturating_add(1) }
     }
 
     /// Takes documents that have one value each, block by block: most blocks of a log lie within one bucket and are not even decoded.
     fn collect_blocks(&mut self, entries: &Entries<'_>) -> Result<()> {
         let Some(column) = self.reader.column() else { return Ok(()) };
-        let (rounding, has_subs) = (&self.shape.rounding, !self.subs.is_empty());
+        let has_subs = !self.subs.is_empty();
         self.emitted.clear();
         let mut values = [0i64; BLOCK];
-        let (mut span, mut cached) = (Span { start: 0, end: 0 }, None);
+        let (mut span, mut cached) = (Span::NONE, None);
         let mut at = 0;
         while let Some(&first) = entries.docs.get(at) {
             let block = first / BLOCK as u32;
@@ -273,8 +245,8 @@ impl<'s> DateHistogramCollector<'s> {
                     .take_while(|&&doc| doc / BLOCK as u32 == block)
                     .count();
             let (least, most) = column.block_range(u64::from(block))?;
-            if least < span.start || least >= span.end {
-                (span, cached) = (Self::span_of(&self.known_starts, rounding, least), None);
+            if !span.contains(least) {
+                (span, cached) = (self.dates.span_of(least), None);
             }
             if most < span.end {
                 if cached.is_none() && Self::allows(&self.shape.hard_bounds, span.start) {
@@ -299,8 +271,8 @@ impl<'s> DateHistogramCollector<'s> {
                     true => values[doc as usize % BLOCK],
                     false => column.get(doc)?.unwrap_or(least),
                 };
-                if value < span.start || value >= span.end {
-                    (span, cached) = (Self::span_of(&self.known_starts, rounding, value), None);
+                if !span.contains(value) {
+                    (span, cached) = (self.dates.span_of(value), None);
                 }
                 if cached.is_none() && Self::allows(&self.shape.hard_bounds, span.start) {
                     cached = Some(self.table.bucket(0, span.start, self.budget)?);
@@ -332,13 +304,12 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let rounding = &self.shape.rounding;
         if self.subs.is_empty()
             && entries.is_single_bucket()
             && let Some((min, max)) = self.reader.window_range(entries.docs[0])?
         {
-            let first = Self::span_of(&self.known_starts, rounding, min);
-            if max < first.end || rounding.round(max) == first.start {
+            let first = self.dates.span_of(min);
+            if first.contains(max) || self.dates.rounding.round(max) == first.start {
                 if Self::allows(&self.shape.hard_bounds, first.start) {
                     let bucket = self.table.bucket(0, first.start, self.budget)?;
                     self.table.counts[bucket as usize] += entries.docs.len() as u64;
@@ -353,15 +324,15 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
         let has_subs = !self.subs.is_empty();
         self.emitted.clear();
         let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
-        let (known_starts, hard_bounds) = (&self.known_starts, &self.shape.hard_bounds);
+        let (dates, hard_bounds) = (&mut self.dates, &self.shape.hard_bounds);
         let mut failed = Ok(());
         let mut span = self.span;
         // Bucket of `span` under `cached_parent`.
         let (mut cached_parent, mut cached) = (u32::MAX, 0);
         let (mut last_entry, mut last_start) = (usize::MAX, i64::MIN);
         values.join(entries, &mut self.starts, |entry, parent, value| {
-            if value < span.start || value >= span.end {
-                span = Self::span_of(known_starts, rounding, value);
+            if !span.contains(value) {
+                span = dates.span_of(value);
                 cached_parent = u32::MAX;
             }
             if (entry == last_entry && span.start == last_start)
@@ -389,6 +360,34 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
         self.span = span;
         if has_subs {
             self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        count_all_numbers(self, self.source.path(), self.reader.segment())
+    }
+
+    fn counts_numbers(&self, path: &str, points: &Points<'_>, range: &RangeInclusive<i64>) -> Result<bool> {
+        if !self.subs.is_empty() || self.reader.has_missing() || self.source.path() != path {
+            return Ok(false);
+        }
+        let Some((first, last)) = points.extremes(range.clone())? else { return Ok(true) };
+        Ok(is_worth_counting(points.count(range.clone())?, self.dates.rounding.buckets_between(first, last)))
+    }
+
+    fn count_numbers(&mut self, points: &Points<'_>, range: RangeInclusive<i64>) -> Result<()> {
+        let Some((first, last)) = points.extremes(range)? else { return Ok(()) };
+        let mut next = first;
+        while next <= last {
+            let span = self.dates.span_of(next);
+            let after = span.end.min(last.saturating_add(1));
+            let count = points.count(next..=after - 1)?;
+            if count > 0 && Self::allows(&self.shape.hard_bounds, span.start) {
+                let bucket = self.table.bucket(0, span.start, self.budget)?;
+                self.table.counts[bucket as usize] += count;
+            }
+            next = after;
         }
         Ok(())
     }

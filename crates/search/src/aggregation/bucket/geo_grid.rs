@@ -19,7 +19,7 @@ use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
-use super::grid_cells::{GridCells, Touching};
+use super::grid_cells::{CellMemory, GridCells};
 use crate::error::Result;
 
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ impl Definition for GeoGrid {
             source,
             reader: NumberReader::new(source, &self.values.field)?,
             table: BucketTable::with_range(None, place.budget)?,
-            touching: Touching::default(),
+            memory: CellMemory::new(&self.cells, place.budget)?,
             subs: place.subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
@@ -118,7 +118,7 @@ struct GeoGridCollector<'s> {
     source: &'s Source,
     reader: NumberReader<'s>,
     table: BucketTable,
-    touching: Touching,
+    memory: CellMemory,
     subs: Subs<'s>,
     emitted: Emitted,
     starts: Vec<u32>,
@@ -137,7 +137,7 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
         let has_subs = !self.subs.is_empty();
         self.emitted.clear();
         let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
-        let touching = &mut self.touching;
+        let memory = &mut self.memory;
         let mut failed = Ok(());
         // Cells of the entry at hand: each counts once.
         let (mut seen_of, mut seen): (usize, Vec<u64>) = (usize::MAX, Vec::new());
@@ -145,7 +145,7 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
             if failed.is_err() {
                 return;
             }
-            let Some(cell) = cells.cell_of(place, touching) else { return };
+            let Some(cell) = cells.cell_of(place, memory) else { return };
             if seen_of != entry {
                 seen_of = entry;
                 seen.clear();

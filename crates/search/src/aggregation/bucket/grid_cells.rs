@@ -6,8 +6,9 @@ use limber_mapping::RequestError;
 use limber_mapping::geo::{GeoPoint, Rectangle};
 use serde_json::Value;
 
+use super::super::budget::Budget;
 use super::super::options::Options;
-use crate::geo::{Grid, Unit, ZOOM_MAX, cell_touches, geohash_chars_of, parse_distance};
+use crate::geo::{Grid, TileRows, Unit, ZOOM_MAX, cell_touches, geohash_chars_of, parse_distance};
 use crate::json;
 use crate::query::parse_corners;
 
@@ -20,8 +21,23 @@ pub struct GridCells {
     bounds: Option<Rectangle>,
 }
 
-/// Whether cells touch the bounds, as far as asked.
-pub type Touching = HashMap<u64, bool, foldhash::fast::FixedState>;
+/// What was found out about cells on the way.
+#[derive(Debug, Default)]
+pub struct CellMemory {
+    /// Whether cells touch the bounds, as far as asked.
+    touching: HashMap<u64, bool, foldhash::fast::FixedState>,
+    rows: TileRows,
+}
+
+impl CellMemory {
+    /// Charges what it may take.
+    pub fn new(cells: &GridCells, budget: &Budget) -> crate::error::Result<CellMemory> {
+        if matches!(cells.grid, Grid::Geotile(_)) {
+            budget.spend(TileRows::BYTES)?;
+        }
+        Ok(CellMemory::default())
+    }
+}
 
 impl GridCells {
     /// Reads the options of the grid that the type is named for.
@@ -49,12 +65,14 @@ impl GridCells {
 
     /// The cell of a stored place; `None` outside of the bounds, unless the cell reaches into them.
     #[inline]
-    pub fn cell_of(&self, place: i64, touching: &mut Touching) -> Option<u64> {
-        let cell = self.grid.cell_of(place);
+    pub fn cell_of(&self, place: i64, memory: &mut CellMemory) -> Option<u64> {
+        let cell = self.grid.cell_with(place, &mut memory.rows);
         match &self.bounds {
-            Some(bounds) if !holds(bounds, GeoPoint::decode(place)) => {
-                touching.entry(cell).or_insert_with(|| cell_touches(self.grid, cell, bounds)).then_some(cell)
-            }
+            Some(bounds) if !holds(bounds, GeoPoint::decode(place)) => memory
+                .touching
+                .entry(cell)
+                .or_insert_with(|| cell_touches(self.grid, cell, bounds))
+                .then_some(cell),
             _ => Some(cell),
         }
     }

@@ -22,7 +22,32 @@ pub struct HistogramCollector<'s> {
     emitted: Emitted,
     doubles: Vec<f64>,
     starts: Vec<u32>,
+    known: KnownBuckets,
     budget: &'s Budget,
+}
+
+/// Bucket + 1 under parent 0 by stored number, where those are within a narrow range: a division less a value. 0: not met yet.
+#[derive(Debug, Default)]
+struct KnownBuckets {
+    first: i64,
+    buckets: Vec<u32>,
+}
+
+impl KnownBuckets {
+    const WIDTH_MAX: u64 = 1 << 16;
+    /// The value's bucket is not wanted.
+    const REFUSED: u32 = u32::MAX;
+
+    fn new(range: Option<(i64, i64)>, budget: &Budget) -> Result<KnownBuckets> {
+        match range {
+            Some((first, last)) if last.abs_diff(first) < Self::WIDTH_MAX => {
+                let width = last.abs_diff(first) + 1;
+                budget.spend(width * 4)?;
+                Ok(KnownBuckets { first, buckets: vec![0; width as usize] })
+            }
+            _ => Ok(KnownBuckets::default()),
+        }
+    }
 }
 
 impl<'s> HistogramCollector<'s> {
@@ -34,8 +59,10 @@ impl<'s> HistogramCollector<'s> {
         budget: &'s Budget,
     ) -> Result<HistogramCollector<'s>> {
         let reader = NumberReader::new(source, &request.values.field)?;
-        let range = stored_range(source, &request.values.field, shard)?
-            .map(|(min, max)| (request.number(source.decode(min)), request.number(source.decode(max))));
+        let stored = stored_range(source, &request.values.field, shard)?;
+        let known = KnownBuckets::new(stored, budget)?;
+        let range =
+            stored.map(|(min, max)| (request.number(source.decode(min)), request.number(source.decode(max))));
         Ok(HistogramCollector {
             request,
             source,
@@ -45,8 +72,38 @@ impl<'s> HistogramCollector<'s> {
             emitted: Emitted::default(),
             doubles: Vec::new(),
             starts: Vec::new(),
+            known,
             budget,
         })
+    }
+
+    /// Takes documents that have one value each, all under one parent, by what is known of their stored numbers.
+    fn collect_known(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let (request, source, has_subs) = (self.request, self.source, !self.subs.is_empty());
+        let KnownBuckets { first, buckets } = &mut self.known;
+        self.emitted.clear();
+        let values = self.reader.load(entries.docs)?;
+        for (entry, &stored) in values.values.iter().enumerate() {
+            // In range: it is that of all the shard's values.
+            let known = &mut buckets[stored.wrapping_sub(*first) as usize];
+            if *known == 0 {
+                let number = request.number(source.decode(stored));
+                *known = match request.allows(number) {
+                    true => self.table.bucket(0, number, self.budget)? + 1,
+                    false => KnownBuckets::REFUSED,
+                };
+            }
+            if *known != KnownBuckets::REFUSED {
+                self.table.counts[*known as usize - 1] += 1;
+                if has_subs {
+                    self.emitted.push(entry, *known - 1);
+                }
+            }
+        }
+        if has_subs {
+            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
+        }
+        Ok(())
     }
 }
 
@@ -88,6 +145,9 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
                 }
                 return Ok(());
             }
+        }
+        if entries.is_single_bucket() && self.reader.is_single() && !self.known.buckets.is_empty() {
+            return self.collect_known(entries);
         }
         let stored = self.reader.load(entries.docs)?;
         self.source.decode_all(stored.values, &mut self.doubles);

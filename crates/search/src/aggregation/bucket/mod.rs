@@ -5,6 +5,8 @@ mod auto_date_histogram;
 mod bounds;
 mod composite;
 mod composite_source;
+mod counting;
+mod date_buckets;
 mod date_histogram;
 mod filter;
 mod geo_distance;

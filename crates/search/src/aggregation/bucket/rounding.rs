@@ -81,6 +81,12 @@ impl Rounding {
         self.next_plain(start).saturating_add(self.offset_millis)
     }
 
+    /// About how many buckets there are between two instants.
+    pub fn buckets_between(&self, first: i64, last: i64) -> u64 {
+        let millis = self.interval.mean_millis().unwrap_or(1).max(1);
+        last.saturating_sub(first) as u64 / millis as u64 + 2
+    }
+
     fn round_plain(&self, instant: i64) -> i64 {
         let zone_millis = match &self.zone {
             Zone::Utc => 0,

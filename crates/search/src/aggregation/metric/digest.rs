@@ -4,6 +4,8 @@
 //! centroids, small ones at both ends and larger ones in the middle. The scale is k2 of Dunning and Ertl, "Computing extremely accurate
 //! quantiles using t-digests": a centroid around the share q holds about `q (1 - q)` of the values.
 
+use limber_mapping::number::sortable_from_f64;
+
 /// Values that are kept exactly, per unit of compression. Elasticsearch: `HybridDigest`.
 const EXACT_PER_COMPRESSION: usize = 20;
 
@@ -11,7 +13,7 @@ const EXACT_PER_COMPRESSION: usize = 20;
 const COMPRESSION_MIN: f64 = 10.0;
 
 /// Incoming values wait in a buffer of this many times the number of centroids before they are merged.
-const BUFFER_PER_CENTROID: usize = 5;
+const BUFFER_PER_CENTROID: usize = 10;
 
 /// Centroids are this much finer than asked for; the square root of the buffer's spare room. Elasticsearch makes them coarser again when it
 /// sends them on; here they stay (6,000 log-normal values: ranks off by at most 0.2 %, by 0.8 % there).
@@ -234,7 +236,7 @@ impl Merged {
         }
         let mut incoming = std::mem::take(&mut self.waiting);
         incoming.append(&mut self.centroids);
-        incoming.sort_by(|left, right| left.mean.total_cmp(&right.mean));
+        incoming.sort_unstable_by_key(|part| sortable_from_f64(part.mean));
         let backwards = self.merge_count % 2 == 1;
         self.merge_count += 1;
         if backwards {

@@ -117,6 +117,14 @@ impl<'s> Collector<'s> for SamplerCollector<'s> {
             self.budget.spend((entries.bucket_count - self.heaps.len()) as u64 * 24)?;
             self.heaps.resize_with(entries.bucket_count, BinaryHeap::new);
         }
+        if entries.is_single_bucket()
+            && let Some(heap) = self.heaps.first().filter(|heap| heap.len() == self.shard_size)
+            && let Some(Reverse((worst, ..))) = heap.peek()
+            && entries.scores.iter().all(|score| score.max(0.0).to_bits() <= *worst)
+        {
+            // Later documents of the same score come after it.
+            return Ok(());
+        }
         let segment = self.segments.last();
         for (_, bucket, found) in each(entries, segment) {
             keep(&mut self.heaps[bucket as usize], self.shard_size, found, self.budget)?;

@@ -1,0 +1,95 @@
+//! The best hits of all shards, which are searched one after the other: what one of them found spares the next ones work.
+
+use std::cmp::Ordering;
+
+use super::Hit;
+use super::key::{SortKey, compare_keys};
+use super::sort::{BoundSort, KeyKind};
+
+/// The hits wanted of all shards together, best first; ties by shard, then by document.
+pub(crate) struct Best {
+    count_max: usize,
+    hits: Vec<(usize, Hit)>,
+}
+
+/// The worst of as many hits as are wanted: a shard that is searched later need not find any that come after it.
+#[derive(Debug, Clone)]
+pub(crate) struct Bar {
+    pub score: f32,
+    /// One for each sort; empty when sorted by score.
+    pub keys: Box<[SortKey]>,
+    /// Whether a hit with the same keys comes before it.
+    pub tie_wins: bool,
+}
+
+impl Best {
+    pub fn new(count_max: usize) -> Best {
+        Best { count_max, hits: Vec::new() }
+    }
+
+    /// What a hit of the shard with this number has to reach; `None` while all are wanted.
+    pub fn bar(&self, shard: usize) -> Option<Bar> {
+        let (holder, worst) = self.hits.last().filter(|_| self.hits.len() >= self.count_max)?;
+        Some(Bar { score: worst.score, keys: worst.keys.clone(), tie_wins: shard < *holder })
+    }
+
+    /// Takes in a shard's hits, best first.
+    pub fn add(&mut self, shard: usize, hits: Vec<Hit>, sorts: &[BoundSort]) {
+        if hits.is_empty() {
+            return;
+        }
+        let before = std::mem::take(&mut self.hits);
+        self.hits.reserve(self.count_max.min(before.len() + hits.len()));
+        let (mut before, mut hits) = (before.into_iter().peekable(), hits.into_iter().peekable());
+        while self.hits.len() < self.count_max {
+            let takes_own = match (before.peek(), hits.peek()) {
+                (Some((holder, held)), Some(hit)) => {
+                    let order = match sorts.is_empty() {
+                        true => held.score.total_cmp(&hit.score),
+                        false => compare_keys(sorts, &hit.keys, &held.keys),
+                    };
+                    order.then(shard.cmp(holder)) == Ordering::Less
+                }
+                (None, Some(_)) => true,
+                (_, None) => false,
+            };
+            let next = match takes_own {
+                true => hits.next().map(|hit| (shard, hit)),
+                false => before.next(),
+            };
+            match next {
+                Some(next) => self.hits.push(next),
+                None => break,
+            }
+        }
+    }
+
+    pub fn first(&self) -> Option<&Hit> {
+        self.hits.first().map(|(_, hit)| hit)
+    }
+
+    /// (Number of the shard, hit), best first, without the first `from`.
+    pub fn page(&self, from: usize) -> Vec<(usize, &Hit)> {
+        self.hits.iter().skip(from).map(|(shard, hit)| (*shard, hit)).collect()
+    }
+}
+
+impl Bar {
+    /// Whether its keys are of the kinds that these sorts give; indices may map a field differently.
+    pub fn fits(&self, sorts: &[BoundSort]) -> bool {
+        self.keys.len() == sorts.len()
+            && self.keys.iter().zip(sorts).all(|(key, sort)| match key {
+                SortKey::Number(_) => !matches!(sort.kind, KeyKind::Score | KeyKind::Term),
+                SortKey::Score(_) => sort.kind == KeyKind::Score,
+                SortKey::Term(_) => sort.kind == KeyKind::Term,
+            })
+    }
+
+    /// The score that a hit must exceed.
+    pub fn threshold(&self) -> f32 {
+        match self.tie_wins {
+            true => self.score.next_down(),
+            false => self.score,
+        }
+    }
+}
