@@ -163,6 +163,14 @@ impl Source {
             })
     }
 
+    /// Whether values are the stored whole numbers, or those divided by one factor.
+    pub fn is_linear(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| {
+            self.is_numeric()
+                && !matches!(field.kind, FieldType::Double | FieldType::Float | FieldType::HalfFloat)
+        })
+    }
+
     /// `missing` as the column would hold it.
     pub fn missing_number(&self) -> Result<Option<i64>> {
         let Some(value) = &self.missing else { return Ok(None) };

@@ -50,6 +50,19 @@ pub(crate) struct TermReader<'a> {
 }
 
 impl TermReader<'_> {
+    /// The best key of the window.
+    fn best_in(&self, start: DocId) -> Result<Option<i64>> {
+        if !matches!(self.mode, Mode::Min | Mode::Max) {
+            return Ok(None);
+        }
+        let Some(column) = &self.column else { return Ok(Some(self.missing)) };
+        let Some((min, max)) = column.window_range((start / WINDOW) as usize)? else {
+            return Ok(Some(self.missing));
+        };
+        let best = ordered(2 * i64::from(if self.descending { max } else { min }) + 1, self.descending);
+        Ok(Some(if column.cardinality() == Cardinality::Single { best } else { best.min(self.missing) }))
+    }
+
     fn position(dictionary: Option<&TermDictionary>, term: &[u8]) -> Result<i64> {
         Ok(match dictionary {
             None => 0,
@@ -230,7 +243,16 @@ impl<'a> KeyReader<'a> {
     pub fn best_in(&self, start: DocId) -> Result<Option<i64>> {
         match self {
             KeyReader::Doc { descending: false, base } => Ok(Some(*base as i64 + i64::from(start))),
-            KeyReader::Number(reader) => reader.best_in(start),
+            KeyReader::Number(reader) => Ok(reader.range_in(start)?.map(|(best, _)| best)),
+            KeyReader::Term(reader) => reader.best_in(start),
+            _ => Ok(None),
+        }
+    }
+
+    /// The worst key a document of the window can have; `None` when that is not known.
+    pub fn worst_in(&self, start: DocId) -> Result<Option<i64>> {
+        match self {
+            KeyReader::Number(reader) => Ok(reader.range_in(start)?.map(|(_, worst)| worst)),
             _ => Ok(None),
         }
     }
@@ -245,7 +267,11 @@ impl<'a> KeyReader<'a> {
 
     /// Whether the bounds of windows are known.
     pub fn has_bounds(&self) -> bool {
-        matches!(self, KeyReader::Number(reader) if reader.column.is_some())
+        match self {
+            KeyReader::Number(reader) => reader.column.is_some(),
+            KeyReader::Term(reader) => reader.column.is_some(),
+            _ => false,
+        }
     }
 }
 
@@ -254,16 +280,24 @@ impl NumberReader<'_> {
         ordered(self.transform.apply(if self.descending { max } else { min }), self.descending)
     }
 
-    fn best_in(&self, start: DocId) -> Result<Option<i64>> {
+    fn worst_of(&self, min: i64, max: i64) -> i64 {
+        ordered(self.transform.apply(if self.descending { min } else { max }), self.descending)
+    }
+
+    /// The best and the worst key of the window.
+    fn range_in(&self, start: DocId) -> Result<Option<(i64, i64)>> {
         if !matches!(self.mode, Mode::Min | Mode::Max) {
             return Ok(None);
         }
-        let Some(column) = &self.column else { return Ok(Some(self.missing)) };
+        let Some(column) = &self.column else { return Ok(Some((self.missing, self.missing))) };
         let Some((min, max)) = column.window_range((start / WINDOW) as usize)? else {
-            return Ok(Some(self.missing));
+            return Ok(Some((self.missing, self.missing)));
         };
-        let best = self.best_of(min, max);
-        Ok(Some(if column.cardinality() == Cardinality::Single { best } else { best.min(self.missing) }))
+        let (best, worst) = (self.best_of(min, max), self.worst_of(min, max));
+        Ok(Some(match column.cardinality() {
+            Cardinality::Single => (best, worst),
+            _ => (best.min(self.missing), worst.max(self.missing)),
+        }))
     }
 
     fn mask(&self, start: DocId, bound: i64, ties: bool, bits: &mut Bits) -> Result<()> {

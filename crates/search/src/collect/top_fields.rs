@@ -72,7 +72,6 @@ impl TopFields {
             cutoff,
             after,
             columns: Vec::new(),
-            out_of_order: false,
         })
     }
 
@@ -192,14 +191,12 @@ pub(crate) struct SegmentTop<'a> {
     cutoff: Option<(Box<[i64]>, bool)>,
     after: Option<(Box<[i64]>, Tie)>,
     columns: Vec<Vec<i64>>,
-    /// Windows come out of order, so that a tie with the worst hit may win.
-    out_of_order: bool,
 }
 
 impl SegmentTop<'_> {
     /// Splits the segment's windows into those with the best first keys and the others, each ascending; `None` where that would not
     /// help. Visiting the best first (a log's newest, say) lets nearly all others be skipped.
-    pub fn best_windows_first(&mut self, doc_count: u32) -> Result<Option<[Vec<u32>; 2]>> {
+    pub fn best_windows_first(&self, doc_count: u32) -> Result<Option<[Vec<u32>; 2]>> {
         let window_count = doc_count.div_ceil(WINDOW);
         if window_count < WINDOWS_WORTH_SORTING || !self.readers[0].has_bounds() {
             return Ok(None);
@@ -215,7 +212,6 @@ impl SegmentTop<'_> {
         let mut first: Vec<u32> = rest.drain(..wanted.min(windows.len())).collect();
         first.sort_unstable();
         rest.sort_unstable();
-        self.out_of_order = true;
         Ok(Some([first, rest]))
     }
 
@@ -268,14 +264,17 @@ impl SegmentTop<'_> {
         Ordering::Equal
     }
 
-    /// The first key that the worst wanted hit has, and whether a document with the same first key can still be wanted.
-    fn bound(&self) -> Option<(i64, bool)> {
+    /// The first key that the worst wanted hit has, and whether a document from `start` on with the same first key can still be wanted.
+    fn bound(&self, start: DocId) -> Option<(i64, bool)> {
         if self.count_max == 0 {
             return Some((i64::MIN, false));
         }
-        let single = self.readers.len() == 1 && !self.out_of_order;
+        let single = self.readers.len() == 1;
         let own = match self.heap.peek() {
-            Some(worst) if self.heap.len() >= self.count_max => Some((worst.keys[0], !single)),
+            // Of equal keys the earlier document is better; windows may come out of order.
+            Some(worst) if self.heap.len() >= self.count_max => {
+                Some((worst.keys[0], !single || start <= worst.doc))
+            }
             _ => None,
         };
         let before = self.cutoff.as_ref().map(|(keys, tie_wins)| (keys[0], !single || *tie_wins));
@@ -297,14 +296,23 @@ impl SegmentTop<'_> {
 
     /// Whether no document of the window at `start` can be wanted any more.
     pub fn can_skip(&self, start: DocId) -> Result<bool> {
-        let Some((bound, ties)) = self.bound() else { return Ok(false) };
+        if let Some((after, tie)) = &self.after
+            && let Some(worst) = self.readers[0].worst_in(start)?
+        {
+            // All were on the pages before.
+            let ties_seen = self.readers.len() == 1 && *tie == Tie::Seen;
+            if worst < after[0] || (ties_seen && worst == after[0]) {
+                return Ok(true);
+            }
+        }
+        let Some((bound, ties)) = self.bound(start) else { return Ok(false) };
         let Some(best) = self.readers[0].best_in(start)? else { return Ok(false) };
         Ok(if ties { best > bound } else { best >= bound })
     }
 
     /// Clears the bits of blocks of which no document can be wanted any more.
     pub fn mask(&self, start: DocId, bits: &mut Bits) -> Result<()> {
-        match self.bound() {
+        match self.bound(start) {
             Some((bound, ties)) => self.readers[0].mask(start, bound, ties, bits),
             None => Ok(()),
         }

@@ -26,6 +26,42 @@ pub struct Points<'a> {
     single_valued: bool,
 }
 
+/// How many points lie below a value; made by [`Points::ranks`].
+pub struct Ranks<'a> {
+    points: Points<'a>,
+    leaf: Box<Leaf>,
+    /// The leaf whose values are there.
+    loaded: Option<usize>,
+}
+
+impl Ranks<'_> {
+    /// Points whose value is less than this. Reads at most one leaf, none when the last one read does.
+    pub fn below(&mut self, value: i64) -> Result<u64> {
+        let points = &self.points;
+        if let Some(column) = &points.column {
+            return lower_bound(column, value);
+        }
+        // The first leaf that may hold the value or greater ones; those before lie below.
+        let leaf = points.leaves(&(value..=i64::MAX)).start;
+        if leaf == points.leaf_count() {
+            return Ok(points.value_count);
+        }
+        let (min, ..) = points.entry(leaf);
+        let before = (leaf * LEAF_POINTS) as u64;
+        if min >= value {
+            return Ok(before);
+        }
+        if self.loaded != Some(leaf) {
+            let body = points.parse_leaf(leaf)?;
+            self.leaf.len = body.len;
+            body.read_values(&mut self.leaf)?;
+            self.loaded = Some(leaf);
+        }
+        let here = self.leaf.values[..self.leaf.len].iter().filter(|found| **found < value).count();
+        Ok(before + here as u64)
+    }
+}
+
 /// Documents delivered by [`Points::intersect`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PointDocs<'d> {
@@ -169,6 +205,11 @@ impl<'a> Points<'a> {
         let decoded = decoded.get_or_insert_with(Leaf::boxed);
         self.read_leaf(leaf, decoded, true)?;
         Ok(decoded.values[..decoded.len].iter().filter(|value| range.contains(value)).count() as u64)
+    }
+
+    /// For counting the points of many ranges.
+    pub fn ranks(&self) -> Ranks<'a> {
+        Ranks { points: *self, leaf: Leaf::boxed(), loaded: None }
     }
 
     /// The smallest and the largest value in the range. Reads at most two leaves (or blocks of the column).

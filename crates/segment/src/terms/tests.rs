@@ -114,6 +114,18 @@ fn check_opened(dictionary: &TermDictionary, model: &Model, options: IndexOption
         let next = cursor.next().expect("sound").map(|(_, info)| info.ord as usize);
         assert_eq!(next, (at < all.len()).then_some(at));
     }
+    // Some of the terms, some between them, some twice.
+    let mut wanted: Vec<&Vec<u8>> =
+        probes.iter().chain(all.iter().map(|(term, _)| term).step_by(7)).collect();
+    wanted.sort();
+    for step in [1, 5, 300] {
+        let mut lookup = dictionary.ascending();
+        for term in wanted.iter().step_by(step) {
+            let at = position(term);
+            let found = all.get(at).filter(|(found, _)| found == *term).map(|(_, info)| *info);
+            assert_eq!(lookup.get(term).expect("sound"), found, "{term:?}");
+        }
+    }
     for pair in probes.windows(2) {
         let mut cursor =
             dictionary.range(Bound::Excluded(&pair[0]), Bound::Included(&pair[1])).expect("sound");

@@ -446,12 +446,14 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
             (climb.min, climb.max) = (climb.min.min(first), climb.max.max(last));
             Self::climb(self.request, &mut self.dates, &self.table, climb);
         }
-        let mut next = first;
+        let mut ranks = points.ranks();
+        let (mut next, mut below) = (first, ranks.below(first)?);
         while next <= last {
             let climb = &mut self.rungs[0];
             let span = self.dates[climb.rung].span_of(next);
             let after = span.end.min(last.saturating_add(1));
-            let count = points.count(next..=after - 1)?;
+            let rank = ranks.below(after)?;
+            let count = rank - std::mem::replace(&mut below, rank);
             if count > 0 {
                 let dates = &mut self.dates;
                 let (bucket, _) =

@@ -197,6 +197,7 @@ impl Definition for Composite {
             counts: Vec::new(),
             table: HashTable::new(),
             kept_count: 0,
+            recent: vec![None; 1 << RECENT_BITS],
             hasher: FixedState::default(),
             subs,
             emitted: Emitted::default(),
@@ -237,6 +238,9 @@ fn factory_name(type_name: &str) -> String {
     name
 }
 
+/// 2^this combinations are remembered.
+const RECENT_BITS: u32 = 10;
+
 #[derive(Debug)]
 struct CompositeCollector<'s> {
     size: usize,
@@ -253,6 +257,8 @@ struct CompositeCollector<'s> {
     /// Numbers of the combinations that can be on the page.
     table: HashTable<u32>,
     kept_count: usize,
+    /// Numbers of combinations without missing values that were met lately, by their ids mixed.
+    recent: Vec<Option<u32>>,
     hasher: FixedState,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -311,18 +317,26 @@ impl<'s> CompositeCollector<'s> {
     fn collect_single(&mut self, entries: &Entries<'_>) -> Result<()> {
         let columns = std::mem::take(&mut self.columns);
         let mut combination = vec![0i64; self.width];
-        let mut last_number = None;
         for entry in 0..entries.len() {
-            // Neighbours often repeat a combination.
-            let is_repeated =
-                entry > 0 && columns.iter().all(|column| column.ids[entry] == column.ids[entry - 1]);
-            if !is_repeated {
-                for (cell, column) in combination[1..].iter_mut().zip(&columns) {
-                    *cell = column.ids[entry];
+            let is_here = |ids: &[i64]| columns.iter().zip(ids).all(|(column, id)| column.ids[entry] == *id);
+            let mixed = columns.iter().fold(0u64, |mixed, column| {
+                (mixed ^ column.ids[entry] as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            });
+            let recent = (mixed >> (64 - RECENT_BITS)) as usize;
+            // Most documents repeat a combination that was met a moment ago.
+            let known = self.recent[recent].filter(|number| is_here(&self.combination(*number)[1..]));
+            let number = match known {
+                Some(number) => Some(number),
+                None => {
+                    for (cell, column) in combination[1..].iter_mut().zip(&columns) {
+                        *cell = column.ids[entry];
+                    }
+                    let number = self.number(&combination)?;
+                    self.recent[recent] = number.or(self.recent[recent]);
+                    number
                 }
-                last_number = self.number(&combination)?;
-            }
-            if let Some(number) = last_number {
+            };
+            if let Some(number) = number {
                 self.counts[number as usize] += 1;
                 self.emitted.push(entry, number);
             }
@@ -367,6 +381,7 @@ impl<'s> CompositeCollector<'s> {
         }
         self.kept_count = best.len();
         self.table = table;
+        self.recent.fill(None);
     }
 }
 

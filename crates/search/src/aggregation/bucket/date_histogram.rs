@@ -378,11 +378,13 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
 
     fn count_numbers(&mut self, points: &Points<'_>, range: RangeInclusive<i64>) -> Result<()> {
         let Some((first, last)) = points.extremes(range)? else { return Ok(()) };
-        let mut next = first;
+        let mut ranks = points.ranks();
+        let (mut next, mut below) = (first, ranks.below(first)?);
         while next <= last {
             let span = self.dates.span_of(next);
             let after = span.end.min(last.saturating_add(1));
-            let count = points.count(next..=after - 1)?;
+            let rank = ranks.below(after)?;
+            let count = rank - std::mem::replace(&mut below, rank);
             if count > 0 && Self::allows(&self.shape.hard_bounds, span.start) {
                 let bucket = self.table.bucket(0, span.start, self.budget)?;
                 self.table.counts[bucket as usize] += count;

@@ -1,5 +1,6 @@
 //! Metrics: one value, or a few, for the documents of a bucket.
 
+mod batch_stats;
 mod boxplot;
 mod cardinality;
 mod digest;

@@ -8,6 +8,7 @@ use super::super::entries::{Entries, Values};
 use super::super::kahan::KahanSum;
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, OrdinalReader, Source};
+use super::batch_stats::BatchStats;
 use super::numeric::{Metric, MetricKind, MetricState};
 use crate::error::Result;
 
@@ -26,6 +27,9 @@ pub struct MetricCollector<'s> {
     reader: Reader<'s>,
     /// Whole numbers: sums of a block are exact as integers.
     is_whole: bool,
+    /// Values are whole numbers times a factor.
+    is_linear: bool,
+    batch: BatchStats,
     counts: Vec<u64>,
     sums: Vec<KahanSum>,
     squares: Vec<KahanSum>,
@@ -57,6 +61,8 @@ impl<'s> MetricCollector<'s> {
             source,
             reader,
             is_whole: source.is_mapped() && !source.is_floating(),
+            is_linear: source.is_linear(),
+            batch: BatchStats::default(),
             counts: Vec::new(),
             sums: Vec::new(),
             squares: Vec::new(),
@@ -176,6 +182,25 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
             if let Some(range) = self.ranges.first_mut() {
                 *range = (range.0.min(min), range.1.max(max));
             }
+            return Ok(());
+        }
+        let (counts, sums, ranges) = (&mut self.counts, &mut self.sums, &mut self.ranges);
+        if self.kind != MetricKind::ExtendedStats
+            && self.is_linear
+            && stored.positions.is_none()
+            && let (None, Some(buckets)) = (entries.positions, entries.buckets)
+            && self.batch.take(stored.values, buckets, entries.bucket_count)
+        {
+            let source = self.source;
+            self.batch.for_each(|bucket, stored| {
+                counts[bucket] += stored.count;
+                if let Some(sum) = sums.get_mut(bucket) {
+                    sum.add(source.decode(stored.sum));
+                }
+                if let Some(range) = ranges.get_mut(bucket) {
+                    *range = (range.0.min(source.decode(stored.min)), range.1.max(source.decode(stored.max)));
+                }
+            });
             return Ok(());
         }
         self.source.decode_all(stored.values, &mut self.doubles);

@@ -1,0 +1,84 @@
+//! Looks up many terms in their order: a walk through the blocks they are in, side by side with them.
+
+use std::cmp::Ordering;
+
+use super::block::BlockView;
+use super::dictionary::TermDictionary;
+use super::format::BLOCK_SHIFT;
+use super::info::TermInfo;
+use crate::Result;
+
+/// Made by [`TermDictionary::ascending`].
+pub struct AscendingLookup<'d> {
+    dictionary: &'d TermDictionary,
+    at: Option<Place<'d>>,
+}
+
+/// A term of the dictionary.
+struct Place<'d> {
+    block: u64,
+    view: BlockView<'d>,
+    /// Of the term in its block.
+    index: usize,
+    /// Where the next term's suffix starts.
+    next: usize,
+    term: Vec<u8>,
+}
+
+impl<'d> Place<'d> {
+    /// Puts it on the first term of a block.
+    fn enter(dictionary: &'d TermDictionary, block: u64, mut term: Vec<u8>) -> Result<Place<'d>> {
+        let view = dictionary.block(block)?;
+        term.clear();
+        let next = view.next_term(0, 0, &mut term)?;
+        Ok(Place { block, view, index: 0, next, term })
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        if self.index + 1 == self.view.count() {
+            return Ok(false);
+        }
+        self.index += 1;
+        self.next = self.view.next_term(self.index, self.next, &mut self.term)?;
+        Ok(true)
+    }
+}
+
+impl<'d> AscendingLookup<'d> {
+    pub(super) fn new(dictionary: &'d TermDictionary) -> AscendingLookup<'d> {
+        AscendingLookup { dictionary, at: None }
+    }
+
+    /// As [`TermDictionary::get`], for terms of which none is less than the one before.
+    pub fn get(&mut self, term: &[u8]) -> Result<Option<TermInfo>> {
+        let mut place = match self.at.take() {
+            Some(place) => place,
+            None => match self.dictionary.block_for(term)? {
+                Some(block) => Place::enter(self.dictionary, block, Vec::new())?,
+                None => return Ok(None),
+            },
+        };
+        let mut blocks_left = 0;
+        let found = loop {
+            match (*place.term).cmp(term) {
+                Ordering::Equal => {
+                    break Some(place.view.info(place.index, place.block << BLOCK_SHIFT)?);
+                }
+                Ordering::Greater => break None,
+                Ordering::Less if place.advance()? => {}
+                Ordering::Less if place.block + 1 == self.dictionary.block_count() => break None,
+                Ordering::Less => {
+                    // The next block first; what is not there is far away.
+                    let block = match blocks_left {
+                        0 => place.block + 1,
+                        _ => self.dictionary.block_for(term)?.unwrap_or(0).max(place.block + 1),
+                    };
+                    blocks_left += 1;
+                    place = Place::enter(self.dictionary, block, place.term)?;
+                }
+            }
+        };
+        self.at = Some(place);
+        Ok(found)
+    }
+}
