@@ -8,12 +8,12 @@ pub mod api;
 mod api_health;
 pub mod catalog;
 mod check;
+mod contexts;
 mod data_folder;
 pub mod environment;
 pub mod ingest;
 mod inspect;
 mod node;
-mod scroll;
 pub mod settings;
 mod shard;
 mod stats_request;
@@ -28,7 +28,7 @@ pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, DescribedQuery, IndexAndField,
-    Node, NodeConfig, Progress, SearchTarget, SegmentMemory, Slices,
+    Node, NodeConfig, OpenPointInTime, Progress, SearchTarget, SegmentMemory, Slices,
 };
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};

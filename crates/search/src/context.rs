@@ -25,11 +25,13 @@ pub struct ShardSettings {
     pub max_result_window: u32,
     /// `index.max_terms_count`.
     pub max_terms_count: usize,
+    /// `index.max_slices_per_scroll`.
+    pub max_slices_per_scroll: u32,
 }
 
 impl Default for ShardSettings {
     fn default() -> ShardSettings {
-        ShardSettings { max_result_window: 10_000, max_terms_count: 65_536 }
+        ShardSettings { max_result_window: 10_000, max_terms_count: 65_536, max_slices_per_scroll: 1024 }
     }
 }
 
@@ -64,6 +66,13 @@ impl ShardSnapshot {
             .with("index_uuid", self.index.uuid.clone())
             .with("index", self.index.name.clone())
     }
+}
+
+/// A shard's place among those that are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ShardPlace {
+    pub index: u32,
+    pub count: u32,
 }
 
 /// What one request may use, and when it has to stop.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::aggregation::{self, Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
 use crate::collect::{Bar, Best, Hit, KeyKind, SortKey, Tie, TopScores, best_first_key, check_column};
-use crate::context::{SearchContext, ShardSnapshot};
+use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 use crate::fetch;
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
@@ -90,6 +90,9 @@ fn run(
     // A scroll by score needs its last score as a key.
     let by_score_with_keys = is_scroll || request.search_after.is_some();
     let mut request = std::borrow::Cow::Borrowed(request);
+    if request.pit.is_some() {
+        request.to_mut().break_ties();
+    }
     if by_score_with_keys && request.sort.is_empty() && is_scroll {
         request.to_mut().sort = vec![Sort::by("_score")];
     }
@@ -111,8 +114,9 @@ fn run(
     let mut counted = 0;
     for number in visiting_order(shards, request, aggregations.is_some(), is_scroll) {
         let snapshot = &shards[number];
+        let place = place_of(number, shards);
         let before = Before { bar: best.bar(number), counted };
-        match aggregate_shard(number, snapshot, request, aggregations, cursor, is_scroll, before, context) {
+        match aggregate_shard(place, snapshot, request, aggregations, cursor, is_scroll, before, context) {
             Ok((mut hits, aggregated)) => {
                 counted += hits.total;
                 best.add(number, std::mem::take(&mut hits.hits), &hits.sorts);
@@ -229,6 +233,10 @@ impl<'s> Sink<'s> for ShardCollector<'s> {
     }
 }
 
+fn place_of(number: usize, shards: &[ShardSnapshot]) -> ShardPlace {
+    ShardPlace { index: number as u32, count: shards.len() as u32 }
+}
+
 /// The numbers of the shards in the order in which they are searched: those that hold the best sort keys first, so that little is left to
 /// look for in the others.
 fn visiting_order(
@@ -243,7 +251,8 @@ fn visiting_order(
         return natural.collect();
     }
     let best_key = |number: usize| -> Option<i64> {
-        let sorts = shard::sorts_of(request, is_scroll, &shards[number]).ok()?;
+        let place = place_of(number, shards);
+        let sorts = shard::sorts_of(request, is_scroll, &shards[number], place).ok()?;
         best_first_key(sorts.first()?, &shards[number].segments).ok()?
     };
     match natural.clone().map(|number| Some((best_key(number)?, number))).collect::<Option<Vec<_>>>() {
@@ -264,7 +273,7 @@ struct Before {
 /// Searches a shard and aggregates over all its hits.
 #[allow(clippy::too_many_arguments)] // What a search is made from.
 fn aggregate_shard(
-    number: usize,
+    place: ShardPlace,
     snapshot: &ShardSnapshot,
     request: &SearchRequest,
     aggregations: Option<&Aggregations>,
@@ -274,15 +283,12 @@ fn aggregate_shard(
     context: &SearchContext,
 ) -> Result<(ShardHits, Option<(ShardAggregations, Charge)>)> {
     let Some(list) = aggregations else {
-        return Ok((
-            search_shard(number, snapshot, request, cursor, is_scroll, None, before, context)?,
-            None,
-        ));
+        return Ok((search_shard(place, snapshot, request, cursor, is_scroll, None, before, context)?, None));
     };
     let bound = BoundAggregations::bind(list, snapshot, request.query.as_ref(), context)?;
     let mut collector = ShardCollector::new(snapshot, &bound)?;
     let hits =
-        search_shard(number, snapshot, request, cursor, is_scroll, Some(&mut collector), before, context)?;
+        search_shard(place, snapshot, request, cursor, is_scroll, Some(&mut collector), before, context)?;
     let aggregated = collector.finish()?;
     Ok((hits, Some((aggregated, bound.into_charge()))))
 }
@@ -290,7 +296,7 @@ fn aggregate_shard(
 /// `sink` is fed all matching documents of the shard: where aggregations come in.
 #[allow(clippy::too_many_arguments)] // What a search is made from.
 fn search_shard<'a>(
-    number: usize,
+    place: ShardPlace,
     snapshot: &'a ShardSnapshot,
     request: &SearchRequest,
     cursor: Option<&Cursor>,
@@ -306,12 +312,12 @@ fn search_shard<'a>(
         }
     }
     let needs_keys = is_scroll || request.search_after.is_some();
-    let sorts = shard::sorts_of(request, needs_keys, snapshot)?;
+    let sorts = shard::sorts_of(request, needs_keys, snapshot, place)?;
     let after: After = match (cursor, &request.search_after) {
         (Some(cursor), _) => {
             // Equal keys come in the order of shards, then of documents: those of earlier shards were all on the pages before, none of
             // those of later ones was.
-            let tie = match number.cmp(&cursor.shard) {
+            let tie = match (place.index as usize).cmp(&cursor.shard) {
                 Ordering::Less => Tie::Seen,
                 Ordering::Equal => Tie::SeenUpTo(cursor.shard_doc),
                 Ordering::Greater => Tie::Unseen,
@@ -323,7 +329,8 @@ fn search_shard<'a>(
     };
     let count_max = wanted_hits(request).min(snapshot.doc_count()) as usize;
     let Before { bar, counted } = before;
-    shard::search(snapshot, ShardRequest { request, count_max, sorts, after, bar, counted }, sink, context)
+    let wanted = ShardRequest { request, count_max, sorts, after, bar, counted, place };
+    shard::search(snapshot, wanted, sink, context)
 }
 
 fn search_after(values: &[Value], sorts: &[crate::collect::BoundSort]) -> Result<Box<[SortKey]>> {

@@ -91,6 +91,7 @@ pub struct Rendering<'a> {
     /// `rest_total_hits_as_int`.
     pub total_as_int: bool,
     pub scroll_id: Option<&'a str>,
+    pub pit_id: Option<&'a str>,
     /// The node's id, shown beside explanations.
     pub node_id: &'a str,
 }
@@ -108,6 +109,9 @@ impl SearchResponse {
         out.push(b'{');
         if let Some(scroll_id) = rendering.scroll_id {
             member(out, "_scroll_id", &scroll_id.into());
+        }
+        if let Some(pit_id) = rendering.pit_id {
+            member(out, "pit_id", &pit_id.into());
         }
         member(out, "took", &self.took_millis.into());
         member(out, "timed_out", &self.timed_out.into());

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
 use crate::collect::{Bar, BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts};
-use crate::context::{SearchContext, ShardSnapshot};
+use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::counting::{known_count, known_count_of};
 use crate::error::{Error, Result};
 use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
@@ -58,6 +58,7 @@ pub(crate) struct ShardRequest<'r> {
     pub bar: Option<Bar>,
     /// Hits counted there.
     pub counted: u64,
+    pub place: ShardPlace,
 }
 
 /// Runs the query phase. Errors belong to this shard alone, save cancellation.
@@ -71,7 +72,10 @@ pub(crate) fn search<'a>(
     let match_all = Query::match_all();
     let mut query = request.query.clone().unwrap_or(match_all);
     query.boost *= request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
-    let query = query::bind(&query, shard, context.now_millis)?;
+    let mut query = query::bind(&query, shard, context.now_millis)?;
+    if let Some(slice) = &request.slice {
+        query = query::within_slice(query, slice, wanted.place, shard, request.pit.is_none())?;
+    }
     let post_filter = match &request.post_filter {
         Some(filter) => Some(query::bind(filter, shard, context.now_millis)?),
         None => None,
@@ -540,9 +544,12 @@ pub(crate) fn sorts_of(
     request: &SearchRequest,
     by_score_needs_keys: bool,
     shard: &ShardSnapshot,
+    place: ShardPlace,
 ) -> Result<Vec<BoundSort>> {
     if request.is_by_score() && !by_score_needs_keys {
         return Ok(Vec::new());
     }
-    bind_sorts(&request.sort, shard)
+    let mut sorts = bind_sorts(&request.sort, shard)?;
+    sorts.iter_mut().for_each(|sort| sort.place_shard(place.index));
+    Ok(sorts)
 }

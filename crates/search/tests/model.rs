@@ -440,3 +440,37 @@ fn scrolls_return_every_hit_once_and_in_order() {
         }
     }
 }
+
+/// Every hit is in exactly one slice, by place, by id and by a number; documents without the number are in none.
+#[test]
+fn slices_share_out_the_hits() {
+    let (_one, first, _) = corpus(5, &[700, 4200]);
+    let (_two, mut second, _) = corpus(6, &[150, 150]);
+    second.shard = 1;
+    let shards = [first, second];
+    let mut random = Random(23);
+    for field in [json!("by place"), json!(null), json!("_id"), json!("_seq_no")] {
+        for max in [2, 3, 7, 40] {
+            let (query, _) = query(&mut random, 1);
+            let mut body = json!({"query": query, "size": 500, "_source": false, "sort": ["_doc"]});
+            let mut whole = scroll(&shards, &body);
+            let mut sliced = Vec::new();
+            for id in 0..max {
+                body["slice"] = json!({"id": id, "max": max});
+                if field == json!("by place") {
+                    body["pit"] = json!({"id": "as the caller knows"});
+                } else if field != json!(null) {
+                    body["slice"]["field"] = field.clone();
+                }
+                let part = scroll(&shards, &body);
+                let request = SearchRequest::parse(&body, &UrlParameters::default()).unwrap();
+                let counted = limber_search::execute_page(&shards, &request, None, &support::context());
+                assert_eq!(counted.unwrap().total.unwrap().value, part.len() as u64, "{body}");
+                sliced.extend(part);
+            }
+            whole.sort_unstable();
+            sliced.sort_unstable();
+            assert_eq!(sliced, whole, "{body}");
+        }
+    }
+}

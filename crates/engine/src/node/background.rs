@@ -159,7 +159,7 @@ impl Node {
         }
     }
 
-    /// Flushes, recovers failed shards, expires scrolls, watches the disk.
+    /// Flushes, recovers failed shards, expires search contexts, watches the disk.
     pub(super) fn upkeep_round(&self, tick: u64) {
         for shard in self.shards() {
             if let Err(error) = shard.flush_if_due() {
@@ -170,7 +170,7 @@ impl Node {
             }
         }
         if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
-            self.scrolls.expire();
+            self.contexts.expire();
             self.watch_disk();
         }
     }

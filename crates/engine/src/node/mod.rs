@@ -10,6 +10,7 @@ mod bulk;
 mod bulk_step;
 mod by_query;
 mod cluster;
+mod contexts;
 mod documents;
 mod health;
 mod index_state;
@@ -27,6 +28,7 @@ mod update;
 mod upkeep;
 
 pub use by_query::{ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress, Slices};
+pub use contexts::OpenPointInTime;
 pub(crate) use indices::METADATA_NAME;
 pub(crate) use live::{index_folder, shard_folder};
 pub use open::{Node, NodeConfig};

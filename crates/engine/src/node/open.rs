@@ -20,9 +20,9 @@ use super::segment_memory::{budget_at_open, scheme_of};
 use super::state::NodeState;
 use crate::api::Result;
 use crate::catalog::{Catalog, IndexMetadata};
+use crate::contexts::Contexts;
 use crate::environment::Environment;
 use crate::ingest::Registry;
-use crate::scroll::Scrolls;
 use crate::settings::ClusterSettings;
 use crate::shard::{FlakeIds, Host, ShardServices, store_error};
 use crate::tasks::Tasks;
@@ -65,7 +65,7 @@ pub struct Node {
     pub(super) pipelines: Registry,
     pub(super) scripts: Arc<Scripts>,
     pub(super) tasks: Tasks,
-    pub(super) scrolls: Scrolls,
+    pub(super) contexts: Contexts,
     pub(super) flake_ids: FlakeIds,
     /// Seen by the disk monitor, or a write was refused for want of room.
     pub(super) is_flooded: AtomicBool,
@@ -117,7 +117,7 @@ impl Node {
                 ..Catalog::default()
             }),
             state: Mutex::new(state),
-            scrolls: Scrolls::new(&environment),
+            contexts: Contexts::new(&environment),
             config,
             environment,
             ledger,
@@ -187,7 +187,7 @@ impl Node {
         if let Some(background) = background {
             background.stop();
         }
-        self.scrolls.clear();
+        self.contexts.clear_all();
         for index in self.live.load().values() {
             for shard in &index.shards {
                 if let Err(error) = shard.flush(false) {

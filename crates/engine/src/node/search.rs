@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::Node;
 use crate::api::*;
 use crate::catalog::IndexMetadata;
-use crate::scroll::ScrollContext;
 use crate::shard::{Shard, routing};
 
 const SEARCH_ACTION: &str = "indices:data/read/search";
@@ -22,11 +21,11 @@ const SEARCH_ACTION: &str = "indices:data/read/search";
 /// What a search runs on.
 pub(super) struct Pinned {
     pub(super) snapshots: Vec<ShardSnapshot>,
-    shards: Vec<Arc<Shard>>,
+    pub(super) shards: Vec<Arc<Shard>>,
     /// Shards that do not answer.
     pub(super) failures: Vec<ShardFailure>,
     /// Filter that the aliases in the expression ask for.
-    filter: Option<Value>,
+    pub(super) filter: Option<Value>,
 }
 
 /// What a search would run on in one index. See [`Node::search_targets`].
@@ -52,7 +51,7 @@ pub struct DescribedQuery {
 
 impl Node {
     /// Runs a search. `routing` narrows it to the shards of these values (comma list). With `scroll_keep_alive_ms` the answer
-    /// is the first page of a scroll, and the second result its id.
+    /// is the first page of a scroll, and the second result its id. A request with a point in time runs on that alone.
     ///
     /// Errors: as [`limber_search::Error`]; those of the expression come as its `Request`.
     pub fn search(
@@ -69,7 +68,10 @@ impl Node {
             format!("indices[{expression}]"),
             cancelled.clone(),
         );
-        let pinned = self.pin(expression, options, routing)?;
+        let pinned = match &request.pit {
+            Some(point) => self.pinned_then(point)?,
+            None => self.pin(expression, options, routing)?,
+        };
         let request = &self.prepared(request, &pinned, options)?;
         let context = self.search_context(cancelled);
         let meters = Meters::start(self, &pinned.shards);
@@ -121,7 +123,7 @@ impl Node {
         let now = self.now_millis() as i64;
         let mut described: Vec<DescribedQuery> = Vec::new();
         for snapshot in &pinned.snapshots {
-            if described.last().is_none_or(|last| last.index != snapshot.index.name) {
+            if !described.iter().any(|seen| seen.index == snapshot.index.name) {
                 described.push(DescribedQuery {
                     index: snapshot.index.name.clone(),
                     uuid: snapshot.index.uuid.clone(),
@@ -194,92 +196,6 @@ impl Node {
         Ok((found, shards))
     }
 
-    fn first_page(
-        &self,
-        pinned: &Pinned,
-        request: &SearchRequest,
-        keep_alive_ms: u64,
-        context: &SearchContext,
-    ) -> limber_search::Result<(SearchResponse, Option<String>)> {
-        let limit = self.settings.load().integer("search.max_open_scroll_context").max(0) as usize;
-        self.check_keep_alive(keep_alive_ms)?;
-        self.scrolls.check_room(limit)?;
-        let mut response = limber_search::execute_page(&pinned.snapshots, request, None, context)?;
-        let cursor = response.cursor.take();
-        let context = ScrollContext::new(
-            self.environment.clock.clone(),
-            pinned.snapshots.clone(),
-            &pinned.shards,
-            request.clone(),
-            cursor,
-            &self.ledger.request,
-        )?;
-        let id = self.scrolls.add(context, keep_alive_ms, limit)?;
-        Ok((response, Some(id)))
-    }
-
-    /// The next page of a scroll, which stays under the same id.
-    pub fn scroll(
-        &self,
-        id: &str,
-        keep_alive_ms: Option<u64>,
-        cancelled: Arc<AtomicBool>,
-    ) -> limber_search::Result<SearchResponse> {
-        if let Some(keep_alive_ms) = keep_alive_ms {
-            self.check_keep_alive(keep_alive_ms)?;
-        }
-        let _task = self.tasks.register_cancellable("indices:data/read/scroll", "scroll", cancelled.clone());
-        let scroll = self.scrolls.get(id, keep_alive_ms)?;
-        let context = self.search_context(cancelled);
-        // One page at a time: two callers of one id get pages one after the other.
-        let mut cursor = scroll.cursor.lock();
-        let mut request = scroll.request.clone();
-        let response = match &*cursor {
-            Some(from) => limber_search::execute_page(&scroll.shards, &request, Some(from), &context),
-            None => {
-                request.size = Some(0);
-                request.aggregations = None;
-                limber_search::execute(&scroll.shards, &request, &context)
-            }
-        };
-        let mut response = response?;
-        *cursor = response.cursor.take();
-        Ok(response)
-    }
-
-    /// Frees scrolls; `_all` frees every one. How many were freed.
-    pub fn clear_scroll(&self, ids: &[&str]) -> usize {
-        match ids {
-            ["_all"] => self.scrolls.clear(),
-            ids => ids.iter().filter(|id| self.scrolls.remove(id)).count(),
-        }
-    }
-
-    /// Open scroll contexts.
-    pub fn open_scroll_count(&self) -> usize {
-        self.scrolls.len()
-    }
-
-    fn check_keep_alive(&self, keep_alive_ms: u64) -> Result<()> {
-        let max_ms = self.settings.load().time_ms("search.max_keep_alive").unwrap_or(u64::MAX);
-        if keep_alive_ms <= max_ms {
-            return Ok(());
-        }
-        let shown = |ms: u64| match ms {
-            ms if ms % 86_400_000 == 0 => format!("{}d", ms / 86_400_000),
-            ms if ms % 3_600_000 == 0 => format!("{}h", ms / 3_600_000),
-            ms if ms % 60_000 == 0 => format!("{}m", ms / 60_000),
-            ms if ms % 1000 == 0 => format!("{}s", ms / 1000),
-            ms => format!("{ms}ms"),
-        };
-        Err(RequestError::illegal_argument(format!(
-            "Keep alive for request ({}) is too large. It must be less than ({}). This limit can be set by changing the \
-             [search.max_keep_alive] cluster level setting.",
-            shown(keep_alive_ms),
-            shown(max_ms)
-        )))
-    }
-
     pub(super) fn search_context(&self, cancelled: Arc<AtomicBool>) -> SearchContext {
         let settings = self.settings.load();
         let mut context = SearchContext::new(self.ledger.clone(), self.now_millis() as i64);
@@ -300,10 +216,9 @@ impl Node {
         routing: Option<&str>,
     ) -> Result<Pinned> {
         let catalog = self.catalog.load();
-        let mut pinned =
-            Pinned { snapshots: Vec::new(), shards: Vec::new(), failures: Vec::new(), filter: None };
         let indices = catalog.resolve(expression, options)?;
-        pinned.filter = alias_filter(expression, &indices)?;
+        let filter = alias_filter(expression, &indices)?;
+        let mut shards: Vec<Arc<Shard>> = Vec::new();
         for metadata in &indices {
             self.check_read_block(metadata)?;
             let live = match self.live(metadata) {
@@ -315,22 +230,33 @@ impl Node {
             let wanted = routing.or(alias_routing.as_deref());
             let settings = live.core.settings.load();
             for number in shards_of_routing(&settings, wanted) {
-                let shard = live.shard(number)?;
-                match shard.snapshot() {
-                    Ok(snapshot) => {
-                        pinned.snapshots.push(snapshot);
-                        pinned.shards.push(shard.clone());
-                    }
-                    Err(error) => pinned.failures.push(ShardFailure {
-                        index: metadata.name.to_string(),
-                        shard: number,
-                        node: self.node_id().to_owned(),
-                        reason: error,
-                    }),
+                shards.push(live.shard(number)?.clone());
+            }
+        }
+        // Elasticsearch's order, in which ties are shown and slices dealt out (`ShardId#compareTo`).
+        shards.sort_by(|left, right| {
+            left.number.cmp(&right.number).then_with(|| left.index.name.cmp(&right.index.name))
+        });
+        let mut pinned = Pinned { snapshots: Vec::new(), shards: Vec::new(), failures: Vec::new(), filter };
+        for shard in shards {
+            match shard.snapshot() {
+                Ok(snapshot) => {
+                    pinned.snapshots.push(snapshot);
+                    pinned.shards.push(shard);
                 }
+                Err(error) => pinned.failures.push(self.failed_shard(&shard, error)),
             }
         }
         Ok(pinned)
+    }
+
+    pub(super) fn failed_shard(&self, shard: &Shard, reason: RequestError) -> ShardFailure {
+        ShardFailure {
+            index: shard.index.name.to_string(),
+            shard: shard.number,
+            node: self.node_id().to_owned(),
+            reason,
+        }
     }
 
     pub(super) fn prepared(

@@ -267,7 +267,7 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
             "current": 0,
         }),
         "search" => json!({
-            "open_contexts": counters.scroll.running(),
+            "open_contexts": counters.scroll.running() + read(&counters.points_in_time),
             "query_total": counters.query.count(),
             "query_time_in_millis": counters.query.millis(),
             "query_current": counters.query.running(),

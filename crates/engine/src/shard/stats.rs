@@ -51,6 +51,8 @@ pub(crate) struct Counters {
     pub query: Meter,
     pub fetch: Meter,
     pub scroll: Meter,
+    /// Open now.
+    pub points_in_time: AtomicU64,
     pub refresh: Meter,
     pub external_refresh: Meter,
     pub flush: Meter,

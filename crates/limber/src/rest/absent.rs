@@ -45,8 +45,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_nodes/hot_threads"),
     absent("/_nodes/{node}/hot_threads"),
     absent("/_nodes/usage"),
-    absent("/_pit"),
-    absent("/{index}/_pit"),
     absent("/_query"),
     absent("/_rank_eval"),
     absent("/{index}/_rank_eval"),

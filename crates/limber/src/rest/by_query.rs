@@ -99,6 +99,7 @@ fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
         name => (name, value.as_str()),
     });
     let search = SearchRequest::parse(&body, &url.collect::<UrlParameters>())?;
+    shared.check_slicing(&search)?;
     if matches!(change, Change::Delete) && search.query.is_none() {
         return Err(RequestError::validation(["query is missing"]));
     }
@@ -163,6 +164,18 @@ impl Shared {
                 )));
             }
             self.max_docs = Some(count);
+        }
+        Ok(())
+    }
+
+    /// A request reads one slice, or is cut into several.
+    pub fn check_slicing(&self, search: &SearchRequest) -> Result<()> {
+        if search.pit.is_some() {
+            return Err(RequestError::unsupported("[pit] in a request by query"));
+        }
+        if search.slice.is_some() && self.slices != Slices::Number(1) {
+            let problem = "can't specify both manual and automatic slicing at the same time";
+            return Err(RequestError::validation([problem]));
         }
         Ok(())
     }

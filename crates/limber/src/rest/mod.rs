@@ -23,6 +23,7 @@ mod msearch;
 mod nodes;
 mod options;
 mod placement;
+mod point_in_time;
 mod reindex;
 mod router;
 mod script;
@@ -50,6 +51,7 @@ pub const ROUTES: &[&[Route]] = &[
     search::ROUTES,
     msearch::ROUTES,
     scroll::ROUTES,
+    point_in_time::ROUTES,
     count::ROUTES,
     by_query::ROUTES,
     reindex::ROUTES,

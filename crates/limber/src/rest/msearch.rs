@@ -5,7 +5,8 @@ use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::Value;
 
-use super::search::{check_total_as_int, refused, render};
+use super::point_in_time::check_not_with_point_in_time;
+use super::search::{ContextIds, check_total_as_int, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_json};
@@ -73,8 +74,14 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
         };
         let header = Header::parse(header, request)?;
         let body = header.search(body, request);
-        if let (true, Ok(search)) = (total_as_int, &body) {
-            check_total_as_int(search)?;
+        if let Ok(search) = &body {
+            search.validate_slice()?;
+            let routing = header.routing.as_deref().or(request.param("routing"));
+            let (index, preference) = (header.index.as_deref(), header.preference.as_deref());
+            check_not_with_point_in_time(search, index, header.options, routing, preference)?;
+            if total_as_int {
+                check_total_as_int(search)?;
+            }
         }
         parsed.push((header, body));
     }
@@ -88,7 +95,7 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
             let (found, _) = app
                 .node
                 .search(
-                    &header.index,
+                    header.index.as_deref().unwrap_or("_all"),
                     header.options,
                     header.routing.as_deref().or(request.param("routing")),
                     search,
@@ -96,7 +103,9 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
                     request.cancelled.clone(),
                 )
                 .map_err(|error| refused(&error))?;
-            let bytes = render(app, &found, None, total_as_int);
+            let pit_id = search.pit.as_ref().map(|point| point.id.as_str());
+            let ids = ContextIds { pit_id, ..ContextIds::default() };
+            let bytes = render(app, &found, ids, total_as_int);
             charge.grow(bytes.len() as u64, "<msearch>").map_err(|error| circuit_breaking(&error))?;
             Ok(bytes)
         };
@@ -120,9 +129,10 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
 }
 
 struct Header {
-    index: String,
+    index: Option<String>,
     options: IndicesOptions,
     routing: Option<String>,
+    preference: Option<String>,
     search_type: Option<String>,
 }
 
@@ -139,9 +149,10 @@ impl Header {
 
     fn parse(line: &[u8], request: &Request) -> Result<Header> {
         let mut header = Header {
-            index: request.param("index").unwrap_or("_all").to_owned(),
+            index: request.param("index").map(str::to_owned),
             options: IndicesOptions::SEARCH,
             routing: None,
+            preference: None,
             search_type: None,
         };
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -160,14 +171,14 @@ impl Header {
             };
             let flag = || value.as_bool().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
             match name.as_str() {
-                "index" | "indices" => header.index = words(),
+                "index" | "indices" => header.index = Some(words()),
                 "routing" => header.routing = Some(words()),
                 "search_type" | "searchType" => header.search_type = Some(words()),
                 "ignore_unavailable" | "ignoreUnavailable" => unavailable = flag(),
                 "allow_no_indices" | "allowNoIndices" => no_indices = flag(),
                 "expand_wildcards" | "expandWildcards" => expand = Some(words()),
-                "preference"
-                | "request_cache"
+                "preference" => header.preference = Some(words()),
+                "request_cache"
                 | "requestCache"
                 | "allow_partial_search_results"
                 | "ccs_minimize_roundtrips"

@@ -58,6 +58,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
         return Err(RequestError::unsupported("[remote] in [reindex]"));
     }
     let search = in_source(SearchRequest::parse(&Value::Object(source), &UrlParameters::default()))?;
+    shared.check_slicing(&search)?;
     let mut problems = Vec::new();
     if indices.is_empty() {
         problems.push("use _all if you really want to copy from all existing indexes");

@@ -4,7 +4,7 @@ use limber_engine::Result;
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
-use super::search::{refused, render};
+use super::search::{ContextIds, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_time_ms};
@@ -69,7 +69,8 @@ fn next(app: &App, request: &Request) -> Result<Response> {
     let found =
         app.node.scroll(&id, keep_alive_ms, request.cancelled.clone()).map_err(|error| refused(&error))?;
     let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
-    Ok(Response::raw(200, render(app, &found, Some(&id), total_as_int)))
+    let ids = ContextIds { scroll_id: Some(&id), ..ContextIds::default() };
+    Ok(Response::raw(200, render(app, &found, ids, total_as_int)))
 }
 
 fn limber_token(value: &Value) -> &'static str {

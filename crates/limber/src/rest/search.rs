@@ -6,6 +6,7 @@ use limber_search::{Rendering, SearchRequest, SearchResponse, UrlParameters};
 use serde_json::Value;
 
 use super::options::{indices_options, with_indices_options};
+use super::point_in_time::check_not_with_point_in_time;
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -78,6 +79,13 @@ fn search(app: &App, request: &Request) -> Result<Response> {
     let parsed = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let total_as_int = check_shared_parameters(request, &parsed)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
+    check_not_with_point_in_time(
+        &parsed,
+        request.param("index"),
+        options,
+        request.param("routing"),
+        request.param("preference"),
+    )?;
     let keep_alive_ms = request.time_ms("scroll")?;
     let (found, scroll_id) = app
         .node
@@ -90,7 +98,9 @@ fn search(app: &App, request: &Request) -> Result<Response> {
             request.cancelled.clone(),
         )
         .map_err(|error| refused(&error))?;
-    Ok(Response::raw(200, render(app, &found, scroll_id.as_deref(), total_as_int)))
+    let pit_id = parsed.pit.as_ref().map(|point| point.id.as_str());
+    let ids = ContextIds { scroll_id: scroll_id.as_deref(), pit_id };
+    Ok(Response::raw(200, render(app, &found, ids, total_as_int)))
 }
 
 /// A search's error with the root causes of its shards.
@@ -98,12 +108,27 @@ pub fn refused(error: &limber_search::Error) -> RequestError {
     error.to_request_error().with("root_cause", error.root_causes())
 }
 
+/// What an answer names beside its hits.
+#[derive(Default)]
+pub struct ContextIds<'r> {
+    pub scroll_id: Option<&'r str>,
+    pub pit_id: Option<&'r str>,
+}
+
 /// The answer's text.
-pub fn render(app: &App, response: &SearchResponse, scroll_id: Option<&str>, total_as_int: bool) -> Vec<u8> {
+pub fn render(app: &App, response: &SearchResponse, ids: ContextIds<'_>, total_as_int: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(
         512 + response.hits.iter().map(|h| h.source.as_ref().map_or(64, Vec::len) + 96).sum::<usize>(),
     );
-    response.write_json(&mut out, &Rendering { total_as_int, scroll_id, node_id: app.node.node_id() });
+    response.write_json(
+        &mut out,
+        &Rendering {
+            total_as_int,
+            scroll_id: ids.scroll_id,
+            pit_id: ids.pit_id,
+            node_id: app.node.node_id(),
+        },
+    );
     out
 }
 
@@ -140,6 +165,8 @@ pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Res
                 "Validation Failed: 1: [request_cache] cannot be used in a scroll context;",
             ));
         }
+    } else {
+        parsed.validate_slice()?;
     }
     let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
     if total_as_int {

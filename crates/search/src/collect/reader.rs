@@ -88,7 +88,7 @@ impl<'a> KeyReader<'a> {
         let path = sort.field.as_ref().map(|field| field.path.clone());
         Ok(match sort.kind {
             KeyKind::Score => KeyReader::Score { descending },
-            KeyKind::Doc => KeyReader::Doc { descending, base },
+            KeyKind::Doc => KeyReader::Doc { descending, base: base + sort.doc_base },
             KeyKind::Term => {
                 let (mut column, mut dictionary) = (None, None);
                 if let Some(path) = path {

@@ -12,7 +12,7 @@ use super::key::SortKey;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
-use crate::request::{Missing, Mode, NumericType, Order, Sort};
+use crate::request::{Missing, Mode, NumericType, Order, SHARD_DOC, Sort};
 use crate::score::float_to_json;
 use crate::script::{BoundScript, ScriptContext};
 
@@ -81,6 +81,8 @@ pub(crate) struct BoundSort {
     pub origins: Option<Arc<Origins>>,
     /// Dates are shown in it.
     format: Option<Arc<DateFormat>>,
+    /// What documents' numbers in the shard are counted on from.
+    pub doc_base: u64,
     /// `_script`: gives the number.
     pub script: Option<Arc<BoundScript>>,
 }
@@ -111,6 +113,7 @@ impl BoundSort {
             missing_terms: MissingTerms::Last,
             origins: None,
             format: None,
+            doc_base: 0,
             script: None,
         };
         if let Some(geo) = &sort.geo {
@@ -252,6 +255,13 @@ impl BoundSort {
             (Some(format), _) => Some(format.clone()),
             (None, Some(FieldType::Date { format })) => Some(format.clone()),
             _ => None,
+        }
+    }
+
+    /// Makes `_shard_doc` count on from the shard's place among those that are searched.
+    pub fn place_shard(&mut self, index: u32) {
+        if self.name == SHARD_DOC {
+            self.doc_base = u64::from(index) << 32;
         }
     }
 

@@ -18,6 +18,7 @@ mod postings;
 mod scorer;
 mod script;
 mod simple;
+mod slice;
 mod source_phrase;
 
 pub(crate) use bits::{Bits, WINDOW};

@@ -7,7 +7,7 @@ use limber_segment::columns::Batch;
 use limber_segment::norms::Norms;
 use limber_segment::postings::{Postings, Want};
 use limber_segment::terms::TermInfo;
-use limber_segment::{DocId, Segment};
+use limber_segment::{DocId, Segment, StoredReader};
 
 use super::BoxedMatcher;
 use super::boolean::BoolDocs;
@@ -23,6 +23,7 @@ use super::scorer::{
 };
 use super::script::{ScriptDocs, ScriptScorer};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
+use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
 use crate::error::Result;
 use crate::query::{BoundQuery, Docs, FunctionScoreNode, Node, PhraseNode, ScriptScoreNode};
@@ -345,6 +346,30 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
             }
             Ok(Box::new(DocList::new(docs)))
         }
+        Docs::Ranges(ranges) => {
+            Ok(match ranges.iter().find(|(segment_id, _)| *segment_id == segment.meta().id) {
+                Some((_, range)) => Box::new(DocRange(range.clone())),
+                None => Box::new(NoDocs),
+            })
+        }
+        Docs::IdSlice { part, parts } => Ok(Box::new(IdSlice {
+            segment,
+            part: *part,
+            parts: *parts,
+            reader: StoredReader::new(),
+            id: Vec::new(),
+            term: Vec::new(),
+        })),
+        Docs::NumberSlice { field, part, parts } => Ok(match segment.numbers(&field.path)? {
+            Some(column) => Box::new(NumberSlice {
+                column,
+                part: *part,
+                parts: *parts,
+                docs: Vec::new(),
+                batch: Batch::default(),
+            }),
+            None => Box::new(NoDocs),
+        }),
         Docs::AnyOf(parts) => {
             let parts = parts.iter().map(|part| set(part, segment)).collect::<Result<Vec<_>>>()?;
             Ok(Box::new(Union { parts }))

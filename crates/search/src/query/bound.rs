@@ -1,8 +1,10 @@
 //! A query bound to a shard: fields resolved, values converted, statistics collected. The same tree serves every segment.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use limber_mapping::{Field, Mapping};
+use limber_segment::SegmentId;
 
 use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
@@ -203,6 +205,19 @@ pub(crate) enum Docs {
     /// By `_id` (sorted, distinct).
     Ids(Vec<String>),
     AnyOf(Vec<Docs>),
+    /// By segment; none of those that are not there.
+    Ranges(Vec<(SegmentId, Range<u32>)>),
+    /// Part `part` of `parts` by the hash of `_id`.
+    IdSlice {
+        part: u32,
+        parts: u32,
+    },
+    /// Part `part` of `parts` by the hash of a number.
+    NumberSlice {
+        field: Arc<Field>,
+        part: u32,
+        parts: u32,
+    },
 }
 
 impl Docs {

@@ -32,6 +32,7 @@ mod query_string_syntax;
 mod range;
 mod script;
 mod script_score;
+mod slice;
 mod term;
 mod terms;
 mod wildcard;
@@ -39,6 +40,7 @@ mod within;
 
 mod bind;
 mod bound;
+mod can_match;
 mod convert;
 mod matching;
 mod minimum_should_match;
@@ -49,6 +51,7 @@ pub(crate) use bound::{
     BoolNode, BoostingNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode, ScoredFunction,
     ScriptScoreNode, TermNode,
 };
+pub use can_match::can_match;
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
 pub(crate) use function::{Curve, DecayShape, FunctionReader, random_by_place, random_of, script_name};
 pub(crate) use function_score::{BoostMode, ScoreMode};
@@ -56,4 +59,5 @@ pub(crate) use geo_bounding_box::parse_corners;
 pub use matching::MatchingDocs;
 pub use parse::{Query, QueryLimits, QueryNode, parse_query};
 pub use query_string::from_url;
+pub(crate) use slice::within_slice;
 pub use within::within;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use super::{FieldFormat, ScriptField, Sort, SourceFilter, UrlParameters};
+use super::{FieldFormat, PointInTime, ScriptField, Slice, Sort, SourceFilter, UrlParameters};
 use crate::aggregation::Aggregations;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
@@ -100,6 +100,10 @@ pub struct SearchRequest {
     pub indices_boost: Vec<(String, f32)>,
     /// `indices_boost` by the index's uuid, resolved by whoever knows the indices.
     pub index_boosts: HashMap<String, f32>,
+    /// Only this part of the hits: of a scroll, a point in time, or a request by query.
+    pub slice: Option<Slice>,
+    /// Only with the snapshots of this point in time.
+    pub pit: Option<PointInTime>,
 }
 
 impl Default for SearchRequest {
@@ -128,6 +132,8 @@ impl Default for SearchRequest {
             typed_keys: false,
             indices_boost: Vec::new(),
             index_boosts: HashMap::new(),
+            slice: None,
+            pit: None,
         }
     }
 }
@@ -227,8 +233,10 @@ impl SearchRequest {
             // Names a statistics group; the groups' counters are not reported yet, the hits do not depend on it.
             "stats" | "profile" if value == &Value::Bool(false) || value == &Value::Array(Vec::new()) => {}
             "indices_boost" => self.indices_boost = indices_boost(value)?,
-            "highlight" | "suggest" | "rescore" | "collapse" | "runtime_mappings" | "slice" | "pit"
-            | "ext" | "knn" | "rank" | "retriever" | "profile" | "stats" | "sub_searches" => {
+            "slice" => self.slice = Some(Slice::parse(value)?),
+            "pit" => self.pit = Some(PointInTime::parse(value)?),
+            "highlight" | "suggest" | "rescore" | "collapse" | "runtime_mappings" | "ext" | "knn"
+            | "rank" | "retriever" | "profile" | "stats" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
@@ -247,6 +255,28 @@ impl SearchRequest {
         Ok(())
     }
 
+    /// A slice is one of a scroll or of a point in time.
+    pub fn validate_slice(&self) -> Result<(), RequestError> {
+        if self.slice.is_some() && self.pit.is_none() {
+            let problem = "[slice] can only be used with [scroll] or [point-in-time] requests";
+            return Err(RequestError::validation([problem]));
+        }
+        Ok(())
+    }
+
+    /// Adds the order by [`SHARD_DOC`](super::sort::SHARD_DOC) to a sort over a point in time, so that no two hits tie and pages neither
+    /// repeat nor lose any; but not to a `search_after` that has no value for it.
+    pub(crate) fn break_ties(&mut self) {
+        let is_wanted = match &self.search_after {
+            None => true,
+            Some(values) => values.len() == self.sort.len() + 1,
+        };
+        let has_one = self.sort.iter().any(|sort| sort.field == super::sort::SHARD_DOC);
+        if self.pit.is_some() && !self.sort.is_empty() && is_wanted && !has_one {
+            self.sort.push(Sort::by(super::sort::SHARD_DOC));
+        }
+    }
+
     /// Rules of a scroll's first request; `action_request_validation_exception` as Elasticsearch words it.
     pub fn validate_scroll(&self) -> Result<(), RequestError> {
         let mut problems = Vec::new();
@@ -261,6 +291,9 @@ impl SearchRequest {
         }
         if self.search_after.is_some() {
             problems.push("[search_after] cannot be used in a scroll context");
+        }
+        if self.pit.is_some() {
+            problems.push("using [point in time] is not allowed in a scroll context");
         }
         if problems.is_empty() {
             return Ok(());

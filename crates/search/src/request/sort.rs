@@ -75,6 +75,9 @@ pub enum NumericType {
     Date,
 }
 
+/// The order of the index over all shards: a document's number in its shard, below the shard's place among those that are searched.
+pub(crate) const SHARD_DOC: &str = "_shard_doc";
+
 /// One entry of `sort`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sort {
@@ -118,7 +121,7 @@ impl Sort {
 
     /// Ties of the index order: `_doc`, `_shard_doc`.
     pub fn is_doc(&self) -> bool {
-        self.field == "_doc" || self.field == "_shard_doc"
+        self.field == "_doc" || self.field == SHARD_DOC
     }
 
     pub fn is_score(&self) -> bool {

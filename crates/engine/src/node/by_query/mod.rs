@@ -166,6 +166,8 @@ impl Node {
             Slices::Auto => shard_count.clamp(1, SLICES_AUTO_MAX),
             Slices::Number(number) => number as usize,
         };
-        Ok(Progress::new(request.counted(), slices, request.requests_per_second, cancelled))
+        let slice_id = request.search.slice.as_ref().map(|slice| slice.id);
+        let progress = Progress::new(request.counted(), slices, request.requests_per_second, cancelled);
+        Ok(progress.of_slice(slice_id))
     }
 }

@@ -29,6 +29,8 @@ pub struct Progress {
     /// One a slice; at least one.
     slices: Box<[Slice]>,
     wake: (Mutex<()>, Condvar),
+    /// Of a request that is one slice of several that its caller made.
+    slice_id: Option<u32>,
 }
 
 /// What one slice did.
@@ -65,7 +67,12 @@ impl Progress {
             total: AtomicU64::new(0),
             slices: (0..slices.max(1)).map(|_| Slice::default()).collect(),
             wake: Default::default(),
+            slice_id: None,
         }
+    }
+
+    pub(crate) fn of_slice(self, slice_id: Option<u32>) -> Progress {
+        Progress { slice_id, ..self }
     }
 
     pub(super) fn set_total(&self, total: u64) {
@@ -129,7 +136,9 @@ impl Progress {
     /// The counters as `GET _tasks` and the answer show them, `slices` included when there are several.
     pub fn to_json(&self) -> Value {
         let all: Vec<&Slice> = self.slices.iter().collect();
-        let mut status = self.counters(&all, self.total(), 1.0);
+        let mut status = Map::new();
+        status.extend(self.slice_id.map(|id| ("slice_id".to_owned(), id.into())));
+        status.extend(self.counters(&all, self.total(), 1.0));
         if self.slices.len() > 1 {
             let share = 1.0 / self.slices.len() as f32;
             let one = |(number, slice): (usize, &Slice)| {

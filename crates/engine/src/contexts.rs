@@ -1,0 +1,266 @@
+//! Search contexts: "the next page of that search, or another search, over the indices as they were when it began". Scrolls and points
+//! in time, in one table under one limit.
+//!
+//! Ids are 32 random bytes: nobody can make one up, and nothing in them is parsed. A context pins its snapshots; the pages and searches in
+//! between are charged to the `request` pool like any search.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use limber_mapping::RequestError;
+use limber_search::{Cursor, SearchRequest, ShardSnapshot};
+use limber_segment::SegmentView;
+use limber_store::{Charge, Pool};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use crate::api::Result;
+use crate::environment::{Clock, Environment};
+use crate::shard::Shard;
+
+/// One open context; counted in its shards' statistics while it lives.
+pub(crate) struct Context<K: Kind> {
+    pub shards: Vec<ShardSnapshot>,
+    /// The same shards, alive.
+    pub counted: Vec<Arc<Shard>>,
+    pub kind: K,
+    life: Mutex<Life>,
+    clock: Arc<dyn Clock>,
+    start_nanos: u64,
+    _charge: Charge,
+}
+
+struct Life {
+    /// The longest that anyone asked for; begins anew with each use.
+    keep_alive_ms: u64,
+    expires_millis: u64,
+}
+
+/// What a context is for.
+pub(crate) trait Kind: Sized {
+    /// Beside which statistics: called when one is opened (`None`) and when it has lived so long.
+    fn count(shard: &Shard, lived_nanos: Option<u64>);
+    /// Picks the contexts of this kind.
+    fn of(context: &AnyContext) -> Option<&Arc<Context<Self>>>;
+    fn wrap(context: Arc<Context<Self>>) -> AnyContext;
+}
+
+/// A search that is read page by page.
+pub(crate) struct Scroll {
+    pub request: SearchRequest,
+    /// `None`: the last page was reached.
+    pub cursor: Mutex<Option<Cursor>>,
+}
+
+/// What any number of searches look at.
+pub(crate) struct PointInTime {
+    /// What the aliases let through by which it was opened.
+    pub filter: Option<Value>,
+}
+
+#[derive(Clone)]
+pub(crate) enum AnyContext {
+    Scroll(Arc<Context<Scroll>>),
+    PointInTime(Arc<Context<PointInTime>>),
+}
+
+impl Kind for Scroll {
+    fn count(shard: &Shard, lived_nanos: Option<u64>) {
+        let meter = &shard.counters.scroll;
+        match lived_nanos {
+            None => _ = meter.current.fetch_add(1, Ordering::Relaxed),
+            Some(nanos) => {
+                meter.current.fetch_sub(1, Ordering::Relaxed);
+                meter.add(1, nanos);
+            }
+        }
+    }
+
+    fn of(context: &AnyContext) -> Option<&Arc<Context<Scroll>>> {
+        if let AnyContext::Scroll(scroll) = context { Some(scroll) } else { None }
+    }
+
+    fn wrap(context: Arc<Context<Scroll>>) -> AnyContext {
+        AnyContext::Scroll(context)
+    }
+}
+
+impl Kind for PointInTime {
+    fn count(shard: &Shard, lived_nanos: Option<u64>) {
+        let open = &shard.counters.points_in_time;
+        match lived_nanos {
+            None => open.fetch_add(1, Ordering::Relaxed),
+            Some(_) => open.fetch_sub(1, Ordering::Relaxed),
+        };
+    }
+
+    fn of(context: &AnyContext) -> Option<&Arc<Context<PointInTime>>> {
+        if let AnyContext::PointInTime(point) = context { Some(point) } else { None }
+    }
+
+    fn wrap(context: Arc<Context<PointInTime>>) -> AnyContext {
+        AnyContext::PointInTime(context)
+    }
+}
+
+impl AnyContext {
+    fn life(&self) -> &Mutex<Life> {
+        match self {
+            AnyContext::Scroll(scroll) => &scroll.life,
+            AnyContext::PointInTime(point) => &point.life,
+        }
+    }
+
+    fn shard_count(&self) -> usize {
+        match self {
+            AnyContext::Scroll(scroll) => scroll.shards.len(),
+            AnyContext::PointInTime(point) => point.shards.len(),
+        }
+    }
+}
+
+/// Of a context: its id in the table, the request as parsed, the last hit's keys. A request of many clauses takes more; it was charged
+/// while it was read.
+const CONTEXT_BYTES: u64 = 8 << 10;
+/// Of a segment that a context sees. The segment itself stays charged while someone sees it.
+const VIEW_BYTES: u64 = size_of::<SegmentView>() as u64;
+
+impl<K: Kind> Context<K> {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        shards: Vec<ShardSnapshot>,
+        counted: Vec<Arc<Shard>>,
+        kind: K,
+        pool: &Arc<Pool>,
+    ) -> limber_store::Result<Context<K>> {
+        let view_count: usize = shards.iter().map(|shard| shard.segments.len()).sum();
+        let charge = pool.charge(CONTEXT_BYTES + view_count as u64 * VIEW_BYTES, "<search context>")?;
+        counted.iter().for_each(|shard| K::count(shard, None));
+        let start_nanos = clock.monotonic_nanos();
+        let life = Mutex::new(Life { keep_alive_ms: 0, expires_millis: 0 });
+        Ok(Context { shards, counted, kind, life, clock, start_nanos, _charge: charge })
+    }
+}
+
+impl<K: Kind> Drop for Context<K> {
+    fn drop(&mut self) {
+        let nanos = self.clock.monotonic_nanos().saturating_sub(self.start_nanos);
+        self.counted.iter().for_each(|shard| K::count(shard, Some(nanos)));
+    }
+}
+
+/// The open contexts of a node.
+pub(crate) struct Contexts {
+    environment: Environment,
+    open: Mutex<HashMap<String, AnyContext>>,
+}
+
+/// Random bytes of an id.
+const ID_BYTES: usize = 32;
+
+impl Contexts {
+    pub(crate) fn new(environment: &Environment) -> Contexts {
+        Contexts { environment: environment.clone(), open: Mutex::default() }
+    }
+
+    /// Keeps a context. 429 when there are `limit` of them.
+    pub(crate) fn add<K: Kind>(
+        &self,
+        context: Context<K>,
+        keep_alive_ms: u64,
+        limit: usize,
+    ) -> Result<String> {
+        let mut bytes = [0u8; ID_BYTES];
+        self.environment.randomness.fill(&mut bytes);
+        let id = URL_SAFE_NO_PAD.encode(bytes);
+        let now_millis = self.environment.clock.now_millis();
+        let mut open = self.open.lock();
+        if open.len() >= limit {
+            return Err(too_many(limit));
+        }
+        let expires_millis = now_millis.saturating_add(keep_alive_ms);
+        *context.life.lock() = Life { keep_alive_ms, expires_millis };
+        open.insert(id.clone(), K::wrap(Arc::new(context)));
+        Ok(id)
+    }
+
+    /// Fails before a search is run that could not be kept.
+    pub(crate) fn check_room(&self, limit: usize) -> Result<()> {
+        if self.len() >= limit {
+            self.expire();
+        }
+        if self.len() >= limit { Err(too_many(limit)) } else { Ok(()) }
+    }
+
+    /// The context, whose life begins anew, longer if `keep_alive_ms` says so; 404 when it is unknown or has expired.
+    pub(crate) fn get<K: Kind>(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<Context<K>>> {
+        let now_millis = self.environment.clock.now_millis();
+        let found = if is_id(id) { self.open.lock().get(id).cloned() } else { None };
+        let found = found.as_ref().and_then(K::of).ok_or_else(|| missing(id))?;
+        let mut life = found.life.lock();
+        if life.expires_millis <= now_millis {
+            return Err(missing(id));
+        }
+        life.keep_alive_ms = life.keep_alive_ms.max(keep_alive_ms.unwrap_or(0));
+        life.expires_millis = now_millis.saturating_add(life.keep_alive_ms);
+        drop(life);
+        Ok(found.clone())
+    }
+
+    /// Frees one of a kind; of how many shards it was.
+    pub(crate) fn remove<K: Kind>(&self, id: &str) -> Option<usize> {
+        let mut open = self.open.lock();
+        K::of(open.get(id)?)?;
+        open.remove(id).map(|context| context.shard_count())
+    }
+
+    /// Frees all of a kind; how many there were.
+    pub(crate) fn clear<K: Kind>(&self) -> usize {
+        let mut open = self.open.lock();
+        let before = open.len();
+        open.retain(|_, context| K::of(context).is_none());
+        before - open.len()
+    }
+
+    pub(crate) fn clear_all(&self) {
+        self.open.lock().clear();
+    }
+
+    pub(crate) fn expire(&self) {
+        let now_millis = self.environment.clock.now_millis();
+        self.open.lock().retain(|_, context| context.life().lock().expires_millis > now_millis);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.open.lock().len()
+    }
+}
+
+/// Whether a text has the form of an id.
+pub(crate) fn is_id(text: &str) -> bool {
+    text.len() == ID_BYTES.div_ceil(3) * 4 - 1 && URL_SAFE_NO_PAD.decode(text).is_ok()
+}
+
+fn too_many(limit: usize) -> RequestError {
+    RequestError::new(
+        429,
+        "too_many_scroll_contexts_exception",
+        format!(
+            "Trying to create too many scroll contexts. Must be less than or equal to: [{limit}]. This limit can be set by changing the \
+             [search.max_open_scroll_context] setting."
+        ),
+    )
+}
+
+/// 404 `search_context_missing_exception`.
+pub(crate) fn missing(id: &str) -> RequestError {
+    let shown: String = id.chars().take(64).collect();
+    RequestError::new(
+        404,
+        "search_context_missing_exception",
+        format!("No search context found for id [{shown}]"),
+    )
+}

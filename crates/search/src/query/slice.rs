@@ -1,0 +1,129 @@
+//! `slice` bound to a shard: "which of its documents belong to this part?"
+//!
+//! Source: Elasticsearch's `SliceBuilder`, `DocIdSliceQuery`, `TermsSliceQuery` and `DocValuesSliceQuery`, by which parts are dealt out:
+//! whole shards while there are enough of them, documents of a shard beyond that.
+
+use std::ops::Range;
+
+use limber_mapping::{FieldType, RequestError, reserved};
+use limber_segment::SegmentId;
+
+use super::bound::{BoolNode, BoundQuery, Docs, Node};
+use crate::context::{ShardPlace, ShardSnapshot};
+use crate::error::Result;
+use crate::request::Slice;
+
+/// `query` within a slice. `place` is the shard's among those that are searched. Slices of a scroll
+/// have a limit and go by id unless they name a field, those of a point in time by place.
+pub(crate) fn within_slice(
+    query: BoundQuery,
+    slice: &Slice,
+    place: ShardPlace,
+    shard: &ShardSnapshot,
+    is_of_scroll: bool,
+) -> Result<BoundQuery> {
+    let max = shard.settings.max_slices_per_scroll;
+    if is_of_scroll && slice.max > max {
+        return Err(RequestError::illegal_argument(format!(
+            "The number of slices [{}] is too large. It must be less than [{max}]. This limit can be set by changing the \
+             [index.max_slices_per_scroll] index level setting.",
+            slice.max
+        ))
+        .into());
+    }
+    let (part, parts) = match share(slice, place) {
+        Share::Nothing => return Ok(BoundQuery::nothing("a shard of other slices")),
+        Share::All => return Ok(query),
+        Share::Part { part, parts } => (part, parts),
+    };
+    let docs = match slice.field.as_deref() {
+        None if !is_of_scroll => Docs::Ranges(ranges(part, parts, shard)),
+        None | Some("_id") => Docs::IdSlice { part, parts },
+        Some(path) => {
+            let Some(field) = shard.mapping.field(path).filter(|_| path != "_doc") else {
+                return Err(RequestError::illegal_argument(format!("field {path} not found")).into());
+            };
+            // Of the fields that every mapping has, the sequence number is a number with a column.
+            let is_hidden = (field.id.0 as usize) < reserved::COUNT && path != "_seq_no";
+            let is_number = field.is_numeric() && field.kind != FieldType::GeoPoint && field.doc_values;
+            if is_hidden || !is_number {
+                return Err(RequestError::illegal_argument(format!(
+                    "cannot load numeric doc values on {path}"
+                ))
+                .into());
+            }
+            Docs::NumberSlice { field: field.clone(), part, parts }
+        }
+    };
+    let text = format!("slice({part} of {parts})");
+    let filter = vec![BoundQuery::constant(docs, 0.0, text)];
+    Ok(Node::Bool(BoolNode { must: vec![query], filter, ..BoolNode::default() }).into())
+}
+
+#[derive(Debug, PartialEq)]
+enum Share {
+    Nothing,
+    All,
+    Part { part: u32, parts: u32 },
+}
+
+fn share(slice: &Slice, place: ShardPlace) -> Share {
+    let ShardPlace { index, count } = place;
+    if slice.max <= count {
+        return if index % slice.max == slice.id { Share::All } else { Share::Nothing };
+    }
+    if slice.id % count != index {
+        return Share::Nothing;
+    }
+    let parts = slice.max / count + u32::from(slice.max % count > index);
+    match parts {
+        1 => Share::All,
+        parts => Share::Part { part: slice.id / count, parts },
+    }
+}
+
+/// Equal runs of the shard's documents; the first parts have one more.
+fn ranges(part: u32, parts: u32, shard: &ShardSnapshot) -> Vec<(SegmentId, Range<u32>)> {
+    let (doc_count, part, parts) = (shard.doc_count(), u64::from(part), u64::from(parts));
+    let (least, more) = (doc_count / parts, doc_count % parts);
+    let first = part * least + part.min(more);
+    let end = first + least + u64::from(part < more);
+    let mut base = 0;
+    let mut ranges = Vec::new();
+    for view in &shard.segments {
+        let here = u64::from(view.doc_count());
+        let (from, to) = (first.clamp(base, base + here) - base, end.clamp(base, base + here) - base);
+        if from < to {
+            ranges.push((view.segment.meta().id, from as u32..to as u32));
+        }
+        base += here;
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every document is in exactly one slice, whatever the numbers of shards and slices.
+    #[test]
+    fn parts_of_shards_add_up() {
+        for count in 1..7u32 {
+            for max in 2..20u32 {
+                for index in 0..count {
+                    let shares: Vec<Share> = (0..max)
+                        .map(|id| share(&Slice { field: None, id, max }, ShardPlace { index, count }))
+                        .filter(|share| *share != Share::Nothing)
+                        .collect();
+                    let expected: Vec<Share> = match shares.as_slice() {
+                        [Share::All] => vec![Share::All],
+                        many => (0..many.len() as u32)
+                            .map(|part| Share::Part { part, parts: many.len() as u32 })
+                            .collect(),
+                    };
+                    assert_eq!(shares, expected, "shard {index} of {count}, {max} slices");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `pit`: "as the indices were when which point in time was opened?"
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::json;
+
+/// A point in time that a search reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PointInTime {
+    pub id: String,
+    /// How much longer it is to be kept after this search.
+    pub keep_alive_millis: Option<u64>,
+}
+
+impl PointInTime {
+    pub(super) fn parse(value: &Value) -> Result<PointInTime, RequestError> {
+        let Value::Object(members) = value else { return Err(json::unknown_key("pit", value)) };
+        let (mut id, mut keep_alive_millis) = (None, None);
+        for (name, value) in members {
+            let text = || {
+                json::scalar_text(value).ok_or_else(|| {
+                    refused(format!("{name} doesn't support values of type: {}", json::token(value)))
+                })
+            };
+            match name.as_str() {
+                "id" => id = Some(text()?),
+                "keep_alive" => keep_alive_millis = json::time_millis(&text()?, "keep_alive")?,
+                _ => return Err(refused(format!("unknown field [{name}]"))),
+            }
+        }
+        match id {
+            Some(id) => Ok(PointInTime { id, keep_alive_millis }),
+            None => Err(RequestError::illegal_argument("point in time id is not provided")),
+        }
+    }
+}
+
+fn refused(what: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", format!("[pit] {what}"))
+}
