@@ -58,6 +58,7 @@ fn main() {
         segments: vec![SegmentView::new(segment)],
         settings: Arc::new(ShardSettings::default()),
         scripts: Default::default(),
+        caches: None,
     };
     let hourly = json!({ "date_histogram": { "field": "@timestamp", "calendar_interval": "hour" } });
     let below = |outer: Value, inner: Value| {

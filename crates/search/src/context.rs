@@ -8,6 +8,7 @@ use limber_mapping::{Mapping, RequestError};
 use limber_segment::SegmentView;
 use limber_store::Ledger;
 
+use crate::cache::ShardCaches;
 use crate::error::{Error, Result};
 use crate::script::Scripts;
 
@@ -46,6 +47,8 @@ pub struct ShardSnapshot {
     pub settings: Arc<ShardSettings>,
     /// The node's scripts.
     pub scripts: Arc<Scripts>,
+    /// `None`: nothing is kept.
+    pub caches: Option<ShardCaches>,
 }
 
 impl std::fmt::Debug for ShardSnapshot {
@@ -69,7 +72,7 @@ impl ShardSnapshot {
 }
 
 /// A shard's place among those that are searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ShardPlace {
     pub index: u32,
     pub count: u32,

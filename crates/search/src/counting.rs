@@ -23,6 +23,7 @@ pub(crate) fn known_count_of(query: &BoundQuery, view: &SegmentView) -> Result<O
         Node::Nothing { .. } => Some(0),
         Node::Everything { .. } => Some(u64::from(view.live_count())),
         Node::Constant { inner, .. } => known_count_of(inner, view)?,
+        Node::Cached(node) => known_count_of(&node.inner, view)?,
         Node::FunctionScore(node) if node.min_score.is_none() => known_count_of(&node.query, view)?,
         Node::ScriptScore(node) if node.min_score.is_none() => known_count_of(&node.query, view)?,
         Node::Boosting(node) => known_count_of(&node.positive, view)?,

@@ -11,10 +11,12 @@ use limber_store::Charge;
 use serde_json::Value;
 
 use crate::aggregation::{self, Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
+use crate::cache::{CachedAnswer, RequestUse};
 use crate::collect::{Bar, Best, Hit, KeyKind, SortKey, Tie, TopScores, best_first_key, check_column};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 use crate::fetch;
+use crate::query::BoundQuery;
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, SearchResponse, ShardsSummary, TotalHits};
 use crate::shard::{self, After, ShardHits, ShardRequest, Sink};
@@ -121,9 +123,9 @@ fn run(
                 counted += hits.total;
                 best.add(number, std::mem::take(&mut hits.hits), &hits.sorts);
                 found.push((number, hits));
-                if let Some((aggregated, charge)) = aggregated {
-                    aggregates.push(aggregated);
-                    shard_charges.push(charge);
+                if let Some(aggregated) = aggregated {
+                    aggregates.push(aggregated.aggregations);
+                    shard_charges.push(aggregated.charge);
                 }
             }
             Err(error) if error.is_of_one_shard() => {
@@ -265,12 +267,21 @@ fn visiting_order(
 }
 
 /// What a shard is told of those searched before it.
+#[derive(Default)]
 struct Before {
     bar: Option<Bar>,
     counted: u64,
 }
 
-/// Searches a shard and aggregates over all its hits.
+/// What a shard found beside its hits.
+struct Aggregated {
+    aggregations: ShardAggregations,
+    /// About what they take; the charge goes in steps.
+    spent_bytes: u64,
+    charge: Charge,
+}
+
+/// Searches a shard and aggregates over all its hits, or finds in the request cache what came out of that.
 #[allow(clippy::too_many_arguments)] // What a search is made from.
 fn aggregate_shard(
     place: ShardPlace,
@@ -281,7 +292,83 @@ fn aggregate_shard(
     is_scroll: bool,
     before: Before,
     context: &SearchContext,
-) -> Result<(ShardHits, Option<(ShardAggregations, Charge)>)> {
+) -> Result<(ShardHits, Option<Aggregated>)> {
+    let kept = match cursor.is_none() && !is_scroll {
+        true => RequestUse::of(snapshot, place, request, context),
+        false => None,
+    };
+    let Some(kept) = kept else {
+        return run_shard(place, snapshot, request, aggregations, cursor, is_scroll, before, context);
+    };
+    check_window(snapshot, request, is_scroll)?;
+    if let Some(answer) = kept.get() {
+        return repeat(&answer, place, snapshot, request, context);
+    }
+    // What is kept must not depend on other shards.
+    let alone = Before::default();
+    let (hits, aggregated) = run_shard(place, snapshot, request, aggregations, None, false, alone, context)?;
+    if !hits.timed_out {
+        let hit_bytes = TopScores::HIT_BYTES * (1 + request.sort.len() as u64);
+        let bytes =
+            hits.hits.len() as u64 * hit_bytes + aggregated.as_ref().map_or(0, |found| found.spent_bytes);
+        kept.put(CachedAnswer {
+            hits: hits.hits.clone(),
+            sorts: hits.sorts.clone(),
+            total: hits.total,
+            is_lower_bound: hits.is_lower_bound,
+            max_score: hits.max_score,
+            terminated_early: hits.terminated_early,
+            aggregations: aggregated.as_ref().map(|found| found.aggregations.clone()),
+            bytes,
+        });
+    }
+    Ok((hits, aggregated))
+}
+
+/// What a shard answered before.
+fn repeat(
+    answer: &CachedAnswer,
+    place: ShardPlace,
+    snapshot: &ShardSnapshot,
+    request: &SearchRequest,
+    context: &SearchContext,
+) -> Result<(ShardHits, Option<Aggregated>)> {
+    let aggregated = match &answer.aggregations {
+        Some(aggregations) => {
+            let charge = context.ledger.request.charge(answer.bytes, "<aggregations of a shard>")?;
+            Some(Aggregated { aggregations: aggregations.clone(), spent_bytes: answer.bytes, charge })
+        }
+        None => None,
+    };
+    // Fetching asks it for the names and the explanation of hits.
+    let query = match answer.hits.is_empty() {
+        true => BoundQuery::nothing("answered before"),
+        false => shard::bind_query(snapshot, request, place, context)?,
+    };
+    let hits = ShardHits {
+        hits: answer.hits.clone(),
+        sorts: answer.sorts.clone(),
+        total: answer.total,
+        is_lower_bound: answer.is_lower_bound,
+        max_score: answer.max_score,
+        timed_out: false,
+        terminated_early: answer.terminated_early,
+        query,
+    };
+    Ok((hits, aggregated))
+}
+
+#[allow(clippy::too_many_arguments)] // What a search is made from.
+fn run_shard(
+    place: ShardPlace,
+    snapshot: &ShardSnapshot,
+    request: &SearchRequest,
+    aggregations: Option<&Aggregations>,
+    cursor: Option<&Cursor>,
+    is_scroll: bool,
+    before: Before,
+    context: &SearchContext,
+) -> Result<(ShardHits, Option<Aggregated>)> {
     let Some(list) = aggregations else {
         return Ok((search_shard(place, snapshot, request, cursor, is_scroll, None, before, context)?, None));
     };
@@ -289,8 +376,9 @@ fn aggregate_shard(
     let mut collector = ShardCollector::new(snapshot, &bound)?;
     let hits =
         search_shard(place, snapshot, request, cursor, is_scroll, Some(&mut collector), before, context)?;
-    let aggregated = collector.finish()?;
-    Ok((hits, Some((aggregated, bound.into_charge()))))
+    let aggregations = collector.finish()?;
+    let spent_bytes = bound.spent_bytes();
+    Ok((hits, Some(Aggregated { aggregations, spent_bytes, charge: bound.into_charge() })))
 }
 
 /// `sink` is fed all matching documents of the shard: where aggregations come in.

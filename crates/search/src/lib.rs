@@ -9,6 +9,7 @@
 //! changes while it is searched.
 
 pub mod aggregation;
+mod cache;
 mod collect;
 pub mod context;
 mod counting;
@@ -27,6 +28,7 @@ pub mod script;
 mod shard;
 mod terms_enum;
 
+pub use cache::{CacheCounters, QueryCache, RequestCache, ShardCaches};
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
 pub use error::{Error, Result, ShardFailure, root_cause};
 pub use execute::{Cursor, count, execute, execute_page};

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
+use crate::cache;
 use crate::collect::{Bar, BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::counting::{known_count, known_count_of};
@@ -69,13 +70,7 @@ pub(crate) fn search<'a>(
     context: &SearchContext,
 ) -> Result<ShardHits> {
     let request = wanted.request;
-    let match_all = Query::match_all();
-    let mut query = request.query.clone().unwrap_or(match_all);
-    query.boost *= request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
-    let mut query = query::bind(&query, shard, context.now_millis)?;
-    if let Some(slice) = &request.slice {
-        query = query::within_slice(query, slice, wanted.place, shard, request.pit.is_none())?;
-    }
+    let query = bind_query(shard, request, wanted.place, context)?;
     let post_filter = match &request.post_filter {
         Some(filter) => Some(query::bind(filter, shard, context.now_millis)?),
         None => None,
@@ -87,6 +82,7 @@ pub(crate) fn search<'a>(
         || request.track_scores
         || request.min_score.is_some()
         || sink.as_ref().is_some_and(|sink| sink.needs_scores());
+    let query = cache::cache_filters(query, shard, !scoring);
     let known_total = match request.min_score.is_none() && post_filter.is_none() {
         true => known_count(&query, shard)?,
         false => None,
@@ -132,6 +128,22 @@ pub(crate) fn search<'a>(
         None => (total, is_lower_bound),
     };
     Ok(ShardHits { hits, sorts, total, is_lower_bound, max_score, timed_out, terminated_early, query })
+}
+
+/// The request's query with its slice, on a shard.
+pub(crate) fn bind_query(
+    shard: &ShardSnapshot,
+    request: &SearchRequest,
+    place: ShardPlace,
+    context: &SearchContext,
+) -> Result<BoundQuery> {
+    let mut query = request.query.clone().unwrap_or_else(Query::match_all);
+    query.boost *= request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
+    let query = query::bind(&query, shard, context.now_millis)?;
+    match &request.slice {
+        Some(slice) => query::within_slice(query, slice, place, shard, request.pit.is_none()),
+        None => Ok(query),
+    }
 }
 
 /// Number of the first document of each segment in the shard.
@@ -532,6 +544,7 @@ fn whole_answer(node: &Node) -> Option<Whole<'_>> {
     match node {
         Node::Everything { .. } => Some(Whole::Everything),
         Node::Constant { inner, .. } => whole_answer(&inner.node),
+        Node::Cached(node) => whole_answer(&node.inner.node),
         Node::Docs { docs: Docs::NumberRange { field, min, max }, .. } => {
             Some(Whole::NumberRange(&field.path, *min..=*max))
         }

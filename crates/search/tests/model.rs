@@ -2,7 +2,12 @@
 
 mod support;
 
-use limber_search::{Cursor, SearchRequest, ShardSnapshot, UrlParameters};
+use std::sync::Arc;
+
+use limber_search::{
+    CacheCounters, Cursor, QueryCache, RequestCache, SearchRequest, ShardCaches, ShardSnapshot, UrlParameters,
+};
+use limber_store::Pool;
 use serde_json::{Value, json};
 
 /// xorshift64*; every run replays from its seed.
@@ -472,5 +477,67 @@ fn slices_share_out_the_hits() {
             sliced.sort_unstable();
             assert_eq!(sliced, whole, "{body}");
         }
+    }
+}
+
+/// Searches that come again and again, over budgets that hold all of what is worth keeping, or hardly any.
+#[test]
+fn caches_change_nothing() {
+    let (_kept, plain, _) = corpus(7, &[12_000, 500]);
+    let mut random = Random(29);
+    let queries: Vec<Value> = (0..14).map(|_| query(&mut random, 2).0).collect();
+    let body = |random: &mut Random| {
+        let first = &queries[random.below(queries.len() as u64) as usize];
+        let second = &queries[random.below(4) as usize];
+        let third = &queries[random.below(4) as usize];
+        let mut body = match random.below(4) {
+            0 => json!({"query": first}),
+            1 => json!({"query": {"bool": {"must": [first], "filter": [second], "must_not": [third]}}}),
+            2 => json!({"query": {"constant_score": {"filter": {"bool": {"should": [second, third]}}}}}),
+            _ => json!({"query": {"bool": {"filter": [second, third]}}, "sort": ["_doc"]}),
+        };
+        body["size"] = [0, 0, 3, 50][random.below(4) as usize].into();
+        body["track_total_hits"] = true.into();
+        body["aggs"] =
+            json!({"a": {"terms": {"field": "tag", "size": 3}, "aggs": {"s": {"sum": {"field": "n"}}}}});
+        body
+    };
+    let bodies: Vec<Value> = (0..30).map(|_| body(&mut random)).collect();
+    for budget_bytes in [1 << 30, 6_000, 0] {
+        let pool = || Pool::new("cache", budget_bytes);
+        let (requests, queries_cache) = (RequestCache::new(pool()), QueryCache::new(pool()));
+        let counters = Arc::new(CacheCounters::default());
+        let mut cached = plain.clone();
+        cached.caches = Some(ShardCaches {
+            shard_uid: 1,
+            version: 1,
+            counters: counters.clone(),
+            requests: Arc::new(requests),
+            keeps_requests: true,
+            queries: Some(Arc::new(queries_cache)),
+        });
+        let (plain, cached) = ([plain.clone()], [cached]);
+        for round in 0..150 {
+            let body = &bodies[random.below(30) as usize];
+            let url: UrlParameters = match random.one_in(3) {
+                true => [("request_cache", "true")].into_iter().collect(),
+                false => UrlParameters::default(),
+            };
+            let request = SearchRequest::parse(body, &url).unwrap();
+            let answer = |shards: &[ShardSnapshot]| {
+                let mut found = limber_search::execute(shards, &request, &support::context()).unwrap();
+                found.took_millis = 0;
+                found.to_json(&Default::default())
+            };
+            assert_eq!(answer(&cached), answer(&plain), "round {round}: {body}");
+        }
+        let (requests, queries) = (&counters.requests, &counters.queries);
+        assert!(requests.misses() > 0 && queries.misses() > 0);
+        assert_eq!(requests.entries(), requests.added() - requests.evictions());
+        let is_ample = budget_bytes == 1 << 30;
+        assert_eq!((requests.hits() > 0, queries.hits() > 0), (budget_bytes > 0, budget_bytes > 0));
+        let makes_room = budget_bytes > 0 && !is_ample;
+        assert_eq!((requests.evictions() > 0, queries.evictions() > 0), (makes_room, makes_room));
+        assert!(requests.bytes() <= budget_bytes && queries.bytes() <= budget_bytes);
     }
 }

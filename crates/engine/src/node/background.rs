@@ -159,7 +159,7 @@ impl Node {
         }
     }
 
-    /// Flushes, recovers failed shards, expires search contexts, watches the disk.
+    /// Flushes, recovers failed shards, expires search contexts, drops from the caches what nobody can find any more, watches the disk.
     pub(super) fn upkeep_round(&self, tick: u64) {
         for shard in self.shards() {
             if let Err(error) = shard.flush_if_due() {
@@ -171,6 +171,7 @@ impl Node {
         }
         if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
             self.contexts.expire();
+            self.sweep_caches();
             self.watch_disk();
         }
     }

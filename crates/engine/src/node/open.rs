@@ -24,7 +24,7 @@ use crate::contexts::Contexts;
 use crate::environment::Environment;
 use crate::ingest::Registry;
 use crate::settings::ClusterSettings;
-use crate::shard::{FlakeIds, Host, ShardServices, store_error};
+use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
 use crate::tasks::Tasks;
 
 /// What a node is opened with.
@@ -66,6 +66,7 @@ pub struct Node {
     pub(super) scripts: Arc<Scripts>,
     pub(super) tasks: Tasks,
     pub(super) contexts: Contexts,
+    pub(super) caches: NodeCaches,
     pub(super) flake_ids: FlakeIds,
     /// Seen by the disk monitor, or a write was refused for want of room.
     pub(super) is_flooded: AtomicBool,
@@ -118,6 +119,7 @@ impl Node {
             }),
             state: Mutex::new(state),
             contexts: Contexts::new(&environment),
+            caches: NodeCaches::new(&ledger),
             config,
             environment,
             ledger,
@@ -238,6 +240,7 @@ impl Node {
             ledger: self.ledger.clone(),
             term_index: self.term_index.clone(),
             scripts: self.scripts.clone(),
+            caches: self.caches.clone(),
             host,
         }
     }

@@ -268,6 +268,7 @@ impl Node {
         let mut request = request.clone();
         if let Some(filter) = &pinned.filter {
             request.query = Some(filtered(request.query, filter)?);
+            request.narrow_cache_key(filter);
         }
         for (expression, boost) in std::mem::take(&mut request.indices_boost) {
             for index in self.catalog.load().resolve(&expression, options)? {

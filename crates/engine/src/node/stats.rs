@@ -309,9 +309,18 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
             "total_time_excluding_waiting_on_lock_in_millis": counters.flush.millis(),
         }),
         "warmer" => json!({"current": 0, "total": 0, "total_time_in_millis": 0}),
-        "query_cache" => json!({
-            "memory_size_in_bytes": 0, "total_count": 0, "hit_count": 0, "miss_count": 0, "cache_size": 0, "cache_count": 0, "evictions": 0,
-        }),
+        "query_cache" => {
+            let cache = &counters.caches.queries;
+            json!({
+                "memory_size_in_bytes": cache.bytes(),
+                "total_count": cache.hits() + cache.misses(),
+                "hit_count": cache.hits(),
+                "miss_count": cache.misses(),
+                "cache_size": cache.entries(),
+                "cache_count": cache.added(),
+                "evictions": cache.evictions(),
+            })
+        }
         "fielddata" => {
             json!({"memory_size_in_bytes": 0, "evictions": 0, "global_ordinals": {"build_time_in_millis": 0}})
         }
@@ -342,7 +351,13 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
             },
         }),
         "request_cache" => {
-            json!({"memory_size_in_bytes": 0, "evictions": 0, "hit_count": 0, "miss_count": 0})
+            let cache = &counters.caches.requests;
+            json!({
+                "memory_size_in_bytes": cache.bytes(),
+                "evictions": cache.evictions(),
+                "hit_count": cache.hits(),
+                "miss_count": cache.misses(),
+            })
         }
         "recovery" => json!({"current_as_source": 0, "current_as_target": 0, "throttle_time_in_millis": 0}),
         "segment_memory" => stats.segment_memory.to_json(),

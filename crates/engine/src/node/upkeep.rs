@@ -1,5 +1,6 @@
 //! Refresh, flush, force merge, segments.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -82,9 +83,38 @@ impl Node {
         self.broadcast(expression, options, |shard| shard.force_merge(request))
     }
 
-    /// Nothing is cached per request yet, so there is nothing to clear; answers for the shards it was asked for.
-    pub fn clear_cache(&self, expression: &str, options: IndicesOptions) -> Result<BroadcastResponse> {
-        self.broadcast(expression, options, |_| Ok(()))
+    /// Drops what the shards have in the request cache and in the query cache, as asked.
+    pub fn clear_cache(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        requests: bool,
+        queries: bool,
+    ) -> Result<BroadcastResponse> {
+        self.broadcast(expression, options, |shard| {
+            let (cleared, _) = shard.core()?.cached_as();
+            if requests {
+                self.caches.requests.retain(|uid, _| uid != cleared);
+            }
+            if queries {
+                self.caches.queries.retain(|uid, _| uid != cleared);
+            }
+            Ok(())
+        })
+    }
+
+    /// Drops what belongs to states and segments that are gone. A point in time that still looks at them fills the caches anew.
+    pub(super) fn sweep_caches(&self) {
+        let (mut states, mut segments) = (HashSet::new(), HashSet::new());
+        for shard in self.shards() {
+            if let Ok(core) = shard.core() {
+                let (uid, version) = core.cached_as();
+                states.insert((uid, version));
+                segments.extend(core.published_segments().iter().map(|segment| (uid, segment.meta().id)));
+            }
+        }
+        self.caches.requests.retain(|uid, version| states.contains(&(uid, version)));
+        self.caches.queries.retain(|uid, segment| segments.contains(&(uid, segment)));
     }
 
     /// The body of `GET /{index}/_segments`.

@@ -65,6 +65,10 @@ pub struct IndexSettings {
     pub max_docvalue_fields_search: u64,
     pub max_terms_count: u64,
     pub max_slices_per_scroll: u64,
+    /// `index.requests.cache.enable`.
+    pub requests_cache: bool,
+    /// `index.queries.cache.enabled`.
+    pub queries_cache: bool,
     pub total_fields_limit: usize,
     pub depth_limit: usize,
     pub field_name_length_limit: usize,
@@ -175,6 +179,8 @@ impl IndexSettings {
             depth_limit: read.integer("index.mapping.depth.limit", 20)? as usize,
             field_name_length_limit: read.integer("index.mapping.field_name_length.limit", i64::MAX)?
                 as usize,
+            requests_cache: read.boolean("index.requests.cache.enable", true)?,
+            queries_cache: read.boolean("index.queries.cache.enabled", true)?,
             coerce: read.boolean("index.mapping.coerce", true)?,
             ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
             default_pipeline: read.pipeline("index.default_pipeline"),

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use limber_mapping::document::Scratch;
 use limber_mapping::{Mapping, RequestError};
 use limber_search::script::Scripts;
-use limber_search::{IndexRef, ShardSettings, ShardSnapshot};
+use limber_search::{IndexRef, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot};
 use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger, Pool};
@@ -55,7 +55,24 @@ pub(crate) struct ShardServices {
     pub ledger: Ledger,
     pub term_index: Arc<TermIndexCache>,
     pub scripts: Arc<Scripts>,
+    pub caches: NodeCaches,
     pub host: std::sync::Weak<dyn Host>,
+}
+
+/// The caches of a node, which its shards share.
+#[derive(Clone)]
+pub(crate) struct NodeCaches {
+    pub requests: Arc<RequestCache>,
+    pub queries: Arc<QueryCache>,
+}
+
+impl NodeCaches {
+    pub(crate) fn new(ledger: &Ledger) -> NodeCaches {
+        NodeCaches {
+            requests: Arc::new(RequestCache::new(ledger.requests_cache.clone())),
+            queries: Arc::new(QueryCache::new(ledger.queries_cache.clone())),
+        }
+    }
 }
 
 /// A shard, whatever becomes of its core. Statistics live as long as the node.
@@ -75,6 +92,8 @@ type CoreState = std::result::Result<Arc<Core>, RequestError>;
 
 /// The open part of a shard: everything that a failure of the disk makes void.
 pub(crate) struct Core {
+    /// No other core had it since the process began. See [`next_number`].
+    pub(super) uid: u64,
     pub(super) translog: Arc<dyn Translog>,
     pub(super) primary_term: u64,
     pub(super) history: [u8; 16],
@@ -128,6 +147,14 @@ pub(super) type LateDeletes = Arc<Mutex<Vec<DocId>>>;
 #[derive(Default)]
 pub(crate) struct Published {
     pub segments: Vec<SegmentView>,
+    /// No other state had it since the process began. See [`next_number`].
+    pub version: u64,
+}
+
+/// A number for the caches to know cores and states by.
+pub(super) fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A buffer and what its writer needs beside it.
@@ -212,14 +239,29 @@ impl Shard {
     /// What a search sees now.
     pub(crate) fn snapshot(&self) -> Result<ShardSnapshot> {
         let core = self.core()?;
+        let published = core.snapshot.load();
         Ok(ShardSnapshot {
             index: self.index.reference.clone(),
             shard: self.number,
             mapping: self.index.mapping.load_full(),
-            segments: core.snapshot.load().segments.clone(),
+            segments: published.segments.clone(),
             settings: self.index.search_settings.load_full(),
             scripts: self.services.scripts.clone(),
+            caches: Some(self.caches(&core, &published)),
         })
+    }
+
+    fn caches(&self, core: &Core, published: &Published) -> ShardCaches {
+        let settings = self.index.settings.load();
+        let NodeCaches { requests, queries } = &self.services.caches;
+        ShardCaches {
+            shard_uid: core.uid,
+            version: published.version,
+            counters: self.counters.caches.clone(),
+            requests: requests.clone(),
+            keeps_requests: settings.requests_cache,
+            queries: settings.queries_cache.then(|| queries.clone()),
+        }
     }
 
     pub(super) fn codec(&self) -> StoredCodec {
@@ -287,8 +329,20 @@ impl Core {
 
     /// Publishes the segments as they are. Called under `refreshing`.
     pub(super) fn publish_snapshot(&self) {
-        let segments = self.segments.load().iter().map(|entry| entry.view()).collect();
-        self.snapshot.store(Arc::new(Published { segments }));
+        let segments: Vec<SegmentView> = self.segments.load().iter().map(|entry| entry.view()).collect();
+        let before = self.snapshot.load();
+        let is_same = before.segments.len() == segments.len()
+            && before.segments.iter().zip(&segments).all(|(before, now)| {
+                Arc::ptr_eq(&before.segment, &now.segment)
+                    && before.live.as_ref().map(Arc::as_ptr) == now.live.as_ref().map(Arc::as_ptr)
+            });
+        let version = if is_same { before.version } else { next_number() };
+        self.snapshot.store(Arc::new(Published { segments, version }));
+    }
+
+    /// Which core, in which state, the caches may hold something of.
+    pub(crate) fn cached_as(&self) -> (u64, u64) {
+        (self.uid, self.snapshot.load().version)
     }
 
     pub(crate) fn last_refresh_millis(&self) -> u64 {

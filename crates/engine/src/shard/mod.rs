@@ -21,7 +21,7 @@ mod versions;
 mod write;
 mod writer;
 
-pub(crate) use self::core::{Host, IndexCore, Shard, ShardServices, is_filling, largest_buffer};
+pub(crate) use self::core::{Host, IndexCore, NodeCaches, Shard, ShardServices, is_filling, largest_buffer};
 pub(crate) use commit::Commit;
 pub(crate) use error::{disk_error, store_error};
 pub(crate) use flake_id::{FlakeIds, GeneratedIds};

@@ -11,7 +11,7 @@ use limber_store::{Directory, Error as StoreError};
 use parking_lot::{Mutex, RwLock};
 
 use super::commit::{COMMIT_NAME, Commit, CommittedSegment};
-use super::core::{Core, Published, Shard};
+use super::core::{Core, Published, Shard, next_number};
 use super::error::{segment_error, store_error};
 use super::segments::SegmentEntry;
 use super::write::{Condition, Replayed};
@@ -104,6 +104,7 @@ impl Shard {
             .map_err(at)?;
         let charge = self.services.ledger.indexing.charge(0, "index buffers").map_err(at)?;
         let core = Arc::new(Core {
+            uid: next_number(),
             translog: Arc::new(log),
             primary_term,
             history,

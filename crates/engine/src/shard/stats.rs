@@ -1,6 +1,9 @@
 //! Numbers of a shard.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use limber_search::CacheCounters;
 
 use crate::environment::Clock;
 use crate::node::SegmentMemory;
@@ -53,6 +56,7 @@ pub(crate) struct Counters {
     pub scroll: Meter,
     /// Open now.
     pub points_in_time: AtomicU64,
+    pub caches: Arc<CacheCounters>,
     pub refresh: Meter,
     pub external_refresh: Meter,
     pub flush: Meter,

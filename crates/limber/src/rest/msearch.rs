@@ -133,6 +133,7 @@ struct Header {
     options: IndicesOptions,
     routing: Option<String>,
     preference: Option<String>,
+    request_cache: Option<bool>,
     search_type: Option<String>,
 }
 
@@ -144,6 +145,7 @@ impl Header {
         for (name, value) in [("search_type", search_type), ("typed_keys", request.param("typed_keys"))] {
             url.extend(value.map(|value| (name.to_owned(), value.to_owned())));
         }
+        url.extend(self.request_cache.map(|flag| ("request_cache".to_owned(), flag.to_string())));
         SearchRequest::parse(&parse_json(body)?, &UrlParameters(url))
     }
 
@@ -153,6 +155,7 @@ impl Header {
             options: IndicesOptions::SEARCH,
             routing: None,
             preference: None,
+            request_cache: None,
             search_type: None,
         };
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -178,11 +181,8 @@ impl Header {
                 "allow_no_indices" | "allowNoIndices" => no_indices = flag(),
                 "expand_wildcards" | "expandWildcards" => expand = Some(words()),
                 "preference" => header.preference = Some(words()),
-                "request_cache"
-                | "requestCache"
-                | "allow_partial_search_results"
-                | "ccs_minimize_roundtrips"
-                | "ignore_throttled" => {}
+                "request_cache" | "requestCache" => header.request_cache = flag(),
+                "allow_partial_search_results" | "ccs_minimize_roundtrips" | "ignore_throttled" => {}
                 other => {
                     return Err(RequestError::illegal_argument(format!(
                         "key [{other}] is not supported in the metadata section"

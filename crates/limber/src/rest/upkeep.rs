@@ -92,6 +92,12 @@ fn force_merge(app: &App, request: &Request) -> Result<Response> {
 
 fn clear_cache(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::BROADCAST)?;
-    let shards = app.node.clear_cache(request.param("index").unwrap_or("_all"), options)?;
+    let (queries, requests, fielddata) =
+        (request.flag("query")?, request.flag("request")?, request.flag("fielddata")?);
+    let names_one = [queries, requests, fielddata].contains(&Some(true)) || request.param("fields").is_some();
+    // Unless one is named, all are cleared. Of field data nothing is kept in memory.
+    let (queries, requests) = (queries.unwrap_or(!names_one), requests.unwrap_or(!names_one));
+    let index = request.param("index").unwrap_or("_all");
+    let shards = app.node.clear_cache(index, options, requests, queries)?;
     Ok(Response::ok(json!({"_shards": shards.to_json()})))
 }

@@ -32,6 +32,11 @@ impl Budget {
         self.charge.into_inner()
     }
 
+    /// What was spent, up to the byte.
+    pub fn spent_bytes(&self) -> u64 {
+        self.charge.borrow().bytes() - STEP_BYTES + self.uncharged_bytes.get()
+    }
+
     /// Ends long work when the task was cancelled. The deadline is left to who feeds the collectors.
     pub fn check(&self) -> Result<()> {
         match self.context.check() {

@@ -293,6 +293,12 @@ impl BoundAggregations {
         Ok(BoundAggregations { list, needs_scores: request.needs_scores(), budget: Budget::new(context)? })
     }
 
+    /// About what the finished [`ShardAggregations`] take: an object each, and what was spent on buckets.
+    pub fn spent_bytes(&self) -> u64 {
+        const AGGREGATION_BYTES: u64 = 256;
+        self.budget.spent_bytes() + self.list.len() as u64 * AGGREGATION_BYTES
+    }
+
     /// The memory of the shard's buckets, which the finished [`ShardAggregations`] take over.
     pub fn into_charge(self) -> Charge {
         self.budget.into_charge()

@@ -21,6 +21,7 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::Constant { inner, boost } => {
             Explanation::leaf(*boost, boosted(&format!("ConstantScore({})", name(inner)), *boost))
         }
+        Node::Cached(node) => explain(&node.inner, segment, doc)?,
         Node::Term(node) => term(node, segment, doc)?,
         Node::Phrase(node) => phrase(node, query, segment, doc)?,
         Node::Feature(node) => feature(node, query, segment, doc)?,
@@ -46,6 +47,7 @@ pub(crate) fn name(query: &BoundQuery) -> String {
         Node::Nothing { reason } => format!("MatchNoDocsQuery(\"{reason}\")"),
         Node::Everything { .. } => "*:*".to_owned(),
         Node::Docs { text, docs, .. } => text.of(docs),
+        Node::Cached(node) => name(&node.inner),
         Node::Constant { inner, boost } => boosted(&format!("ConstantScore({})", name(inner)), *boost),
         Node::Term(node) => format!("{}:{}", node.field.path, String::from_utf8_lossy(&node.term)),
         Node::Phrase(node) => {

@@ -6,6 +6,7 @@
 
 mod bits;
 mod boolean;
+mod cached;
 mod column;
 mod confirmed;
 mod disjunction;

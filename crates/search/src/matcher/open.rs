@@ -11,6 +11,7 @@ use limber_segment::{DocId, Segment, StoredReader};
 
 use super::BoxedMatcher;
 use super::boolean::BoolDocs;
+use super::cached::{cached, conjunction};
 use super::column::{ColumnDocs, Wanted};
 use super::confirmed::ConfirmedDocs;
 use super::function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
@@ -40,6 +41,7 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
         Node::Everything { .. } => Box::new(AllDocs(doc_count)),
         Node::Term(node) => term(segment, &node.field, &node.term)?,
         Node::Docs { docs, .. } => set(docs, segment)?,
+        Node::Cached(node) => cached(node, segment)?,
         Node::Constant { inner, .. } => matcher(inner, segment)?,
         Node::Feature(node) => with_field(segment, &node.field.path)?,
         Node::Phrase(node) => phrase(node, segment)?,
@@ -84,8 +86,7 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
             let open = |queries: &'a [BoundQuery]| {
                 queries.iter().map(|query| matcher(query, segment)).collect::<Result<Vec<_>>>()
             };
-            let mut required = open(&node.must)?;
-            required.extend(open(&node.filter)?);
+            let required = conjunction(node.must.iter().chain(&node.filter), segment)?;
             let should = if node.min_should_match > 0 { open(&node.should)? } else { Vec::new() };
             Box::new(BoolDocs::new(required, should, node.min_should_match, open(&node.must_not)?, doc_count))
         }
@@ -132,6 +133,7 @@ pub(crate) fn scorer<'a>(
             only_matching(Box::new(FunctionScorer::open(node, segment)?), query, segment, is_known)
         }
         Node::Script(node) => constant(node.boost),
+        Node::Cached(node) => scorer(&node.inner, segment, is_known),
         Node::ScriptScore(node) => only_matching(script_scorer(node, segment)?, query, segment, is_known),
         Node::Boosting(node) => {
             let scorer = BoostingScorer {

@@ -10,6 +10,7 @@ use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
 use super::wildcard::TermPattern;
+use crate::cache::FilterUse;
 use crate::geo::{Relation, Shape};
 use crate::score::Bm25;
 use crate::script::BoundScript;
@@ -57,6 +58,14 @@ pub(crate) enum Node {
     Boosting(BoostingNode),
     ScriptScore(ScriptScoreNode),
     Script(ScriptNode),
+    /// A filter that goes through the query cache.
+    Cached(CachedNode),
+}
+
+#[derive(Debug)]
+pub(crate) struct CachedNode {
+    pub inner: Box<BoundQuery>,
+    pub filter: FilterUse,
 }
 
 #[derive(Debug)]
@@ -308,6 +317,7 @@ impl BoundQuery {
             Node::Docs { docs: Docs::Places { .. }, .. } => 2,
             Node::Docs { .. } => 1,
             Node::Constant { inner, .. } => inner.bit_set_count(),
+            Node::Cached(node) => 1 + node.inner.bit_set_count(),
             Node::DisMax(node) => 2 * sum(&node.queries),
             Node::FunctionScore(node) => {
                 // A least score opens everything once more.
@@ -330,6 +340,8 @@ impl BoundQuery {
         }
         match &self.node {
             Node::Constant { inner, .. } => inner.named(out),
+            // Named itself if the filter inside is.
+            Node::Cached(node) if self.name.is_none() => node.inner.named(out),
             Node::DisMax(node) => node.queries.iter().for_each(|clause| clause.named(out)),
             Node::FunctionScore(node) => {
                 node.query.named(out);

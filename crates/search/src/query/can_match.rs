@@ -41,6 +41,7 @@ fn is_possible(query: &BoundQuery, shard: &ShardSnapshot) -> Result<bool> {
             is_possible
         }
         Node::Constant { inner, .. } => is_possible(inner, shard)?,
+        Node::Cached(node) => is_possible(&node.inner, shard)?,
         Node::FunctionScore(node) => is_possible(&node.query, shard)?,
         Node::ScriptScore(node) => is_possible(&node.query, shard)?,
         Node::Boosting(node) => is_possible(&node.positive, shard)?,

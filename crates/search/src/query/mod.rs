@@ -48,8 +48,8 @@ mod minimum_should_match;
 pub use bind::{Binder, bind};
 pub use bound::BoundQuery;
 pub(crate) use bound::{
-    BoolNode, BoostingNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode, ScoredFunction,
-    ScriptScoreNode, TermNode,
+    BoolNode, BoostingNode, CachedNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode,
+    ScoredFunction, ScriptScoreNode, TermNode,
 };
 pub use can_match::can_match;
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};

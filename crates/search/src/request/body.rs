@@ -1,6 +1,7 @@
 //! The body of `_search` and `_count`: one table of keys, each refused or understood.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -104,6 +105,10 @@ pub struct SearchRequest {
     pub slice: Option<Slice>,
     /// Only with the snapshots of this point in time.
     pub pit: Option<PointInTime>,
+    /// `request_cache`; `None`: as the index says.
+    pub request_cache: Option<bool>,
+    /// What tells this request from others in the request cache; `None`: its answers are not kept.
+    pub cache_key: Option<Arc<[u8]>>,
 }
 
 impl Default for SearchRequest {
@@ -134,6 +139,8 @@ impl Default for SearchRequest {
             index_boosts: HashMap::new(),
             slice: None,
             pit: None,
+            request_cache: None,
+            cache_key: None,
         }
     }
 }
@@ -182,6 +189,10 @@ impl SearchRequest {
         }
         super::url::apply(&mut request, url)?;
         request.validate()?;
+        let may_be_kept = request.request_cache.unwrap_or(request.size() == 0);
+        if may_be_kept && crate::cache::is_deterministic(body) {
+            request.cache_key = url.cache_key(body);
+        }
         Ok(request)
     }
 
@@ -253,6 +264,12 @@ impl SearchRequest {
             ));
         }
         Ok(())
+    }
+
+    /// Tells the request within a filter from the request alone.
+    pub fn narrow_cache_key(&mut self, filter: &Value) {
+        let key = self.cache_key.take().filter(|_| crate::cache::is_deterministic(filter));
+        self.cache_key = key.map(|key| [&*key, b"\0", filter.to_string().as_bytes()].concat().into());
     }
 
     /// A slice is one of a scroll or of a point in time.

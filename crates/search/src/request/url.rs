@@ -1,5 +1,8 @@
 //! Search parameters in the URL: "what does the query string add to, or override in, the body?"
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use serde_json::Value;
 
@@ -13,6 +16,35 @@ pub struct UrlParameters(pub Vec<(String, String)>);
 impl UrlParameters {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A request in bytes: equal for requests that a shard answers alike. `None`: it depends on more than the documents.
+    pub(super) fn cache_key(&self, body: &Value) -> Option<Arc<[u8]>> {
+        /// What says where to search and how to show it.
+        const ELSEWHERE: &[&str] = &[
+            "allow_no_indices",
+            "allow_partial_search_results",
+            "error_trace",
+            "expand_wildcards",
+            "filter_path",
+            "human",
+            "ignore_unavailable",
+            "preference",
+            "pretty",
+            "request_cache",
+            "rest_total_hits_as_int",
+            "routing",
+            "typed_keys",
+        ];
+        let mut parameters: Vec<&(String, String)> =
+            self.0.iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str())).collect();
+        parameters.sort_unstable();
+        if parameters.iter().any(|(_, value)| !crate::cache::is_timeless(value)) {
+            return None;
+        }
+        // The order of what is asked says nothing; within it, order may be that of the answer.
+        let members: BTreeMap<&String, &Value> = body.as_object().into_iter().flatten().collect();
+        serde_json::to_vec(&(members, parameters)).ok().map(Arc::from)
     }
 }
 
@@ -35,6 +67,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "version" => request.version = flag(value)?,
             "seq_no_primary_term" => request.seq_no_primary_term = flag(value)?,
             "track_scores" => request.track_scores = flag(value)?,
+            "request_cache" => request.request_cache = Some(flag(value)?),
             "typed_keys" => request.typed_keys = flag(value)?,
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,

@@ -1,0 +1,67 @@
+//! "Does this request mean the same whenever it is sent?"
+
+use serde_json::Value;
+
+/// Whether a request's answer depends on nothing but the documents. Asked of its JSON, and rather answered with no: wherever a text could
+/// be a date relative to `now`, a function could draw random numbers or start at today, or a script could be another one tomorrow.
+pub(crate) fn is_deterministic(body: &Value) -> bool {
+    match body {
+        Value::String(text) => is_timeless(text),
+        Value::Array(items) => items.iter().all(is_deterministic),
+        Value::Object(members) => members.iter().all(|(name, value)| {
+            let is_itself = match name.as_str() {
+                "random_score" | "random_sampler" => value.get("seed").is_some(),
+                "gauss" | "exp" | "linear" => has_origins(value),
+                // A stored script, or the terms of another index.
+                "script" => value.get("id").is_none(),
+                "terms" => !names_another_document(value),
+                "profile" => value != &Value::Bool(true),
+                _ => true,
+            };
+            is_itself && is_deterministic(value)
+        }),
+        _ => true,
+    }
+}
+
+/// Neither a date relative to now nor a script that asks for the time or for random numbers.
+pub(crate) fn is_timeless(text: &str) -> bool {
+    !["now", "random", "Date", "currentTime"].iter().any(|word| text.contains(word))
+}
+
+/// A decay function on dates starts at now unless it is told otherwise.
+fn has_origins(decay: &Value) -> bool {
+    let mut fields = decay.as_object().into_iter().flatten().filter(|(_, value)| value.is_object());
+    fields.all(|(_, field)| field.get("origin").is_some())
+}
+
+fn names_another_document(terms: &Value) -> bool {
+    terms.as_object().into_iter().flatten().any(|(_, value)| value.get("index").is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_depends_on_more_than_documents_is_told() {
+        for (body, expected) in [
+            (
+                json!({"query": {"range": {"d": {"gte": "2024-01-01"}}}, "aggs": {"a": {"avg": {"field": "n"}}}}),
+                true,
+            ),
+            (json!({"query": {"range": {"d": {"gte": "now-1d/d"}}}}), false),
+            (json!({"query": {"query_string": {"query": "d:[now-1d TO *]"}}}), false),
+            (json!({"query": {"function_score": {"random_score": {}}}}), false),
+            (json!({"query": {"function_score": {"random_score": {"seed": 3, "field": "n"}}}}), true),
+            (json!({"query": {"function_score": {"gauss": {"d": {"scale": "1d"}}}}}), false),
+            (json!({"query": {"function_score": {"gauss": {"n": {"origin": 1, "scale": 2}}}}}), true),
+            (json!({"query": {"script": {"script": {"id": "stored"}}}}), false),
+            (json!({"query": {"script": {"script": {"source": "Math.random() > 0.5"}}}}), false),
+            (json!({"query": {"terms": {"u": {"index": "i", "id": "1", "path": "p"}}}}), false),
+        ] {
+            assert_eq!(is_deterministic(&body), expected, "{body}");
+        }
+    }
+}

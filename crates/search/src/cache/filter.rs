@@ -1,0 +1,129 @@
+//! A filter on its way through the query cache.
+
+use std::sync::Arc;
+
+use limber_segment::{DocId, Segment};
+
+use super::{CacheCounters, QueryCache, ShardCaches};
+use crate::error::Result;
+use crate::matcher::{Bits, BoxedMatcher, WINDOW};
+
+/// The documents of a filter in a segment, deleted ones included.
+#[derive(Debug, PartialEq)]
+pub(crate) enum FilterSet {
+    /// Ascending.
+    Sparse(Box<[DocId]>),
+    /// A bit a document, and how many are set.
+    Bits(Box<[u64]>, u32),
+}
+
+/// A set of fewer documents than one in so many is kept as a list. Source: Lucene's `LRUQueryCache#cacheImpl`.
+const SPARSE_SHARE: u64 = 100;
+
+impl FilterSet {
+    fn collect(mut matcher: BoxedMatcher<'_>, doc_count: u32) -> Result<FilterSet> {
+        let mut words = vec![0u64; (doc_count as usize).div_ceil(64)];
+        let mut start = 0;
+        loop {
+            let next = matcher.next(start)?;
+            if next >= doc_count {
+                break;
+            }
+            start = next / WINDOW * WINDOW;
+            let mut bits = Bits::default();
+            matcher.fill(start, &mut bits)?;
+            let here = &mut words[start as usize / 64..];
+            here.iter_mut().zip(&bits.0).for_each(|(word, bits)| *word = *bits);
+            start += WINDOW;
+        }
+        let count: u32 = words.iter().map(|word| word.count_ones()).sum();
+        if u64::from(count) * SPARSE_SHARE >= u64::from(doc_count) {
+            return Ok(FilterSet::Bits(words.into(), count));
+        }
+        let mut docs = Vec::with_capacity(count as usize);
+        for (at, mut word) in words.into_iter().enumerate() {
+            while word != 0 {
+                docs.push(at as u32 * 64 + word.trailing_zeros());
+                word &= word - 1;
+            }
+        }
+        Ok(FilterSet::Sparse(docs.into()))
+    }
+
+    pub fn bytes(&self) -> u64 {
+        match self {
+            FilterSet::Sparse(docs) => size_of_val(&**docs) as u64,
+            FilterSet::Bits(words, _) => size_of_val(&**words) as u64,
+        }
+    }
+}
+
+/// Segments of fewer documents are not worth it, nor those that hold less than this share of the shard's.
+///
+/// Source: Elasticsearch's `IndicesQueryCache` over `LRUQueryCache.MinSegmentSizePredicate(10000)`, with Lucene's share.
+const SEGMENT_DOCS_MIN: u32 = 10_000;
+const SEGMENT_PERCENT_MIN: u64 = 3;
+/// A filter that costs so many times what the rarest part of its conjunction does is left to skip.
+///
+/// Source: Lucene's `LRUQueryCache`, `skipCacheFactor`.
+const SKIP_FACTOR: u64 = 10;
+
+/// One use of a filter on one shard.
+#[derive(Debug)]
+pub(crate) struct FilterUse {
+    cache: Arc<QueryCache>,
+    counters: Arc<CacheCounters>,
+    shard_uid: u64,
+    shard_docs: u64,
+    key: Arc<[u8]>,
+    /// Used often enough lately to be kept.
+    is_frequent: bool,
+}
+
+impl FilterUse {
+    /// Notes the use. `frequency_min`: uses of late from which a filter is kept.
+    pub fn new(
+        cache: &Arc<QueryCache>,
+        caches: &ShardCaches,
+        shard_docs: u64,
+        key: Vec<u8>,
+        frequency_min: u32,
+    ) -> FilterUse {
+        let is_frequent = cache.note(&key) >= frequency_min;
+        FilterUse {
+            cache: cache.clone(),
+            counters: caches.counters.clone(),
+            shard_uid: caches.shard_uid,
+            shard_docs,
+            key: key.into(),
+            is_frequent,
+        }
+    }
+
+    fn is_worth(&self, segment: &Segment) -> bool {
+        let doc_count = segment.doc_count();
+        doc_count >= SEGMENT_DOCS_MIN && u64::from(doc_count) * 100 >= self.shard_docs * SEGMENT_PERCENT_MIN
+    }
+
+    /// The set, if it is kept.
+    pub fn get(&self, segment: &Segment) -> Option<Arc<FilterSet>> {
+        if !self.is_worth(segment) {
+            return None;
+        }
+        let found = self.cache.get(self.shard_uid, segment.meta().id, &self.key);
+        self.counters.queries.looked_up(found.is_some());
+        found
+    }
+
+    /// Whether a set that is not there is to be made, when the rarest other part of the conjunction has `lead_cost` documents.
+    pub fn should_keep(&self, segment: &Segment, cost: u64, lead_cost: u64) -> bool {
+        self.is_frequent && self.is_worth(segment) && cost / SKIP_FACTOR <= lead_cost
+    }
+
+    /// Reads the whole filter and keeps what it matches.
+    pub fn keep(&self, matcher: BoxedMatcher<'_>, segment: &Segment) -> Result<Arc<FilterSet>> {
+        let set = Arc::new(FilterSet::collect(matcher, segment.doc_count())?);
+        self.cache.put(self.shard_uid, segment.meta().id, &self.key, &set, &self.counters);
+        Ok(set)
+    }
+}
