@@ -6,6 +6,7 @@
 
 pub mod api;
 mod api_health;
+mod async_search;
 pub mod catalog;
 mod check;
 mod contexts;
@@ -23,6 +24,7 @@ mod waiting;
 
 pub use api::*;
 pub use api_health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
+pub use async_search::{AsyncSearch, AsyncSearchEnd};
 pub use check::{DataFolderReport, check_data_folder};
 pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};

@@ -114,7 +114,11 @@ fn run(
     let mut shard_charges: Vec<Charge> = Vec::new();
     let mut best = Best::new(wanted_hits(request) as usize);
     let mut counted = 0;
+    let skipped = skipped_shards(shards, request, is_scroll, context);
     for number in visiting_order(shards, request, aggregations.is_some(), is_scroll) {
+        if skipped.get(number) == Some(&true) {
+            continue;
+        }
         let snapshot = &shards[number];
         let place = place_of(number, shards);
         let before = Before { bar: best.bar(number), counted };
@@ -142,7 +146,10 @@ fn run(
     }
     check_sort_kinds(&found)?;
 
+    let skipped_count = skipped.iter().filter(|is_skipped| **is_skipped).count() as u32;
     let mut response = reduce(shards.len(), &found, best.first(), failures, request);
+    response.shards.skipped = skipped_count;
+    response.shards.successful += skipped_count;
     if let Some(cursor) = cursor {
         (response.total, response.max_score) = (cursor.total, cursor.max_score);
     }
@@ -174,6 +181,26 @@ fn run(
     }
     response.took_millis = context.started.elapsed().as_millis() as u64;
     Ok(response)
+}
+
+/// For each shard whether it is known that nothing in it matches; empty where that was not asked. One stays where aggregations need it to
+/// say what they are. Source: `CanMatchPreFilterSearchPhase`.
+fn skipped_shards(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    is_scroll: bool,
+    context: &SearchContext,
+) -> Vec<bool> {
+    let Some(query) = request.query.as_ref().filter(|_| !is_scroll && request.filters_shards(shards.len()))
+    else {
+        return Vec::new();
+    };
+    let mut skipped: Vec<bool> =
+        shards.iter().map(|shard| !crate::query::can_match(query, shard, context.now_millis)).collect();
+    if request.aggregations.is_some() && skipped.iter().all(|is_skipped| *is_skipped) {
+        skipped[0] = false;
+    }
+    skipped
 }
 
 fn with_timeout(request: &SearchRequest, context: &SearchContext) -> SearchContext {

@@ -10,8 +10,9 @@ use limber_segment::terms::TermDictionary;
 
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
+use crate::query::Query;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct TermsEnumRequest {
     pub field: String,
     /// Empty: every term.
@@ -22,6 +23,8 @@ pub struct TermsEnumRequest {
     pub search_after: Option<String>,
     /// At most this many terms.
     pub size: usize,
+    /// Only shards in which something may match are to be asked; who picks them looks at it.
+    pub index_filter: Option<Query>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -171,6 +171,7 @@ impl Node {
         }
         if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
             self.contexts.expire();
+            self.async_searches.expire();
             self.sweep_caches();
             self.watch_disk();
         }

@@ -4,6 +4,7 @@
 //! this folder adds the calls of one area to [`Node`].
 
 mod aliases;
+mod async_search;
 mod background;
 mod blocks;
 mod bulk;
@@ -24,6 +25,7 @@ mod segment_memory;
 mod state;
 mod stats;
 mod templates;
+mod terms_lookup;
 mod update;
 mod upkeep;
 

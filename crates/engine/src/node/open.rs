@@ -19,6 +19,7 @@ use super::live::{LiveIndex, index_folder};
 use super::segment_memory::{budget_at_open, scheme_of};
 use super::state::NodeState;
 use crate::api::Result;
+use crate::async_search::AsyncSearches;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::contexts::Contexts;
 use crate::environment::Environment;
@@ -66,6 +67,7 @@ pub struct Node {
     pub(super) scripts: Arc<Scripts>,
     pub(super) tasks: Tasks,
     pub(super) contexts: Contexts,
+    pub(super) async_searches: AsyncSearches,
     pub(super) caches: NodeCaches,
     pub(super) flake_ids: FlakeIds,
     /// Seen by the disk monitor, or a write was refused for want of room.
@@ -119,6 +121,7 @@ impl Node {
             }),
             state: Mutex::new(state),
             contexts: Contexts::new(&environment),
+            async_searches: AsyncSearches::new(&environment),
             caches: NodeCaches::new(&ledger),
             config,
             environment,
@@ -190,6 +193,7 @@ impl Node {
             background.stop();
         }
         self.contexts.clear_all();
+        self.async_searches.clear();
         for index in self.live.load().values() {
             for shard in &index.shards {
                 if let Err(error) = shard.flush(false) {

@@ -178,7 +178,11 @@ impl Node {
             format!("indices[{expression}]"),
             cancelled.clone(),
         );
-        let pinned = self.pin(expression, options, None)?;
+        let mut pinned = self.pin(expression, options, None)?;
+        if let Some(filter) = &request.index_filter {
+            let now_millis = self.now_millis() as i64;
+            pinned.snapshots.retain(|shard| limber_search::can_match(filter, shard, now_millis));
+        }
         let mut context = self.search_context(cancelled);
         context.deadline = Instant::now().checked_add(Duration::from_millis(timeout_ms));
         let found = limber_search::terms_enum(&pinned.snapshots, request, &context)?;

@@ -16,9 +16,6 @@ const fn absent(path: &'static str) -> Route {
 }
 
 pub const ROUTES: &[Route] = &[
-    absent("/_async_search"),
-    absent("/_async_search/{id}"),
-    absent("/{index}/_async_search"),
     absent("/_cat/ml/{what}"),
     absent("/_cat/snapshots"),
     absent("/_cat/snapshots/{repository}"),

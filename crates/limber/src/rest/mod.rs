@@ -6,6 +6,7 @@ mod absent;
 mod alias;
 mod analyze;
 mod app;
+mod async_search;
 mod bulk;
 mod by_query;
 mod cat;
@@ -50,6 +51,7 @@ pub const ROUTES: &[&[Route]] = &[
     mget::ROUTES,
     search::ROUTES,
     msearch::ROUTES,
+    async_search::ROUTES,
     scroll::ROUTES,
     point_in_time::ROUTES,
     count::ROUTES,

@@ -73,7 +73,7 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
             ));
         };
         let header = Header::parse(header, request)?;
-        let body = header.search(body, request);
+        let body = header.search(app, body, request);
         if let Ok(search) = &body {
             search.validate_slice()?;
             let routing = header.routing.as_deref().or(request.param("routing"));
@@ -139,14 +139,20 @@ struct Header {
 
 impl Header {
     /// The search of the body line under this header.
-    fn search(&self, body: &[u8], request: &Request) -> Result<SearchRequest> {
+    fn search(&self, app: &App, body: &[u8], request: &Request) -> Result<SearchRequest> {
         let mut url: Vec<(String, String)> = Vec::new();
         let search_type = self.search_type.as_deref().or(request.param("search_type"));
-        for (name, value) in [("search_type", search_type), ("typed_keys", request.param("typed_keys"))] {
+        for (name, value) in [
+            ("search_type", search_type),
+            ("typed_keys", request.param("typed_keys")),
+            ("pre_filter_shard_size", request.param("pre_filter_shard_size")),
+        ] {
             url.extend(value.map(|value| (name.to_owned(), value.to_owned())));
         }
         url.extend(self.request_cache.map(|flag| ("request_cache".to_owned(), flag.to_string())));
-        SearchRequest::parse(&parse_json(body)?, &UrlParameters(url))
+        let mut body = parse_json(body)?;
+        app.node.resolve_terms_lookups(&mut body)?;
+        SearchRequest::parse(&body, &UrlParameters(url))
     }
 
     fn parse(line: &[u8], request: &Request) -> Result<Header> {

@@ -35,7 +35,8 @@ pub const ROUTES: &[Route] = &[Route {
 }];
 
 fn reindex(app: &App, request: &Request) -> Result<Response> {
-    let body = request.json_required()?;
+    let mut body = request.json_required()?;
+    app.node.resolve_terms_lookups(&mut body)?;
     let Value::Object(mut members) = body else {
         return Err(RequestError::parsing("Expected [START_OBJECT]"));
     };

@@ -75,7 +75,8 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn search(app: &App, request: &Request) -> Result<Response> {
-    let body = request.json()?.unwrap_or(Value::Null);
+    let mut body = request.json()?.unwrap_or(Value::Null);
+    app.node.resolve_terms_lookups(&mut body)?;
     let parsed = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let total_as_int = check_shared_parameters(request, &parsed)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;

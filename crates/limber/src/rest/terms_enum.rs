@@ -3,6 +3,7 @@
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
 use limber_search::TermsEnumRequest;
+use limber_search::query::{QueryLimits, parse_query};
 use serde_json::{Value, json};
 
 use super::options::{indices_options, with_indices_options};
@@ -33,6 +34,7 @@ fn terms_enum(app: &App, request: &Request) -> Result<Response> {
         case_insensitive: false,
         search_after: None,
         size: SIZE_DEFAULT as usize,
+        index_filter: None,
     };
     let mut timeout_ms = TIMEOUT_MS;
     for (name, value) in body.as_object().into_iter().flatten() {
@@ -45,7 +47,10 @@ fn terms_enum(app: &App, request: &Request) -> Result<Response> {
             ("timeout", Value::String(text)) => timeout_ms = parse_time_ms("timeout", text)?,
             ("size", Value::Number(number)) if number.is_i64() => wanted.size = size(number.as_i64())?,
             ("index_filter", _) => {
-                return Err(RequestError::unsupported("[index_filter] in [_terms_enum]"));
+                let parsed = parse_query(value, &QueryLimits::default()).map_err(|cause| {
+                    malformed("failed to parse field [index_filter]".to_owned()).caused_by(cause)
+                })?;
+                wanted.index_filter = Some(parsed);
             }
             ("field" | "string" | "search_after" | "case_insensitive" | "timeout" | "size", _) => {
                 return Err(malformed(format!("failed to parse field [{name}]")));

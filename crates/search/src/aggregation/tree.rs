@@ -72,6 +72,14 @@ pub struct Aggregations {
 }
 
 impl Aggregations {
+    /// Whether an answer shows documents, or terms of documents, that the query does not match.
+    pub(crate) fn must_visit_all_docs(&self) -> bool {
+        self.list.iter().any(|aggregation| match &aggregation.kind {
+            Kind::Terms(terms) => terms.min_doc_count == 0,
+            _ => aggregation.type_name == "global",
+        })
+    }
+
     /// Parses the body of `aggs`. Errors are `parsing_exception`s and `x_content_parse_exception`s, worded as Elasticsearch words them.
     pub fn parse(body: &Value) -> Result<Aggregations, RequestError> {
         json::check_depth(body)?;

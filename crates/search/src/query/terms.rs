@@ -40,7 +40,16 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 }
                 found = Some(Terms { field: key.clone(), values: values.clone(), sorted: OnceLock::new() });
             }
-            Value::Object(_) => return Err(RequestError::unsupported("terms lookup in [terms]")),
+            // Those of a request were put in their place before it was parsed.
+            Value::Object(lookup) => {
+                let missing = ["index", "id", "path"].into_iter().filter(|name| !lookup.contains_key(*name));
+                let missing: Vec<&str> = missing.collect();
+                if !missing.is_empty() {
+                    let reason = format!("Required [{}]", missing.join(", "));
+                    return Err(RequestError::illegal_argument(reason));
+                }
+                return Err(RequestError::unsupported("terms lookup in [terms] here"));
+            }
             scalar => {
                 if !common.take(key, scalar)? {
                     return Err(does_not_support("terms", key));

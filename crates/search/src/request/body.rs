@@ -105,6 +105,9 @@ pub struct SearchRequest {
     pub slice: Option<Slice>,
     /// Only with the snapshots of this point in time.
     pub pit: Option<PointInTime>,
+    /// With more shards than this, those in which nothing can match are skipped. `None`: [`SearchRequest::PRE_FILTER_SHARDS`], or 1 for a
+    /// sort by a field.
+    pub pre_filter_shard_size: Option<u32>,
     /// `request_cache`; `None`: as the index says.
     pub request_cache: Option<bool>,
     /// What tells this request from others in the request cache; `None`: its answers are not kept.
@@ -139,6 +142,7 @@ impl Default for SearchRequest {
             index_boosts: HashMap::new(),
             slice: None,
             pit: None,
+            pre_filter_shard_size: None,
             request_cache: None,
             cache_key: None,
         }
@@ -148,6 +152,18 @@ impl Default for SearchRequest {
 impl SearchRequest {
     /// Default number of hits, Elasticsearch's `SearchService#DEFAULT_SIZE`.
     pub const SIZE_DEFAULT: u32 = 10;
+
+    /// Source: `SearchRequest#DEFAULT_PRE_FILTER_SHARD_SIZE`.
+    const PRE_FILTER_SHARDS: u32 = 128;
+
+    /// Whether shards are asked first if anything in them can match. Source: `TransportSearchAction#shouldPreFilterSearchShards`.
+    pub(crate) fn filters_shards(&self, shard_count: usize) -> bool {
+        let by_field = self.sort.first().is_some_and(|sort| !sort.is_score());
+        let default = if by_field { 1 } else { SearchRequest::PRE_FILTER_SHARDS };
+        shard_count > self.pre_filter_shard_size.unwrap_or(default) as usize
+            && self.query.is_some()
+            && self.aggregations.as_ref().is_none_or(|list| !list.must_visit_all_docs())
+    }
 
     pub fn from(&self) -> u32 {
         self.from.unwrap_or(0)

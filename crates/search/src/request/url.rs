@@ -29,6 +29,7 @@ impl UrlParameters {
             "filter_path",
             "human",
             "ignore_unavailable",
+            "pre_filter_shard_size",
             "preference",
             "pretty",
             "request_cache",
@@ -67,6 +68,10 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "version" => request.version = flag(value)?,
             "seq_no_primary_term" => request.seq_no_primary_term = flag(value)?,
             "track_scores" => request.track_scores = flag(value)?,
+            "pre_filter_shard_size" => {
+                request.pre_filter_shard_size =
+                    u32::try_from(int(name, value)?).ok().filter(|size| *size > 0);
+            }
             "request_cache" => request.request_cache = Some(flag(value)?),
             "typed_keys" => request.typed_keys = flag(value)?,
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,

@@ -1,0 +1,160 @@
+//! Searches that go on after their request was answered: "is it done, and what has it found?"
+//!
+//! One thread each. The answer stays until it expires or is deleted; its memory stays charged as long.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use limber_mapping::RequestError;
+use limber_search::SearchResponse;
+use parking_lot::{Condvar, Mutex};
+
+use crate::api::Result;
+use crate::environment::Environment;
+
+/// One of them, running or done.
+pub struct AsyncSearch {
+    pub id: String,
+    pub start_millis: u64,
+    /// Shards that are asked.
+    pub shard_count: u32,
+    pub(crate) cancelled: Arc<AtomicBool>,
+    expires_millis: Mutex<u64>,
+    end: Mutex<Option<Arc<AsyncSearchEnd>>>,
+    ended: Condvar,
+}
+
+/// How a search ended.
+#[derive(Debug)]
+pub struct AsyncSearchEnd {
+    pub millis: u64,
+    pub outcome: limber_search::Result<SearchResponse>,
+}
+
+impl AsyncSearch {
+    /// How it ended, waiting for that up to `wait_ms`; `None`: it has not.
+    pub fn end(&self, wait_ms: u64) -> Option<Arc<AsyncSearchEnd>> {
+        let deadline = Instant::now() + Duration::from_millis(wait_ms.min(WAIT_MAX_MS));
+        let mut end = self.end.lock();
+        while end.is_none() && !self.ended.wait_until(&mut end, deadline).timed_out() {}
+        end.clone()
+    }
+
+    pub fn expires_millis(&self) -> u64 {
+        *self.expires_millis.lock()
+    }
+
+    pub(crate) fn finish(&self, end: AsyncSearchEnd) {
+        *self.end.lock() = Some(Arc::new(end));
+        self.ended.notify_all();
+    }
+
+    fn is_running(&self) -> bool {
+        self.end.lock().is_none()
+    }
+}
+
+/// A request waits this long at most.
+const WAIT_MAX_MS: u64 = 3_600_000;
+/// Threads that may run at a time, and searches that may be kept. Ours; Elasticsearch bounds the bytes of an answer instead.
+const RUNNING_MAX: usize = 64;
+const KEPT_MAX: usize = 1_000;
+/// Source: `SubmitAsyncSearchRequest#MIN_KEEP_ALIVE`.
+const KEEP_ALIVE_MIN_MS: u64 = 60_000;
+const ID_BYTES: usize = 32;
+
+pub(crate) struct AsyncSearches {
+    environment: Environment,
+    kept: Mutex<HashMap<String, Arc<AsyncSearch>>>,
+}
+
+impl AsyncSearches {
+    pub(crate) fn new(environment: &Environment) -> AsyncSearches {
+        AsyncSearches { environment: environment.clone(), kept: Mutex::default() }
+    }
+
+    /// Makes room for a search that is going to run. 429 when there are too many.
+    pub(crate) fn add(
+        &self,
+        keep_alive_ms: u64,
+        shard_count: u32,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<Arc<AsyncSearch>> {
+        if keep_alive_ms < KEEP_ALIVE_MIN_MS {
+            return Err(RequestError::validation([format!(
+                "[keep_alive] must be greater than 1 minute, got: {keep_alive_ms}ms"
+            )]));
+        }
+        self.expire();
+        let mut bytes = [0u8; ID_BYTES];
+        self.environment.randomness.fill(&mut bytes);
+        let start_millis = self.environment.clock.now_millis();
+        let search = Arc::new(AsyncSearch {
+            id: URL_SAFE_NO_PAD.encode(bytes),
+            start_millis,
+            shard_count,
+            cancelled,
+            expires_millis: Mutex::new(start_millis.saturating_add(keep_alive_ms)),
+            end: Mutex::new(None),
+            ended: Condvar::new(),
+        });
+        let mut kept = self.kept.lock();
+        let running = kept.values().filter(|search| search.is_running()).count();
+        if running >= RUNNING_MAX || kept.len() >= KEPT_MAX {
+            return Err(RequestError::new(
+                429,
+                "es_rejected_execution_exception",
+                format!(
+                    "[{running}] async searches run and [{}] are kept, of at most [{RUNNING_MAX}] and [{KEPT_MAX}]",
+                    kept.len()
+                ),
+            ));
+        }
+        kept.insert(search.id.clone(), search.clone());
+        Ok(search)
+    }
+
+    /// 404 `resource_not_found_exception` for one that is unknown or has expired.
+    pub(crate) fn get(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<AsyncSearch>> {
+        let now_millis = self.environment.clock.now_millis();
+        let found = self.kept.lock().get(id).cloned();
+        let found = found.filter(|search| search.expires_millis() > now_millis).ok_or_else(|| missing(id))?;
+        if let Some(keep_alive_ms) = keep_alive_ms {
+            *found.expires_millis.lock() = now_millis.saturating_add(keep_alive_ms);
+        }
+        Ok(found)
+    }
+
+    /// Forgets one, and stops it if it runs.
+    pub(crate) fn remove(&self, id: &str) -> Result<()> {
+        let search = self.kept.lock().remove(id).ok_or_else(|| missing(id))?;
+        search.cancelled.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(crate) fn clear(&self) {
+        for (_, search) in self.kept.lock().drain() {
+            search.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn expire(&self) {
+        let now_millis = self.environment.clock.now_millis();
+        self.kept.lock().retain(|_, search| {
+            let stays = search.expires_millis() > now_millis;
+            if !stays {
+                search.cancelled.store(true, Ordering::Relaxed);
+            }
+            stays
+        });
+    }
+}
+
+fn missing(id: &str) -> RequestError {
+    let shown: String = id.chars().take(64).collect();
+    RequestError::new(404, "resource_not_found_exception", shown)
+}

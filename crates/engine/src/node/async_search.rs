@@ -1,0 +1,63 @@
+//! `_async_search`: starts searches that outlive their request, and hands out what they found.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use limber_mapping::RequestError;
+use limber_search::SearchRequest;
+
+use super::Node;
+use crate::api::*;
+use crate::async_search::{AsyncSearch, AsyncSearchEnd};
+use crate::waiting::waiting;
+
+impl Node {
+    /// Starts a search on a thread of its own and waits for it up to `wait_ms`.
+    ///
+    /// Errors: those of the expression, too many such searches (429). What goes wrong later is the search's end.
+    pub fn submit_async_search(
+        self: &Arc<Self>,
+        expression: &str,
+        options: IndicesOptions,
+        routing: Option<&str>,
+        request: SearchRequest,
+        keep_alive_ms: u64,
+        wait_ms: u64,
+    ) -> Result<Arc<AsyncSearch>> {
+        let targets = self.search_targets(expression, options, routing)?;
+        let shard_count = targets.iter().map(|target| target.shards.len() as u32).sum();
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let search = self.async_searches.add(keep_alive_ms, shard_count, cancelled.clone())?;
+        let node = self.clone();
+        let (expression, routing) = (expression.to_owned(), routing.map(str::to_owned));
+        let running = search.clone();
+        let spawned = std::thread::Builder::new().name("async-search".to_owned()).spawn(move || {
+            let found = node.search(&expression, options, routing.as_deref(), &request, None, cancelled);
+            let millis = node.now_millis();
+            running.finish(AsyncSearchEnd { millis, outcome: found.map(|(response, _)| response) });
+        });
+        if let Err(error) = spawned {
+            self.async_searches.remove(&search.id)?;
+            return Err(RequestError::new(503, "es_rejected_execution_exception", error.to_string()));
+        }
+        waiting(|| search.end(wait_ms));
+        Ok(search)
+    }
+
+    /// One that was started, waiting up to `wait_ms` for its end. It is kept for `keep_alive_ms` from now, if given.
+    pub fn async_search(
+        &self,
+        id: &str,
+        keep_alive_ms: Option<u64>,
+        wait_ms: u64,
+    ) -> Result<Arc<AsyncSearch>> {
+        let search = self.async_searches.get(id, keep_alive_ms)?;
+        waiting(|| search.end(wait_ms));
+        Ok(search)
+    }
+
+    /// Stops and forgets one.
+    pub fn delete_async_search(&self, id: &str) -> Result<()> {
+        self.async_searches.remove(id)
+    }
+}
