@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Dynamic, Node, Root, Template};
-use crate::field::{Field, FieldId, FieldType};
+use crate::field::{Field, FieldId, FieldType, Nested, SpaceId};
 use crate::reserved;
 use crate::settings::MappingSettings;
-use crate::tree::{ObjectNode, Tree, scalar_of};
+use crate::tree::{Intern, ObjectNode, Tree, scalar_of};
 use crate::typed::{OwnedScalar, Shape};
 use crate::wildcard;
 
@@ -24,6 +24,8 @@ pub struct Mapping {
     /// By id; ids are never reused.
     fields: Vec<Arc<Field>>,
     ids: HashMap<Arc<str>, FieldId>,
+    /// By space, from the first on; never reused.
+    nested: Vec<Arc<Nested>>,
     tree: Tree,
     date_formats: Vec<Arc<DateFormat>>,
     identity: u64,
@@ -82,6 +84,24 @@ impl Mapping {
     /// The object at this full path; "" is the root.
     pub fn object(&self, path: &str) -> Option<&ObjectNode> {
         self.tree.objects.iter().find(|object| &*object.path == path)
+    }
+
+    /// All nested objects; that of [`crate::SpaceId`] `n` is at `n - 1`.
+    pub fn nested_objects(&self) -> &[Arc<Nested>] {
+        &self.nested
+    }
+
+    /// The nested object at this full path.
+    pub fn nested(&self, path: &str) -> Option<&Arc<Nested>> {
+        self.nested.iter().find(|nested| &*nested.path == path)
+    }
+
+    /// The nested objects whose documents hold what lies at this path (of a field or an object); `None` for the root's own.
+    pub fn nested_around(&self, path: &str) -> Option<&Arc<Nested>> {
+        let is_around = |nested: &&Arc<Nested>| {
+            path.strip_prefix(&*nested.path).is_some_and(|rest| rest.starts_with('.'))
+        };
+        self.nested.iter().filter(is_around).max_by_key(|nested| nested.path.len())
     }
 
     /// The user's fields whose path fits a pattern with `*`, by id. Without a `*`, the field of that path (reserved ones included).
@@ -163,11 +183,12 @@ impl Mapping {
     }
 
     fn compile(
-        root: Root,
+        mut root: Root,
         settings: &MappingSettings,
         previous: Option<&Mapping>,
     ) -> Result<Mapping, RequestError> {
         static IDENTITY: AtomicU64 = AtomicU64::new(1);
+        root.object.settle_includes(true);
         let (fields, ids) = match previous {
             Some(previous) => (previous.fields.clone(), previous.ids.clone()),
             None => {
@@ -181,11 +202,12 @@ impl Mapping {
             root: Root::default(),
             fields,
             ids,
+            nested: previous.map_or_else(Vec::new, |previous| previous.nested.clone()),
             tree: Tree::default(),
             date_formats: Vec::new(),
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
         };
-        mapping.tree = Tree::grow(&root, &mut |leaf, path| mapping.intern(leaf, path, settings))?;
+        mapping.tree = Tree::grow(&root, &mut mapping)?;
         let formats: Vec<String> = match &root.dynamic_date_formats {
             Some(formats) => formats.clone(),
             None => DYNAMIC_DATE_FORMATS.iter().map(|format| (*format).to_owned()).collect(),
@@ -198,6 +220,12 @@ impl Mapping {
             && previous.is_none_or(|previous| mapping.total_fields() > previous.total_fields())
         {
             return Err(definition::total_fields_exceeded(settings.limits.total_fields));
+        }
+        let nested_count = mapping.nested.len();
+        if nested_count > settings.limits.nested_fields
+            && previous.is_none_or(|previous| nested_count > previous.nested.len())
+        {
+            return Err(definition::nested_fields_exceeded(settings.limits.nested_fields));
         }
         Ok(mapping)
     }
@@ -229,6 +257,23 @@ impl Mapping {
             }
         }
         Ok(field)
+    }
+}
+
+impl Intern for Mapping {
+    fn field(&mut self, leaf: &definition::Leaf, path: &str) -> Result<Arc<Field>, RequestError> {
+        let settings = self.settings.clone();
+        self.intern(leaf, path, &settings)
+    }
+
+    fn nested(&mut self, path: &str, parent: SpaceId) -> Arc<Nested> {
+        if let Some(nested) = Mapping::nested(self, path) {
+            return nested.clone();
+        }
+        let space = SpaceId(self.nested.len() as u32 + 1);
+        let nested = Arc::new(Nested { space, path: Arc::from(path), parent });
+        self.nested.push(nested.clone());
+        nested
     }
 }
 

@@ -13,6 +13,10 @@ pub struct Limits {
     pub depth: usize,
     /// `index.mapping.field_name_length.limit`: UTF-16 units of one path segment.
     pub field_name_length: usize,
+    /// `index.mapping.nested_fields.limit`: objects of type `nested` in a mapping.
+    pub nested_fields: usize,
+    /// `index.mapping.nested_objects.limit`: nested documents that one document may hold.
+    pub nested_objects: usize,
     /// Levels of `{` and `[` in a document (Jackson's `StreamReadConstraints`: 1,000).
     pub json_depth: usize,
 }
@@ -29,7 +33,14 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { total_fields: 1000, depth: 20, field_name_length: usize::MAX, json_depth: 1000 }
+        Limits {
+            total_fields: 1000,
+            depth: 20,
+            field_name_length: usize::MAX,
+            nested_fields: 50,
+            nested_objects: 10_000,
+            json_depth: 1000,
+        }
     }
 }
 

@@ -1,13 +1,32 @@
 //! Sinks for tests and benches: "what did the walker say about this document?"
 
-use crate::field::{Field, FieldSink};
+use crate::field::{Field, FieldSink, Nested, SpaceId};
 
 /// One call of the sink.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recorded {
-    Term { path: String, value: Vec<u8> },
-    Number { path: String, value: i64 },
-    Text { path: String, value: String },
+    Term {
+        path: String,
+        value: Vec<u8>,
+    },
+    Number {
+        path: String,
+        value: i64,
+    },
+    Text {
+        path: String,
+        value: String,
+    },
+    /// A nested document of this path begins, or ends.
+    Begin {
+        path: String,
+    },
+    End {
+        path: String,
+    },
+    Turn {
+        space: u32,
+    },
 }
 
 /// Keeps every call, in order.
@@ -31,6 +50,9 @@ impl RecordingSink {
                 },
                 Recorded::Number { path, value } => format!("{path}={value}"),
                 Recorded::Text { path, value } => format!("{path}~{value}"),
+                Recorded::Begin { path } => format!("{path} {{"),
+                Recorded::End { path } => format!("}} {path}"),
+                Recorded::Turn { space } => format!("-> {space}"),
             })
             .collect()
     }
@@ -47,6 +69,18 @@ impl FieldSink for RecordingSink {
 
     fn text(&mut self, field: &Field, value: &str) {
         self.calls.push(Recorded::Text { path: field.path.to_string(), value: value.to_owned() });
+    }
+
+    fn begin_nested(&mut self, nested: &Nested) {
+        self.calls.push(Recorded::Begin { path: nested.path.to_string() });
+    }
+
+    fn end_nested(&mut self, nested: &Nested) {
+        self.calls.push(Recorded::End { path: nested.path.to_string() });
+    }
+
+    fn turn_to(&mut self, space: SpaceId) {
+        self.calls.push(Recorded::Turn { space: space.0 });
     }
 }
 
@@ -75,4 +109,12 @@ impl FieldSink for NullSink {
         self.calls += 1;
         self.folded ^= value.len() as u64;
     }
+
+    fn begin_nested(&mut self, _: &Nested) {
+        self.calls += 1;
+    }
+
+    fn end_nested(&mut self, _: &Nested) {}
+
+    fn turn_to(&mut self, _: SpaceId) {}
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 
 use crate::RequestError;
-use crate::definition::{self, Dynamic, Node, Root};
-use crate::field::{Field, FieldType};
+use crate::definition::{self, Dynamic, Includes, Node, Root};
+use crate::field::{Field, FieldType, Nested, SpaceId};
 use crate::typed::{OwnedScalar, Scalar, Shape, Typed, typed};
 
 /// Where a key leads.
@@ -80,7 +80,17 @@ pub struct ObjectNode {
     pub path: Arc<str>,
     pub(crate) dynamic: Dynamic,
     pub(crate) enabled: bool,
+    /// Of type `nested`: each of its instances is a document of its own.
+    pub(crate) nested: Option<NestedNode>,
     keys: HashTable<u32>,
+}
+
+/// What the walker asks about a nested object.
+#[derive(Debug)]
+pub(crate) struct NestedNode {
+    pub nested: Arc<Nested>,
+    /// The documents around that have its values too (`include_in_parent`, `include_in_root`).
+    pub also: Box<[SpaceId]>,
 }
 
 /// Longest term in bytes (Lucene's `IndexWriter.MAX_TERM_LENGTH`).
@@ -115,6 +125,8 @@ pub(crate) struct Leaf {
     pub null: Option<OwnedScalar>,
     pub multi_fields: Box<[u32]>,
     pub copies: Box<[Copy]>,
+    /// Where its values belong.
+    pub space: SpaceId,
 }
 
 #[derive(Debug, Default)]
@@ -124,15 +136,29 @@ pub(crate) struct Tree {
     pub leaves: Vec<Leaf>,
 }
 
-type Intern<'a> = &'a mut dyn FnMut(&definition::Leaf, &str) -> Result<Arc<Field>, RequestError>;
+/// Gives leaves their fields and nested objects their spaces.
+pub(crate) trait Intern {
+    fn field(&mut self, leaf: &definition::Leaf, path: &str) -> Result<Arc<Field>, RequestError>;
+    fn nested(&mut self, path: &str, parent: SpaceId) -> Arc<Nested>;
+}
+
+/// What an object takes from the one around it.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    dynamic: Dynamic,
+    space: SpaceId,
+    also: &'a [SpaceId],
+}
 
 impl Tree {
-    /// Compiles a definition; `intern` gives each leaf its field.
-    pub fn grow(root: &Root, intern: Intern<'_>) -> Result<Tree, RequestError> {
+    /// Compiles a definition.
+    pub fn grow(root: &Root, intern: &mut dyn Intern) -> Result<Tree, RequestError> {
         let mut tree = Tree::default();
-        tree.object(&root.object, "", Dynamic::True, intern)?;
+        let outside = Around { dynamic: Dynamic::True, space: SpaceId::ROOT, also: &[] };
+        tree.object(&root.object, "", outside, intern)?;
         tree.alias_dotted_names();
         tree.resolve_copies();
+        tree.check_copies()?;
         Ok(tree)
     }
 
@@ -140,36 +166,53 @@ impl Tree {
         &mut self,
         object: &definition::Object,
         path: &str,
-        inherited: Dynamic,
-        intern: Intern<'_>,
+        around: Around<'_>,
+        intern: &mut dyn Intern,
     ) -> Result<u32, RequestError> {
         let number = self.objects.len() as u32;
-        let dynamic = object.dynamic.unwrap_or(inherited);
+        let mut inside = Around { dynamic: object.dynamic.unwrap_or(around.dynamic), ..around };
+        let also;
+        let nested = match object.nested {
+            None => None,
+            Some(includes) => {
+                let nested = intern.nested(path, around.space);
+                also = spaces_included(includes, around);
+                inside = Around { space: nested.space, also: &also, ..inside };
+                Some(NestedNode { nested, also: also.as_slice().into() })
+            }
+        };
         self.objects.push(ObjectNode {
             path: Arc::from(path),
-            dynamic,
+            dynamic: inside.dynamic,
             enabled: object.enabled.unwrap_or(true),
+            nested,
             keys: HashTable::new(),
         });
         for (name, node) in &object.properties {
             let full = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             let target = match node {
-                Node::Object(inner) => Target::Object(self.object(inner, &full, dynamic, intern)?),
-                Node::Leaf(leaf) => Target::Leaf(self.leaf(leaf, &full, intern)?),
+                Node::Object(inner) => Target::Object(self.object(inner, &full, inside, intern)?),
+                Node::Leaf(leaf) => Target::Leaf(self.leaf(leaf, &full, inside.space, intern)?),
             };
             self.add(number, name, target);
         }
         Ok(number)
     }
 
-    fn leaf(&mut self, leaf: &definition::Leaf, path: &str, intern: Intern<'_>) -> Result<u32, RequestError> {
-        let field = intern(leaf, path)?;
+    fn leaf(
+        &mut self,
+        leaf: &definition::Leaf,
+        path: &str,
+        space: SpaceId,
+        intern: &mut dyn Intern,
+    ) -> Result<u32, RequestError> {
+        let field = intern.field(leaf, path)?;
         let number = self.leaves.len() as u32;
-        self.leaves.push(Leaf::new(field));
+        self.leaves.push(Leaf::new(field, space));
         let multi_fields = leaf
             .fields
             .iter()
-            .map(|(name, sub)| self.leaf(sub, &format!("{path}.{name}"), intern))
+            .map(|(name, sub)| self.leaf(sub, &format!("{path}.{name}"), space, intern))
             .collect::<Result<Box<[u32]>, _>>()?;
         let leaf = &mut self.leaves[number as usize];
         leaf.is_plain &= multi_fields.is_empty();
@@ -185,7 +228,8 @@ impl Tree {
         keys.insert_unique(hash(key.as_bytes()), number, |&entry| hash(&entries[entry as usize].key));
     }
 
-    /// Gives every object the dotted names of what lies in its enabled objects (`{"a.b": 1}` means `{"a": {"b": 1}}`).
+    /// Gives every object the dotted names of what lies in its enabled objects (`{"a.b": 1}` means `{"a": {"b": 1}}`). Names that lead
+    /// into a nested object are left to the walker, which opens its document.
     fn alias_dotted_names(&mut self) {
         let by_path: HashMap<Arc<str>, u32> = self
             .objects
@@ -204,19 +248,21 @@ impl Tree {
             let Some((parent, _)) = path.rsplit_once('.') else { continue };
             // A multi-field has no object as parent, nothing in a document leads to it.
             let Some(&parent) = by_path.get(parent) else { continue };
-            if !self.objects[parent as usize].enabled {
+            let stops = |object: &ObjectNode| !object.enabled || object.nested.is_some();
+            if stops(&self.objects[parent as usize]) {
                 continue;
             }
             let mut end = self.objects[parent as usize].path.len();
             while let Some(split) = path[..end].rfind('.') {
                 let above = by_path[&path[..split]];
-                if !self.objects[above as usize].enabled {
-                    break;
-                }
                 self.add(above, &path[split + 1..], target);
                 end = split;
+                if stops(&self.objects[above as usize]) {
+                    end = 0;
+                    break;
+                }
             }
-            if self.objects[0].enabled {
+            if self.objects[0].enabled && end > 0 {
                 self.add(0, &path, target);
             }
         }
@@ -243,6 +289,35 @@ impl Tree {
         }
     }
 
+    /// Refuses copies from a document to one that is not around it.
+    fn check_copies(&self) -> Result<(), RequestError> {
+        let nested_of = |space: SpaceId| {
+            let mut nested = self.objects.iter().filter_map(|object| object.nested.as_ref());
+            nested.find(|node| node.nested.space == space).map(|node| &node.nested)
+        };
+        let name_of = |space| nested_of(space).map_or("null", |nested| &nested.path);
+        for leaf in &self.leaves {
+            for copy in &leaf.copies {
+                let &Copy::Leaf(target) = copy else { continue };
+                let to = self.leaves[target as usize].space;
+                let mut around = Some(leaf.space);
+                while let Some(space) = around.filter(|space| *space != to) {
+                    around = nested_of(space).map(|nested| nested.parent);
+                }
+                if around.is_none() {
+                    return Err(RequestError::illegal_argument(format!(
+                        "Illegal combination of [copy_to] and [nested] mappings: [copy_to] may only copy data to the current nested \
+                         document or any of its parents, however one [copy_to] directive is trying to copy data from nested object [{}] \
+                         to [{}]",
+                        name_of(leaf.space),
+                        name_of(to)
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// `dynamic` of the deepest object that exists above `path`.
     pub fn dynamic_above(&self, path: &str) -> Dynamic {
         let mut end = path.len();
@@ -263,7 +338,7 @@ impl Tree {
 }
 
 impl Leaf {
-    fn new(field: Arc<Field>) -> Leaf {
+    fn new(field: Arc<Field>, space: SpaceId) -> Leaf {
         let has_norms = field.norms && matches!(field.kind, FieldType::Text | FieldType::Keyword);
         let is_named = (field.index || field.store) && !field.doc_values && !has_norms;
         Leaf {
@@ -276,9 +351,23 @@ impl Leaf {
             null: field.null_value.as_ref().map(OwnedScalar::from_json),
             multi_fields: Box::default(),
             copies: Box::default(),
+            space,
             field,
         }
     }
+}
+
+/// Where the values of a nested object go beside its own documents: to its parent and what that includes, to the root.
+fn spaces_included(includes: Includes, around: Around<'_>) -> Vec<SpaceId> {
+    let mut also = Vec::new();
+    if includes.parent {
+        also.push(around.space);
+        also.extend_from_slice(around.also);
+    }
+    if includes.root && !also.contains(&SpaceId::ROOT) {
+        also.push(SpaceId::ROOT);
+    }
+    also
 }
 
 /// Checks a scalar against a field without a sink.

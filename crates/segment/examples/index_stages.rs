@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use limber_mapping::document::{self, Parsed, Scratch};
-use limber_mapping::{Field, FieldSink, Mapping, MappingSettings};
+use limber_mapping::{Field, FieldSink, Mapping, MappingSettings, Nested, SpaceId};
 use limber_segment::stored::StoredCodec;
 use limber_segment::{Buffer, DocumentMeta, SegmentId};
 use limber_store::FsDirectory;
@@ -135,6 +135,12 @@ impl FieldSink for Nowhere {
     fn text(&mut self, _: &Field, value: &str) {
         black_box(value);
     }
+
+    fn begin_nested(&mut self, _: &Nested) {}
+
+    fn end_nested(&mut self, _: &Nested) {}
+
+    fn turn_to(&mut self, _: SpaceId) {}
 }
 
 /// CPU time of this thread, so that other work on the machine does not count (Linux).

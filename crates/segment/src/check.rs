@@ -53,14 +53,14 @@ impl Segment {
     /// Verifies every checksum, then every structure: order and bounds of terms, postings, values, points, stored documents, and
     /// the summaries kept about them. Goes on after a problem; sections whose checksum is wrong are not read further.
     pub fn check(&self) -> CheckReport {
-        let mut report = CheckReport { field_count: self.fields().len() as u64, ..Default::default() };
+        let mut report = CheckReport { field_count: self.file().fields.len() as u64, ..Default::default() };
         let mut broken = Vec::new();
         for entry in self.file().sections() {
             let bytes = self.file().entry_bytes(entry);
             report.section_count += 1;
             if crc32(bytes) != entry.crc {
                 broken.push((entry.kind, entry.field));
-                let path = self.fields().get(entry.field as usize).map_or("", |field| &field.path);
+                let path = self.file().fields.get(entry.field as usize).map_or("", |field| &field.path);
                 let file = self.file().file_name(entry).to_string();
                 let message = format!("checksum of section {:?} is wrong", entry.kind);
                 report.problems.push(Problem { file, field: path.to_owned(), message });
@@ -75,12 +75,14 @@ impl Segment {
             }
         }
         let main = self.meta().id.file_name(Lane::Main);
-        for (number, field) in (0u32..).zip(self.fields()) {
-            if broken.iter().any(|(_, of)| *of == number) {
-                continue;
+        for segment in std::iter::once(self).chain(self.nested_spaces().iter().map(|space| &*space.segment)) {
+            for (number, field) in (segment.first_field()..).zip(segment.fields()) {
+                if broken.iter().any(|(_, of)| *of == number) {
+                    continue;
+                }
+                let result = segment.check_field(number, field, &mut report);
+                report.note(&main, &field.path, result);
             }
-            let result = self.check_field(number, field, &mut report);
-            report.note(&main, &field.path, result);
         }
         let stored = [SectionKind::StoredBlocks, SectionKind::StoredIndex];
         if !broken.iter().any(|(kind, _)| stored.contains(kind)) {

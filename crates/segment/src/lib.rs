@@ -14,6 +14,7 @@ pub mod file;
 pub mod id_filter;
 mod live;
 pub mod merge;
+pub mod nested;
 pub mod norms;
 pub mod points;
 pub mod postings;

@@ -10,6 +10,7 @@ use limber_store::{Charge, Directory, Pool};
 use crate::columns::{NumberColumn, OrdinalColumn, Presence};
 use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
 use crate::id_filter::{IdFilter, id_hash};
+use crate::nested::{self, NestedSpace, SpaceEntry};
 use crate::norms::Norms;
 use crate::points::{Points, SpatialPoints};
 use crate::postings::{Postings, PostingsReader, Want};
@@ -27,7 +28,10 @@ pub const ID_PATH: &str = "_id";
 pub struct Segment {
     meta: SegmentMeta,
     core: u64,
-    file: SegmentFile,
+    file: Arc<SegmentFile>,
+    /// Number of its first field in the file; the others follow.
+    first_field: u32,
+    nested: Vec<NestedSpace>,
     numbers: HashMap<Arc<str>, u32, foldhash::fast::RandomState>,
     fields: Vec<FieldState>,
     id_filter: Option<IdFilter>,
@@ -100,30 +104,125 @@ impl Segment {
         meta: &SegmentMeta,
         cache: &Arc<TermIndexCache>,
     ) -> Result<Segment> {
-        let file = SegmentFile::open(&**directory, meta)?;
-        let numbers =
-            (0u32..).zip(&file.fields).map(|(number, field)| (field.path.clone(), number)).collect();
-        let fields = file.fields.iter().map(|_| FieldState::default()).collect();
+        let file = Arc::new(SegmentFile::open(&**directory, meta)?);
+        let table = match file.bytes(SectionKind::Nested, NO_FIELD) {
+            Some(bytes) => nested::decode(bytes, file.doc_count, file.fields.len())
+                .map_err(Error::in_section("nested spaces", 0))?,
+            None => Vec::new(),
+        };
+        let in_spaces: u32 = table.iter().map(|space| space.field_count).sum();
+        let field_count = file.fields.len() as u32 - in_spaces;
         let id_filter = file.sections().iter().find(|section| section.kind == SectionKind::IdFilter);
         let id_filter = match id_filter.and_then(|entry| file.shared(entry.kind, entry.field)) {
             Some(bytes) => Some(IdFilter::open(bytes)?),
             None => None,
         };
-        let this = Segment {
+        let mut this = Segment {
             meta: meta.clone(),
             core: next_segment_core_id(),
             file,
-            numbers,
-            fields,
+            first_field: 0,
+            nested: Vec::new(),
+            numbers: HashMap::default(),
+            fields: Vec::new(),
             id_filter,
             directory: directory.clone(),
             cache: cache.clone(),
             charge: None,
         };
+        this.take_fields(0, field_count);
+        this.open_spaces(&table, field_count);
         if cache.loads_at_open() {
             this.load_term_index()?;
         }
         Ok(this)
+    }
+
+    /// The fields of the file that are its own.
+    fn take_fields(&mut self, first: u32, count: u32) {
+        let fields = &self.file.fields[first as usize..][..count as usize];
+        self.first_field = first;
+        self.numbers = (first..).zip(fields).map(|(number, field)| (field.path.clone(), number)).collect();
+        self.fields = fields.iter().map(|_| FieldState::default()).collect();
+    }
+
+    /// `first_field`: of the first space.
+    fn open_spaces(&mut self, table: &[SpaceEntry], first_field: u32) {
+        let mut first_fields: Vec<u32> = Vec::with_capacity(table.len());
+        let mut next = first_field;
+        for entry in table {
+            first_fields.push(next);
+            next += entry.field_count;
+        }
+        // From the last on, as parents come before what is inside of them.
+        let mut opened: Vec<NestedSpace> = Vec::with_capacity(table.len());
+        for (place, entry) in table.iter().enumerate().rev() {
+            let mut segment = self.of_space(entry.bits.child_count(), first_fields[place], entry.field_count);
+            // Spaces are at their place less this in the list of what was opened.
+            let shift = place + 1;
+            let mut kept: Vec<usize> = Vec::new();
+            for (at, space) in opened.iter().enumerate() {
+                let around = space.parent.expect("the place in the table");
+                let parent = kept.iter().position(|&other| other + shift == around);
+                if around == place || parent.is_some() {
+                    kept.push(at);
+                    segment.nested.push(NestedSpace { parent, ..space.clone() });
+                }
+            }
+            let parent = entry.parent.map_or(Some(usize::MAX), Some);
+            let segment = Arc::new(segment);
+            let (path, bits) = (entry.path.clone(), entry.bits.clone());
+            opened.insert(0, NestedSpace { path, parent, bits, segment });
+        }
+        for space in &mut opened {
+            space.parent = space.parent.filter(|&place| place != usize::MAX);
+        }
+        self.nested = opened;
+    }
+
+    /// A part of this segment's file as a segment of its own, without ids and sources.
+    fn of_space(&self, doc_count: u32, first_field: u32, field_count: u32) -> Segment {
+        let meta = SegmentMeta {
+            doc_count,
+            files: Vec::new(),
+            bytes: 0,
+            min_seq_no: None,
+            max_seq_no: None,
+            ..self.meta
+        };
+        let mut this = Segment {
+            meta,
+            core: self.core,
+            file: self.file.clone(),
+            first_field: 0,
+            nested: Vec::new(),
+            numbers: HashMap::default(),
+            fields: Vec::new(),
+            id_filter: None,
+            directory: self.directory.clone(),
+            cache: self.cache.clone(),
+            charge: None,
+        };
+        this.take_fields(first_field, field_count);
+        this
+    }
+
+    /// A segment of no documents, for a nested path that this one has nothing of.
+    pub(crate) fn without_documents(&self) -> Segment {
+        self.of_space(0, 0, 0)
+    }
+
+    /// The nested documents inside of its own, path by path, parents first.
+    pub fn nested_spaces(&self) -> &[NestedSpace] {
+        &self.nested
+    }
+
+    fn info(&self, number: u32) -> &FieldInfo {
+        &self.file.fields[number as usize]
+    }
+
+    fn state(&self, number: u32) -> &FieldState {
+        &self.fields[(number - self.first_field) as usize]
     }
 
     /// Charges `pool` with what the segment holds on the heap for as long as it is open.
@@ -139,7 +238,9 @@ impl Segment {
         let tables = size_of::<Segment>()
             + std::mem::size_of_val(sections)
             + self.meta.files.len() * FILE_HEAP_BYTES
-            + self.fields.len() * (size_of::<FieldState>() + size_of::<FieldInfo>() + FIELD_HEAP_BYTES);
+            + self.file.fields.len() * (size_of::<FieldState>() + size_of::<FieldInfo>() + FIELD_HEAP_BYTES)
+            + self.nested.len() * (size_of::<Segment>() + size_of::<NestedSpace>() + FIELD_HEAP_BYTES);
+        let parent_bits: u64 = self.nested.iter().map(|space| space.bits.heap_bytes()).sum();
         let paths: usize = self.file.fields.iter().map(|field| field.path.len()).sum();
         let directories: u64 = sections
             .iter()
@@ -149,12 +250,17 @@ impl Segment {
                 _ => 0,
             })
             .sum();
-        (tables + paths) as u64 + directories
+        (tables + paths) as u64 + directories + parent_bits
     }
 
     /// Loads the term-index pages of every field that are not in memory: for a switch to the native scheme.
     pub fn load_term_index(&self) -> Result<()> {
-        for number in 0..self.fields.len() as u32 {
+        self.load_own_term_index()?;
+        self.nested.iter().try_for_each(|space| space.segment.load_own_term_index())
+    }
+
+    fn load_own_term_index(&self) -> Result<()> {
+        for number in (self.first_field..).take(self.fields.len()) {
             if let Some(inverted) = self.inverted(number)? {
                 inverted.terms.load_pages()?;
             }
@@ -166,7 +272,8 @@ impl Segment {
         &self.meta
     }
 
-    /// Each inverted field: its number in the segment, its path, and the bytes of its term index on disk. Reads nothing.
+    /// Each inverted field, those of nested documents included: its number in the segment, its path, and the bytes of its term index on
+    /// disk. Reads nothing.
     pub fn term_index_sizes(&self) -> impl Iterator<Item = (u32, &Arc<str>, u64)> {
         (0..).zip(&self.file.fields).filter_map(|(number, field)| {
             let index = self.file.entry(SectionKind::TermIndex, number)?;
@@ -176,8 +283,11 @@ impl Segment {
 
     /// Heap bytes of the page directories of the fields that were asked so far.
     pub fn term_index_directory_bytes(&self) -> u64 {
-        let opened = self.fields.iter().filter_map(|field| field.inverted.get());
-        opened.map(|inverted| inverted.terms.resident_bytes()).sum()
+        let own = |segment: &Segment| -> u64 {
+            let opened = segment.fields.iter().filter_map(|field| field.inverted.get());
+            opened.map(|inverted| inverted.terms.resident_bytes()).sum()
+        };
+        own(self) + self.nested.iter().map(|space| own(&space.segment)).sum::<u64>()
     }
 
     /// Identity of this open segment within the process; never reused.
@@ -195,13 +305,18 @@ impl Segment {
         self.meta.bytes
     }
 
-    /// Every field of the segment; a field's number is its index here.
+    /// Every field of the segment's own documents.
     pub fn fields(&self) -> &[FieldInfo] {
-        &self.file.fields
+        &self.file.fields[self.first_field as usize..][..self.fields.len()]
+    }
+
+    /// Number of its first field in the file; the others follow.
+    pub(crate) fn first_field(&self) -> u32 {
+        self.first_field
     }
 
     pub fn field(&self, path: &str) -> Option<&FieldInfo> {
-        self.number(path).map(|number| &self.file.fields[number as usize])
+        self.number(path).map(|number| self.info(number))
     }
 
     /// Every section and where it lies, for `limber check` and statistics.
@@ -288,7 +403,7 @@ impl Segment {
     }
 
     fn inverted(&self, number: u32) -> Result<Option<&Inverted>> {
-        let state = &self.fields[number as usize].inverted;
+        let state = &self.state(number).inverted;
         if let Some(inverted) = state.get() {
             return Ok(Some(inverted));
         }
@@ -340,7 +455,7 @@ impl Segment {
     /// Lengths of a field.
     pub fn norms(&self, path: &str) -> Result<Option<&Norms>> {
         let Some(number) = self.number(path) else { return Ok(None) };
-        let state = &self.fields[number as usize].norms;
+        let state = &self.state(number).norms;
         if let Some(norms) = state.get() {
             return Ok(Some(norms));
         }
@@ -351,7 +466,7 @@ impl Segment {
 
     fn section(&self, path: &str, kind: SectionKind, of: Representation) -> Option<&[u8]> {
         let number = self.number(path)?;
-        (self.file.fields[number as usize].representation == of).then(|| self.file.bytes(kind, number))?
+        (self.info(number).representation == of).then(|| self.file.bytes(kind, number))?
     }
 
     /// Numbers of a field by document.
@@ -424,7 +539,7 @@ impl Segment {
         if let Some(column) = self.ordinals(path)? {
             return Ok(Some(column.presence()));
         }
-        let state = &self.fields[number as usize].presence;
+        let state = &self.state(number).presence;
         if state.get().is_none() {
             let Some(words) = self.compute_presence(number)? else { return self.named(path) };
             let count = words.iter().map(|word| word.count_ones()).sum();
@@ -454,7 +569,7 @@ impl Segment {
     }
 
     fn compute_presence(&self, number: u32) -> Result<Option<Vec<u64>>> {
-        let path = self.file.fields[number as usize].path.clone();
+        let path = self.info(number).path.clone();
         let mut words = vec![0u64; self.doc_count().div_ceil(64) as usize];
         if let Some(norms) = self.norms(&path)? {
             norms.for_each(|doc, _| words[doc as usize / 64] |= 1 << (doc % 64));

@@ -72,6 +72,8 @@ pub struct IndexSettings {
     pub total_fields_limit: usize,
     pub depth_limit: usize,
     pub field_name_length_limit: usize,
+    pub nested_fields_limit: usize,
+    pub nested_objects_limit: usize,
     pub coerce: bool,
     pub ignore_malformed: bool,
     pub default_pipeline: Option<String>,
@@ -177,6 +179,8 @@ impl IndexSettings {
             max_slices_per_scroll: read.integer("index.max_slices_per_scroll", 1024)? as u64,
             total_fields_limit: read.integer("index.mapping.total_fields.limit", 1000)? as usize,
             depth_limit: read.integer("index.mapping.depth.limit", 20)? as usize,
+            nested_fields_limit: read.integer("index.mapping.nested_fields.limit", 50)? as usize,
+            nested_objects_limit: read.integer("index.mapping.nested_objects.limit", 10_000)? as usize,
             field_name_length_limit: read.integer("index.mapping.field_name_length.limit", i64::MAX)?
                 as usize,
             requests_cache: read.boolean("index.requests.cache.enable", true)?,
@@ -218,6 +222,8 @@ impl IndexSettings {
         let limits = Limits {
             total_fields: self.total_fields_limit,
             depth: self.depth_limit,
+            nested_fields: self.nested_fields_limit,
+            nested_objects: self.nested_objects_limit,
             field_name_length: self.field_name_length_limit,
             ..Limits::default()
         };

@@ -69,6 +69,27 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
             ),
         ));
     }
+    match (&present.nested, &update.nested) {
+        (None, None) => {}
+        (Some(old), Some(new)) => {
+            for (name, changed) in
+                [("include_in_parent", old.parent != new.parent), ("include_in_root", old.root != new.root)]
+            {
+                if changed {
+                    return Err(RequestError::new(
+                        500,
+                        "mapper_exception",
+                        format!("the [{name}] parameter can't be updated on a nested object mapping"),
+                    ));
+                }
+            }
+        }
+        _ => {
+            return Err(RequestError::illegal_argument(format!(
+                "can't merge a non-nested mapping [{path}] with a nested mapping"
+            )));
+        }
+    }
     let mut properties = present.properties.clone();
     for (name, node) in &update.properties {
         let full = joined(path, name);
@@ -84,7 +105,12 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
         };
         properties.insert(name.clone(), merged);
     }
-    Ok(Object { dynamic: update.dynamic.or(present.dynamic), enabled: present.enabled, properties })
+    Ok(Object {
+        nested: present.nested,
+        dynamic: update.dynamic.or(present.dynamic),
+        enabled: present.enabled,
+        properties,
+    })
 }
 
 /// An update states the whole field: a parameter it leaves out goes back to its default, which is a conflict where the

@@ -12,8 +12,8 @@ mod templates;
 mod tree;
 
 pub(crate) use merge::merge;
-pub(crate) use parse::{depth_exceeded, java_text, parse, total_fields_exceeded};
+pub(crate) use parse::{depth_exceeded, java_text, nested_fields_exceeded, parse, total_fields_exceeded};
 pub(crate) use render::render;
 pub(crate) use templates::Template;
 pub use tree::Dynamic;
-pub(crate) use tree::{Leaf, Node, Object, Root};
+pub(crate) use tree::{Includes, Leaf, Node, Object, Root};

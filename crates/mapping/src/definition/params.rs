@@ -230,7 +230,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "join",
     "long_range",
     "murmur3",
-    "nested",
     "passthrough",
     "percolator",
     "point",

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::check::checked;
 use super::params::{Check, KINDS, KINDS_MISSING, Kind};
 use super::templates::Template;
-use super::tree::{Dynamic, Leaf, Node, Object, Root};
+use super::tree::{Dynamic, Includes, Leaf, Node, Object, Root};
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::settings::MappingSettings;
@@ -199,6 +199,10 @@ pub(crate) fn total_fields_exceeded(limit: usize) -> RequestError {
     RequestError::illegal_argument(format!("Limit of total fields [{limit}] has been exceeded"))
 }
 
+pub(crate) fn nested_fields_exceeded(limit: usize) -> RequestError {
+    RequestError::illegal_argument(format!("Limit of nested fields [{limit}] has been exceeded"))
+}
+
 pub(crate) fn depth_exceeded(path: &str, settings: &MappingSettings) -> RequestError {
     RequestError::illegal_argument(format!(
         "Limit of mapping depth [{}] has been exceeded due to object field [{path}]",
@@ -249,6 +253,7 @@ fn add(
             let node = node(value, &full, depth, settings)?;
             match (nodes.get_mut(head), node) {
                 (Some(Node::Object(present)), Node::Object(object)) => {
+                    present.nested = object.nested.or(present.nested);
                     present.dynamic = object.dynamic.or(present.dynamic);
                     present.enabled = object.enabled.or(present.enabled);
                     present.properties.extend(object.properties);
@@ -289,8 +294,9 @@ fn node(value: &Value, path: &str, depth: usize, settings: &MappingSettings) -> 
             return Err(mapper_parsing(format!("No type specified for field [{name}]")));
         }
     };
-    if kind == "object" {
-        return object(body, path, depth, settings).map(Node::Object);
+    if matches!(kind, "object" | "nested") {
+        let nested = (kind == "nested").then(Includes::default);
+        return object(body, nested, path, depth, settings).map(Node::Object);
     }
     leaf(body, kind, path, settings, false).map(Node::Leaf)
 }
@@ -303,16 +309,30 @@ fn unknown_type(kind: &str, path: &str) -> RequestError {
     ))
 }
 
+/// `nested`: given for an object of that type.
 fn object(
     body: &Map<String, Value>,
+    nested: Option<Includes>,
     path: &str,
     depth: usize,
     settings: &MappingSettings,
 ) -> Result<Object, RequestError> {
-    let mut object = Object::default();
+    let mut object = Object { nested, ..Object::default() };
     for (name, value) in body {
+        match (name.as_str(), &mut object.nested) {
+            ("include_in_parent", Some(includes)) => includes.parent = include(name, value, path)?,
+            ("include_in_root", Some(includes)) => includes.root = include(name, value, path)?,
+            ("subobjects", Some(_)) => {
+                return Err(mapper_parsing(format!(
+                    "Nested type [{}] does not support [subobjects] parameter",
+                    path.rsplit('.').next().unwrap_or(path)
+                )));
+            }
+            _ => {}
+        }
         match name.as_str() {
             "type" => {}
+            "include_in_parent" | "include_in_root" if object.nested.is_some() => {}
             "dynamic" => object.dynamic = Some(dynamic(value)?),
             "enabled" => object.enabled = Some(boolean(value)?),
             "properties" => object.properties = properties(value, path, depth + 1, settings)?,
@@ -329,6 +349,15 @@ fn object(
         }
     }
     Ok(object)
+}
+
+/// `include_in_parent` or `include_in_root`.
+fn include(name: &str, value: &Value, path: &str) -> Result<bool, RequestError> {
+    boolean(value).map_err(|cause| {
+        let last = path.rsplit('.').next().unwrap_or(path);
+        RequestError::illegal_argument(format!("Could not convert [{last}.{name}] to boolean"))
+            .caused_by(cause)
+    })
 }
 
 /// The type of this name, or why there is none.

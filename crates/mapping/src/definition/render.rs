@@ -54,8 +54,21 @@ fn properties(object: &Object, body: &mut Map<String, Value>) {
                 Node::Leaf(leaf) => self::leaf(leaf),
                 Node::Object(object) => {
                     let mut body = Map::new();
-                    if object.properties.is_empty() {
-                        body.insert("type".into(), "object".into());
+                    match &object.nested {
+                        Some(includes) => {
+                            body.insert("type".into(), "nested".into());
+                            for (name, flag) in
+                                [("include_in_parent", includes.parent), ("include_in_root", includes.root)]
+                            {
+                                if flag {
+                                    body.insert(name.into(), true.into());
+                                }
+                            }
+                        }
+                        None if object.properties.is_empty() => {
+                            body.insert("type".into(), "object".into());
+                        }
+                        None => {}
                     }
                     head(object, &mut body);
                     properties(object, &mut body);

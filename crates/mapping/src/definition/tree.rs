@@ -50,9 +50,39 @@ impl Leaf {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Object {
+    /// Of an object of type `nested`.
+    pub nested: Option<Includes>,
     pub dynamic: Option<Dynamic>,
     pub enabled: Option<bool>,
     pub properties: BTreeMap<String, Node>,
+}
+
+/// Where the values of a nested object go beside its own documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Includes {
+    /// `include_in_parent`: to the document around.
+    pub parent: bool,
+    /// `include_in_root`: to the document that holds everything.
+    pub root: bool,
+}
+
+impl Object {
+    /// Drops `include_in_root` from the nested objects below whose values come to the root through their parents anyway.
+    /// `is_included`: those of this object do.
+    ///
+    /// Source: `NestedObjectMapper`, `RootObjectMapper#fixRedundantIncludes`.
+    pub fn settle_includes(&mut self, is_included: bool) {
+        for node in self.properties.values_mut() {
+            let Node::Object(object) = node else { continue };
+            let mut reaches_root = is_included;
+            if let Some(includes) = &mut object.nested {
+                let by_parent = is_included && includes.parent;
+                reaches_root = by_parent || includes.root;
+                includes.root &= !by_parent;
+            }
+            object.settle_includes(reaches_root);
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

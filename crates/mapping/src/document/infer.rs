@@ -187,7 +187,10 @@ impl Inference<'_> {
             self.found.insert(path.to_owned(), Value::Object(body));
         }
         let body = &self.found[path];
-        if body["type"] != "object" || body["enabled"] == false || body["enabled"] == "false" {
+        if (body["type"] != "object" && body["type"] != "nested")
+            || body["enabled"] == false
+            || body["enabled"] == "false"
+        {
             return None;
         }
         Some(match &body["dynamic"] {

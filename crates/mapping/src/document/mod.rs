@@ -5,6 +5,7 @@
 mod error;
 mod infer;
 mod json;
+mod nested;
 mod put;
 pub mod scan;
 mod scratch;

@@ -4,7 +4,7 @@ use super::error;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::definition::Dynamic;
-use crate::field::{FieldSink, FieldType};
+use crate::field::{FieldSink, FieldType, SpaceId};
 use crate::ip;
 use crate::reserved;
 use crate::tree::{Copy, Leaf, TERM_BYTES_MAX};
@@ -80,10 +80,11 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             match copy {
                 Copy::Leaf(number) => {
                     let target = &tree.leaves[*number as usize];
-                    self.put(target, *number, scalar, at)?;
-                    for &sub in &target.multi_fields {
-                        self.put(&tree.leaves[sub as usize], sub, scalar, at)?;
-                    }
+                    self.copy(node, target, |walk| {
+                        walk.put(target, *number, scalar, at)?;
+                        let mut subs = target.multi_fields.iter();
+                        subs.try_for_each(|&sub| walk.put(&tree.leaves[sub as usize], sub, scalar, at))
+                    })?;
                 }
                 Copy::Missing { dynamic: Dynamic::True, .. } => return Err(Stop::NeedsMapping),
                 Copy::Missing { dynamic: Dynamic::False, .. } => {}
@@ -206,11 +207,23 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     #[inline(never)]
     pub(super) fn note_ignored(&mut self, leaf: u32) {
         let tree = self.tree;
+        if self.including {
+            return;
+        }
         if std::mem::replace(&mut self.scratch.ignored[leaf as usize], self.scratch.document)
             != self.scratch.document
         {
             let field = self.mapping.field_by_id(reserved::IGNORED);
-            self.sink.term(field, tree.leaves[leaf as usize].field.path.as_bytes());
+            let node = &tree.leaves[leaf as usize];
+            // Told of the whole document, whichever nested one it is in.
+            let is_nested = node.space != SpaceId::ROOT;
+            if is_nested {
+                self.sink.turn_to(SpaceId::ROOT);
+            }
+            self.sink.term(field, node.field.path.as_bytes());
+            if is_nested {
+                self.sink.turn_to(node.space);
+            }
         }
     }
 

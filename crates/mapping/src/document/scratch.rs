@@ -16,6 +16,10 @@ pub struct Scratch {
     pub(super) named: Vec<u32>,
     pub(super) ignored: Vec<u32>,
     pub(super) document: u32,
+    /// Numbers given so far: nested documents have numbers of their own.
+    pub(super) last_document: u32,
+    /// Nested documents of the document in work.
+    pub(super) nested_objects: usize,
     /// Unescaped strings.
     pub(super) unescaped: String,
     /// Unmapped keys of the objects that are open, with their instance, against duplicates.
@@ -40,19 +44,27 @@ impl Scratch {
     pub(super) fn prepare(&mut self, mapping: &Mapping) {
         if self.mapping_identity != mapping.identity()
             || self.instance > u32::MAX / 2
-            || self.document == u32::MAX
+            || self.last_document > u32::MAX / 2
         {
             self.reset(mapping);
         }
-        self.document += 1;
+        self.next_document();
+        self.nested_objects = 0;
         self.strangers.clear();
+    }
+
+    /// Another document's values follow.
+    #[inline]
+    pub(super) fn next_document(&mut self) {
+        self.last_document += 1;
+        self.document = self.last_document;
     }
 
     #[cold]
     fn reset(&mut self, mapping: &Mapping) {
         self.mapping_identity = mapping.identity();
         self.instance = 0;
-        self.document = 0;
+        self.last_document = 0;
         let tree = mapping.tree();
         for (list, length, fill) in [
             (&mut self.next, tree.entries.len() + tree.objects.len(), u32::MAX),

@@ -56,6 +56,9 @@ impl<S: FieldSink> Walk<'_, S> {
                 Target::Object(object) => self.object_value(object, at, depth),
             };
         }
+        if let Some((object, rest)) = self.way_into_nested(node, &key) {
+            return self.dotted(object, rest, quote, at, depth);
+        }
         let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
         // Where the parser's last token starts.
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
@@ -73,7 +76,20 @@ impl<S: FieldSink> Walk<'_, S> {
                 error::field(self.bytes, last, (&key, &key), &self.scratch.id, &preview, inner).into()
             );
         }
-        match self.resolve(node, &key) {
+        self.unresolved(node, &key, quote, at, end)
+    }
+
+    /// What becomes of the value from `at` to `end` of a key that leads to no field of `node`.
+    fn unresolved(
+        &self,
+        node: &ObjectNode,
+        key: &str,
+        quote: usize,
+        at: usize,
+        end: usize,
+    ) -> Result<usize, Stop> {
+        let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
+        match self.resolve(node, key) {
             Stranger::Disabled => Ok(end),
             Stranger::BelowLeaf { leaf, rest } => {
                 let leaf = &self.tree.leaves[leaf as usize];
@@ -102,6 +118,58 @@ impl<S: FieldSink> Walk<'_, S> {
                 }
             }
         }
+    }
+
+    /// The first nested object that a dotted name leads into, and what is left of the name.
+    fn way_into_nested<'k>(&self, object: &ObjectNode, key: &'k str) -> Option<(u32, &'k str)> {
+        let mut object = object;
+        let mut rest = key;
+        while let Some((head, tail)) = rest.split_once('.') {
+            if !object.enabled {
+                return None;
+            }
+            let entry = self.tree.find(object, head.as_bytes())?;
+            let Target::Object(inner) = self.tree.entries[entry as usize].target else { return None };
+            object = &self.tree.objects[inner as usize];
+            rest = tail;
+            if object.nested.is_some() {
+                return object.enabled.then_some((inner, rest));
+            }
+        }
+        None
+    }
+
+    /// `{"n.a": 1}` where `n` is nested: an object of `n` that holds nothing else.
+    fn dotted(
+        &mut self,
+        object: u32,
+        rest: &str,
+        quote: usize,
+        at: usize,
+        depth: usize,
+    ) -> Result<usize, Stop> {
+        let tree = self.tree;
+        let node = &tree.objects[object as usize];
+        let Some(nested) = &node.nested else { return Ok(at) };
+        if self.including {
+            return Ok(json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?);
+        }
+        self.nested_object(nested, quote, |walk| {
+            if let Some(entry) = tree.find(node, rest.as_bytes()) {
+                return match tree.entries[entry as usize].target {
+                    Target::Leaf(leaf) => walk.value(leaf, at, depth),
+                    Target::Object(object) => walk.object_value(object, at, depth),
+                };
+            }
+            match walk.way_into_nested(node, rest) {
+                Some((object, rest)) => walk.dotted(object, rest, quote, at, depth),
+                None => {
+                    let limit = walk.mapping.settings().limits.json_depth;
+                    let end = json::skip_value(walk.bytes, at, depth, limit)?;
+                    walk.unresolved(node, rest, quote, at, end)
+                }
+            }
+        })
     }
 
     /// Follows a dotted name as far as the mapping goes.

@@ -43,7 +43,16 @@ pub fn parse<S: FieldSink>(
             return Err(error::syntax(source, offset, &error));
         }
     };
-    let mut walk = Walk { mapping, tree: mapping.tree(), text, bytes: source, scratch, sink, token: 0 };
+    let mut walk = Walk {
+        mapping,
+        tree: mapping.tree(),
+        text,
+        bytes: source,
+        scratch,
+        sink,
+        token: 0,
+        including: false,
+    };
     let outcome = walk.document();
     let parsed = match outcome {
         Ok(()) => Ok(Parsed::Done),
@@ -85,6 +94,8 @@ pub(super) struct Walk<'a, S> {
     pub(super) sink: &'a mut S,
     /// Start of the last token, for the location of syntax errors.
     pub(super) token: usize,
+    /// A nested object is read once more for the documents around it.
+    pub(super) including: bool,
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
@@ -152,7 +163,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     /// Walks the object whose first byte after `{` is at `at`; returns the offset behind its `}`.
-    fn object(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+    pub(super) fn object(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         if depth > self.mapping.settings().limits.json_depth {
             return Err(
                 json::error(at, JsonErrorKind::TooDeep(self.mapping.settings().limits.json_depth)).into()
@@ -266,12 +277,12 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     pub(super) fn object_value(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let object = &self.tree.objects[number as usize];
         let json_depth = self.mapping.settings().limits.json_depth;
-        if !object.enabled {
+        if !object.enabled || (self.including && object.nested.is_some()) {
             return Ok(json::skip_value(self.bytes, at, depth, json_depth)?);
         }
         self.token = at;
         match self.bytes.get(at) {
-            Some(b'{') => self.object(number, at + 1, depth + 1),
+            Some(b'{') => self.instance(number, at + 1, depth + 1),
             Some(b'n') => Ok(json::literal(self.bytes, at, b"null")?),
             Some(b'[') => {
                 let mut levels = 1;
@@ -281,7 +292,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     if value_due {
                         self.token = at;
                         match self.bytes.get(at) {
-                            Some(b'{') => at = self.object(number, at + 1, depth + levels + 1)?,
+                            Some(b'{') => at = self.instance(number, at + 1, depth + levels + 1)?,
                             Some(b'n') => at = json::literal(self.bytes, at, b"null")?,
                             Some(b'[') => {
                                 levels += 1;
@@ -314,6 +325,15 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 }
             }
             _ => Err(self.concrete_value(number, at, false)),
+        }
+    }
+
+    /// One object of a key: walked as it is, or as a document of its own.
+    #[inline]
+    fn instance(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+        match &self.tree.objects[number as usize].nested {
+            None => self.object(number, at, depth),
+            Some(node) => self.nested_object(node, at - 1, |walk| walk.object(number, at, depth)),
         }
     }
 
@@ -489,7 +509,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             if let &Copy::Leaf(number) = copy {
                 let target = &tree.leaves[number as usize];
                 if let Some(null) = &target.null {
-                    self.put(target, number, null.borrow(), at)?;
+                    self.copy(node, target, |walk| walk.put(target, number, null.borrow(), at))?;
                 }
             }
         }

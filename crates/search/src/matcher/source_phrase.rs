@@ -3,7 +3,7 @@
 //! Source: `SourceConfirmedTextQuery`. Documents that lack a term of the phrase are never read.
 
 use limber_mapping::document::{Scratch, parse};
-use limber_mapping::{Field, FieldSink, Mapping};
+use limber_mapping::{Field, FieldSink, Mapping, Nested, SpaceId};
 use limber_segment::{DocId, Segment, StoredReader};
 
 use super::confirmed::Confirm;
@@ -90,4 +90,10 @@ impl FieldSink for Sink<'_> {
         self.found = self.positions.iter().all(|positions| !positions.is_empty())
             && phrase_freq(self.positions, self.offsets, self.groups, self.node.slop) > 0.0;
     }
+
+    fn begin_nested(&mut self, _: &Nested) {}
+
+    fn end_nested(&mut self, _: &Nested) {}
+
+    fn turn_to(&mut self, _: SpaceId) {}
 }

@@ -39,6 +39,17 @@ impl DocLog {
         (0..self.len as u32).chain([doc]).for_each(|doc| docs.push(doc));
     }
 
+    /// The first entry of a document at or after `doc`.
+    pub fn first_from(&self, doc: DocId) -> usize {
+        let Some(docs) = &self.docs else { return self.len.min(doc as usize) };
+        let (mut low, mut high) = (0, self.len);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if docs.get(middle) < doc { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
     pub fn truncate(&mut self, len: usize) {
         self.len = len;
         if let Some(docs) = &mut self.docs {
@@ -80,6 +91,9 @@ mod tests {
         let mut log = DocLog::default();
         pushed.iter().for_each(|&doc| log.push(doc));
         assert_eq!((log.len(), log.has_repeats()), (pushed.len(), repeats));
+        (0..doc_count + 2).for_each(|doc| {
+            assert_eq!(log.first_from(doc), pushed.iter().filter(|&&other| other < doc).count());
+        });
         assert_eq!(log.is_one_a_document(doc_count), expected.is_none());
         assert_eq!(log.finish(doc_count).as_deref(), expected);
     }

@@ -1,9 +1,10 @@
 //! The buffer itself: documents come in, one at a time.
 
-use limber_mapping::{Field, FieldId, FieldSink, reserved};
+use limber_mapping::{Field, FieldId, FieldSink, Nested, SpaceId, reserved};
 
 use super::fields::{FieldBuffer, TextNumber};
 use super::id_log::IdLog;
+use super::nested::NestedBuffers;
 use crate::stored::{StoredCodec, StoredWriter};
 use crate::{DocId, Error, Result, TERM_BYTES_MAX};
 
@@ -29,8 +30,9 @@ pub struct Buffer {
     doc_count: u32,
     /// Documents deleted before they were written.
     pub(super) deleted: Vec<DocId>,
-    /// By [`FieldId`].
+    /// By [`FieldId`]: those of the documents that values go to now.
     pub(super) fields: Vec<FieldBuffer>,
+    pub(super) nested: NestedBuffers,
     /// Field of the last text.
     last_text: Option<FieldId>,
     pub(super) ids: IdLog,
@@ -60,6 +62,7 @@ impl Buffer {
             doc_count: 0,
             deleted: Vec::new(),
             fields: Vec::new(),
+            nested: NestedBuffers::default(),
             last_text: None,
             ids: IdLog::default(),
             stored: StoredWriter::new(codec),
@@ -120,6 +123,8 @@ impl Buffer {
             self.forget(&current);
             return Err(fault);
         }
+        debug_assert_eq!(self.nested.space, SpaceId::ROOT, "nested documents end before theirs");
+        self.nested.settle();
         let routing = current.has_routing.then_some(&*self.routing);
         self.stored.end_document(self.ids.newest(current.id_bytes), routing, source_bytes)?;
         self.log_bytes += source_bytes;
@@ -136,6 +141,8 @@ impl Buffer {
     }
 
     fn forget(&mut self, current: &Current) {
+        self.turn_to(SpaceId::ROOT);
+        self.nested.roll_back();
         self.stored.drop_source(current.source_bytes);
         let doc = self.doc_count;
         self.fields.iter_mut().for_each(|field| field.roll_back(doc));
@@ -166,7 +173,13 @@ impl Buffer {
     pub fn memory_bytes(&self) -> usize {
         let fields: usize = self.fields.iter().map(FieldBuffer::memory_bytes).sum();
         let table = self.fields.capacity() * size_of::<FieldBuffer>();
-        fields + self.ids.memory_bytes() + table + self.stored.memory_bytes() + self.deleted.capacity() * 4
+        let nested = self.nested.memory_bytes();
+        fields
+            + nested
+            + self.ids.memory_bytes()
+            + table
+            + self.stored.memory_bytes()
+            + self.deleted.capacity() * 4
     }
 
     #[inline]
@@ -240,5 +253,25 @@ impl FieldSink for Buffer {
         if let Some(bytes) = oversized {
             self.note_immense(&field.path, bytes);
         }
+    }
+
+    fn begin_nested(&mut self, nested: &Nested) {
+        let parent = self.doc_count;
+        self.log_bytes += size_of::<DocId>();
+        self.turn_to(nested.space);
+        self.nested.begin(nested.space, parent, self.doc_count);
+    }
+
+    fn end_nested(&mut self, nested: &Nested) {
+        self.doc_count += 1;
+        self.turn_to(nested.parent);
+    }
+
+    fn turn_to(&mut self, space: SpaceId) {
+        if space == self.nested.space {
+            return;
+        }
+        self.last_text = None;
+        self.nested.exchange(space, &mut self.fields, &mut self.doc_count);
     }
 }

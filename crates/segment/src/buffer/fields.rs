@@ -445,6 +445,32 @@ impl FieldBuffer {
         }
     }
 
+    /// Forgets what the documents from `doc` on added.
+    pub fn roll_back_from(&mut self, doc: DocId) {
+        match self {
+            FieldBuffer::Absent => {}
+            FieldBuffer::Terms(terms) => {
+                let entries = terms.docs.first_from(doc);
+                terms.mark = Mark { doc: NO_DOC, entries, values: entries };
+                terms.roll_back();
+            }
+            FieldBuffer::Numbers(numbers) => {
+                let entries = numbers.docs.first_from(doc);
+                numbers.mark = Mark { doc: NO_DOC, entries, values: entries };
+                numbers.roll_back();
+            }
+            FieldBuffer::Text(text) => {
+                let entries = text.docs.first_from(doc);
+                let values = match entries < text.entries.len() {
+                    true => text.entries.get(entries).tokens_start as usize,
+                    false => text.tokens.len(),
+                };
+                text.mark = Mark { doc: NO_DOC, entries, values };
+                text.roll_back();
+            }
+        }
+    }
+
     pub fn memory_bytes(&self) -> usize {
         match self {
             FieldBuffer::Absent => 0,

@@ -7,6 +7,7 @@ mod fields;
 mod id_log;
 mod invert;
 mod memo;
+mod nested;
 mod sort;
 mod table;
 mod write;

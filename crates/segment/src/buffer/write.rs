@@ -1,17 +1,21 @@
 //! A buffer to a segment.
 
+use std::sync::Arc;
+
 use limber_codec::norm;
-use limber_mapping::{Field, FieldId, Mapping, reserved};
+use limber_mapping::{Field, FieldId, Mapping, SpaceId, reserved};
 use limber_store::Directory;
 
 use super::document::Buffer;
 use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer, TextBuffer};
 use super::invert::TermOrder;
+use super::nested::NestedBuffers;
 use super::table::same;
 use crate::columns::format::GROUP;
 use crate::columns::{ColumnSummary, ColumnWriter};
-use crate::file::{FieldInfo, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
+use crate::file::{FieldInfo, NO_FIELD, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
 use crate::id_filter::{self, id_hash};
+use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
 use crate::points::{PointsWriter, column_serves, place_of};
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
 use crate::{DocId, LiveDocs, Result, norms};
@@ -32,7 +36,7 @@ impl Buffer {
         for &doc in &self.deleted {
             live.get_or_insert_with(|| LiveDocs::all(doc_count)).delete(doc);
         }
-        let Buffer { fields, ids, stored, seq_no_bounds, .. } = self;
+        let Buffer { fields, ids, stored, seq_no_bounds, nested, .. } = self;
         let mut segment =
             FieldsWriter { writer: SegmentWriter::new(directory, id), infos: Vec::new(), doc_count };
         stored.write(&mut segment.writer)?;
@@ -42,15 +46,8 @@ impl Buffer {
         let by_id = sorted_ids(doc_count, |doc| ids.get(doc), live.as_ref());
         segment.write_ids(mapping.field_by_id(reserved::ID), &by_id, |doc| ids.get(doc))?;
         drop((by_id, ids));
-        for (number, field) in fields.into_iter().enumerate() {
-            let known = || mapping.field_by_id(FieldId(number as u32));
-            match field {
-                FieldBuffer::Absent => {}
-                FieldBuffer::Terms(terms) => segment.write_terms(known(), *terms)?,
-                FieldBuffer::Numbers(numbers) => segment.write_numbers(known(), *numbers)?,
-                FieldBuffer::Text(text) => segment.write_text(known(), *text)?,
-            }
-        }
+        segment.write_fields(fields, mapping)?;
+        segment.write_nested(nested, mapping)?;
         let meta = segment.writer.finish(&segment.infos, doc_count, seq_no_bounds)?;
         Ok((meta, live))
     }
@@ -76,6 +73,53 @@ struct FieldsWriter<'d> {
 }
 
 impl FieldsWriter<'_> {
+    /// `fields`: by id.
+    fn write_fields(&mut self, fields: Vec<FieldBuffer>, mapping: &Mapping) -> Result<()> {
+        for (number, field) in fields.into_iter().enumerate() {
+            let known = || mapping.field_by_id(FieldId(number as u32));
+            match field {
+                FieldBuffer::Absent => {}
+                FieldBuffer::Terms(terms) => self.write_terms(known(), *terms)?,
+                FieldBuffer::Numbers(numbers) => self.write_numbers(known(), *numbers)?,
+                FieldBuffer::Text(text) => self.write_text(known(), *text)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The spaces that have documents, by their numbers: parents come first.
+    fn write_nested(&mut self, nested: NestedBuffers, mapping: &Mapping) -> Result<()> {
+        let doc_count = self.doc_count;
+        let mut table: Vec<SpaceEntry> = Vec::new();
+        for (space, buffer) in nested.spaces.into_iter().enumerate().skip(1) {
+            if buffer.doc_count == 0 {
+                continue;
+            }
+            let nested = &mapping.nested_objects()[space - 1];
+            let parent = match nested.parent {
+                SpaceId::ROOT => None,
+                around => {
+                    let path = &mapping.nested_objects()[around.0 as usize - 1].path;
+                    table.iter().position(|entry| entry.path == *path)
+                }
+            };
+            let parent_count = parent.map_or(doc_count, |place| table[place].bits.child_count());
+            let fields_before = self.infos.len();
+            self.doc_count = buffer.doc_count;
+            self.write_fields(buffer.fields, mapping)?;
+            table.push(SpaceEntry {
+                path: nested.path.clone(),
+                parent,
+                field_count: (self.infos.len() - fields_before) as u32,
+                bits: Arc::new(ParentBitsBuilder::of_parents(&buffer.parents, parent_count).finish()),
+            });
+        }
+        if !table.is_empty() {
+            self.writer.put(SectionKind::Nested, NO_FIELD, &nested::encode(&table))?;
+        }
+        Ok(())
+    }
+
     /// Gives a field its number in the segment.
     fn add_info(&mut self, field: &Field) -> (u32, FieldInfo) {
         let info = FieldInfo::of(field);

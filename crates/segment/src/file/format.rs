@@ -111,10 +111,12 @@ pub enum SectionKind {
     StoredBlocks = 10,
     /// Where the stored blocks are; once a segment.
     StoredIndex = 11,
+    /// Nested spaces ([`crate::nested`]); once a segment that has any.
+    Nested = 12,
 }
 
 impl SectionKind {
-    pub const ALL: [SectionKind; 12] = [
+    pub const ALL: [SectionKind; 13] = [
         SectionKind::Fields,
         SectionKind::TermIndex,
         SectionKind::TermDirectory,
@@ -127,6 +129,7 @@ impl SectionKind {
         SectionKind::Points,
         SectionKind::StoredBlocks,
         SectionKind::StoredIndex,
+        SectionKind::Nested,
     ];
 
     pub fn from_byte(byte: u8) -> Option<SectionKind> {
@@ -139,7 +142,8 @@ impl SectionKind {
             | SectionKind::TermDirectory
             | SectionKind::Norms
             | SectionKind::IdFilter
-            | SectionKind::StoredIndex => Lane::Main,
+            | SectionKind::StoredIndex
+            | SectionKind::Nested => Lane::Main,
             SectionKind::TermIndex => Lane::TermIndex,
             SectionKind::Terms => Lane::Terms,
             SectionKind::Postings => Lane::Postings,

@@ -1,5 +1,7 @@
 //! The merge from above: a list of calls.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use limber_mapping::Representation;
 use limber_store::Directory;
@@ -9,7 +11,8 @@ use super::doc_map::DocIdMap;
 use super::stored::merge_stored;
 use super::terms::merge_terms;
 use crate::columns::ColumnSummary;
-use crate::file::{Progress, SectionKind, SegmentWriter};
+use crate::file::{NO_FIELD, Progress, SectionKind, SegmentWriter};
+use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
 use crate::stored::StoredCodec;
 use crate::{Error, FieldInfo, Result, SegmentId, SegmentMeta, SegmentView};
 
@@ -28,7 +31,7 @@ pub fn merge(
     progress: Option<Box<Progress<'_>>>,
 ) -> Result<(SegmentMeta, DocIdMap)> {
     let map = DocIdMap::of(views)?;
-    let fields = union_of_fields(views)?;
+    let mut fields = union_of_fields(views)?;
     let mut writer = SegmentWriter::new(directory, id);
     if let Some(progress) = progress {
         writer = writer.with_progress(progress);
@@ -41,9 +44,81 @@ pub fn merge(
                 column.filter(|c| c.value_count > 0).map(|c| (c.min.max(0) as u64, c.max.max(0) as u64));
         }
     }
+    merge_nested(views, &mut fields, &mut writer)?;
     merge_stored(views, codec, &mut writer)?;
     let meta = writer.finish(&fields, map.doc_count(), seq_no_bounds)?;
     Ok((meta, map))
+}
+
+/// The nested documents of live documents, path by path; their fields go behind those that are in `fields`.
+fn merge_nested(
+    views: &[SegmentView],
+    fields: &mut Vec<FieldInfo>,
+    writer: &mut SegmentWriter<'_>,
+) -> Result<()> {
+    let spaces = nested_spaces(views);
+    let mut table = Vec::with_capacity(spaces.len());
+    for space in &spaces {
+        let map = DocIdMap::of(&space.views)?;
+        let own = union_of_fields(&space.views)?;
+        for (number, info) in (fields.len() as u32..).zip(&own) {
+            merge_field(&space.views, &map, info, number, writer)?;
+        }
+        let parents = space.parent.map_or(views, |place| &spaces[place].views);
+        let mut bits = ParentBitsBuilder::default();
+        for view in parents.iter().zip(views) {
+            let (parents, whole) = view;
+            let own = whole.segment.nested(&space.path).map(|own| &own.bits);
+            for parent in (0..parents.doc_count()).filter(|&doc| parents.is_live(doc)) {
+                bits.push(own.map_or(0, |bits| bits.children(parent).len() as u32));
+            }
+        }
+        table.push(SpaceEntry {
+            path: space.path.clone(),
+            parent: space.parent,
+            field_count: own.len() as u32,
+            bits: Arc::new(bits.finish()),
+        });
+        fields.extend(own);
+    }
+    if !table.is_empty() {
+        writer.put(SectionKind::Nested, NO_FIELD, &nested::encode(&table))?;
+    }
+    Ok(())
+}
+
+/// The nested documents of one path in all segments of a merge.
+pub(super) struct MergedSpace {
+    path: Arc<str>,
+    /// Place among the merge's spaces.
+    parent: Option<usize>,
+    pub views: Vec<SegmentView>,
+}
+
+/// Every path that any segment has nested documents of, parents first.
+pub(super) fn nested_spaces(views: &[SegmentView]) -> Vec<MergedSpace> {
+    let mut merged: Vec<MergedSpace> = Vec::new();
+    for view in views {
+        let spaces = view.segment.nested_spaces();
+        for space in spaces {
+            if merged.iter().any(|other| other.path == space.path) {
+                continue;
+            }
+            let parent = space.parent.map(|place| &spaces[place].path);
+            let parent = parent.and_then(|path| merged.iter().position(|other| other.path == *path));
+            let parents = parent.map_or(views, |place| &merged[place].views);
+            let views = views.iter().zip(parents).map(|(whole, parents)| {
+                let own = whole.nested(&space.path);
+                let live = parents.live.as_ref().filter(|live| live.deleted_count() > 0);
+                let live = live.zip(whole.segment.nested(&space.path));
+                let live = live.map(|(live, space)| Arc::new(space.bits.live_children(live)));
+                SegmentView { live, ..own }
+            });
+            let views = views.collect();
+            merged.push(MergedSpace { path: space.path.clone(), parent, views });
+        }
+    }
+    merged
 }
 
 /// Every section of one field; what was written as its number column.

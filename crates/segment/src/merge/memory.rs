@@ -2,6 +2,7 @@
 
 use limber_mapping::Representation;
 
+use super::conduct::nested_spaces;
 use super::doc_map::DocIdMap;
 use crate::file::{COMPOUND_BYTES_MAX, SectionKind};
 use crate::id_filter::IdFilterBuilder;
@@ -29,6 +30,15 @@ pub fn merge_memory_bytes(views: &[SegmentView]) -> Result<u64> {
     let mut largest = 0;
     for info in views.iter().flat_map(|view| view.segment.fields()) {
         largest = largest.max(field_bytes(views, info, doc_count)?);
+    }
+    let mut throughout = throughout;
+    for space in nested_spaces(views) {
+        let doc_count = space.views.iter().map(|view| u64::from(view.live_count())).sum();
+        // Live docs and parent bits, and the map where some were deleted.
+        throughout += doc_count / 2 + DocIdMap::heap_bytes(&space.views);
+        for info in space.views.iter().flat_map(|view| view.segment.fields()) {
+            largest = largest.max(field_bytes(&space.views, info, doc_count)?);
+        }
     }
     Ok(FIXED_BYTES + file_bytes.min(COMPOUND_BYTES_MAX as u64) + throughout + largest)
 }

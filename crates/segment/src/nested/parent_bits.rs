@@ -1,0 +1,279 @@
+//! Children to parents and back in a bit a document.
+//!
+//! Parents and children stand in one sequence, each parent behind its children: 0 for a child, 1 for a parent. So the number of ones
+//! before a child is its parent, and the number of zeros before a parent is where its children end. (Lucene's block join keeps the same
+//! bits, over documents that share one space.)
+
+use std::ops::Range;
+
+use crate::{DocId, LiveDocs};
+
+/// Words of a group, before which the ones are counted: half a bit for each 8 of the sequence.
+const GROUP_WORDS: usize = 8;
+
+/// The parents and children of one path of one segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParentBits {
+    /// Bit `at % 64` of word `at / 64`; 0 behind the end.
+    words: Vec<u64>,
+    /// Ones before each group of [`GROUP_WORDS`]; as many as groups.
+    ones: Vec<u32>,
+    parent_count: u32,
+    child_count: u32,
+}
+
+impl ParentBits {
+    /// `None` when the words do not hold as many ones as there are parents, or anything behind the end.
+    pub(super) fn new(words: Vec<u64>, parent_count: u32, child_count: u32) -> Option<ParentBits> {
+        let bits = u64::from(parent_count) + u64::from(child_count);
+        if words.len() as u64 != bits.div_ceil(64) {
+            return None;
+        }
+        let tail = words.last().is_some_and(|last| bits % 64 != 0 && last >> (bits % 64) != 0);
+        let mut count = 0u64;
+        let mut ones = Vec::with_capacity(words.len().div_ceil(GROUP_WORDS));
+        for group in words.chunks(GROUP_WORDS) {
+            ones.push(count as u32);
+            count += group.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        }
+        (count == u64::from(parent_count) && !tail).then_some(ParentBits {
+            words,
+            ones,
+            parent_count,
+            child_count,
+        })
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub fn parent_count(&self) -> u32 {
+        self.parent_count
+    }
+
+    pub fn child_count(&self) -> u32 {
+        self.child_count
+    }
+
+    pub fn heap_bytes(&self) -> u64 {
+        (self.words.len() * 8 + self.ones.len() * 4) as u64
+    }
+
+    /// Children of all parents before `parent`; of all there are from the last parent on.
+    pub fn first_child(&self, parent: DocId) -> DocId {
+        if parent == 0 {
+            return 0;
+        }
+        if parent >= self.parent_count {
+            return self.child_count;
+        }
+        // Behind the parent before: all of the sequence up to there less the ones.
+        let before = parent - 1;
+        let group = self.ones.partition_point(|&ones| ones <= before) - 1;
+        let mut rest = before - self.ones[group];
+        let mut at = group * GROUP_WORDS;
+        while self.words[at].count_ones() <= rest {
+            rest -= self.words[at].count_ones();
+            at += 1;
+        }
+        (at * 64) as u32 + nth_one(self.words[at], rest) - before
+    }
+
+    pub fn children(&self, parent: DocId) -> Range<DocId> {
+        self.first_child(parent)..self.first_child(parent + 1)
+    }
+
+    /// The parent of a child.
+    pub fn parent(&self, child: DocId) -> DocId {
+        self.cursor().parent(child)
+    }
+
+    /// For children that ascend.
+    pub fn cursor(&self) -> ParentCursor<'_> {
+        ParentCursor { bits: self, word: 0, ones: 0 }
+    }
+
+    /// The children of live parents. `live` speaks of the parents.
+    pub fn live_children(&self, live: &LiveDocs) -> LiveDocs {
+        let mut children = LiveDocs::all(self.child_count);
+        for (at, &word) in live.words().iter().enumerate() {
+            let mut deleted = !word;
+            while deleted != 0 {
+                let parent = at as u32 * 64 + deleted.trailing_zeros();
+                deleted &= deleted - 1;
+                if parent >= self.parent_count {
+                    break;
+                }
+                self.children(parent).for_each(|child| {
+                    children.delete(child);
+                });
+            }
+        }
+        children
+    }
+}
+
+/// Place of the `n`th one, from 0.
+#[inline]
+fn nth_one(word: u64, n: u32) -> u32 {
+    let mut rest = word;
+    for _ in 0..n {
+        rest &= rest - 1;
+    }
+    rest.trailing_zeros()
+}
+
+/// Parents of ascending children: a step costs little where the next child is near.
+#[derive(Debug, Clone)]
+pub struct ParentCursor<'a> {
+    bits: &'a ParentBits,
+    word: usize,
+    /// Ones before `word`.
+    ones: u32,
+}
+
+impl ParentCursor<'_> {
+    /// The parent of `child`, which is not before the child of the call before.
+    #[inline]
+    pub fn parent(&mut self, child: DocId) -> DocId {
+        debug_assert!(child < self.bits.child_count);
+        let words = &self.bits.words;
+        let mut rest = child - ((self.word * 64) as u32 - self.ones);
+        if rest as usize >= GROUP_WORDS * 64 {
+            rest = self.skip(child);
+        }
+        loop {
+            let word = words[self.word];
+            let zeros = word.count_zeros();
+            if rest < zeros {
+                let place = nth_one(!word, rest);
+                return self.ones + (word & ((1 << place) - 1)).count_ones();
+            }
+            rest -= zeros;
+            self.ones += word.count_ones();
+            self.word += 1;
+        }
+    }
+
+    /// Goes to the group that holds `child`; how many children of the group are before it.
+    #[inline(never)]
+    fn skip(&mut self, child: DocId) -> u32 {
+        let zeros = |group: usize, ones: u32| (group * GROUP_WORDS * 64) as u32 - ones;
+        let from = self.word / GROUP_WORDS;
+        let (mut low, mut high) = (from, self.bits.ones.len());
+        // The last group before which there are no more than `child` zeros.
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if zeros(middle, self.bits.ones[middle]) <= child {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        if low * GROUP_WORDS > self.word {
+            (self.word, self.ones) = (low * GROUP_WORDS, self.bits.ones[low]);
+        }
+        child - ((self.word * 64) as u32 - self.ones)
+    }
+}
+
+/// Takes parents in their order.
+#[derive(Debug, Default)]
+pub(crate) struct ParentBitsBuilder {
+    words: Vec<u64>,
+    bits: u64,
+    parent_count: u32,
+    child_count: u32,
+}
+
+impl ParentBitsBuilder {
+    /// The next parent has so many children.
+    pub fn push(&mut self, children: u32) {
+        self.bits += u64::from(children);
+        self.child_count += children;
+        let at = (self.bits / 64) as usize;
+        self.words.resize(at + 1, 0);
+        self.words[at] |= 1 << (self.bits % 64);
+        self.bits += 1;
+        self.parent_count += 1;
+    }
+
+    /// `parents`: of each child, ascending.
+    pub fn of_parents(parents: &[DocId], parent_count: u32) -> ParentBitsBuilder {
+        let mut builder = ParentBitsBuilder::default();
+        let mut rest = parents;
+        for parent in 0..parent_count {
+            let own = rest.iter().take_while(|&&other| other == parent).count();
+            rest = &rest[own..];
+            builder.push(own as u32);
+        }
+        builder
+    }
+
+    pub fn finish(self) -> ParentBits {
+        ParentBits::new(self.words, self.parent_count, self.child_count)
+            .expect("as many ones as parents were pushed")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(counts: &[u32]) {
+        let mut builder = ParentBitsBuilder::default();
+        counts.iter().for_each(|&count| builder.push(count));
+        let bits = builder.finish();
+        let parents: Vec<DocId> =
+            (0u32..).zip(counts).flat_map(|(parent, &count)| vec![parent; count as usize]).collect();
+        assert_eq!(ParentBitsBuilder::of_parents(&parents, counts.len() as u32).finish(), bits);
+        assert_eq!(
+            (bits.parent_count() as usize, bits.child_count() as usize),
+            (counts.len(), parents.len())
+        );
+        let mut first = 0;
+        for (parent, &count) in (0u32..).zip(counts) {
+            assert_eq!(bits.children(parent), first..first + count, "parent {parent}");
+            first += count;
+        }
+        assert_eq!(bits.first_child(counts.len() as u32 + 5), first);
+        for step in [1, 3, 64, 700, 5000] {
+            let mut cursor = bits.cursor();
+            for child in (0..parents.len()).step_by(step) {
+                assert_eq!(cursor.parent(child as u32), parents[child], "child {child} by {step}");
+            }
+        }
+        let mut live = LiveDocs::all(counts.len() as u32);
+        (0..counts.len() as u32).step_by(3).for_each(|parent| {
+            live.delete(parent);
+        });
+        let kept = (0u32..).zip(&parents).filter(|(_, parent)| **parent % 3 != 0).map(|(child, _)| child);
+        assert!(bits.live_children(&live).iter().eq(kept));
+    }
+
+    #[test]
+    fn families_of_all_sizes() {
+        check(&[]);
+        check(&[0]);
+        check(&[3]);
+        check(&[0, 1, 0, 2, 0]);
+        check(&[64, 0, 63, 1, 128]);
+        check(&[0; 1000]);
+        check(&[1; 1000]);
+        check(&[10_000, 0, 0, 10_000]);
+        let mut sparse = vec![0; 5000];
+        sparse[4321] = 7;
+        check(&sparse);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_families(counts in prop::collection::vec(prop_oneof![3 => Just(0u32), 3 => 0u32..4, 1 => 0u32..900], 0..200)) {
+            check(&counts);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A nested space of an open segment, and the way to it from the documents around.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::parent_bits::ParentBits;
+use crate::{DocId, LiveDocs, Segment, SegmentView};
+
+/// The nested documents of one path in one segment.
+#[derive(Clone)]
+pub struct NestedSpace {
+    /// Full dotted path of the nested object.
+    pub path: Arc<str>,
+    /// Place of the space around in the list that this one is in; `None`: the documents of the segment that has the list.
+    pub parent: Option<usize>,
+    pub bits: Arc<ParentBits>,
+    /// The space as a segment of its own: documents are numbered within it, and it has neither ids nor sources.
+    pub segment: Arc<Segment>,
+}
+
+/// From documents to those inside of them, through all spaces in between.
+#[derive(Debug, Clone, Default)]
+pub struct Lineage {
+    /// From the outermost step on.
+    steps: Vec<Arc<ParentBits>>,
+}
+
+impl Lineage {
+    /// All documents inside of `parent`.
+    pub fn children(&self, parent: DocId) -> Range<DocId> {
+        self.inside(parent..parent + 1)
+    }
+
+    /// All documents inside of these.
+    pub fn inside(&self, parents: Range<DocId>) -> Range<DocId> {
+        self.steps
+            .iter()
+            .fold(parents, |range, bits| bits.first_child(range.start)..bits.first_child(range.end))
+    }
+
+    /// The document around `child`.
+    pub fn parent(&self, child: DocId) -> DocId {
+        self.steps.iter().rev().fold(child, |doc, bits| bits.parent(doc))
+    }
+
+    /// For children that ascend.
+    pub fn cursor(&self) -> LineageCursor<'_> {
+        LineageCursor { steps: self.steps.iter().rev().map(|bits| bits.cursor()).collect() }
+    }
+
+    /// Live documents inside of those that `live` says.
+    pub fn live_inside(&self, live: &LiveDocs) -> LiveDocs {
+        let mut steps = self.steps.iter();
+        let first = steps.next().map(|bits| bits.live_children(live));
+        let first = first.unwrap_or_else(|| live.clone());
+        steps.fold(first, |live, bits| bits.live_children(&live))
+    }
+}
+
+/// Documents around ascending children.
+#[derive(Debug, Clone)]
+pub struct LineageCursor<'a> {
+    /// From the innermost step on.
+    steps: Vec<super::ParentCursor<'a>>,
+}
+
+impl LineageCursor<'_> {
+    /// The document around `child`, which is not before the child of the call before.
+    #[inline]
+    pub fn parent(&mut self, child: DocId) -> DocId {
+        self.steps.iter_mut().fold(child, |doc, step| step.parent(doc))
+    }
+}
+
+impl Segment {
+    /// The nested documents of a path.
+    pub fn nested(&self, path: &str) -> Option<&NestedSpace> {
+        self.nested_spaces().iter().find(|space| &*space.path == path)
+    }
+
+    /// From the segment's documents to those of `path` inside of them. `None` when it has none.
+    pub fn lineage(&self, path: &str) -> Option<Lineage> {
+        let spaces = self.nested_spaces();
+        let mut at = spaces.iter().position(|space| &*space.path == path);
+        let mut steps = Vec::new();
+        while let Some(place) = at {
+            steps.push(spaces[place].bits.clone());
+            at = spaces[place].parent;
+        }
+        if steps.is_empty() {
+            return None;
+        }
+        steps.reverse();
+        Some(Lineage { steps })
+    }
+}
+
+impl SegmentView {
+    /// Nested documents of all paths: those inside of live documents, and those inside of deleted ones.
+    pub fn nested_counts(&self) -> (u64, u64) {
+        let spaces = self.segment.nested_spaces();
+        let total: u64 = spaces.iter().map(|space| u64::from(space.bits.child_count())).sum();
+        let Some(live) = self.live.as_ref().filter(|live| total > 0 && live.deleted_count() > 0) else {
+            return (total, 0);
+        };
+        let count = |space: &NestedSpace| {
+            let lineage = self.segment.lineage(&space.path);
+            lineage.map_or(0, |lineage| u64::from(lineage.live_inside(live).live_count()))
+        };
+        let live: u64 = spaces.iter().map(count).sum();
+        (live, total - live)
+    }
+
+    /// The nested documents of a path, none where the segment has none. Which of them are live is for the documents around to say.
+    pub fn nested(&self, path: &str) -> SegmentView {
+        match self.segment.nested(path) {
+            Some(space) => SegmentView::new(space.segment.clone()),
+            None => SegmentView::new(Arc::new(self.segment.without_documents())),
+        }
+    }
+}
