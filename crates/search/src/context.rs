@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use limber_mapping::{Mapping, RequestError};
+use limber_mapping::{Mapping, Nested, RequestError};
 use limber_segment::SegmentView;
 use limber_store::Ledger;
 
@@ -28,11 +28,18 @@ pub struct ShardSettings {
     pub max_terms_count: usize,
     /// `index.max_slices_per_scroll`.
     pub max_slices_per_scroll: u32,
+    /// `index.max_inner_result_window`.
+    pub max_inner_result_window: u32,
 }
 
 impl Default for ShardSettings {
     fn default() -> ShardSettings {
-        ShardSettings { max_result_window: 10_000, max_terms_count: 65_536, max_slices_per_scroll: 1024 }
+        ShardSettings {
+            max_result_window: 10_000,
+            max_terms_count: 65_536,
+            max_slices_per_scroll: 1024,
+            max_inner_result_window: 100,
+        }
     }
 }
 
@@ -49,6 +56,16 @@ pub struct ShardSnapshot {
     pub scripts: Arc<Scripts>,
     /// `None`: nothing is kept.
     pub caches: Option<ShardCaches>,
+    /// `Some`: the documents are nested ones.
+    pub nested: Option<NestedScope>,
+}
+
+/// Whose documents a snapshot has, where they are nested in others.
+#[derive(Clone)]
+pub struct NestedScope {
+    pub nested: Arc<Nested>,
+    /// The segments of the documents around all of them; the snapshot's own are their parts, in the same order.
+    pub whole: Arc<[SegmentView]>,
 }
 
 impl std::fmt::Debug for ShardSnapshot {
@@ -61,6 +78,30 @@ impl ShardSnapshot {
     /// Documents of all segments, deleted ones included.
     pub fn doc_count(&self) -> u64 {
         self.segments.iter().map(|view| u64::from(view.segment.doc_count())).sum()
+    }
+
+    /// The nested documents of a path, from wherever this snapshot looks.
+    pub fn within(&self, nested: &Arc<Nested>) -> ShardSnapshot {
+        let whole: Arc<[SegmentView]> = match &self.nested {
+            Some(scope) => scope.whole.clone(),
+            None => self.segments.as_slice().into(),
+        };
+        let segments = whole.iter().map(|view| view.nested(&nested.path)).collect();
+        ShardSnapshot {
+            segments,
+            nested: Some(NestedScope { nested: nested.clone(), whole }),
+            // What is kept is told apart by the segment, which the spaces of one share.
+            caches: None,
+            ..self.clone()
+        }
+    }
+
+    /// The documents themselves, from wherever this snapshot looks.
+    pub fn outside(&self) -> ShardSnapshot {
+        match &self.nested {
+            Some(scope) => ShardSnapshot { segments: scope.whole.to_vec(), nested: None, ..self.clone() },
+            None => self.clone(),
+        }
     }
 
     /// `query_shard_exception` with the index's name and uuid.

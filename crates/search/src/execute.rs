@@ -115,7 +115,7 @@ fn run(
     let mut best = Best::new(wanted_hits(request) as usize);
     let mut counted = 0;
     let skipped = skipped_shards(shards, request, is_scroll, context);
-    for number in visiting_order(shards, request, aggregations.is_some(), is_scroll) {
+    for number in visiting_order(shards, request, aggregations.is_some(), is_scroll, context.now_millis) {
         if skipped.get(number) == Some(&true) {
             continue;
         }
@@ -273,6 +273,7 @@ fn visiting_order(
     request: &SearchRequest,
     aggregates: bool,
     is_scroll: bool,
+    now_millis: i64,
 ) -> Vec<usize> {
     let natural = 0..shards.len();
     // Aggregations see all documents anyway, and add up numbers in the order of the shards.
@@ -281,7 +282,7 @@ fn visiting_order(
     }
     let best_key = |number: usize| -> Option<i64> {
         let place = place_of(number, shards);
-        let sorts = shard::sorts_of(request, is_scroll, &shards[number], place).ok()?;
+        let sorts = shard::sorts_of(request, is_scroll, &shards[number], place, now_millis).ok()?;
         best_first_key(sorts.first()?, &shards[number].segments).ok()?
     };
     match natural.clone().map(|number| Some((best_key(number)?, number))).collect::<Option<Vec<_>>>() {
@@ -427,7 +428,7 @@ fn search_shard<'a>(
         }
     }
     let needs_keys = is_scroll || request.search_after.is_some();
-    let sorts = shard::sorts_of(request, needs_keys, snapshot, place)?;
+    let sorts = shard::sorts_of(request, needs_keys, snapshot, place, context.now_millis)?;
     let after: After = match (cursor, &request.search_after) {
         (Some(cursor), _) => {
             // Equal keys come in the order of shards, then of documents: those of earlier shards were all on the pages before, none of

@@ -64,6 +64,20 @@ pub struct SearchHit {
     pub sort: Option<Vec<Value>>,
     pub matched_queries: Vec<String>,
     pub explanation: Option<Explanation>,
+    /// `_nested`: which part of the document it is.
+    pub nested: Option<Value>,
+    pub inner_hits: Vec<InnerHits>,
+}
+
+/// The nested documents of a hit that a query names.
+#[derive(Debug, Clone)]
+pub struct InnerHits {
+    pub name: String,
+    pub total: u64,
+    /// `None`: shown as null.
+    pub max_score: Option<f32>,
+    /// The page of them.
+    pub hits: Vec<SearchHit>,
 }
 
 /// The answer of [`crate::execute`].
@@ -139,7 +153,7 @@ impl SearchResponse {
             if at > 0 {
                 out.push(b',');
             }
-            hit.write_json(out, rendering.node_id);
+            hit.write_json(out, rendering.node_id, rendering.total_as_int);
         }
         out.extend_from_slice(b"]}");
         if let Some(aggregations) = &self.aggregations {
@@ -150,14 +164,20 @@ impl SearchResponse {
 }
 
 impl SearchHit {
+    /// Bytes of its source and of those of its inner hits.
+    pub(crate) fn source_bytes(&self) -> u64 {
+        let own = self.source.as_ref().map_or(0, |source| source.len() as u64);
+        own + self.inner_hits.iter().map(InnerHits::source_bytes).sum::<u64>()
+    }
+
     /// The hit as a JSON value.
     pub(crate) fn to_json(&self, node_id: &str) -> Value {
         let mut text = Vec::new();
-        self.write_json(&mut text, node_id);
+        self.write_json(&mut text, node_id, false);
         serde_json::from_slice(&text).unwrap_or(Value::Null)
     }
 
-    fn write_json(&self, out: &mut Vec<u8>, node_id: &str) {
+    fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) {
         out.push(b'{');
         if self.explanation.is_some() {
             member(out, "_shard", &format!("[{}][{}]", self.index, self.shard).into());
@@ -166,6 +186,9 @@ impl SearchHit {
         member(out, "_index", &self.index.as_str().into());
         if let Some(id) = &self.id {
             member(out, "_id", &id.as_str().into());
+        }
+        if let Some(nested) = &self.nested {
+            member(out, "_nested", nested);
         }
         if let Some(version) = self.version {
             member(out, "_version", &version.into());
@@ -197,8 +220,50 @@ impl SearchHit {
         if let Some(explanation) = &self.explanation {
             member(out, "_explanation", &explanation.to_json());
         }
+        if !self.inner_hits.is_empty() {
+            key(out, "inner_hits");
+            out.push(b'{');
+            self.inner_hits.iter().for_each(|inner| inner.write_json(out, node_id, total_as_int));
+            out.push(b'}');
+        }
         out.push(b'}');
     }
+}
+
+impl InnerHits {
+    /// Bytes of the sources of its hits.
+    pub(crate) fn source_bytes(&self) -> u64 {
+        self.hits.iter().map(SearchHit::source_bytes).sum()
+    }
+
+    fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) {
+        member_start(out, &self.name);
+        out.extend_from_slice(b"{\"hits\":{");
+        match total_as_int {
+            true => member(out, "total", &self.total.into()),
+            false => member(out, "total", &json!({ "value": self.total, "relation": "eq" })),
+        }
+        member(out, "max_score", &self.max_score.map_or(Value::Null, float_to_json));
+        key(out, "hits");
+        out.push(b'[');
+        for (at, hit) in self.hits.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            hit.write_json(out, node_id, total_as_int);
+        }
+        out.extend_from_slice(b"]}}");
+    }
+}
+
+/// A key that the user chose.
+fn member_start(out: &mut Vec<u8>, name: &str) {
+    if !matches!(out.last(), None | Some(b'{')) {
+        out.push(b',');
+    }
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(&mut *out, name);
+    out.push(b':');
 }
 
 fn key(out: &mut Vec<u8>, name: &str) {

@@ -71,6 +71,7 @@ pub(crate) fn search<'a>(
 ) -> Result<ShardHits> {
     let request = wanted.request;
     let query = bind_query(shard, request, wanted.place, context)?;
+    query.inner_hits(&mut Vec::new())?;
     let post_filter = match &request.post_filter {
         Some(filter) => Some(query::bind(filter, shard, context.now_millis)?),
         None => None,
@@ -558,11 +559,12 @@ pub(crate) fn sorts_of(
     by_score_needs_keys: bool,
     shard: &ShardSnapshot,
     place: ShardPlace,
+    now_millis: i64,
 ) -> Result<Vec<BoundSort>> {
     if request.is_by_score() && !by_score_needs_keys {
         return Ok(Vec::new());
     }
-    let mut sorts = bind_sorts(&request.sort, shard)?;
+    let mut sorts = bind_sorts(&request.sort, shard, now_millis)?;
     sorts.iter_mut().for_each(|sort| sort.place_shard(place.index));
     Ok(sorts)
 }

@@ -31,6 +31,7 @@ pub(super) fn search_settings(typed: &IndexSettings) -> ShardSettings {
         max_result_window: typed.max_result_window.min(u64::from(u32::MAX)) as u32,
         max_terms_count: typed.max_terms_count as usize,
         max_slices_per_scroll: typed.max_slices_per_scroll as u32,
+        max_inner_result_window: typed.max_inner_result_window as u32,
     }
 }
 

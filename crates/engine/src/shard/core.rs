@@ -248,6 +248,7 @@ impl Shard {
             settings: self.index.search_settings.load_full(),
             scripts: self.services.scripts.clone(),
             caches: Some(self.caches(&core, &published)),
+            nested: None,
         })
     }
 

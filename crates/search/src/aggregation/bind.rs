@@ -41,6 +41,8 @@ pub struct Bound {
     /// The query of the search, where hits are shown.
     pub search_query: Option<BoundQuery>,
     pub shape: Shape,
+    /// The documents that `subs` see, where those are not the shard's own.
+    pub inner: Option<ShardSnapshot>,
     subs: Vec<Bound>,
 }
 
@@ -71,6 +73,11 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         }
         None => None,
     };
+    let inner = match &aggregation.kind {
+        Kind::Own(definition) => definition.scope(aggregation, shard)?,
+        _ => None,
+    };
+    let below = Binding { shard: inner.as_ref().unwrap_or(shard), ..*binding };
     let mut bound = Bound {
         name: aggregation.name.clone(),
         kind: aggregation.kind.clone(),
@@ -85,7 +92,8 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
             ranges: Vec::new(),
             subs: Vec::new(),
         },
-        subs: bind_all(&aggregation.subs, binding)?,
+        subs: bind_all(&aggregation.subs, &below)?,
+        inner,
         source,
     };
     let bind_query = |query: &Query| query::bind(query, shard, now_millis);
@@ -163,7 +171,7 @@ fn collector<'s>(
     shard: &'s ShardSnapshot,
     budget: &'s Budget,
 ) -> Result<Box<dyn Collector<'s> + 's>> {
-    let subs = collectors(&bound.subs, shard, budget)?;
+    let subs = collectors(&bound.subs, bound.inner.as_ref().unwrap_or(shard), budget)?;
     Ok(match (&bound.kind, &bound.source) {
         (Kind::Metric(metric), Some(source)) => Box::new(MetricCollector::new(metric, source, budget)?),
         (Kind::Cardinality(cardinality), Some(source)) => {

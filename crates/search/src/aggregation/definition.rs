@@ -39,6 +39,11 @@ pub trait Definition: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The documents that the aggregations below it see, where those are not the shard's own.
+    fn scope(&self, _own: &Aggregation, _shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
+        Ok(None)
+    }
+
     /// Whether aggregations may be below it.
     fn takes_subs(&self) -> bool {
         true

@@ -115,7 +115,8 @@ fn write(query: &BoundQuery, out: &mut Vec<u8>) -> bool {
         | Node::FunctionScore(_)
         | Node::Boosting(_)
         | Node::ScriptScore(_)
-        | Node::Script(_) => return false,
+        | Node::Script(_)
+        | Node::Nested(_) => return false,
     }
     true
 }

@@ -3,6 +3,7 @@
 mod best;
 mod distance;
 mod key;
+mod nested;
 mod reader;
 mod sort;
 mod top_fields;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use limber_mapping::RequestError;
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
 use limber_segment::columns::{Batch, Cardinality, NumberColumn, OrdinalColumn};
 use limber_segment::terms::TermDictionary;
@@ -10,6 +11,7 @@ use limber_segment::{DocId, Segment};
 
 use super::distance::DistanceReader;
 use super::key::SortKey;
+use super::nested::NestedReader;
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
@@ -23,7 +25,18 @@ pub(crate) enum KeyReader<'a> {
     Number(Box<NumberReader<'a>>),
     Term(Box<TermReader<'a>>),
     Distance(Box<DistanceReader<'a>>),
-    Script { script: Arc<BoundScript>, segment: &'a Segment, descending: bool },
+    Script(Box<ScriptReader<'a>>),
+    Nested(Box<NestedReader<'a>>),
+}
+
+pub(crate) struct ScriptReader<'a> {
+    script: Arc<BoundScript>,
+    segment: &'a Segment,
+    mode: Mode,
+    descending: bool,
+    /// Key of documents without a nested one, already in order.
+    missing: i64,
+    numbers: Vec<f64>,
 }
 
 pub(crate) struct NumberReader<'a> {
@@ -81,9 +94,24 @@ pub(super) fn ordered(key: i64, descending: bool) -> i64 {
 
 impl<'a> KeyReader<'a> {
     pub fn open(sort: &BoundSort, segment: &'a Segment, base: u64) -> Result<KeyReader<'a>> {
+        match &sort.nested {
+            Some(nested) => Ok(KeyReader::Nested(Box::new(NestedReader::open(sort, nested, segment)?))),
+            None => KeyReader::open_plain(sort, segment, base),
+        }
+    }
+
+    /// As [`KeyReader::open`], on the documents that have the values.
+    pub fn open_plain(sort: &BoundSort, segment: &'a Segment, base: u64) -> Result<KeyReader<'a>> {
         let descending = sort.descending;
         if let Some(script) = &sort.script {
-            return Ok(KeyReader::Script { script: script.clone(), segment, descending });
+            return Ok(KeyReader::Script(Box::new(ScriptReader {
+                script: script.clone(),
+                segment,
+                mode: sort.mode,
+                descending,
+                missing: ordered(sort.missing_number, descending),
+                numbers: Vec::new(),
+            })));
         }
         let path = sort.field.as_ref().map(|field| field.path.clone());
         Ok(match sort.kind {
@@ -145,11 +173,12 @@ impl<'a> KeyReader<'a> {
             KeyReader::Doc { descending, base } => {
                 out.extend(docs.iter().map(|doc| ordered(*base as i64 + i64::from(*doc), *descending)));
             }
-            KeyReader::Script { script, segment, descending } => {
-                let mut numbers = Vec::new();
-                script.open(segment)?.numbers(docs, scores, &mut numbers)?;
+            KeyReader::Script(reader) => {
+                let ScriptReader { script, segment, descending, numbers, .. } = &mut **reader;
+                script.open(segment)?.numbers(docs, scores, numbers)?;
                 out.extend(numbers.iter().map(|number| ordered(sortable_from_f64(*number), *descending)));
             }
+            KeyReader::Nested(reader) => reader.read(docs, out)?,
             KeyReader::Number(reader) => {
                 let NumberReader { column, mode, transform, kind, missing, descending, batch } =
                     &mut **reader;
@@ -192,6 +221,89 @@ impl<'a> KeyReader<'a> {
         Ok(())
     }
 
+    /// One key for each of `count` owners, from the values of all its documents: `docs[i]` belongs to `owners[i]`, both ascending.
+    pub fn read_together(
+        &mut self,
+        docs: &[DocId],
+        owners: &[u32],
+        count: usize,
+        out: &mut Vec<i64>,
+    ) -> Result<()> {
+        out.clear();
+        match self {
+            KeyReader::Number(reader) => {
+                out.resize(count, reader.missing);
+                let NumberReader { column, mode, transform, kind, descending, batch, .. } = &mut **reader;
+                let Some(column) = column else { return Ok(()) };
+                column.gather(docs, batch)?;
+                let mut values = Vec::new();
+                let mut found = batch.iter().map(|(position, value)| (owners[position], value)).peekable();
+                while let Some((owner, first)) = found.next() {
+                    values.clear();
+                    values.push(first);
+                    while let Some((_, value)) = found.next_if(|(other, _)| *other == owner) {
+                        values.push(value);
+                    }
+                    values.sort_unstable();
+                    out[owner as usize] = ordered(pick(&values, *mode, *transform, *kind), *descending);
+                }
+            }
+            KeyReader::Term(reader) => {
+                out.resize(count, reader.missing);
+                let Some(column) = &reader.column else { return Ok(()) };
+                column.gather(docs, &mut reader.batch)?;
+                let mut best: Option<(u32, u32)> = None;
+                let (mode, descending) = (reader.mode, reader.descending);
+                let mut settle = |best: Option<(u32, u32)>| {
+                    if let Some((owner, ordinal)) = best {
+                        out[owner as usize] = ordered(2 * i64::from(ordinal) + 1, descending);
+                    }
+                };
+                for (position, ordinal) in reader.batch.iter() {
+                    let owner = owners[position];
+                    best = match best {
+                        Some((same, other)) if same == owner => {
+                            let ordinal =
+                                if mode == Mode::Max { other.max(ordinal) } else { other.min(ordinal) };
+                            Some((owner, ordinal))
+                        }
+                        other => {
+                            settle(other);
+                            Some((owner, ordinal))
+                        }
+                    };
+                }
+                settle(best);
+            }
+            KeyReader::Script(reader) => {
+                let ScriptReader { script, segment, mode, descending, missing, numbers } = &mut **reader;
+                out.resize(count, *missing);
+                let mut all: Vec<f64> = Vec::with_capacity(docs.len());
+                for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
+                    script.open(segment)?.numbers(window, &[], numbers)?;
+                    all.extend_from_slice(numbers);
+                }
+                let mut rest = &mut all[..];
+                for same in owners.chunk_by(|left, right| left == right) {
+                    let (own, others) = rest.split_at_mut(same.len());
+                    rest = others;
+                    own.sort_unstable_by(f64::total_cmp);
+                    out[same[0] as usize] = ordered(sortable_from_f64(mode.pick(own)), *descending);
+                }
+            }
+            KeyReader::Score { .. }
+            | KeyReader::Doc { .. }
+            | KeyReader::Distance(_)
+            | KeyReader::Nested(_) => {
+                return Err(RequestError::unsupported(
+                    "[nested] in a sort that is neither by a field nor by a script",
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+
     /// The place of a key from elsewhere among this segment's.
     pub fn local(&self, key: &SortKey) -> Result<i64> {
         Ok(match (self, key) {
@@ -201,7 +313,8 @@ impl<'a> KeyReader<'a> {
             (KeyReader::Doc { descending, .. }, SortKey::Number(number)) => ordered(*number, *descending),
             (KeyReader::Number(reader), SortKey::Number(number)) => ordered(*number, reader.descending),
             (KeyReader::Distance(reader), SortKey::Number(number)) => ordered(*number, reader.descending()),
-            (KeyReader::Script { descending, .. }, SortKey::Number(number)) => ordered(*number, *descending),
+            (KeyReader::Script(reader), SortKey::Number(number)) => ordered(*number, reader.descending),
+            (KeyReader::Nested(reader), key) => reader.local(key)?,
             (KeyReader::Term(reader), SortKey::Term(None)) if reader.missing_term.is_none() => reader.missing,
             (KeyReader::Term(_), SortKey::Term(None)) => i64::MAX,
             (KeyReader::Term(reader), SortKey::Term(Some(term))) => {
@@ -221,7 +334,8 @@ impl<'a> KeyReader<'a> {
             KeyReader::Doc { descending, .. } => SortKey::Number(ordered(key, *descending)),
             KeyReader::Number(reader) => SortKey::Number(ordered(key, reader.descending)),
             KeyReader::Distance(reader) => SortKey::Number(ordered(key, reader.descending())),
-            KeyReader::Script { descending, .. } => SortKey::Number(ordered(key, *descending)),
+            KeyReader::Script(reader) => SortKey::Number(ordered(key, reader.descending)),
+            KeyReader::Nested(reader) => reader.global(key)?,
             KeyReader::Term(reader) => {
                 if key == i64::MAX || key == i64::MIN {
                     return Ok(SortKey::Term(None));

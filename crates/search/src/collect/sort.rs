@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::distance::Origins;
 use super::key::SortKey;
+use super::nested::BoundNested;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
@@ -85,6 +86,8 @@ pub(crate) struct BoundSort {
     pub doc_base: u64,
     /// `_script`: gives the number.
     pub script: Option<Arc<BoundScript>>,
+    /// The keys are those of nested documents.
+    pub nested: Option<Arc<BoundNested>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -95,12 +98,12 @@ pub(crate) enum MissingTerms {
 }
 
 /// Binds the sorts of a request to a shard; empty when hits come by score alone.
-pub(crate) fn bind_sorts(sorts: &[Sort], shard: &ShardSnapshot) -> Result<Vec<BoundSort>> {
-    sorts.iter().map(|sort| BoundSort::bind(sort, shard)).collect()
+pub(crate) fn bind_sorts(sorts: &[Sort], shard: &ShardSnapshot, now_millis: i64) -> Result<Vec<BoundSort>> {
+    sorts.iter().map(|sort| BoundSort::bind(sort, shard, now_millis)).collect()
 }
 
 impl BoundSort {
-    fn bind(sort: &Sort, shard: &ShardSnapshot) -> Result<BoundSort> {
+    fn bind(sort: &Sort, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundSort> {
         let descending = sort.order == Order::Descending;
         let mut bound = BoundSort {
             name: sort.field.clone(),
@@ -115,7 +118,20 @@ impl BoundSort {
             format: None,
             doc_base: 0,
             script: None,
+            nested: None,
         };
+        let inner;
+        let mut values_of = shard;
+        if let Some(nested) = &sort.nested
+            && let Some((nested, scope)) = BoundNested::bind(nested, shard, now_millis)?
+        {
+            if sort.mode == Some(Mode::Median) {
+                return Err(RequestError::illegal_argument("Unsupported sort mode: MEDIAN").into());
+            }
+            bound.nested = Some(Arc::new(nested));
+            inner = scope;
+            values_of = &inner;
+        }
         if let Some(geo) = &sort.geo {
             let (origins, field) = Origins::bind(geo, !descending && bound.mode == Mode::Min, shard)?;
             (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
@@ -125,7 +141,9 @@ impl BoundSort {
         }
         if let Some(by) = &sort.script {
             bound.kind = KeyKind::Double;
-            bound.script = Some(Arc::new(BoundScript::bind(&by.script, ScriptContext::NumberSort, shard)?));
+            bound.missing_number = sortable_from_f64(f64::MAX);
+            bound.script =
+                Some(Arc::new(BoundScript::bind(&by.script, ScriptContext::NumberSort, values_of)?));
             return Ok(bound);
         }
         if sort.is_score() {
@@ -144,7 +162,19 @@ impl BoundSort {
         }
         let kind = match shard.mapping.field(&sort.field) {
             Some(field) => {
-                check_sortable(field, shard)?;
+                let around = shard.mapping.nested_around(&field.path).map(|nested| nested.space);
+                if around.is_some_and(|space| {
+                    shard.nested.as_ref().is_none_or(|scope| scope.nested.space != space)
+                }) && sort.nested.is_none()
+                {
+                    return Err(shard
+                        .query_shard_exception(format!(
+                            "it is mandatory to set the [nested] context on the nested sort field: [{}].",
+                            field.path
+                        ))
+                        .into());
+                }
+                check_sortable(field, values_of)?;
                 bound.field = Some(field.clone());
                 field.kind.clone()
             }

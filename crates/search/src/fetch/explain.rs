@@ -8,7 +8,8 @@ use super::function_score;
 use crate::error::Result;
 use crate::matcher;
 use crate::query::{
-    BoolNode, BoundQuery, DisMaxNode, FeatureNode, FeatureOrigin, Node, PhraseNode, TermNode,
+    BoolNode, BoundQuery, DisMaxNode, FeatureNode, FeatureOrigin, NestedNode, NestedScore, Node, PhraseNode,
+    TermNode,
 };
 use crate::score::{Bm25, Explanation};
 
@@ -30,6 +31,7 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::FunctionScore(node) => function_score::function_score(node, segment, doc)?,
         Node::Boosting(node) => function_score::boosting(node, segment, doc)?,
         Node::ScriptScore(node) => function_score::script_score(node, segment, doc)?,
+        Node::Nested(node) => nested(node, query, segment, doc)?,
         Node::Script(node) => {
             let text = format!("ScriptQuery({})", crate::query::script_name(&node.script));
             Explanation::leaf(node.boost, boosted(&text, node.boost))
@@ -70,6 +72,7 @@ pub(crate) fn name(query: &BoundQuery) -> String {
             format!("ScriptScoreQuery({}, {})", name(&node.query), crate::query::script_name(&node.script))
         }
         Node::Script(node) => format!("ScriptQuery({})", crate::query::script_name(&node.script)),
+        Node::Nested(node) => format!("ToParentBlockJoinQuery ({})", name(&node.query)),
         Node::DisMax(node) => {
             let clauses: Vec<String> = node.queries.iter().map(name).collect();
             let tie = match node.tie_breaker {
@@ -93,6 +96,39 @@ pub(crate) fn name(query: &BoundQuery) -> String {
             clauses.join(" ")
         }
     }
+}
+
+/// The nested documents that match, and the best of them.
+fn nested(node: &NestedNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let mut sum = [0.0];
+    matcher::scorer(query, segment, true)?.score(&[doc], &mut sum)?;
+    let Some((space, lineage)) = segment.nested(&node.path).zip(segment.lineage(&node.path)) else {
+        return Ok(Explanation::leaf(0.0, "Not a match"));
+    };
+    let range = lineage.children(doc);
+    let (mut best, mut count): (Option<Explanation>, u32) = (None, 0);
+    for child in range.clone() {
+        if matcher::matches_doc(&node.query, &space.segment, child)? {
+            count += 1;
+            let explanation = explain(&node.query, &space.segment, child)?;
+            if best.as_ref().is_none_or(|best| explanation.value > best.value) {
+                best = Some(explanation);
+            }
+        }
+    }
+    let mode = match node.score_mode {
+        NestedScore::Avg => "Avg",
+        NestedScore::Sum => "Total",
+        NestedScore::Min => "Min",
+        NestedScore::Max => "Max",
+        NestedScore::None => "None",
+    };
+    let text = format!(
+        "Score based on {count} child docs in range from {} to {}, using score mode {mode}",
+        range.start,
+        range.end.saturating_sub(1)
+    );
+    Ok(Explanation::of(sum[0] as f32, text, best.into_iter().collect()))
 }
 
 fn feature_name(node: &FeatureNode) -> String {

@@ -1,12 +1,15 @@
 //! `docvalue_fields` (values from the columns) and `fields` (values from the source, as the mapping reads them).
 
+use std::sync::Arc;
+
 use limber_mapping::date::DateFormat;
 use limber_mapping::geo::{GeoPoint, ReadOptions, parse_points};
 use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text};
-use limber_mapping::{Field, FieldType, Mapping, Representation, RequestError, reserved};
+use limber_mapping::{Field, FieldType, Mapping, Nested, Representation, RequestError, SpaceId, reserved};
 use limber_segment::{DocId, Segment};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::nested;
 use crate::collect::check_column;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -37,20 +40,72 @@ pub(super) fn collect(
             }
         }
     }
-    if let Some(source) = source {
-        for wanted in &request.fields {
-            for field in shard.mapping.matching(&wanted.field) {
-                if (field.id.0 as usize) < reserved::COUNT {
-                    continue;
-                }
-                let values = source_values(&shard.mapping, source, field, wanted)?;
-                if !values.is_empty() {
-                    found.insert(field.path.to_string(), values.into());
-                }
+    if let Some(source) = source.filter(|_| !request.fields.is_empty()) {
+        let mapping = &*shard.mapping;
+        let is_own = |field: &&Arc<Field>| field.id.0 as usize >= reserved::COUNT;
+        let wanted: Vec<Wanted<'_>> = (request.fields.iter())
+            .flat_map(|wanted| {
+                mapping.matching(&wanted.field).filter(is_own).map(move |field| (field, wanted))
+            })
+            .map(|(field, format)| Wanted { field, format, around: mapping.nested_around(&field.path) })
+            .collect();
+        let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
+        let mut values = object_values(mapping, source, scope, &wanted)?;
+        if let Some(scope) = scope.filter(|_| !values.is_empty()) {
+            for path in nested::paths_to(mapping, &scope.path).into_iter().rev() {
+                let inner = std::mem::take(&mut values);
+                values.insert(path, json!([inner]));
             }
         }
+        found.extend(values);
     }
     Ok(if found.is_empty() { None } else { Some(Value::Object(found)) })
+}
+
+/// A field that `fields` asks for, and the nested object that it is in.
+struct Wanted<'a> {
+    field: &'a Arc<Field>,
+    format: &'a FieldFormat,
+    around: Option<&'a Arc<Nested>>,
+}
+
+/// Values of an object's own fields by their full paths, and those of the nested objects in it as a list by their path from here. `scope`: the
+/// nested object that it is.
+fn object_values(
+    mapping: &Mapping,
+    source: &Value,
+    scope: Option<&Nested>,
+    wanted: &[Wanted<'_>],
+) -> Result<Map<String, Value>> {
+    let mut found = Map::new();
+    let base = scope.map_or(0, |scope| scope.path.len() + 1);
+    let space = scope.map_or(SpaceId::ROOT, |scope| scope.space);
+    let is_here = |one: &&Wanted<'_>| one.around.map_or(SpaceId::ROOT, |around| around.space) == space;
+    for Wanted { field, format, .. } in wanted.iter().filter(is_here) {
+        let values = source_values(mapping, source, field, &field.path[base..], format)?;
+        if !values.is_empty() {
+            found.insert(field.path[base..].to_owned(), values.into());
+        }
+    }
+    for nested in mapping.nested_objects().iter().filter(|nested| nested.parent == space) {
+        let below = format!("{}.", nested.path);
+        if !wanted.iter().any(|one| one.field.path.starts_with(&below)) {
+            continue;
+        }
+        let mut objects = Vec::new();
+        nested::objects_at(source, &nested.path[base..], &mut objects);
+        let mut list: Vec<Value> = Vec::new();
+        for object in objects {
+            let values = object_values(mapping, object, Some(nested), wanted)?;
+            if !values.is_empty() {
+                list.push(values.into());
+            }
+        }
+        if !list.is_empty() {
+            found.insert(nested.path[base..].to_owned(), list.into());
+        }
+    }
+    Ok(found)
 }
 
 /// Values of the stored fields (`store: true`) that `names` and patterns select, read from the source. Names of no field are
@@ -60,7 +115,7 @@ pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map
     let mut found = Map::new();
     let mut show = |field: &Field| -> Result<()> {
         let wanted = FieldFormat { field: field.path.to_string(), format: None };
-        let values = source_values(mapping, source, field, &wanted)?;
+        let values = source_values(mapping, source, field, &field.path, &wanted)?;
         if !values.is_empty() {
             found.insert(wanted.field, values.into());
         }
@@ -132,25 +187,27 @@ fn source_values(
     mapping: &Mapping,
     source: &Value,
     field: &Field,
+    path: &str,
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
     if field.kind == FieldType::GeoPoint {
-        return source_points(source, field, wanted);
+        return source_points(source, field, path, wanted);
     }
     let format = date_format(field, wanted)?;
     let mut raw = Vec::new();
-    gather(source, &field.path, &mut raw);
+    gather(source, path, &mut raw);
     if raw.is_empty()
         && let Some((parent, _)) = field.path.rsplit_once('.')
         && mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
+        && let Some((parent, _)) = path.rsplit_once('.')
     {
         gather(source, parent, &mut raw);
     }
     Ok(raw.into_iter().filter_map(|value| shown(field, value, format.as_ref())).collect())
 }
 
-/// Points of the source, each as GeoJSON, WKT or WKB.
-fn source_points(source: &Value, field: &Field, wanted: &FieldFormat) -> Result<Vec<Value>> {
+/// Points of the source at `path`, each as GeoJSON, WKT or WKB.
+fn source_points(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
     let show: fn(GeoPoint) -> Value = match wanted.format.as_deref() {
         None | Some("geojson") => GeoPoint::to_geojson,
         Some("wkt") => |point| point.to_wkt().into(),
@@ -162,7 +219,7 @@ fn source_points(source: &Value, field: &Field, wanted: &FieldFormat) -> Result<
         }
     };
     let mut raw = Vec::new();
-    gather_whole(source, &field.path, &mut raw);
+    gather_whole(source, path, &mut raw);
     let options = ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed };
     let points = raw.into_iter().flat_map(|value| parse_points(value, &field.path, options));
     Ok(points.map(show).collect())

@@ -3,6 +3,8 @@
 mod explain;
 mod fields;
 mod function_score;
+mod inner_hits;
+mod nested;
 mod script_fields;
 mod source;
 
@@ -21,6 +23,7 @@ use crate::response::SearchHit;
 use crate::shard::ShardHits;
 
 pub(crate) use fields::gather;
+use nested::Around;
 use script_fields::ScriptFields;
 
 pub use fields::stored as stored_values;
@@ -78,8 +81,8 @@ pub(crate) fn fetch(
             scripts.get(number).and_then(Option::as_ref),
         )
         .map_err(|error| failed_fetch(error, shards, number, context))?;
-        let source_bytes = fetched.source.as_ref().map_or(0, |source| source.len() as u64);
-        charge.grow(HIT_BYTES + 2 * source_bytes, "<fetched hits>")?;
+        let inner: u64 = fetched.inner_hits.iter().map(|inner| inner.hits.len() as u64).sum();
+        charge.grow(HIT_BYTES * (1 + inner) + 2 * fetched.source_bytes(), "<fetched hits>")?;
         hits[place] = fetched;
     }
     Ok((hits, charge))
@@ -160,6 +163,7 @@ fn one(
     scripts: Option<&ScriptFields<'_>>,
 ) -> Result<SearchHit> {
     let segment = &*shard.segments[hit.segment as usize].segment;
+    let around = Around::of(shard, hit.segment, hit.doc)?;
     let mut fetched =
         SearchHit { index: shard.index.name.clone(), shard: shard.shard, ..SearchHit::default() };
     let stored_names = match &request.stored_fields {
@@ -179,10 +183,18 @@ fn one(
         })?)
     };
     if needs_source {
-        let document = segment.document(hit.doc, reader)?;
+        let document = around.segment.document(around.doc, reader)?;
         fetched.id = Some(String::from_utf8_lossy(document.id).into_owned());
         fetched.routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
-        if plan.source.is_everything() {
+        if !around.steps.is_empty() {
+            let value = around.part(&parse(document.source)?)?.clone();
+            if plan.source.fetch {
+                let path = shard.nested.as_ref().map_or("", |scope| &scope.nested.path);
+                let shown = source::filter_below(&value, path, &plan.source);
+                fetched.source = Some(shown.to_string().into_bytes());
+            }
+            parsed = Some(value);
+        } else if plan.source.is_everything() {
             fetched.source = Some(document.source.to_vec());
         } else if plan.source.fetch {
             let value = parse(document.source)?;
@@ -193,7 +205,7 @@ fn one(
             parsed = Some(parse(document.source)?);
         }
     } else if plan.id {
-        let (id, routing) = segment.id_and_routing(hit.doc, reader)?;
+        let (id, routing) = around.segment.id_and_routing(around.doc, reader)?;
         fetched.id = Some(String::from_utf8_lossy(id).into_owned());
         fetched.routing = routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
     }
@@ -201,8 +213,8 @@ fn one(
         (fetched.id, fetched.routing) = (None, None);
     }
     let number = |path: &str| -> Result<u64> {
-        match segment.numbers(path)? {
-            Some(column) => Ok(column.get(hit.doc)?.unwrap_or(0) as u64),
+        match around.segment.numbers(path)? {
+            Some(column) => Ok(column.get(around.doc)?.unwrap_or(0) as u64),
             None => Ok(0),
         }
     };
@@ -260,6 +272,12 @@ fn one(
     if request.explain {
         fetched.explanation = Some(explain::explain(searched.query, segment, hit.doc)?);
     }
+    let mut inner = Vec::new();
+    searched.query.inner_hits(&mut inner)?;
+    for node in inner {
+        fetched.inner_hits.extend(inner_hits::collect(node, segment, hit.segment, hit.doc, reader)?);
+    }
+    fetched.nested = around.identity();
     Ok(fetched)
 }
 

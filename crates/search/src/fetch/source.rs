@@ -16,6 +16,20 @@ pub fn filter(source: &Value, filter: &SourceFilter) -> Value {
     }
 }
 
+/// As [`filter`], for an object that is at `path` of its document.
+pub(super) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> Value {
+    let Value::Object(members) = part else { return part.clone() };
+    // Of the path and of what is around it.
+    let above = path.match_indices('.').map(|(end, _)| &path[..end]).chain([path]);
+    let names =
+        |patterns: &[String], one: &str| patterns.iter().any(|pattern| wildcard::matches(pattern, one));
+    if above.clone().any(|one| names(&filter.excludes, one)) {
+        return Value::Object(Map::new());
+    }
+    let is_included = filter.includes.is_empty() || above.clone().any(|one| names(&filter.includes, one));
+    Value::Object(object(members, path, is_included, filter))
+}
+
 /// `is_included`: a pattern named this object or one above it.
 fn object(
     members: &Map<String, Value>,

@@ -28,6 +28,18 @@ impl Bits {
         self.0[index as usize / 64] >> (index % 64) & 1 != 0
     }
 
+    /// The first set index at or after `from`.
+    #[inline]
+    pub fn next(&self, from: u32) -> Option<u32> {
+        let mut at = from as usize / 64;
+        let mut word = self.0.get(at)? & (u64::MAX << (from % 64));
+        while word == 0 {
+            at += 1;
+            word = *self.0.get(at)?;
+        }
+        Some(at as u32 * 64 + word.trailing_zeros())
+    }
+
     pub fn clear(&mut self) {
         self.0 = [0; WORDS];
     }

@@ -11,6 +11,7 @@ mod column;
 mod confirmed;
 mod disjunction;
 mod function_score;
+mod nested;
 mod open;
 mod phrase;
 mod places;

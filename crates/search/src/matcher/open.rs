@@ -15,6 +15,7 @@ use super::cached::{cached, conjunction};
 use super::column::{ColumnDocs, Wanted};
 use super::confirmed::ConfirmedDocs;
 use super::function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
+use super::nested::{NestedDocs, NestedScorer, ScoredWindow};
 use super::phrase::{PhraseCursor, Slot};
 use super::places::places;
 use super::points::NumberDocs;
@@ -27,7 +28,7 @@ use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
 use crate::error::Result;
-use crate::query::{BoundQuery, Docs, FunctionScoreNode, Node, PhraseNode, ScriptScoreNode};
+use crate::query::{BoundQuery, Docs, FunctionScoreNode, NestedScore, Node, PhraseNode, ScriptScoreNode};
 
 /// Up to this many terms are read as postings side by side; more are merged into one bit set first (Lucene's
 /// `TermInSetQuery` draws the line at 16).
@@ -50,6 +51,12 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
             Box::new(Union { parts })
         }
         Node::Boosting(node) => matcher(&node.positive, segment)?,
+        Node::Nested(node) => match segment.nested(&node.path).zip(segment.lineage(&node.path)) {
+            Some((space, lineage)) => {
+                Box::new(NestedDocs::new(matcher(&node.query, &space.segment)?, lineage, doc_count))
+            }
+            None => Box::new(NoDocs),
+        },
         Node::Script(node) => Box::new(ScriptDocs {
             script: node.script.open(segment)?,
             doc_count,
@@ -134,6 +141,16 @@ pub(crate) fn scorer<'a>(
         }
         Node::Script(node) => constant(node.boost),
         Node::Cached(node) => scorer(&node.inner, segment, is_known),
+        Node::Nested(node) => match segment.nested(&node.path).zip(segment.lineage(&node.path)) {
+            Some((space, lineage)) if node.score_mode != NestedScore::None => Ok(Box::new(NestedScorer {
+                children: matcher(&node.query, &space.segment)?,
+                scorer: scorer(&node.query, &space.segment, true)?,
+                lineage,
+                mode: node.score_mode,
+                window: ScoredWindow::default(),
+            })),
+            _ => constant(0.0),
+        },
         Node::ScriptScore(node) => only_matching(script_scorer(node, segment)?, query, segment, is_known),
         Node::Boosting(node) => {
             let scorer = BoostingScorer {

@@ -54,6 +54,12 @@ impl<'a> Binder<'a> {
         self.shard
     }
 
+    /// For a query on the nested documents of this one's; `shard` is [`ShardSnapshot::within`] of this one's.
+    pub(crate) fn inside<'b>(&self, shard: &'b ShardSnapshot) -> Binder<'b> {
+        let terms = self.terms.clone();
+        Binder { shard, now_millis: self.now_millis, norms: RefCell::default(), terms }
+    }
+
     pub(crate) fn now_millis(&self) -> i64 {
         self.now_millis
     }

@@ -9,6 +9,7 @@ use limber_segment::SegmentId;
 use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
+use super::nested::NestedNode;
 use super::wildcard::TermPattern;
 use crate::cache::FilterUse;
 use crate::geo::{Relation, Shape};
@@ -58,6 +59,7 @@ pub(crate) enum Node {
     Boosting(BoostingNode),
     ScriptScore(ScriptScoreNode),
     Script(ScriptNode),
+    Nested(NestedNode),
     /// A filter that goes through the query cache.
     Cached(CachedNode),
 }
@@ -313,6 +315,8 @@ impl BoundQuery {
             | Node::Feature(_)
             | Node::Script(_) => 0,
             Node::ScriptScore(node) => 2 * node.query.bit_set_count(),
+            // Opened for the documents and for their scores.
+            Node::Nested(node) => 2 * node.query.bit_set_count(),
             Node::Docs { docs: Docs::AnyOf(parts) | Docs::AllOf(parts), .. } => parts.len() as u64,
             Node::Docs { docs: Docs::Places { .. }, .. } => 2,
             Node::Docs { .. } => 1,
@@ -338,28 +342,25 @@ impl BoundQuery {
         if let Some(name) = &self.name {
             out.push((name, self));
         }
+        self.parts().into_iter().for_each(|part| part.named(out));
+    }
+
+    /// The queries inside of it that may match a hit, those on nested documents aside.
+    pub(super) fn parts(&self) -> Vec<&BoundQuery> {
         match &self.node {
-            Node::Constant { inner, .. } => inner.named(out),
+            Node::Constant { inner, .. } => vec![inner],
             // Named itself if the filter inside is.
-            Node::Cached(node) if self.name.is_none() => node.inner.named(out),
-            Node::DisMax(node) => node.queries.iter().for_each(|clause| clause.named(out)),
+            Node::Cached(node) if self.name.is_none() => vec![&node.inner],
+            Node::DisMax(node) => node.queries.iter().collect(),
             Node::FunctionScore(node) => {
-                node.query.named(out);
                 let filters = node.functions.iter().filter_map(|function| function.filter.as_ref());
-                filters.for_each(|filter| filter.named(out));
+                std::iter::once(&*node.query).chain(filters).collect()
             }
-            Node::ScriptScore(node) => node.query.named(out),
-            Node::Boosting(node) => {
-                node.positive.named(out);
-                node.negative.named(out);
-            }
-            Node::Bool(node) => {
-                // `must_not` clauses never match a hit.
-                for clause in node.must.iter().chain(&node.should).chain(&node.filter) {
-                    clause.named(out);
-                }
-            }
-            _ => {}
+            Node::ScriptScore(node) => vec![&node.query],
+            Node::Boosting(node) => vec![&node.positive, &node.negative],
+            // `must_not` clauses never match a hit.
+            Node::Bool(node) => node.must.iter().chain(&node.should).chain(&node.filter).collect(),
+            _ => Vec::new(),
         }
     }
 }

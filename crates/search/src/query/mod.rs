@@ -26,6 +26,7 @@ mod match_all;
 mod match_phrase;
 mod match_text;
 mod multi_match;
+mod nested;
 mod prefix;
 mod query_string;
 mod query_string_syntax;
@@ -57,6 +58,7 @@ pub(crate) use function::{Curve, DecayShape, FunctionReader, random_by_place, ra
 pub(crate) use function_score::{BoostMode, ScoreMode};
 pub(crate) use geo_bounding_box::parse_corners;
 pub use matching::MatchingDocs;
+pub(crate) use nested::{NestedNode, NestedScore, no_nested_object};
 pub use parse::{Query, QueryLimits, QueryNode, parse_query};
 pub use query_string::from_url;
 pub(crate) use slice::within_slice;

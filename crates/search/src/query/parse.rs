@@ -312,7 +312,7 @@ mod tests {
                 json!({"match_phrase": {"a": {"query": "x", "foo": -1}}}),
                 "[match_phrase] query does not support [foo]",
             ),
-            (json!({"nested": {}}), "query [nested] is not supported by Limber yet"),
+            (json!({"regexp": {}}), "query [regexp] is not supported by Limber yet"),
         ] {
             assert_eq!(reason(query.clone()), expected, "{query}");
         }

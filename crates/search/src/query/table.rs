@@ -7,7 +7,8 @@ use super::parse::{Parser, Query};
 use super::{
     bool_query, boosting, constant_score, dis_max, distance_feature, exists, function_score,
     geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase,
-    match_text, multi_match, prefix, query_string, range, script, script_score, term, terms, wildcard,
+    match_text, multi_match, nested, prefix, query_string, range, script, script_score, term, terms,
+    wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -34,6 +35,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("match_phrase", match_phrase::parse),
     ("match_phrase_prefix", match_phrase::parse_prefix),
     ("multi_match", multi_match::parse),
+    ("nested", nested::parse),
     ("prefix", prefix::parse),
     ("query_string", query_string::parse),
     ("range", range::parse),
@@ -53,7 +55,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "intervals",
     "knn",
     "more_like_this",
-    "nested",
     "parent_id",
     "percolate",
     "pinned",

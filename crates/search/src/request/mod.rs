@@ -5,6 +5,7 @@
 mod body;
 mod fields;
 mod geo_sort;
+mod nested_sort;
 mod point_in_time;
 mod script_fields;
 mod slice;
@@ -15,6 +16,7 @@ mod url;
 pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};
 pub use fields::FieldFormat;
 pub(crate) use geo_sort::GeoSort;
+pub(crate) use nested_sort::NestedSort;
 pub use point_in_time::PointInTime;
 pub use script_fields::ScriptField;
 pub use slice::Slice;

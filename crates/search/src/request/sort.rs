@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::geo_sort::{self, GeoSort};
+use super::nested_sort::NestedSort;
 use crate::json;
 use crate::script::Script;
 
@@ -93,6 +94,8 @@ pub struct Sort {
     pub(crate) geo: Option<Arc<GeoSort>>,
     /// `_script`.
     pub script: Option<ScriptSort>,
+    /// `nested`: the values are those of nested documents.
+    pub(crate) nested: Option<Arc<NestedSort>>,
 }
 
 /// A sort by a script's number.
@@ -116,6 +119,7 @@ impl Sort {
             format: None,
             geo: None,
             script: None,
+            nested: None,
         }
     }
 
@@ -227,8 +231,13 @@ impl Sort {
                 "unmapped_type" => sort.unmapped_type = Some(text()?),
                 "numeric_type" => sort.numeric_type = Some(parse_numeric_type(&text()?)?),
                 "format" => sort.format = Some(text()?),
-                "nested" | "nested_path" | "nested_filter" => {
-                    return Err(RequestError::unsupported(format_args!("[{name}] in [sort]")));
+                "nested" => {
+                    sort.nested = Some(NestedSort::parse(value).map_err(|cause| {
+                        field_sort("failed to parse field [nested]".to_owned()).caused_by(cause)
+                    })?);
+                }
+                "nested_path" | "nested_filter" => {
+                    return Err(field_sort(format!("unknown field [{name}] did you mean [nested]?")));
                 }
                 _ => return Err(field_sort(format!("unknown field [{name}]"))),
             }
@@ -257,7 +266,7 @@ impl Sort {
                 "order" => sort.order = parse_order(&text()).map_err(failed)?,
                 // A script gives one number, which is what any mode picks.
                 "mode" => sort.mode = Some(parse_mode(&text()).map_err(failed)?),
-                "nested" => return Err(RequestError::unsupported("[nested] in [_script]")),
+                "nested" => sort.nested = Some(NestedSort::parse(value).map_err(failed)?),
                 _ => return Err(refused(format!("unknown field [{name}]"))),
             }
         }

@@ -79,6 +79,7 @@ impl Shards {
             settings: Arc::new(ShardSettings::default()),
             scripts: Default::default(),
             caches: None,
+            nested: None,
         }
     }
 }

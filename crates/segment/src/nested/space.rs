@@ -19,13 +19,13 @@ pub struct NestedSpace {
 }
 
 /// From documents to those inside of them, through all spaces in between.
-#[derive(Debug, Clone, Default)]
-pub struct Lineage {
+#[derive(Debug, Clone)]
+pub struct Lineage<'a> {
     /// From the outermost step on.
-    steps: Vec<Arc<ParentBits>>,
+    steps: Vec<&'a ParentBits>,
 }
 
-impl Lineage {
+impl<'a> Lineage<'a> {
     /// All documents inside of `parent`.
     pub fn children(&self, parent: DocId) -> Range<DocId> {
         self.inside(parent..parent + 1)
@@ -33,9 +33,15 @@ impl Lineage {
 
     /// All documents inside of these.
     pub fn inside(&self, parents: Range<DocId>) -> Range<DocId> {
-        self.steps
-            .iter()
-            .fold(parents, |range, bits| bits.first_child(range.start)..bits.first_child(range.end))
+        let inside = |range: Range<DocId>, bits: &&ParentBits| {
+            bits.first_child(range.start)..bits.first_child(range.end)
+        };
+        self.steps.iter().fold(parents, inside)
+    }
+
+    /// The first document inside of `parent` or of any after it.
+    pub fn first_child(&self, parent: DocId) -> DocId {
+        self.steps.iter().fold(parent, |doc, bits| bits.first_child(doc))
     }
 
     /// The document around `child`.
@@ -44,16 +50,29 @@ impl Lineage {
     }
 
     /// For children that ascend.
-    pub fn cursor(&self) -> LineageCursor<'_> {
+    pub fn cursor(&self) -> LineageCursor<'a> {
         LineageCursor { steps: self.steps.iter().rev().map(|bits| bits.cursor()).collect() }
     }
 
-    /// Live documents inside of those that `live` says.
+    /// Documents inside of those that `live` says.
     pub fn live_inside(&self, live: &LiveDocs) -> LiveDocs {
         let mut steps = self.steps.iter();
         let first = steps.next().map(|bits| bits.live_children(live));
         let first = first.unwrap_or_else(|| live.clone());
         steps.fold(first, |live, bits| bits.live_children(&live))
+    }
+
+    /// Of each step: the number of the document around `child` among those of its parent, from the outermost step on.
+    pub fn offsets(&self, child: DocId) -> Vec<u32> {
+        let mut doc = child;
+        let mut offsets: Vec<u32> = Vec::with_capacity(self.steps.len());
+        for bits in self.steps.iter().rev() {
+            let parent = bits.parent(doc);
+            offsets.push(doc - bits.first_child(parent));
+            doc = parent;
+        }
+        offsets.reverse();
+        offsets
     }
 }
 
@@ -79,12 +98,12 @@ impl Segment {
     }
 
     /// From the segment's documents to those of `path` inside of them. `None` when it has none.
-    pub fn lineage(&self, path: &str) -> Option<Lineage> {
+    pub fn lineage(&self, path: &str) -> Option<Lineage<'_>> {
         let spaces = self.nested_spaces();
         let mut at = spaces.iter().position(|space| &*space.path == path);
         let mut steps = Vec::new();
         while let Some(place) = at {
-            steps.push(spaces[place].bits.clone());
+            steps.push(&*spaces[place].bits);
             at = spaces[place].parent;
         }
         if steps.is_empty() {

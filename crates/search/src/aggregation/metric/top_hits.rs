@@ -113,7 +113,11 @@ impl Definition for TopHits {
                 crate::collect::check_column(field, shard)?;
             }
         }
-        let sorts = if self.has_sort() { bind_sorts(&self.request.sort, shard)? } else { Vec::new() };
+        let sorts = if self.has_sort() {
+            bind_sorts(&self.request.sort, shard, budget.now_millis())?
+        } else {
+            Vec::new()
+        };
         Ok(Box::new(TopHitsCollector {
             definition: self,
             query: bound.search_query.as_ref().expect("bound with the aggregation"),
@@ -323,9 +327,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
             let hits = std::mem::take(&mut best.hits);
             let fetched =
                 fetch::fetch_hits(self.shard, searched, &hits, request, self.definition.has_sort())?;
-            let bytes = |hit: &SearchHit| {
-                fetch::HIT_BYTES + 2 * hit.source.as_ref().map_or(0, |source| source.len() as u64)
-            };
+            let bytes = |hit: &SearchHit| fetch::HIT_BYTES + 2 * hit.source_bytes();
             self.budget.spend(fetched.iter().map(bytes).sum())?;
             let hits = hits.into_iter().zip(fetched);
             partials.push(Partial::own(TopHitsFound {

@@ -1,0 +1,383 @@
+//! `nested` and `reverse_nested`: from documents to the nested ones inside of them, and back.
+//!
+//! Source: Elasticsearch's `NestedAggregator`, `ReverseNestedAggregator`.
+
+use std::sync::Arc;
+
+use limber_mapping::{Nested as NestedPath, RequestError, SpaceId};
+use limber_segment::nested::{Lineage, LineageCursor};
+use limber_segment::{DocId, SegmentView};
+use serde_json::{Map, Value};
+
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
+use super::super::entries::Entries;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::tree::{Aggregation, Kind};
+use super::filter::single_partials;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::json;
+
+#[derive(Debug, Clone)]
+pub struct Nested {
+    path: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct ReverseNested {
+    /// `None`: the documents themselves.
+    path: Option<String>,
+}
+
+/// The only option of both.
+fn take_path(options: &mut Options) -> std::result::Result<Option<String>, RequestError> {
+    let path = match options.take("path") {
+        None => None,
+        Some(Value::String(path)) => Some(path),
+        Some(other) => return Err(unexpected(options, &other)),
+    };
+    match options.take_all().values().next() {
+        None => Ok(path),
+        Some(other) => Err(unexpected(options, other)),
+    }
+}
+
+fn unexpected(options: &Options, value: &Value) -> RequestError {
+    RequestError::parsing(format!("Unexpected token {} in [{}].", json::token(value), options.name))
+}
+
+impl Nested {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        match take_path(options)? {
+            Some(path) => Ok(Kind::own(Nested { path })),
+            None => Err(RequestError::parsing(format!(
+                "Missing [path] field for nested aggregation [{}]",
+                options.name
+            ))),
+        }
+    }
+
+    /// The nested object; one that nothing has where the path has none.
+    fn object(&self, shard: &ShardSnapshot) -> Arc<NestedPath> {
+        shard.mapping.nested(&self.path).cloned().unwrap_or_else(|| {
+            Arc::new(NestedPath {
+                space: SpaceId(u32::MAX),
+                path: Arc::from(self.path.as_str()),
+                parent: SpaceId::ROOT,
+            })
+        })
+    }
+}
+
+impl ReverseNested {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        Ok(Kind::own(ReverseNested { path: take_path(options)? }))
+    }
+}
+
+impl Definition for Nested {
+    fn is_single_bucket(&self) -> bool {
+        true
+    }
+
+    fn scope(&self, _: &Aggregation, shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
+        Ok(Some(shard.within(&self.object(shard))))
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, subs, shard, budget } = place;
+        let inner = bound.inner.as_ref().expect("bound with its documents");
+        Ok(Box::new(NestedCollector {
+            path: &self.path,
+            shard,
+            inner,
+            steps: None,
+            out: Out::new(subs, budget),
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        reducer.single(own, parts)
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        renderer.single(partial, out);
+    }
+}
+
+impl Definition for ReverseNested {
+    fn is_single_bucket(&self) -> bool {
+        true
+    }
+
+    fn scope(&self, own: &Aggregation, shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
+        let Some(scope) = &shard.nested else {
+            return Err(RequestError::illegal_argument(format!(
+                "Reverse nested aggregation [{}] can only be used inside a [nested] aggregation",
+                own.name
+            ))
+            .into());
+        };
+        let Some(path) = &self.path else { return Ok(Some(shard.outside())) };
+        let current = &scope.nested.path;
+        let is_around = current.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        match shard.mapping.nested(path) {
+            Some(nested) if is_around => Ok(Some(shard.within(nested))),
+            _ => Err(RequestError::illegal_argument(format!(
+                "Reverse nested path [{path}] is not a parent of the current nested scope [{current}]"
+            ))
+            .into()),
+        }
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, subs, shard, budget } = place;
+        let outer = bound.inner.as_ref().expect("bound with its documents");
+        let path = &shard.nested.as_ref().expect("checked when it was bound").nested.path;
+        Ok(Box::new(ReverseCollector {
+            path,
+            shard,
+            outer,
+            parents: None,
+            parent: None,
+            buckets: Vec::new(),
+            score: None,
+            out: Out::new(subs, budget),
+        }))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        reducer.single(own, parts)
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        renderer.single(partial, out);
+    }
+}
+
+/// The segment of `other` that belongs to a segment of `shard`.
+fn counterpart<'s>(
+    shard: &ShardSnapshot,
+    other: &'s ShardSnapshot,
+    view: &SegmentView,
+) -> Option<&'s SegmentView> {
+    let place = shard.segments.iter().position(|one| Arc::ptr_eq(&one.segment, &view.segment))?;
+    other.segments.get(place)
+}
+
+/// Documents of a batch, and of the windows that they come from.
+const WINDOW: u32 = 4096;
+
+/// (Document, bucket) pairs on their way to the aggregations below, which want each window of documents at once.
+#[derive(Debug)]
+struct Out<'s> {
+    subs: Subs<'s>,
+    counts: Vec<u64>,
+    docs: Vec<DocId>,
+    scores: Vec<f32>,
+    positions: Vec<u32>,
+    buckets: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> Out<'s> {
+    fn new(subs: Subs<'s>, budget: &'s Budget) -> Out<'s> {
+        Out {
+            subs,
+            counts: Vec::new(),
+            docs: Vec::new(),
+            scores: Vec::new(),
+            positions: Vec::new(),
+            buckets: Vec::new(),
+            budget,
+        }
+    }
+
+    fn grow(&mut self, bucket_count: usize) -> Result<()> {
+        if bucket_count > self.counts.len() {
+            self.budget.spend((bucket_count - self.counts.len()) as u64 * 8)?;
+            self.counts.resize(bucket_count, 0);
+        }
+        Ok(())
+    }
+
+    /// Documents ascend; the pairs of one follow each other.
+    #[inline]
+    fn push(&mut self, doc: DocId, bucket: u32, score: Option<f32>) -> Result<()> {
+        self.counts[bucket as usize] += 1;
+        if self.subs.is_empty() {
+            return Ok(());
+        }
+        if self.docs.last() != Some(&doc) {
+            if self.docs.last().is_some_and(|last| last / WINDOW != doc / WINDOW) {
+                self.flush()?;
+            }
+            self.docs.push(doc);
+            self.scores.extend(score);
+        }
+        self.positions.push(self.docs.len() as u32 - 1);
+        self.buckets.push(bucket);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.docs.is_empty() {
+            return Ok(());
+        }
+        self.budget.check()?;
+        let is_one_each = self.positions.len() == self.docs.len();
+        let is_single = is_one_each && self.counts.len() == 1;
+        self.subs.collect(&Entries {
+            docs: &self.docs,
+            positions: (!is_one_each).then_some(&self.positions),
+            buckets: (!is_single).then_some(&self.buckets),
+            bucket_count: self.counts.len(),
+            scores: &self.scores,
+        })?;
+        self.docs.clear();
+        self.scores.clear();
+        self.positions.clear();
+        self.buckets.clear();
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.flush()?;
+        self.subs.end_segment()
+    }
+}
+
+#[derive(Debug)]
+struct NestedCollector<'s> {
+    path: &'s str,
+    shard: &'s ShardSnapshot,
+    inner: &'s ShardSnapshot,
+    /// Of the segment; `None` where it has no nested documents of the path.
+    steps: Option<Lineage<'s>>,
+    out: Out<'s>,
+}
+
+impl<'s> Collector<'s> for NestedCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.steps = view.segment.lineage(self.path);
+        match counterpart(self.shard, self.inner, view) {
+            Some(inner) => self.out.subs.begin_segment(inner),
+            None => Ok(()),
+        }
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.out.grow(entries.bucket_count)?;
+        let Some(lineage) = &self.steps else { return Ok(()) };
+        let mut entry = 0;
+        while entry < entries.len() {
+            let position = entries.position(entry);
+            let mut end = entry + 1;
+            while end < entries.len() && entries.position(end) == position {
+                end += 1;
+            }
+            let score = entries.scores.get(position).copied();
+            for child in lineage.children(entries.docs[position]) {
+                for other in entry..end {
+                    self.out.push(child, entries.bucket(other), score)?;
+                }
+            }
+            entry = end;
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.out.end_segment()
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.out.subs.settle()
+    }
+
+    fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        self.out.subs.order_value_of_single(&self.out.counts, path, value, bucket)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        single_partials(&self.out.counts, &mut self.out.subs, buckets)
+    }
+}
+
+#[derive(Debug)]
+struct ReverseCollector<'s> {
+    /// Of the documents that come in.
+    path: &'s str,
+    shard: &'s ShardSnapshot,
+    outer: &'s ShardSnapshot,
+    parents: Option<LineageCursor<'s>>,
+    /// The parent of the last document that came in, the buckets that it falls into, and its score: batches may end inside of it.
+    parent: Option<DocId>,
+    buckets: Vec<u32>,
+    score: Option<f32>,
+    out: Out<'s>,
+}
+
+impl ReverseCollector<'_> {
+    /// Hands the parent at hand on, once to each bucket.
+    fn settle_parent(&mut self) -> Result<()> {
+        let Some(parent) = self.parent.take() else { return Ok(()) };
+        self.buckets.sort_unstable();
+        self.buckets.dedup();
+        for at in 0..self.buckets.len() {
+            self.out.push(parent, self.buckets[at], self.score)?;
+        }
+        self.buckets.clear();
+        Ok(())
+    }
+}
+
+impl<'s> Collector<'s> for ReverseCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        let Some(outer) = counterpart(self.shard, self.outer, view) else { return Ok(()) };
+        self.parents = outer.segment.lineage(self.path).map(|lineage| lineage.cursor());
+        self.out.subs.begin_segment(outer)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.out.grow(entries.bucket_count)?;
+        let Some(mut parents) = self.parents.take() else { return Ok(()) };
+        let mut last = usize::MAX;
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            if position != last {
+                last = position;
+                let parent = parents.parent(entries.docs[position]);
+                if self.parent != Some(parent) {
+                    self.settle_parent()?;
+                    (self.parent, self.score) = (Some(parent), entries.scores.get(position).copied());
+                }
+            }
+            self.buckets.push(entries.bucket(entry));
+        }
+        self.parents = Some(parents);
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.settle_parent()?;
+        self.out.end_segment()
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.out.subs.settle()
+    }
+
+    fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        self.out.subs.order_value_of_single(&self.out.counts, path, value, bucket)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        single_partials(&self.out.counts, &mut self.out.subs, buckets)
+    }
+}

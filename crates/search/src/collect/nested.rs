@@ -1,0 +1,148 @@
+//! Sort keys from nested documents: "which of them count, and what do they say together?"
+//!
+//! Source: Elasticsearch's `XFieldComparatorSource.Nested`, `MultiValueMode`.
+
+use std::sync::Arc;
+
+use limber_segment::nested::Lineage;
+use limber_segment::{DocId, Segment};
+
+use super::key::SortKey;
+use super::reader::KeyReader;
+use super::sort::BoundSort;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::matcher::{self, Bits, WINDOW};
+use crate::query::{self, BoundQuery, no_nested_object};
+use crate::request::NestedSort;
+
+/// Bound: the levels from the outermost on.
+#[derive(Debug)]
+pub(crate) struct BoundNested {
+    levels: Vec<Level>,
+    max_children: usize,
+}
+
+#[derive(Debug)]
+struct Level {
+    path: Arc<str>,
+    filter: Option<BoundQuery>,
+}
+
+impl BoundNested {
+    /// `None` where no path is named. The second is the innermost scope.
+    pub fn bind(
+        sort: &NestedSort,
+        shard: &ShardSnapshot,
+        now_millis: i64,
+    ) -> Result<Option<(BoundNested, ShardSnapshot)>> {
+        let mut scope = shard.clone();
+        let mut levels = Vec::new();
+        let mut next = Some(sort);
+        while let Some(sort) = next {
+            next = sort.nested.as_deref();
+            let Some(path) = &sort.path else { continue };
+            let nested = shard.mapping.nested(path).ok_or_else(|| no_nested_object(shard, path))?;
+            scope = scope.within(nested);
+            let filter = match &sort.filter {
+                Some((_, filter)) => Some(query::bind(filter, &scope, now_millis)?),
+                None => None,
+            };
+            levels.push(Level { path: nested.path.clone(), filter });
+        }
+        let max_children = sort.max_children.map_or(usize::MAX, |count| count as usize);
+        Ok((!levels.is_empty()).then_some((BoundNested { levels, max_children }, scope)))
+    }
+}
+
+/// Reads keys of documents from those of their nested documents.
+pub(crate) struct NestedReader<'a> {
+    inner: KeyReader<'a>,
+    /// `None`: the segment has no such nested documents.
+    lineage: Option<Lineage<'a>>,
+    /// A bit a nested document: those that count. `None`: all of them.
+    allowed: Option<Vec<u64>>,
+    max_children: usize,
+    children: Vec<DocId>,
+    owners: Vec<u32>,
+}
+
+impl<'a> NestedReader<'a> {
+    pub fn open(sort: &BoundSort, nested: &BoundNested, segment: &'a Segment) -> Result<NestedReader<'a>> {
+        let path = &nested.levels.last().expect("a level at least").path;
+        let space = segment.nested(path).map(|space| &*space.segment);
+        let mut allowed: Option<Vec<u64>> = None;
+        let mut around = segment;
+        for level in nested.levels.iter().filter(|_| space.is_some()) {
+            let Some((space, lineage)) = around.nested(&level.path).zip(around.lineage(&level.path)) else {
+                break;
+            };
+            let inside = &*space.segment;
+            if allowed.is_some() || level.filter.is_some() {
+                let mut words = match &level.filter {
+                    Some(filter) => matching(filter, inside)?,
+                    None => vec![u64::MAX; inside.doc_count().div_ceil(64) as usize],
+                };
+                if let Some(outer) = &allowed {
+                    let mut parents = lineage.cursor();
+                    for child in 0..inside.doc_count() {
+                        if !has(outer, parents.parent(child)) {
+                            words[child as usize / 64] &= !(1 << (child % 64));
+                        }
+                    }
+                }
+                allowed = Some(words);
+            }
+            around = inside;
+        }
+        Ok(NestedReader {
+            inner: KeyReader::open_plain(sort, space.unwrap_or(segment), 0)?,
+            lineage: segment.lineage(path),
+            allowed,
+            max_children: nested.max_children,
+            children: Vec::new(),
+            owners: Vec::new(),
+        })
+    }
+
+    pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
+        self.children.clear();
+        self.owners.clear();
+        if let Some(lineage) = &self.lineage {
+            for (owner, doc) in (0u32..).zip(docs) {
+                let allowed = self.allowed.as_deref();
+                let children =
+                    lineage.children(*doc).filter(|&child| allowed.is_none_or(|bits| has(bits, child)));
+                self.children.extend(children.take(self.max_children));
+                self.owners.resize(self.children.len(), owner);
+            }
+        }
+        self.inner.read_together(&self.children, &self.owners, docs.len(), out)
+    }
+
+    pub fn local(&self, key: &SortKey) -> Result<i64> {
+        self.inner.local(key)
+    }
+
+    pub fn global(&self, key: i64) -> Result<SortKey> {
+        self.inner.global(key)
+    }
+}
+
+#[inline]
+fn has(words: &[u64], doc: DocId) -> bool {
+    words[doc as usize / 64] >> (doc % 64) & 1 != 0
+}
+
+/// The documents of a segment that match, a bit each.
+fn matching(query: &BoundQuery, segment: &Segment) -> Result<Vec<u64>> {
+    let mut matcher = matcher::matcher(query, segment)?;
+    let mut words = vec![0; segment.doc_count().div_ceil(WINDOW) as usize * (WINDOW as usize / 64)];
+    let mut bits = Bits::default();
+    for (start, words) in (0..).step_by(WINDOW as usize).zip(words.chunks_exact_mut(WINDOW as usize / 64)) {
+        bits.clear();
+        matcher.fill(start, &mut bits)?;
+        words.copy_from_slice(&bits.0);
+    }
+    Ok(words)
+}

@@ -1,0 +1,82 @@
+//! `inner_hits`: which nested documents made a hit match.
+//!
+//! Source: Elasticsearch's `InnerHitsPhase`, `NestedQueryBuilder.NestedInnerHitSubContext`.
+
+use limber_segment::{DocId, Segment, StoredReader};
+
+use super::{Plan, Searched};
+use crate::collect::{Hit, KeyReader, compare_keys};
+use crate::error::Result;
+use crate::matcher::{self, Bits, WINDOW};
+use crate::query::NestedNode;
+use crate::response::InnerHits;
+
+/// The nested documents of `doc` that match; `segment`: its own, `number`: that segment's place.
+pub(super) fn collect(
+    node: &NestedNode,
+    segment: &Segment,
+    number: u32,
+    doc: DocId,
+    reader: &mut StoredReader,
+) -> Result<Option<InnerHits>> {
+    let Some(wanted) = &node.inner_hits else { return Ok(None) };
+    let request = &wanted.definition.request;
+    let mut found = InnerHits { name: wanted.name.clone(), total: 0, max_score: None, hits: Vec::new() };
+    let Some((space, lineage)) = segment.nested(&node.path).zip(segment.lineage(&node.path)) else {
+        return Ok(Some(found));
+    };
+    let children = lineage.children(doc);
+    let is_by_score = wanted.sorts.is_empty();
+    let is_scored =
+        is_by_score || request.track_scores || wanted.sorts.iter().any(|sort| sort.needs_scores());
+    let mut matches = matcher::matcher(&node.query, &space.segment)?;
+    let mut scorer = match is_scored && !children.is_empty() {
+        true => Some(matcher::scorer(&node.query, &space.segment, true)?),
+        false => None,
+    };
+    let mut keys = wanted
+        .sorts
+        .iter()
+        .map(|sort| KeyReader::open(sort, &space.segment, 0))
+        .collect::<Result<Vec<_>>>()?;
+    let mut hits: Vec<Hit> = Vec::new();
+    let (mut docs, mut sums, mut columns) = (Vec::new(), Vec::new(), vec![Vec::new(); keys.len()]);
+    for start in (children.start / WINDOW * WINDOW..children.end).step_by(WINDOW as usize) {
+        let mut bits = Bits::default();
+        bits.set_range(children.start.saturating_sub(start), children.end - start);
+        matches.restrict(start, &mut bits)?;
+        docs.clear();
+        bits.append_to(start, &mut docs);
+        sums.clear();
+        sums.resize(docs.len(), 0.0);
+        if let Some(scorer) = scorer.as_mut().filter(|_| !docs.is_empty()) {
+            scorer.score(&docs, &mut sums)?;
+        }
+        let scores: Vec<f32> = sums.iter().map(|sum| *sum as f32).collect();
+        for (reader, column) in keys.iter_mut().zip(&mut columns) {
+            reader.read(&docs, &scores, column)?;
+        }
+        for (at, (&doc, &score)) in docs.iter().zip(&scores).enumerate() {
+            let keys = keys.iter().zip(&columns).map(|(reader, column)| reader.global(column[at]));
+            let keys = keys.collect::<Result<_>>()?;
+            hits.push(Hit { segment: number, doc, shard_doc: u64::from(doc), score, keys });
+        }
+    }
+    found.total = hits.len() as u64;
+    if is_scored && request.size() > 0 {
+        found.max_score = hits.iter().map(|hit| hit.score).reduce(f32::max);
+    }
+    // Stable: equal hits stay in the order of the documents.
+    hits.sort_by(|left, right| match is_by_score {
+        true => right.score.total_cmp(&left.score),
+        false => compare_keys(&wanted.sorts, &left.keys, &right.keys),
+    });
+    let searched = Searched { query: &node.query, sorts: &wanted.sorts };
+    let mut plan = Plan::of(request);
+    plan.id = true;
+    let page = hits.iter().skip(request.from() as usize).take(request.size() as usize);
+    found.hits = page
+        .map(|hit| super::one(&wanted.shard, searched, hit, request, &plan, !is_by_score, reader, None))
+        .collect::<Result<_>>()?;
+    Ok(Some(found))
+}

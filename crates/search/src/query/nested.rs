@@ -1,0 +1,284 @@
+//! `nested`: documents with a nested document that matches.
+//!
+//! Source: Elasticsearch's `NestedQueryBuilder`, `InnerHitBuilder`, `InnerHitContextBuilder`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::{BoundQuery, Node};
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::collect::{BoundSort, bind_sorts};
+use crate::context::ShardSnapshot;
+use crate::error::Error;
+use crate::json;
+use crate::request::{SearchRequest, UrlParameters};
+
+/// How the scores of the nested documents become that of the document around.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NestedScore {
+    Avg,
+    Sum,
+    Min,
+    Max,
+    /// They do not count.
+    None,
+}
+
+/// The scores of the nested documents of one document.
+pub(crate) struct ChildScores {
+    mode: NestedScore,
+    value: f64,
+    count: u32,
+}
+
+impl NestedScore {
+    pub fn start(self) -> ChildScores {
+        ChildScores { mode: self, value: 0.0, count: 0 }
+    }
+}
+
+impl ChildScores {
+    #[inline]
+    pub fn add(&mut self, score: f32) {
+        let score = f64::from(score);
+        self.value = match self.mode {
+            _ if self.count == 0 => score,
+            NestedScore::Avg | NestedScore::Sum => self.value + score,
+            NestedScore::Min => self.value.min(score),
+            NestedScore::Max => self.value.max(score),
+            NestedScore::None => 0.0,
+        };
+        self.count += 1;
+    }
+
+    pub fn finish(&self) -> f32 {
+        match self.mode {
+            NestedScore::Avg if self.count > 0 => (self.value / f64::from(self.count)) as f32,
+            NestedScore::None => 0.0,
+            _ => self.value as f32,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct NestedQuery {
+    path: String,
+    query: Query,
+    score_mode: NestedScore,
+    ignore_unmapped: bool,
+    inner_hits: Option<Arc<InnerHits>>,
+}
+
+/// `inner_hits`: which of the nested documents that match are shown with a hit, and how.
+#[derive(Debug)]
+pub(crate) struct InnerHits {
+    /// `None`: the path.
+    name: Option<String>,
+    pub request: SearchRequest,
+    ignore_unmapped: bool,
+}
+
+/// Bound.
+#[derive(Debug)]
+pub(crate) struct NestedNode {
+    pub path: Arc<str>,
+    pub query: Box<BoundQuery>,
+    pub score_mode: NestedScore,
+    pub inner_hits: Option<BoundInnerHits>,
+}
+
+#[derive(Debug)]
+pub(crate) struct BoundInnerHits {
+    pub name: String,
+    pub definition: Arc<InnerHits>,
+    /// Of the nested documents.
+    pub shard: ShardSnapshot,
+    /// Empty: by score.
+    pub sorts: Vec<BoundSort>,
+}
+
+/// Inner hits without a `size`.
+const INNER_HITS_SIZE: u32 = 3;
+
+/// What may be asked of inner hits: the options of a search that shape its hits.
+const OPTIONS: &[&str] = &[
+    "_source",
+    "docvalue_fields",
+    "explain",
+    "fields",
+    "from",
+    "highlight",
+    "script_fields",
+    "seq_no_primary_term",
+    "size",
+    "sort",
+    "stored_fields",
+    "track_scores",
+    "version",
+];
+
+pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (mut path, mut query, mut inner_hits) = (None, None, None);
+    let (mut score_mode, mut ignore_unmapped) = (NestedScore::Avg, false);
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("query", Value::Object(_)) => query = Some(parser.query(value)?),
+            ("inner_hits", Value::Object(body)) => inner_hits = Some(Arc::new(InnerHits::parse(body)?)),
+            (key, Value::Object(_)) => return Err(does_not_support("nested", key)),
+            (_, Value::Array(_)) => {
+                return Err(RequestError::parsing(format!(
+                    "[nested] query malformed, unexpected [{}] of [{key}]",
+                    json::token(value)
+                )));
+            }
+            ("path", _) => path = json::scalar_text(value),
+            ("score_mode", _) => {
+                score_mode = parse_score_mode(&json::scalar_text(value).unwrap_or_default())?
+            }
+            ("ignore_unmapped", _) => ignore_unmapped = json::boolean(value)?,
+            (key, value) if common.take(key, value)? => {}
+            (key, _) => return Err(does_not_support("nested", key)),
+        }
+    }
+    let required = |name: &str| RequestError::illegal_argument(format!("[nested] requires '{name}' field"));
+    let path = path.ok_or_else(|| required("path"))?;
+    let query = query.ok_or_else(|| required("query"))?;
+    Ok(common.query(NestedQuery { path, query, score_mode, ignore_unmapped, inner_hits }))
+}
+
+fn parse_score_mode(text: &str) -> Result<NestedScore, RequestError> {
+    Ok(match text {
+        "avg" => NestedScore::Avg,
+        "sum" => NestedScore::Sum,
+        "min" => NestedScore::Min,
+        "max" => NestedScore::Max,
+        "none" => NestedScore::None,
+        _ => {
+            return Err(RequestError::illegal_argument(format!(
+                "No score mode for child query [{text}] found"
+            )));
+        }
+    })
+}
+
+impl InnerHits {
+    fn parse(body: &Map<String, Value>) -> Result<InnerHits, RequestError> {
+        let refused = |what: String| {
+            RequestError::new(400, "x_content_parse_exception", format!("[inner_hits] {what}"))
+        };
+        let (mut name, mut ignore_unmapped) = (None, false);
+        let mut options = Map::new();
+        for (key, value) in body {
+            match key.as_str() {
+                "name" => name = json::scalar_text(value),
+                "ignore_unmapped" => ignore_unmapped = json::boolean(value)?,
+                "collapse" => return Err(RequestError::unsupported("[collapse] in [inner_hits]")),
+                key if OPTIONS.contains(&key) => {
+                    options.insert(key.to_owned(), value.clone());
+                }
+                key => return Err(refused(format!("unknown field [{key}]"))),
+            }
+        }
+        if options.contains_key("script_fields") {
+            return Err(RequestError::unsupported("[script_fields] in [inner_hits]"));
+        }
+        let mut request = SearchRequest::parse(&Value::Object(options), &UrlParameters::default())?;
+        request.size.get_or_insert(INNER_HITS_SIZE);
+        Ok(InnerHits { name, request, ignore_unmapped })
+    }
+
+    fn bind(
+        definition: &Arc<InnerHits>,
+        path: &str,
+        shard: ShardSnapshot,
+        now_millis: i64,
+    ) -> Result<BoundInnerHits, Error> {
+        if definition.request.seq_no_primary_term {
+            return Err(RequestError::new(
+                500,
+                "unsupported_operation_exception",
+                "nested documents are not assigned sequence numbers",
+            )
+            .into());
+        }
+        let name = definition.name.as_deref().unwrap_or("null");
+        let wanted = u64::from(definition.request.from()) + u64::from(definition.request.size());
+        let window_max = u64::from(shard.settings.max_inner_result_window);
+        if wanted > window_max {
+            return Err(RequestError::illegal_argument(format!(
+                "Inner result window is too large, the inner hit definition's [{name}]'s from + size must be less than or equal to: \
+                 [{window_max}] but was [{wanted}]. This limit can be set by changing the [index.max_inner_result_window] index level \
+                 setting."
+            ))
+            .into());
+        }
+        let name = definition.name.clone().unwrap_or_else(|| path.to_owned());
+        let is_by_score = definition.request.is_by_score();
+        let sorts =
+            if is_by_score { Vec::new() } else { bind_sorts(&definition.request.sort, &shard, now_millis)? };
+        Ok(BoundInnerHits { name, definition: definition.clone(), shard, sorts })
+    }
+}
+
+/// A path that no nested object has.
+pub(crate) fn no_nested_object(shard: &ShardSnapshot, path: &str) -> RequestError {
+    shard.query_shard_exception(format!("[nested] failed to find nested object under path [{path}]"))
+}
+
+impl QueryNode for NestedQuery {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let mapping = &binder.shard().mapping;
+        let Some(nested) = mapping.nested(&self.path) else {
+            let is_ignored =
+                self.ignore_unmapped || self.inner_hits.as_ref().is_some_and(|hits| hits.ignore_unmapped);
+            if is_ignored {
+                return Ok(BoundQuery::nothing("the nested path is not mapped"));
+            }
+            return Err(no_nested_object(binder.shard(), &self.path).into());
+        };
+        let shard = binder.shard().within(nested);
+        let query = binder.inside(&shard).query(&self.query, boost)?;
+        let inner_hits = match &self.inner_hits {
+            Some(definition) => Some(InnerHits::bind(definition, &self.path, shard, binder.now_millis())?),
+            None => None,
+        };
+        if query.is_nothing() && inner_hits.is_none() {
+            return Ok(query);
+        }
+        let query = Box::new(query);
+        Ok(Node::Nested(NestedNode {
+            path: nested.path.clone(),
+            query,
+            score_mode: self.score_mode,
+            inner_hits,
+        })
+        .into())
+    }
+}
+
+impl BoundQuery {
+    /// Nested queries whose matches are shown with hits, of this query and of those inside it but not inside of nested ones.
+    ///
+    /// # Errors
+    /// Two of the same name.
+    pub(crate) fn inner_hits<'a>(&'a self, out: &mut Vec<&'a NestedNode>) -> Result<(), RequestError> {
+        if let Node::Nested(node) = &self.node {
+            let Some(hits) = &node.inner_hits else { return node.query.inner_hits(out) };
+            let is_there =
+                |other: &&NestedNode| other.inner_hits.as_ref().is_some_and(|one| one.name == hits.name);
+            if out.iter().any(is_there) {
+                return Err(RequestError::illegal_argument(format!(
+                    "[inner_hits] already contains an entry for key [{}]",
+                    hits.name
+                )));
+            }
+            out.push(node);
+            return Ok(());
+        }
+        self.parts().into_iter().try_for_each(|part| part.inner_hits(out))
+    }
+}
