@@ -145,6 +145,8 @@ pub struct Nested {
     pub path: Arc<str>,
     /// The nested objects around, or the root.
     pub parent: SpaceId,
+    /// As declared; values may come to the root through parents as well.
+    pub include_in_root: bool,
 }
 
 impl FieldType {

@@ -266,12 +266,12 @@ impl Intern for Mapping {
         self.intern(leaf, path, &settings)
     }
 
-    fn nested(&mut self, path: &str, parent: SpaceId) -> Arc<Nested> {
+    fn nested(&mut self, path: &str, parent: SpaceId, include_in_root: bool) -> Arc<Nested> {
         if let Some(nested) = Mapping::nested(self, path) {
             return nested.clone();
         }
         let space = SpaceId(self.nested.len() as u32 + 1);
-        let nested = Arc::new(Nested { space, path: Arc::from(path), parent });
+        let nested = Arc::new(Nested { space, path: Arc::from(path), parent, include_in_root });
         self.nested.push(nested.clone());
         nested
     }

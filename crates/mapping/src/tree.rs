@@ -139,7 +139,7 @@ pub(crate) struct Tree {
 /// Gives leaves their fields and nested objects their spaces.
 pub(crate) trait Intern {
     fn field(&mut self, leaf: &definition::Leaf, path: &str) -> Result<Arc<Field>, RequestError>;
-    fn nested(&mut self, path: &str, parent: SpaceId) -> Arc<Nested>;
+    fn nested(&mut self, path: &str, parent: SpaceId, include_in_root: bool) -> Arc<Nested>;
 }
 
 /// What an object takes from the one around it.
@@ -175,7 +175,7 @@ impl Tree {
         let nested = match object.nested {
             None => None,
             Some(includes) => {
-                let nested = intern.nested(path, around.space);
+                let nested = intern.nested(path, around.space, includes.root);
                 also = spaces_included(includes, around);
                 inside = Around { space: nested.space, also: &also, ..inside };
                 Some(NestedNode { nested, also: also.as_slice().into() })

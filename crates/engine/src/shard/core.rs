@@ -377,10 +377,11 @@ impl Core {
         let published = self.snapshot.load();
         let describe = |view: &SegmentView| {
             let meta = view.segment.meta();
+            let (num_docs, deleted_docs) = view.counts_with_nested();
             let body = json!({
                 "generation": meta.id.0,
-                "num_docs": view.live_count(),
-                "deleted_docs": view.deleted_count(),
+                "num_docs": num_docs,
+                "deleted_docs": deleted_docs,
                 "size_in_bytes": meta.bytes,
                 "memory_in_bytes": 0,
                 "committed": committed.contains(&meta.id),

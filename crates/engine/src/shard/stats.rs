@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use limber_search::CacheCounters;
+use limber_segment::SegmentView;
 
 use crate::environment::Clock;
 use crate::node::SegmentMemory;
@@ -130,9 +131,11 @@ impl super::Shard {
         }
         let translog = core.translog.stats();
         let max_seq_no = core.max_seq_no().map_or(-1, |seq_no| seq_no as i64);
+        let counts = published.segments.iter().map(SegmentView::counts_with_nested);
+        let (docs, deleted_docs) = counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         ShardStats {
-            docs: published.segments.iter().map(|view| u64::from(view.live_count())).sum(),
-            deleted_docs: published.segments.iter().map(|view| u64::from(view.deleted_count())).sum(),
+            docs,
+            deleted_docs,
             store_bytes: published.segments.iter().map(|view| view.segment.file_bytes()).sum(),
             segment_count: published.segments.len() as u64,
             version_map_bytes: core.versions.memory_bytes() as u64,

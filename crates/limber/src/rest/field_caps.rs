@@ -142,7 +142,8 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
         for (end, _) in field.path.match_indices('.') {
             let parent = &field.path[..end];
             if mapping.object(parent).is_some() && wanted(parent) {
-                add(parent, "object", false, false, false);
+                let kind = if mapping.nested(parent).is_some() { "nested" } else { "object" };
+                add(parent, kind, false, false, false);
             }
         }
     }

@@ -162,17 +162,8 @@ impl BoundSort {
         }
         let kind = match shard.mapping.field(&sort.field) {
             Some(field) => {
-                let around = shard.mapping.nested_around(&field.path).map(|nested| nested.space);
-                if around.is_some_and(|space| {
-                    shard.nested.as_ref().is_none_or(|scope| scope.nested.space != space)
-                }) && sort.nested.is_none()
-                {
-                    return Err(shard
-                        .query_shard_exception(format!(
-                            "it is mandatory to set the [nested] context on the nested sort field: [{}].",
-                            field.path
-                        ))
-                        .into());
+                if sort.nested.is_none() {
+                    check_context(field, shard)?;
                 }
                 check_sortable(field, values_of)?;
                 bound.field = Some(field.clone());
@@ -363,6 +354,26 @@ impl BoundSort {
             },
         }
     }
+}
+
+/// Refuses fields of nested documents, unless the shard's are those or the documents around have the values as well.
+///
+/// Source: `FieldSortBuilder#validateMissingNestedPath`.
+fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {
+    let scope = shard.nested.as_ref().map(|scope| scope.nested.space);
+    let mut around = shard.mapping.nested_around(&field.path);
+    while let Some(nested) = around.filter(|nested| Some(nested.space) != scope) {
+        if !nested.include_in_root {
+            return Err(shard
+                .query_shard_exception(format!(
+                    "it is mandatory to set the [nested] context on the nested sort field: [{}].",
+                    field.path
+                ))
+                .into());
+        }
+        around = shard.mapping.nested_around(&nested.path);
+    }
+    Ok(())
 }
 
 fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use limber_mapping::analysis::Analyzer;
 use limber_mapping::{DateContext, Selection};
 use limber_mapping::{Field, FieldType, RequestError};
+use limber_segment::Segment;
 use serde_json::Value;
 
 use super::bound::{BoundQuery, Docs, Node, PhraseNode, TermNode};
@@ -58,6 +59,17 @@ impl<'a> Binder<'a> {
     pub(crate) fn inside<'b>(&self, shard: &'b ShardSnapshot) -> Binder<'b> {
         let terms = self.terms.clone();
         Binder { shard, now_millis: self.now_millis, norms: RefCell::default(), terms }
+    }
+
+    /// Every segment of the shard and the nested ones in it: a field that nested documents share with those around them
+    /// (`include_in_parent`) has one set of statistics, as in Lucene.
+    fn with_nested(&self) -> impl Iterator<Item = &'a Segment> {
+        let shard = self.shard;
+        let whole = shard.nested.as_ref().map_or(&shard.segments[..], |scope| &scope.whole);
+        whole.iter().flat_map(|view| {
+            let nested = view.segment.nested_spaces().iter().map(|space| &*space.segment);
+            std::iter::once(&*view.segment).chain(nested)
+        })
     }
 
     pub(crate) fn now_millis(&self) -> i64 {
@@ -176,8 +188,8 @@ impl<'a> Binder<'a> {
     /// What BM25 gives to a boolean, which Lucene holds as a term without frequencies and norms; here it is a number.
     fn boolean_score(&self, field: &Field, number: i64, boost: f32) -> Result<f32, Error> {
         let (mut statistics, mut doc_freq) = (FieldStatistics::default(), 0);
-        for view in &self.shard.segments {
-            if let Some(points) = view.segment.points(&field.path)? {
+        for segment in self.with_nested() {
+            if let Some(points) = segment.points(&field.path)? {
                 statistics.doc_count += u64::from(points.doc_count_with_value());
                 statistics.sum_total_term_freq += points.value_count();
                 doc_freq += points.count(number..=number)?;
@@ -265,8 +277,8 @@ impl<'a> Binder<'a> {
 
     fn doc_freq(&self, field: &Field, term: &[u8]) -> Result<u64, Error> {
         let mut doc_freq = 0;
-        for view in &self.shard.segments {
-            if let Some(terms) = view.segment.terms(&field.path)? {
+        for segment in self.with_nested() {
+            if let Some(terms) = segment.terms(&field.path)? {
                 doc_freq += terms.get(term)?.map_or(0, |info| u64::from(info.doc_freq));
             }
         }
@@ -278,8 +290,8 @@ impl<'a> Binder<'a> {
             return Ok(norms.clone());
         }
         let mut statistics = FieldStatistics::default();
-        for view in &self.shard.segments {
-            if let Some(terms) = view.segment.terms(&field.path)? {
+        for segment in self.with_nested() {
+            if let Some(terms) = segment.terms(&field.path)? {
                 statistics.doc_count += u64::from(terms.doc_count_with_field());
                 // Without frequencies Lucene takes every occurrence for one.
                 statistics.sum_total_term_freq +=

@@ -129,6 +129,7 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
             ("query", Value::Object(_)) => query = Some(parser.query(value)?),
             ("inner_hits", Value::Object(body)) => inner_hits = Some(Arc::new(InnerHits::parse(body)?)),
             (key, Value::Object(_)) => return Err(does_not_support("nested", key)),
+            ("query", Value::Array(_)) => {}
             (_, Value::Array(_)) => {
                 return Err(RequestError::parsing(format!(
                     "[nested] query malformed, unexpected [{}] of [{key}]",
@@ -197,25 +198,6 @@ impl InnerHits {
         shard: ShardSnapshot,
         now_millis: i64,
     ) -> Result<BoundInnerHits, Error> {
-        if definition.request.seq_no_primary_term {
-            return Err(RequestError::new(
-                500,
-                "unsupported_operation_exception",
-                "nested documents are not assigned sequence numbers",
-            )
-            .into());
-        }
-        let name = definition.name.as_deref().unwrap_or("null");
-        let wanted = u64::from(definition.request.from()) + u64::from(definition.request.size());
-        let window_max = u64::from(shard.settings.max_inner_result_window);
-        if wanted > window_max {
-            return Err(RequestError::illegal_argument(format!(
-                "Inner result window is too large, the inner hit definition's [{name}]'s from + size must be less than or equal to: \
-                 [{window_max}] but was [{wanted}]. This limit can be set by changing the [index.max_inner_result_window] index level \
-                 setting."
-            ))
-            .into());
-        }
         let name = definition.name.clone().unwrap_or_else(|| path.to_owned());
         let is_by_score = definition.request.is_by_score();
         let sorts =
@@ -260,11 +242,35 @@ impl QueryNode for NestedQuery {
     }
 }
 
+impl BoundInnerHits {
+    /// What is wrong with them on their shard.
+    fn check(&self) -> Result<(), RequestError> {
+        if self.definition.request.seq_no_primary_term {
+            return Err(RequestError::new(
+                500,
+                "unsupported_operation_exception",
+                "nested documents are not assigned sequence numbers",
+            ));
+        }
+        let name = self.definition.name.as_deref().unwrap_or("null");
+        let wanted = u64::from(self.definition.request.from()) + u64::from(self.definition.request.size());
+        let window_max = u64::from(self.shard.settings.max_inner_result_window);
+        if wanted > window_max {
+            return Err(RequestError::illegal_argument(format!(
+                "Inner result window is too large, the inner hit definition's [{name}]'s from + size must be less than or equal to: \
+                 [{window_max}] but was [{wanted}]. This limit can be set by changing the [index.max_inner_result_window] index level \
+                 setting."
+            )));
+        }
+        Ok(())
+    }
+}
+
 impl BoundQuery {
     /// Nested queries whose matches are shown with hits, of this query and of those inside it but not inside of nested ones.
     ///
     /// # Errors
-    /// Two of the same name.
+    /// Two of the same name; more than the index's limit.
     pub(crate) fn inner_hits<'a>(&'a self, out: &mut Vec<&'a NestedNode>) -> Result<(), RequestError> {
         if let Node::Nested(node) = &self.node {
             let Some(hits) = &node.inner_hits else { return node.query.inner_hits(out) };
@@ -276,8 +282,10 @@ impl BoundQuery {
                     hits.name
                 )));
             }
+            hits.check()?;
             out.push(node);
-            return Ok(());
+            // Those inside are shown with its hits.
+            return node.query.inner_hits(&mut Vec::new());
         }
         self.parts().into_iter().try_for_each(|part| part.inner_hits(out))
     }

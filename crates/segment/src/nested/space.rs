@@ -130,6 +130,12 @@ impl SegmentView {
         (live, total - live)
     }
 
+    /// Documents, nested ones counted each for itself: live, and deleted.
+    pub fn counts_with_nested(&self) -> (u64, u64) {
+        let (live, deleted) = self.nested_counts();
+        (u64::from(self.live_count()) + live, u64::from(self.deleted_count()) + deleted)
+    }
+
     /// The nested documents of a path, none where the segment has none. Which of them are live is for the documents around to say.
     pub fn nested(&self, path: &str) -> SegmentView {
         match self.segment.nested(path) {

@@ -69,6 +69,7 @@ impl Nested {
                 space: SpaceId(u32::MAX),
                 path: Arc::from(self.path.as_str()),
                 parent: SpaceId::ROOT,
+                include_in_root: false,
             })
         })
     }

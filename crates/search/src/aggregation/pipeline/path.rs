@@ -155,6 +155,7 @@ fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f
             }
             Some(state.order_value(metric.kind, value.filter(|name| *name != "value"), metric.sigma))
         }
+        (Partial::Single(bucket), _) if value == Some("_count") => Some(bucket.doc_count as f64),
         (Partial::Cardinality(sketch), _) => Some(sketch.cardinality() as f64),
         (Partial::Distribution(_), _) if value.is_none() => {
             return Err(RequestError::illegal_argument(format!(
