@@ -104,6 +104,21 @@ impl Mapping {
         self.nested.iter().filter(is_around).max_by_key(|nested| nested.path.len())
     }
 
+    /// A nested object as an update has to name it.
+    pub(crate) fn nested_declaration(&self, path: &str) -> Value {
+        let mut object = &self.root.object;
+        for segment in path.split('.') {
+            match object.properties.get(segment) {
+                Some(Node::Object(inner)) => object = inner,
+                _ => break,
+            }
+        }
+        let includes = object.nested.unwrap_or_default();
+        serde_json::json!({
+            "type": "nested", "include_in_parent": includes.parent, "include_in_root": includes.root
+        })
+    }
+
     /// The user's fields whose path fits a pattern with `*`, by id. Without a `*`, the field of that path (reserved ones included).
     pub fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Arc<Field>> {
         let is_pattern = pattern.contains('*');

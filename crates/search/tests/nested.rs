@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const DIFFERENT: &[(&str, &str)] = &[
     (
         "\"nested\":{\"path\":\"n\",\"query\":{\"ids\"",
-        "nested documents are not found by the id of what is around them",
+        "refused by name",
     ),
     (
         "{\"path\":\"m\",\"query\":{\"nested\":{\"path\":\"n\"",

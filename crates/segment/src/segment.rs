@@ -212,6 +212,11 @@ impl Segment {
         self.of_space(0, 0, 0)
     }
 
+    /// Whether its documents are nested in those of another: they have neither ids nor sources.
+    pub fn is_nested(&self) -> bool {
+        self.meta.files.is_empty()
+    }
+
     /// The nested documents inside of its own, path by path, parents first.
     pub fn nested_spaces(&self) -> &[NestedSpace] {
         &self.nested

@@ -30,6 +30,7 @@ pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
         let root = Place { object: Some(0), dynamic: mapping.tree().objects[0].dynamic };
         inference.object(root, "", start, 1)?;
     }
+    inference.name_nested();
     Ok(json!({"properties": inference.found}))
 }
 
@@ -50,6 +51,19 @@ struct Place {
 }
 
 impl Inference<'_> {
+    /// Names the nested objects around what was found as they are: a dotted name alone would stand for plain ones.
+    fn name_nested(&mut self) {
+        let mut around: Map<String, Value> = Map::new();
+        for path in self.found.keys() {
+            let mut path = path.as_str();
+            while let Some(nested) = self.mapping.nested_around(path) {
+                around.insert(nested.path.to_string(), self.mapping.nested_declaration(&nested.path));
+                path = &nested.path;
+            }
+        }
+        self.found.extend(around);
+    }
+
     fn syntax(&self, found: tokens::JsonError) -> RequestError {
         error::syntax(self.bytes, self.token, &found)
     }

@@ -161,7 +161,7 @@ impl<'a> Binder<'a> {
     /// Elasticsearch's `term` on any field type.
     pub(crate) fn term(&self, path: &str, value: &Value, boost: f32) -> Result<BoundQuery, Error> {
         if path == "_id" {
-            return Ok(super::ids::bind_ids(json::scalar_text(value).into_iter().collect(), boost));
+            return super::ids::bind_ids(json::scalar_text(value).into_iter().collect(), boost, self);
         }
         let Some(field) = self.searchable_field(path)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
@@ -248,6 +248,13 @@ impl<'a> Binder<'a> {
             }
         }
         let scorer = Bm25::new(boost, terms, self.norms(field)?);
+        if field.match_only && self.shard.nested.is_some() {
+            return Err(RequestError::unsupported(format_args!(
+                "a phrase on field [{}] of type [match_only_text] in a nested document",
+                field.path
+            ))
+            .into());
+        }
         let confirms_by = field.match_only.then(|| self.shard.mapping.clone());
         Ok(PhraseNode { field: field.clone(), slots, slop, scorer, confirms_by })
     }

@@ -49,17 +49,24 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 }
 
 impl QueryNode for Ids {
-    fn bind(&self, boost: f32, _: &Binder<'_>) -> Result<BoundQuery, Error> {
-        Ok(bind_ids(self.values.clone(), boost))
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        bind_ids(self.values.clone(), boost, binder)
     }
 }
 
-pub(super) fn bind_ids(mut ids: Vec<String>, boost: f32) -> BoundQuery {
+pub(super) fn bind_ids(
+    mut ids: Vec<String>,
+    boost: f32,
+    binder: &Binder<'_>,
+) -> Result<BoundQuery, Error> {
+    if binder.shard().nested.is_some() {
+        return Err(RequestError::unsupported("a query for [_id] on nested documents").into());
+    }
     if ids.is_empty() {
-        return BoundQuery::nothing("Missing ids in \"ids\" query.");
+        return Ok(BoundQuery::nothing("Missing ids in \"ids\" query."));
     }
     ids.sort_unstable();
     ids.dedup();
     let text = format!("_id:({})", ids.join(" "));
-    BoundQuery::constant(Docs::Ids(ids), boost, text)
+    Ok(BoundQuery::constant(Docs::Ids(ids), boost, text))
 }

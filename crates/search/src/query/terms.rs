@@ -76,7 +76,7 @@ impl QueryNode for Terms {
         }
         if self.field == "_id" {
             let ids = self.values.iter().filter_map(json::scalar_text).collect();
-            return Ok(super::ids::bind_ids(ids, boost));
+            return super::ids::bind_ids(ids, boost, binder);
         }
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));

@@ -225,6 +225,9 @@ impl<'a> Run<'a> {
         {
             return Ok(source.clone());
         }
+        if documents.segment.is_nested() {
+            return Err(ScriptError::unsupported(0, "[params._source] of a nested document"));
+        }
         let document = documents.segment.document(doc, &mut documents.stored)?;
         let json: serde_json::Value = serde_json::from_slice(document.source).unwrap_or_default();
         let source = Value::from_json(&json);

@@ -81,6 +81,9 @@ impl Definition for SignificantText {
     }
 
     fn check_on_shard(&self, _: &Bound, shard: &ShardSnapshot) -> Result<()> {
+        if shard.nested.is_some() {
+            return Err(RequestError::unsupported("[significant_text] on nested documents").into());
+        }
         let Some(field) = shard.mapping.field(&self.field) else { return Ok(()) };
         match field.representation() {
             limber_mapping::Representation::Number => Err(RequestError::illegal_argument(format!(
