@@ -111,7 +111,10 @@ fn updates_keep_spaces() {
     let dynamic = infer(&second, br#"{"n":[{"a":1}]}"#).expect("infers");
     assert_eq!(dynamic["properties"]["n.a"], json!({"type": "long"}));
     let third = second.merge(&dynamic).expect("stays nested");
-    assert_eq!(third.to_json()["properties"]["n"], json!({"type": "nested", "properties": {"a": {"type": "long"}}}));
+    assert_eq!(
+        third.to_json()["properties"]["n"],
+        json!({"type": "nested", "properties": {"a": {"type": "long"}}})
+    );
     let deep = infer(&third, br#"{"z":{"q":[{"o":{"x":"text"}}]}}"#).expect("infers");
     let fourth = third.merge(&deep).expect("stays nested");
     assert_eq!(fourth.nested_around("z.q.o.x").map(|nested| &*nested.path), Some("z.q"));

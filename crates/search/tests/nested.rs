@@ -12,10 +12,7 @@ use serde_json::{Value, json};
 
 /// Answers that differ on purpose, by a part of the request, and why.
 const DIFFERENT: &[(&str, &str)] = &[
-    (
-        "\"nested\":{\"path\":\"n\",\"query\":{\"ids\"",
-        "refused by name",
-    ),
+    ("\"nested\":{\"path\":\"n\",\"query\":{\"ids\"", "refused by name"),
     (
         "{\"path\":\"m\",\"query\":{\"nested\":{\"path\":\"n\"",
         "a path that is not inside of the other has no documents there",

@@ -4,6 +4,7 @@ mod aggregations;
 mod bodies;
 mod documents;
 mod names;
+mod nested_documents;
 mod pipelines;
 mod places;
 mod queries;

@@ -19,6 +19,18 @@ fn depth() {
             "/i/_search",
             format!("{{\"_source\":{}}}", nested("{\"includes\":", "1", "}", depth)),
         );
+        let nested_query =
+            nested("{\"nested\":{\"path\":\"k\",\"query\":", "{\"match_all\":{}}", "}}", depth);
+        victim.bad("POST", "/i/_search", format!("{{\"query\":{nested_query}}}"));
+        let levels = nested("{\"path\":\"k\",\"nested\":", "{\"path\":\"k\"}", "}", depth);
+        victim.bad("POST", "/i/_search", format!("{{\"sort\":[{{\"k\":{{\"nested\":{levels}}}}}]}}"));
+        let circles = nested(
+            "{\"nested\":{\"path\":\"k\",\"query\":{\"match_all\":{}},\"inner_hits\":{\"sort\":[{\"k\":{\"nested\":{\"path\":\"k\",\"filter\":",
+            "{\"match_all\":{}}",
+            "}}}]}}}",
+            depth,
+        );
+        victim.bad("POST", "/i/_search", format!("{{\"query\":{circles}}}"));
         let line = format!(
             "{{}}\n{{\"query\":{}}}\n",
             nested("{\"bool\":{\"must\":", "{\"match_all\":{}}", "}}", depth)

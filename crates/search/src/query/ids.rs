@@ -54,11 +54,7 @@ impl QueryNode for Ids {
     }
 }
 
-pub(super) fn bind_ids(
-    mut ids: Vec<String>,
-    boost: f32,
-    binder: &Binder<'_>,
-) -> Result<BoundQuery, Error> {
+pub(super) fn bind_ids(mut ids: Vec<String>, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
     if binder.shard().nested.is_some() {
         return Err(RequestError::unsupported("a query for [_id] on nested documents").into());
     }

@@ -30,6 +30,20 @@ impl PartialEq for NestedSort {
     }
 }
 
+/// Whether the key is anywhere in the value; iterative, as the value may be deep.
+fn has_key(value: &Value, key: &str) -> bool {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(members) if members.contains_key(key) => return true,
+            Value::Object(members) => open.extend(members.values()),
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    false
+}
+
 /// Levels of one sort.
 const LEVELS_MAX: usize = 50;
 
@@ -54,6 +68,11 @@ impl NestedSort {
             match name.as_str() {
                 "path" => sort.path = json::scalar_text(value),
                 "filter" => {
+                    if has_key(value, "inner_hits") {
+                        return Err(RequestError::unsupported(
+                            "[inner_hits] in the [filter] of a [nested] sort",
+                        ));
+                    }
                     sort.filter = Some((value.clone(), parse_query(value, &QueryLimits::default())?));
                 }
                 "max_children" => {
