@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use limber_mapping::document::{Parsed, Scratch, parse};
 use limber_mapping::{Mapping, MappingSettings};
+use limber_segment::file::SectionKind;
 use limber_segment::postings::Want;
 use limber_segment::{
     Buffer, DocumentMeta, LiveDocs, NO_MORE_DOCS, Segment, SegmentId, SegmentView, StoredCodec, merge,
@@ -187,6 +188,46 @@ fn assert_holds(segment: &Segment, documents: &[&Value]) {
         assert!(outer.nested("m").is_none() && outer.lineage("n").is_none());
         let near = outer.lineage("n.o.d").expect("one step");
         assert!((0u32..).zip(&deep).all(|(child, (place, _))| near.parent(child) == *place));
+    }
+}
+
+/// Every section of the file is under a checksum, and forged ones never panic.
+#[test]
+fn flipped_bits_are_found() {
+    let (mut random, directory) = (Random(3), memory());
+    let documents: Vec<Value> = (0..30).map(|_| document(&mut random)).collect();
+    let segment = written(&mut random, &directory, 1, &documents);
+    let meta = segment.meta().clone();
+    let name = meta.files[0].name.clone();
+    let whole = directory.open(&name).expect("opens").to_vec();
+    for section in segment.file_sections().iter().filter(|section| section.len > 0) {
+        let is_table = section.kind == SectionKind::Nested;
+        for _ in 0..if is_table { 300 } else { 4 } {
+            let mut bytes = whole.clone();
+            bytes[(section.offset + random.below(section.len)) as usize] ^= 1 << random.below(8);
+            let other = memory();
+            let mut file = other.create(&name).expect("creates");
+            file.write_all(&bytes).expect("writes");
+            file.finish().expect("closes");
+            if let Ok(segment) = open(&other, &meta) {
+                assert!(!segment.check().is_sound(), "{:?}", section.kind);
+                for space in segment.nested_spaces() {
+                    let inside = &space.segment;
+                    for field in inside.fields() {
+                        let _ = (
+                            inside.presence(&field.path),
+                            inside.numbers(&field.path),
+                            inside.terms(&field.path),
+                        );
+                    }
+                    let mut cursor = space.bits.cursor();
+                    (0..inside.doc_count()).for_each(|child| {
+                        cursor.parent(child);
+                    });
+                    (0..=space.bits.parent_count()).for_each(|parent| drop(space.bits.children(parent)));
+                }
+            }
+        }
     }
 }
 
