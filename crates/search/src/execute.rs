@@ -369,9 +369,12 @@ fn repeat(
         None => None,
     };
     // Fetching asks it for the names and the explanation of hits.
-    let query = match answer.hits.is_empty() {
-        true => BoundQuery::nothing("answered before"),
-        false => shard::bind_query(snapshot, request, place, context)?,
+    let (query, post_filter) = match answer.hits.is_empty() {
+        true => (BoundQuery::nothing("answered before"), None),
+        false => (
+            shard::bind_query(snapshot, request, place, context)?,
+            shard::bind_post_filter(snapshot, request, context)?,
+        ),
     };
     let hits = ShardHits {
         hits: answer.hits.clone(),
@@ -382,6 +385,7 @@ fn repeat(
         timed_out: false,
         terminated_early: answer.terminated_early,
         query,
+        post_filter,
     };
     Ok((hits, aggregated))
 }

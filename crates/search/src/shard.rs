@@ -24,6 +24,7 @@ pub(crate) struct ShardHits {
     pub timed_out: bool,
     pub terminated_early: bool,
     pub query: BoundQuery,
+    pub post_filter: Option<BoundQuery>,
 }
 
 /// Where a page starts: after these keys; documents of equal keys as [`Tie`] says.
@@ -71,11 +72,10 @@ pub(crate) fn search<'a>(
 ) -> Result<ShardHits> {
     let request = wanted.request;
     let query = bind_query(shard, request, wanted.place, context)?;
-    query.inner_hits(&mut Vec::new())?;
-    let post_filter = match &request.post_filter {
-        Some(filter) => Some(query::bind(filter, shard, context.now_millis)?),
-        None => None,
-    };
+    let post_filter = bind_post_filter(shard, request, context)?;
+    let mut inner_hits = Vec::new();
+    query.inner_hits(&mut inner_hits)?;
+    post_filter.as_ref().map_or(Ok(()), |filter| filter.inner_hits(&mut inner_hits))?;
     let sorts = wanted.sorts.clone();
     let needs_score_keys = sorts.iter().any(BoundSort::needs_scores);
     let scoring = (sorts.is_empty() && wanted.count_max > 0)
@@ -128,7 +128,25 @@ pub(crate) fn search<'a>(
         Some(known) => (known, false),
         None => (total, is_lower_bound),
     };
-    Ok(ShardHits { hits, sorts, total, is_lower_bound, max_score, timed_out, terminated_early, query })
+    Ok(ShardHits {
+        hits,
+        sorts,
+        total,
+        is_lower_bound,
+        max_score,
+        timed_out,
+        terminated_early,
+        query,
+        post_filter,
+    })
+}
+
+pub(crate) fn bind_post_filter(
+    shard: &ShardSnapshot,
+    request: &SearchRequest,
+    context: &SearchContext,
+) -> Result<Option<BoundQuery>> {
+    request.post_filter.as_ref().map(|filter| query::bind(filter, shard, context.now_millis)).transpose()
 }
 
 /// The request's query with its slice, on a shard.

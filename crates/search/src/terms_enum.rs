@@ -57,12 +57,15 @@ pub fn terms_enum(
             continue;
         }
         for view in &shard.segments {
-            let Some(dictionary) = view.segment.terms(&request.field)? else { continue };
-            match collect(dictionary, request, context, &mut found) {
-                Err(Error::TimedOut) => {
-                    return Ok(TermsEnumResponse { terms: texts(found), timed_out: true });
+            let nested = view.segment.nested_spaces().iter().map(|space| &space.segment);
+            for segment in std::iter::once(&view.segment).chain(nested) {
+                let Some(dictionary) = segment.terms(&request.field)? else { continue };
+                match collect(dictionary, request, context, &mut found) {
+                    Err(Error::TimedOut) => {
+                        return Ok(TermsEnumResponse { terms: texts(found), timed_out: true });
+                    }
+                    other => other?,
                 }
-                other => other?,
             }
         }
     }

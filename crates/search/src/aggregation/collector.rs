@@ -103,6 +103,29 @@ impl<'s> Subs<'s> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.collect(entries))
     }
 
+    /// Takes all documents of the begun segment, none of which is deleted, for the only bucket: those aggregations that can answer from the
+    /// segment's statistics do; the others are fed window by window.
+    pub fn collect_whole_segment(&mut self, doc_count: u32) -> Result<()> {
+        let mut rest = Vec::new();
+        for (place, (_, sub)) in self.list.iter_mut().enumerate() {
+            if !sub.collect_whole_segment()? {
+                rest.push(place);
+            }
+        }
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let mut docs = Vec::with_capacity(4096);
+        for start in (0..doc_count).step_by(4096) {
+            docs.clear();
+            docs.extend(start..doc_count.min(start + 4096));
+            for &place in &rest {
+                self.list[place].1.collect(&Entries::of(&docs))?;
+            }
+        }
+        Ok(())
+    }
+
     pub fn end_segment(&mut self) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.end_segment())
     }
@@ -215,26 +238,10 @@ impl<'s> ShardCollector<'s> {
     /// Offers all documents of the begun segment at once; only for segments without deletes under a query that matches everything. Those
     /// aggregations that can answer from the segment's statistics do; the others are fed window by window.
     pub fn collect_whole_segment(&mut self) -> Result<()> {
-        let mut rest = Vec::new();
-        for (place, (_, sub)) in self.subs.list.iter_mut().enumerate() {
-            if !sub.collect_whole_segment()? {
-                rest.push(place);
-            }
+        match self.current {
+            Some(number) => self.subs.collect_whole_segment(self.shard.segments[number].doc_count()),
+            None => Ok(()),
         }
-        let Some(number) = self.current else { return Ok(()) };
-        let doc_count = self.shard.segments[number].doc_count();
-        if rest.is_empty() {
-            return Ok(());
-        }
-        let mut docs = Vec::with_capacity(4096);
-        for start in (0..doc_count).step_by(4096) {
-            docs.clear();
-            docs.extend(start..doc_count.min(start + 4096));
-            for &place in &rest {
-                self.subs.list[place].1.collect(&Entries::of(&docs))?;
-            }
-        }
-        Ok(())
     }
 
     /// Takes the documents of the begun segment whose value of `path` lies in the range, if all aggregations can; otherwise nothing was

@@ -121,19 +121,27 @@ impl<'a> DistanceReader<'a> {
         self.descending
     }
 
-    pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
-        out.resize(docs.len(), self.missing);
+    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending. `None`: each document is its own.
+    pub fn read(
+        &mut self,
+        docs: &[DocId],
+        owners: Option<&[u32]>,
+        count: usize,
+        out: &mut Vec<i64>,
+    ) -> Result<()> {
+        out.resize(count, self.missing);
         let Some(column) = &self.column else { return Ok(()) };
         column.gather(docs, &mut self.batch)?;
         let order = |distance: f64| ordered(sortable_from_f64(distance), self.descending);
-        if let (true, [from]) = (self.batch.is_aligned(), &self.origins.points[..]) {
+        if let (true, [from], None) = (self.batch.is_aligned(), &self.origins.points[..], owners) {
             for (out, stored) in out.iter_mut().zip(&self.batch.values) {
                 *out = order(self.origins.distance(from, *stored));
             }
             return Ok(());
         }
         let mut at = 0;
-        let positions: Vec<usize> = self.batch.iter().map(|(position, _)| position).collect();
+        let owner = |position: usize| owners.map_or(position, |owners| owners[position] as usize);
+        let positions: Vec<usize> = self.batch.iter().map(|(position, _)| owner(position)).collect();
         while at < positions.len() {
             let position = positions[at];
             let count = positions[at..].iter().take_while(|other| **other == position).count();

@@ -109,10 +109,11 @@ impl<'a> NestedReader<'a> {
         self.children.clear();
         self.owners.clear();
         if let Some(lineage) = &self.lineage {
+            let mut inside = lineage.children_cursor();
             for (owner, doc) in (0u32..).zip(docs) {
                 let allowed = self.allowed.as_deref();
                 let children =
-                    lineage.children(*doc).filter(|&child| allowed.is_none_or(|bits| has(bits, child)));
+                    inside.children(*doc).filter(|&child| allowed.is_none_or(|bits| has(bits, child)));
                 self.children.extend(children.take(self.max_children));
                 self.owners.resize(self.children.len(), owner);
             }

@@ -203,7 +203,7 @@ impl<'a> KeyReader<'a> {
                     at += count;
                 }
             }
-            KeyReader::Distance(reader) => reader.read(docs, out)?,
+            KeyReader::Distance(reader) => reader.read(docs, None, docs.len(), out)?,
             KeyReader::Term(reader) => {
                 out.resize(docs.len(), reader.missing);
                 let Some(column) = &reader.column else { return Ok(()) };
@@ -291,12 +291,10 @@ impl<'a> KeyReader<'a> {
                     out[same[0] as usize] = ordered(sortable_from_f64(mode.pick(own)), *descending);
                 }
             }
-            KeyReader::Score { .. }
-            | KeyReader::Doc { .. }
-            | KeyReader::Distance(_)
-            | KeyReader::Nested(_) => {
+            KeyReader::Distance(reader) => reader.read(docs, Some(owners), count, out)?,
+            KeyReader::Score { .. } | KeyReader::Doc { .. } | KeyReader::Nested(_) => {
                 return Err(RequestError::unsupported(
-                    "[nested] in a sort that is neither by a field nor by a script",
+                    "[nested] in a sort by score or by place in the index",
                 )
                 .into());
             }

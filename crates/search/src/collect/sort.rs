@@ -133,7 +133,11 @@ impl BoundSort {
             values_of = &inner;
         }
         if let Some(geo) = &sort.geo {
-            let (origins, field) = Origins::bind(geo, !descending && bound.mode == Mode::Min, shard)?;
+            if let (Some(field), None) = (shard.mapping.field(&geo.path), &sort.nested) {
+                check_context(field, shard)?;
+            }
+            let is_nearest_first = !descending && bound.mode == Mode::Min && bound.nested.is_none();
+            let (origins, field) = Origins::bind(geo, is_nearest_first, shard)?;
             (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
             // Documents without a place are the farthest, in either order.
             bound.missing_number = sortable_from_f64(f64::INFINITY);

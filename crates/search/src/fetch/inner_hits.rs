@@ -4,6 +4,7 @@
 
 use limber_segment::{DocId, Segment, StoredReader};
 
+use super::script_fields::ScriptFields;
 use super::{Plan, Searched};
 use crate::collect::{Hit, KeyReader, compare_keys};
 use crate::error::Result;
@@ -71,12 +72,18 @@ pub(super) fn collect(
         true => right.score.total_cmp(&left.score),
         false => compare_keys(&wanted.sorts, &left.keys, &right.keys),
     });
-    let searched = Searched { query: &node.query, sorts: &wanted.sorts };
+    let searched = Searched { query: &node.query, post_filter: None, sorts: &wanted.sorts };
+    let scripts = match request.script_fields.is_empty() {
+        true => None,
+        false => Some(ScriptFields::bind(request, &wanted.shard)?),
+    };
     let mut plan = Plan::of(request);
     plan.id = true;
     let page = hits.iter().skip(request.from() as usize).take(request.size() as usize);
     found.hits = page
-        .map(|hit| super::one(&wanted.shard, searched, hit, request, &plan, !is_by_score, reader, None))
+        .map(|hit| {
+            super::one(&wanted.shard, searched, hit, request, &plan, !is_by_score, reader, scripts.as_ref())
+        })
         .collect::<Result<_>>()?;
     Ok(Some(found))
 }

@@ -72,7 +72,11 @@ pub(crate) fn fetch(
         let shard_hits = shard_hits.expect("a winner's shard was searched");
         let fetched = one(
             &shards[number],
-            Searched { query: &shard_hits.query, sorts: &shard_hits.sorts },
+            Searched {
+                query: &shard_hits.query,
+                post_filter: shard_hits.post_filter.as_ref(),
+                sorts: &shard_hits.sorts,
+            },
             hit,
             request,
             &plan,
@@ -105,6 +109,7 @@ pub(crate) fn fetch_hits(
 #[derive(Clone, Copy)]
 pub(crate) struct Searched<'s> {
     pub query: &'s BoundQuery,
+    pub post_filter: Option<&'s BoundQuery>,
     pub sorts: &'s [BoundSort],
 }
 
@@ -261,6 +266,7 @@ fn one(
     }
     let mut named = Vec::new();
     searched.query.named(&mut named);
+    searched.post_filter.into_iter().for_each(|filter| filter.named(&mut named));
     for (name, query) in named {
         if !fetched.matched_queries.iter().any(|seen| seen == name)
             && matcher::matches_doc(query, segment, hit.doc)?
@@ -274,6 +280,7 @@ fn one(
     }
     let mut inner = Vec::new();
     searched.query.inner_hits(&mut inner)?;
+    searched.post_filter.map_or(Ok(()), |filter| filter.inner_hits(&mut inner))?;
     for node in inner {
         fetched.inner_hits.extend(inner_hits::collect(node, segment, hit.segment, hit.doc, reader)?);
     }

@@ -3,7 +3,7 @@
 //! Source: Lucene's `ToParentBlockJoinQuery`. Windows of parents and of children do not end at the same place, so that the window of
 //! children at hand is kept until the next one is asked for.
 
-use limber_segment::nested::{Lineage, LineageCursor};
+use limber_segment::nested::{ChildrenCursor, Lineage, LineageCursor};
 use limber_segment::{DocId, NO_MORE_DOCS};
 
 use super::scorer::{BoxedScorer, Scorer};
@@ -60,6 +60,7 @@ pub(super) struct NestedDocs<'a> {
     children: MatchingChildren<'a>,
     lineage: Lineage<'a>,
     cursor: LineageCursor<'a>,
+    inside: ChildrenCursor<'a>,
     doc_count: u32,
 }
 
@@ -69,8 +70,8 @@ const ONE_BY_ONE_MAX: u32 = 64;
 impl<'a> NestedDocs<'a> {
     /// `doc_count`: of the documents around.
     pub fn new(children: BoxedMatcher<'a>, lineage: Lineage<'a>, doc_count: u32) -> NestedDocs<'a> {
-        let cursor = lineage.cursor();
-        NestedDocs { children: MatchingChildren::new(children), lineage, cursor, doc_count }
+        let (cursor, inside) = (lineage.cursor(), lineage.children_cursor());
+        NestedDocs { children: MatchingChildren::new(children), lineage, cursor, inside, doc_count }
     }
 }
 
@@ -114,7 +115,7 @@ impl Matcher for NestedDocs<'_> {
             return Ok(());
         }
         bits.retain(|index| {
-            let range = self.lineage.children(start + index);
+            let range = self.inside.children(start + index);
             Ok(!range.is_empty() && self.children.next(range.start)? < range.end)
         })
     }
@@ -124,7 +125,7 @@ impl Matcher for NestedDocs<'_> {
 pub(super) struct NestedScorer<'a> {
     pub children: BoxedMatcher<'a>,
     pub scorer: BoxedScorer<'a>,
-    pub lineage: Lineage<'a>,
+    pub inside: ChildrenCursor<'a>,
     pub mode: NestedScore,
     pub window: ScoredWindow,
 }
@@ -163,7 +164,7 @@ impl NestedScorer<'_> {
 impl Scorer for NestedScorer<'_> {
     fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
         for (doc, sum) in docs.iter().zip(sums) {
-            let range = self.lineage.children(*doc);
+            let range = self.inside.children(*doc);
             let mut score = self.mode.start();
             let mut child = range.start;
             while child < range.end {

@@ -145,7 +145,7 @@ pub(crate) fn scorer<'a>(
             Some((space, lineage)) if node.score_mode != NestedScore::None => Ok(Box::new(NestedScorer {
                 children: matcher(&node.query, &space.segment)?,
                 scorer: scorer(&node.query, &space.segment, true)?,
-                lineage,
+                inside: lineage.children_cursor(),
                 mode: node.score_mode,
                 window: ScoredWindow::default(),
             })),

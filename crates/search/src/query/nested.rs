@@ -184,9 +184,6 @@ impl InnerHits {
                 key => return Err(refused(format!("unknown field [{key}]"))),
             }
         }
-        if options.contains_key("script_fields") {
-            return Err(RequestError::unsupported("[script_fields] in [inner_hits]"));
-        }
         let mut request = SearchRequest::parse(&Value::Object(options), &UrlParameters::default())?;
         request.size.get_or_insert(INNER_HITS_SIZE);
         Ok(InnerHits { name, request, ignore_unmapped })

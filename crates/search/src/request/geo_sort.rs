@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use limber_mapping::geo::{GeoPoint, parse_point};
 use serde_json::Value;
 
+use super::nested_sort::NestedSort;
 use super::sort::{Missing, Mode, Sort, parse_mode, parse_order};
 use crate::geo::{DistanceKind, Unit, Validation};
 use crate::json;
@@ -44,9 +45,7 @@ pub(super) fn parse(name: &str, options: &Value) -> Result<Sort, RequestError> {
     for (key, value) in members {
         let text = || json::scalar_text(value).unwrap_or_default();
         match (key.as_str(), value) {
-            ("nested", Value::Object(_)) => {
-                return Err(RequestError::unsupported("[nested] in [_geo_distance]"));
-            }
+            ("nested", Value::Object(_)) => sort.nested = Some(NestedSort::parse(value)?),
             (_, Value::Array(items)) => {
                 path = Some(key);
                 parse_points(items, &mut points)?;

@@ -68,9 +68,12 @@ fn merge_nested(
         let mut bits = ParentBitsBuilder::default();
         for view in parents.iter().zip(views) {
             let (parents, whole) = view;
-            let own = whole.segment.nested(&space.path).map(|own| &own.bits);
+            let mut own = whole.segment.nested(&space.path).map(|own| own.bits.child_cursor());
             for parent in (0..parents.doc_count()).filter(|&doc| parents.is_live(doc)) {
-                bits.push(own.map_or(0, |bits| bits.children(parent).len() as u32));
+                bits.push(own.as_mut().map_or(0, |own| {
+                    let start = own.first_child(parent);
+                    own.first_child(parent + 1) - start
+                }));
             }
         }
         table.push(SpaceEntry {

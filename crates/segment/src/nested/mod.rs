@@ -11,6 +11,6 @@ mod space;
 mod table;
 
 pub(crate) use parent_bits::ParentBitsBuilder;
-pub use parent_bits::{ParentBits, ParentCursor};
-pub use space::{Lineage, LineageCursor, NestedSpace};
+pub use parent_bits::{ChildCursor, ParentBits, ParentCursor};
+pub use space::{ChildrenCursor, Lineage, LineageCursor, NestedSpace};
 pub(crate) use table::{SpaceEntry, decode, encode};

@@ -62,22 +62,7 @@ impl ParentBits {
 
     /// Children of all parents before `parent`; of all there are from the last parent on.
     pub fn first_child(&self, parent: DocId) -> DocId {
-        if parent == 0 {
-            return 0;
-        }
-        if parent >= self.parent_count {
-            return self.child_count;
-        }
-        // Behind the parent before: all of the sequence up to there less the ones.
-        let before = parent - 1;
-        let group = self.ones.partition_point(|&ones| ones <= before) - 1;
-        let mut rest = before - self.ones[group];
-        let mut at = group * GROUP_WORDS;
-        while self.words[at].count_ones() <= rest {
-            rest -= self.words[at].count_ones();
-            at += 1;
-        }
-        (at * 64) as u32 + nth_one(self.words[at], rest) - before
+        self.child_cursor().first_child(parent)
     }
 
     pub fn children(&self, parent: DocId) -> Range<DocId> {
@@ -87,6 +72,11 @@ impl ParentBits {
     /// The parent of a child.
     pub fn parent(&self, child: DocId) -> DocId {
         self.cursor().parent(child)
+    }
+
+    /// For parents that ascend.
+    pub fn child_cursor(&self) -> ChildCursor<'_> {
+        ChildCursor { bits: self, word: 0, ones: 0 }
     }
 
     /// For children that ascend.
@@ -122,6 +112,43 @@ fn nth_one(word: u64, n: u32) -> u32 {
         rest &= rest - 1;
     }
     rest.trailing_zeros()
+}
+
+/// Children of ascending parents: a step costs little where the next parent is near.
+#[derive(Debug, Clone)]
+pub struct ChildCursor<'a> {
+    bits: &'a ParentBits,
+    word: usize,
+    /// Ones before `word`.
+    ones: u32,
+}
+
+impl ChildCursor<'_> {
+    /// As [`ParentBits::first_child`]; slower for a parent before that of the last call.
+    #[inline]
+    pub fn first_child(&mut self, parent: DocId) -> DocId {
+        if parent == 0 {
+            return 0;
+        }
+        if parent >= self.bits.parent_count {
+            return self.bits.child_count;
+        }
+        // Behind the parent before: all of the sequence up to there less the ones.
+        let before = parent - 1;
+        if before < self.ones || before - self.ones >= (GROUP_WORDS * 64) as u32 {
+            let group = self.bits.ones.partition_point(|&ones| ones <= before) - 1;
+            (self.word, self.ones) = (group * GROUP_WORDS, self.bits.ones[group]);
+        }
+        loop {
+            let word = self.bits.words[self.word];
+            let count = word.count_ones();
+            if before - self.ones < count {
+                return (self.word * 64) as u32 + nth_one(word, before - self.ones) - before;
+            }
+            self.ones += count;
+            self.word += 1;
+        }
+    }
 }
 
 /// Parents of ascending children: a step costs little where the next child is near.
@@ -240,7 +267,12 @@ mod tests {
             first += count;
         }
         assert_eq!(bits.first_child(counts.len() as u32 + 5), first);
+        let starts: Vec<DocId> = (0..=counts.len()).map(|at| counts[..at].iter().sum()).collect();
         for step in [1, 3, 64, 700, 5000] {
+            let mut cursor = bits.child_cursor();
+            for parent in (0..counts.len()).step_by(step).chain((0..counts.len()).rev().step_by(step)) {
+                assert_eq!(cursor.first_child(parent as u32), starts[parent], "parent {parent} by {step}");
+            }
             let mut cursor = bits.cursor();
             for child in (0..parents.len()).step_by(step) {
                 assert_eq!(cursor.parent(child as u32), parents[child], "child {child} by {step}");

@@ -49,6 +49,11 @@ impl<'a> Lineage<'a> {
         self.steps.iter().rev().fold(child, |doc, bits| bits.parent(doc))
     }
 
+    /// For parents that ascend.
+    pub fn children_cursor(&self) -> ChildrenCursor<'a> {
+        ChildrenCursor { steps: self.steps.iter().map(|bits| bits.child_cursor()).collect() }
+    }
+
     /// For children that ascend.
     pub fn cursor(&self) -> LineageCursor<'a> {
         LineageCursor { steps: self.steps.iter().rev().map(|bits| bits.cursor()).collect() }
@@ -73,6 +78,24 @@ impl<'a> Lineage<'a> {
         }
         offsets.reverse();
         offsets
+    }
+}
+
+/// Documents inside of ascending parents.
+#[derive(Debug, Clone)]
+pub struct ChildrenCursor<'a> {
+    /// From the outermost step on.
+    steps: Vec<super::ChildCursor<'a>>,
+}
+
+impl ChildrenCursor<'_> {
+    /// All documents inside of `parent`; fast where that is not before the one of the last call.
+    #[inline]
+    pub fn children(&mut self, parent: DocId) -> Range<DocId> {
+        self.steps.iter_mut().fold(parent..parent + 1, |range, step| {
+            let start = step.first_child(range.start);
+            start..step.first_child(range.end)
+        })
     }
 }
 

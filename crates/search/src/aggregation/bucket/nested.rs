@@ -2,6 +2,7 @@
 //!
 //! Source: Elasticsearch's `NestedAggregator`, `ReverseNestedAggregator`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use limber_mapping::{Nested as NestedPath, RequestError, SpaceId};
@@ -98,6 +99,7 @@ impl Definition for Nested {
             shard,
             inner,
             steps: None,
+            doc_count: 0,
             out: Out::new(subs, budget),
         }))
     }
@@ -226,6 +228,24 @@ impl<'s> Out<'s> {
         Ok(())
     }
 
+    /// Documents that follow each other, all in the only bucket.
+    fn push_all(&mut self, docs: Range<DocId>) -> Result<()> {
+        self.counts[0] += docs.len() as u64;
+        let mut next = docs.start;
+        while next < docs.end && !self.subs.is_empty() {
+            if self.docs.last().is_some_and(|last| last / WINDOW != next / WINDOW) {
+                self.flush()?;
+            }
+            let end = docs.end.min(next / WINDOW * WINDOW + WINDOW);
+            let first = self.docs.len() as u32;
+            self.docs.extend(next..end);
+            self.positions.extend(first..self.docs.len() as u32);
+            self.buckets.resize(self.docs.len(), 0);
+            next = end;
+        }
+        Ok(())
+    }
+
     fn flush(&mut self) -> Result<()> {
         if self.docs.is_empty() {
             return Ok(());
@@ -260,21 +280,29 @@ struct NestedCollector<'s> {
     inner: &'s ShardSnapshot,
     /// Of the segment; `None` where it has no nested documents of the path.
     steps: Option<Lineage<'s>>,
+    /// Nested documents of the segment.
+    doc_count: u32,
     out: Out<'s>,
 }
 
 impl<'s> Collector<'s> for NestedCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.steps = view.segment.lineage(self.path);
-        match counterpart(self.shard, self.inner, view) {
-            Some(inner) => self.out.subs.begin_segment(inner),
-            None => Ok(()),
-        }
+        let Some(inner) = counterpart(self.shard, self.inner, view) else { return Ok(()) };
+        self.doc_count = inner.doc_count();
+        self.out.subs.begin_segment(inner)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.out.grow(entries.bucket_count)?;
         let Some(lineage) = &self.steps else { return Ok(()) };
+        if let ([first, .., last], true) = (entries.docs, entries.is_single_bucket())
+            && (last - first) as usize + 1 == entries.docs.len()
+            && entries.scores.is_empty()
+        {
+            return self.out.push_all(lineage.inside(*first..last + 1));
+        }
+        let mut inside = lineage.children_cursor();
         let mut entry = 0;
         while entry < entries.len() {
             let position = entries.position(entry);
@@ -283,7 +311,7 @@ impl<'s> Collector<'s> for NestedCollector<'s> {
                 end += 1;
             }
             let score = entries.scores.get(position).copied();
-            for child in lineage.children(entries.docs[position]) {
+            for child in inside.children(entries.docs[position]) {
                 for other in entry..end {
                     self.out.push(child, entries.bucket(other), score)?;
                 }
@@ -291,6 +319,15 @@ impl<'s> Collector<'s> for NestedCollector<'s> {
             entry = end;
         }
         Ok(())
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        self.out.grow(1)?;
+        if self.steps.is_some() {
+            self.out.counts[0] += u64::from(self.doc_count);
+            self.out.subs.collect_whole_segment(self.doc_count)?;
+        }
+        Ok(true)
     }
 
     fn end_segment(&mut self) -> Result<()> {

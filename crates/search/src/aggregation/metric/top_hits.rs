@@ -322,7 +322,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
                 partials.push(Partial::own(TopHitsFound::default()));
                 continue;
             };
-            let searched = Searched { query: self.query, sorts: &self.sorts };
+            let searched = Searched { query: self.query, post_filter: None, sorts: &self.sorts };
             let request = &self.definition.request;
             let hits = std::mem::take(&mut best.hits);
             let fetched =
