@@ -127,6 +127,17 @@ fn objects(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
+/// What the model counts for one term.
+#[derive(Default)]
+struct OfUser<'a> {
+    objects: u64,
+    sum: i64,
+    documents: BTreeSet<&'a str>,
+    deep: u64,
+    deep_with_x: u64,
+    objects_with_x: u64,
+}
+
 prop_compose! {
     fn outer()(
         u in 0..4u8,
@@ -230,34 +241,34 @@ proptest! {
             "d": {"nested": {"path": "n.d"}, "aggs": {"x": {"filter": {"term": {"n.d.x": x}}, "aggs": {"n": {"reverse_nested": {"path": "n"}}}}}},
         }}}}}});
         let answer = support::search(&shard, &body).aggregations.expect("aggregations");
-        let mut by_user: BTreeMap<&str, (u64, i64, BTreeSet<&str>, u64, u64, u64)> = BTreeMap::new();
+        let mut by_user: BTreeMap<&str, OfUser<'_>> = BTreeMap::new();
         let mut groups: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
         for (id, source) in &live {
             for one in objects(&source["n"]) {
                 let name = one["u"].as_str().unwrap();
                 let entry = by_user.entry(name).or_default();
-                entry.0 += 1;
-                entry.1 += one["v"].as_i64().unwrap_or(0);
-                entry.2.insert(id);
-                entry.3 += objects(&one["d"]).len() as u64;
-                entry.4 += objects(&one["d"]).iter().filter(|deep| deep["x"] == x).count() as u64;
-                entry.5 += u64::from(has_x(one));
+                entry.objects += 1;
+                entry.sum += one["v"].as_i64().unwrap_or(0);
+                entry.documents.insert(id);
+                entry.deep += objects(&one["d"]).len() as u64;
+                entry.deep_with_x += objects(&one["d"]).iter().filter(|deep| deep["x"] == x).count() as u64;
+                entry.objects_with_x += u64::from(has_x(one));
                 groups.entry((name, source["g"].as_str().unwrap())).or_default().insert(id);
             }
         }
-        let total: u64 = by_user.values().map(|entry| entry.0).sum();
+        let total: u64 = by_user.values().map(|entry| entry.objects).sum();
         prop_assert_eq!(&answer["n"]["doc_count"], &json!(total));
         let buckets = objects(&answer["n"]["u"]["buckets"]);
         prop_assert_eq!(buckets.len(), by_user.len());
-        for (bucket, (name, (count, sum, ids, deep, with_x, objects_with_x))) in buckets.iter().zip(&by_user) {
+        for (bucket, (name, of_user)) in buckets.iter().zip(&by_user) {
             prop_assert_eq!(
                 json!([bucket["key"], bucket["doc_count"], bucket["v"]["value"], bucket["up"]["doc_count"]]),
-                json!([name, count, *sum as f64, ids.len()])
+                json!([name, of_user.objects, of_user.sum as f64, of_user.documents.len()])
             );
             let down = &bucket["d"];
             prop_assert_eq!(
                 json!([down["doc_count"], down["x"]["doc_count"], down["x"]["n"]["doc_count"]]),
-                json!([deep, with_x, objects_with_x])
+                json!([of_user.deep, of_user.deep_with_x, of_user.objects_with_x])
             );
             let shown: Vec<(&str, u64)> = objects(&bucket["up"]["g"]["buckets"]).iter()
                 .map(|group| (group["key"].as_str().unwrap(), group["doc_count"].as_u64().unwrap()))
