@@ -281,8 +281,8 @@ impl<'a> Run<'a, '_, '_> {
         fields: &mut Option<SegmentTop<'_>>,
     ) -> Result<Progress> {
         let segment = &*view.segment;
-        let bit_sets = self.query.bit_set_count() + self.post_filter.map_or(0, BoundQuery::bit_set_count);
-        let bytes = bit_sets * u64::from(segment.doc_count()).div_ceil(8);
+        let of_filter = self.post_filter.map_or(0, |filter| filter.bit_set_bytes(segment));
+        let bytes = self.query.bit_set_bytes(segment) + of_filter;
         let _charge = self.context.ledger.request.charge(bytes, "<bit sets of a query>")?;
         let mut post_filter = match self.post_filter {
             Some(filter) => Some(matcher::matcher(filter, segment)?),

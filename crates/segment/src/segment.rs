@@ -146,38 +146,21 @@ impl Segment {
         self.fields = fields.iter().map(|_| FieldState::default()).collect();
     }
 
-    /// `first_field`: of the first space.
+    /// Opens the spaces from the last on, so that each has those inside of it. `first_field`: of the first space.
     fn open_spaces(&mut self, table: &[SpaceEntry], first_field: u32) {
-        let mut first_fields: Vec<u32> = Vec::with_capacity(table.len());
-        let mut next = first_field;
-        for entry in table {
-            first_fields.push(next);
-            next += entry.field_count;
-        }
-        // From the last on, as parents come before what is inside of them.
-        let mut opened: Vec<NestedSpace> = Vec::with_capacity(table.len());
+        let first_fields = table.iter().scan(first_field, |next, entry| {
+            let first = *next;
+            *next += entry.field_count;
+            Some(first)
+        });
+        let first_fields: Vec<u32> = first_fields.collect();
+        let mut segments: Vec<Option<Arc<Segment>>> = vec![None; table.len()];
         for (place, entry) in table.iter().enumerate().rev() {
             let mut segment = self.of_space(entry.bits.child_count(), first_fields[place], entry.field_count);
-            // Spaces are at their place less this in the list of what was opened.
-            let shift = place + 1;
-            let mut kept: Vec<usize> = Vec::new();
-            for (at, space) in opened.iter().enumerate() {
-                let around = space.parent.expect("the place in the table");
-                let parent = kept.iter().position(|&other| other + shift == around);
-                if around == place || parent.is_some() {
-                    kept.push(at);
-                    segment.nested.push(NestedSpace { parent, ..space.clone() });
-                }
-            }
-            let parent = entry.parent.map_or(Some(usize::MAX), Some);
-            let segment = Arc::new(segment);
-            let (path, bits) = (entry.path.clone(), entry.bits.clone());
-            opened.insert(0, NestedSpace { path, parent, bits, segment });
+            segment.nested = nested::spaces_inside(table, Some(place), &segments);
+            segments[place] = Some(Arc::new(segment));
         }
-        for space in &mut opened {
-            space.parent = space.parent.filter(|&place| place != usize::MAX);
-        }
-        self.nested = opened;
+        self.nested = nested::spaces_inside(table, None, &segments);
     }
 
     /// A part of this segment's file as a segment of its own, without ids and sources.

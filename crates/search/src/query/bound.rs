@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use limber_mapping::{Field, Mapping};
-use limber_segment::SegmentId;
+use limber_segment::{Segment, SegmentId};
 
 use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
@@ -304,8 +304,30 @@ impl BoundQuery {
         Node::Bool(node).into()
     }
 
-    /// Sets of documents that may be built as a bit a document while the query runs on a segment.
-    pub(crate) fn bit_set_count(&self) -> u64 {
+    /// Bytes of the sets of documents that may be built as a bit a document while the query runs on a segment.
+    pub(crate) fn bit_set_bytes(&self, segment: &Segment) -> u64 {
+        let own = self.bit_set_count() * u64::from(segment.doc_count()).div_ceil(8);
+        let mut nested = Vec::new();
+        self.nested(&mut nested);
+        // Opened for the documents and for their scores.
+        let inside = |node: &&NestedNode| {
+            segment.nested(&node.path).map_or(0, |space| 2 * node.query.bit_set_bytes(&space.segment))
+        };
+        own + nested.iter().map(inside).sum::<u64>()
+    }
+
+    /// The queries on nested documents in it, but not those inside of others.
+    fn nested<'a>(&'a self, out: &mut Vec<&'a NestedNode>) {
+        match &self.node {
+            Node::Nested(node) => out.push(node),
+            Node::Bool(node) => node.must_not.iter().for_each(|clause| clause.nested(out)),
+            _ => {}
+        }
+        self.parts().into_iter().for_each(|part| part.nested(out));
+    }
+
+    /// Sets of documents of the segment itself that may be built.
+    fn bit_set_count(&self) -> u64 {
         let sum = |queries: &[BoundQuery]| queries.iter().map(BoundQuery::bit_set_count).sum::<u64>();
         match &self.node {
             Node::Nothing { .. }
@@ -313,10 +335,9 @@ impl BoundQuery {
             | Node::Term(_)
             | Node::Phrase(_)
             | Node::Feature(_)
-            | Node::Script(_) => 0,
+            | Node::Script(_)
+            | Node::Nested(_) => 0,
             Node::ScriptScore(node) => 2 * node.query.bit_set_count(),
-            // Opened for the documents and for their scores.
-            Node::Nested(node) => 2 * node.query.bit_set_count(),
             Node::Docs { docs: Docs::AnyOf(parts) | Docs::AllOf(parts), .. } => parts.len() as u64,
             Node::Docs { docs: Docs::Places { .. }, .. } => 2,
             Node::Docs { .. } => 1,

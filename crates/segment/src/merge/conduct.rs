@@ -1,18 +1,16 @@
 //! The merge from above: a list of calls.
 
-use std::sync::Arc;
-
 use hashbrown::HashMap;
 use limber_mapping::Representation;
 use limber_store::Directory;
 
 use super::columns::{merge_numbers, merge_ordinals, merge_points};
 use super::doc_map::DocIdMap;
+use super::nested::merge_nested;
 use super::stored::merge_stored;
 use super::terms::merge_terms;
 use crate::columns::ColumnSummary;
-use crate::file::{NO_FIELD, Progress, SectionKind, SegmentWriter};
-use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
+use crate::file::{Progress, SectionKind, SegmentWriter};
 use crate::stored::StoredCodec;
 use crate::{Error, FieldInfo, Result, SegmentId, SegmentMeta, SegmentView};
 
@@ -50,82 +48,8 @@ pub fn merge(
     Ok((meta, map))
 }
 
-/// The nested documents of live documents, path by path; their fields go behind those that are in `fields`.
-fn merge_nested(
-    views: &[SegmentView],
-    fields: &mut Vec<FieldInfo>,
-    writer: &mut SegmentWriter<'_>,
-) -> Result<()> {
-    let spaces = nested_spaces(views);
-    let mut table = Vec::with_capacity(spaces.len());
-    for space in &spaces {
-        let map = DocIdMap::of(&space.views)?;
-        let own = union_of_fields(&space.views)?;
-        for (number, info) in (fields.len() as u32..).zip(&own) {
-            merge_field(&space.views, &map, info, number, writer)?;
-        }
-        let parents = space.parent.map_or(views, |place| &spaces[place].views);
-        let mut bits = ParentBitsBuilder::default();
-        for view in parents.iter().zip(views) {
-            let (parents, whole) = view;
-            let mut own = whole.segment.nested(&space.path).map(|own| own.bits.child_cursor());
-            for parent in (0..parents.doc_count()).filter(|&doc| parents.is_live(doc)) {
-                bits.push(own.as_mut().map_or(0, |own| {
-                    let start = own.first_child(parent);
-                    own.first_child(parent + 1) - start
-                }));
-            }
-        }
-        table.push(SpaceEntry {
-            path: space.path.clone(),
-            parent: space.parent,
-            field_count: own.len() as u32,
-            bits: Arc::new(bits.finish()),
-        });
-        fields.extend(own);
-    }
-    if !table.is_empty() {
-        writer.put(SectionKind::Nested, NO_FIELD, &nested::encode(&table))?;
-    }
-    Ok(())
-}
-
-/// The nested documents of one path in all segments of a merge.
-pub(super) struct MergedSpace {
-    path: Arc<str>,
-    /// Place among the merge's spaces.
-    parent: Option<usize>,
-    pub views: Vec<SegmentView>,
-}
-
-/// Every path that any segment has nested documents of, parents first.
-pub(super) fn nested_spaces(views: &[SegmentView]) -> Vec<MergedSpace> {
-    let mut merged: Vec<MergedSpace> = Vec::new();
-    for view in views {
-        let spaces = view.segment.nested_spaces();
-        for space in spaces {
-            if merged.iter().any(|other| other.path == space.path) {
-                continue;
-            }
-            let parent = space.parent.map(|place| &spaces[place].path);
-            let parent = parent.and_then(|path| merged.iter().position(|other| other.path == *path));
-            let parents = parent.map_or(views, |place| &merged[place].views);
-            let views = views.iter().zip(parents).map(|(whole, parents)| {
-                let own = whole.nested(&space.path);
-                let live = parents.live.as_ref().filter(|live| live.deleted_count() > 0);
-                let live = live.zip(whole.segment.nested(&space.path));
-                let live = live.map(|(live, space)| Arc::new(space.bits.live_children(live)));
-                SegmentView { live, ..own }
-            });
-            let views = views.collect();
-            merged.push(MergedSpace { path: space.path.clone(), parent, views });
-        }
-    }
-    merged
-}
-
 /// Every section of one field; what was written as its number column.
-fn merge_field(
+pub(super) fn merge_field(
     views: &[SegmentView],
     map: &DocIdMap,
     info: &FieldInfo,
@@ -160,7 +84,7 @@ fn merge_field(
 
 /// The fields of all segments, in order of appearance. What only some segments have of a field (norms switched off by a later
 /// mapping) the merged one does not have; a column or terms are had when any segment has them.
-fn union_of_fields(views: &[SegmentView]) -> Result<Vec<FieldInfo>> {
+pub(super) fn union_of_fields(views: &[SegmentView]) -> Result<Vec<FieldInfo>> {
     let mut fields: Vec<FieldInfo> = Vec::new();
     let mut places: HashMap<std::sync::Arc<str>, usize, foldhash::fast::RandomState> = HashMap::default();
     for info in views.iter().flat_map(|view| view.segment.fields()) {

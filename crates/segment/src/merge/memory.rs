@@ -2,8 +2,8 @@
 
 use limber_mapping::Representation;
 
-use super::conduct::nested_spaces;
 use super::doc_map::DocIdMap;
+use super::nested::nested_spaces;
 use crate::file::{COMPOUND_BYTES_MAX, SectionKind};
 use crate::id_filter::IdFilterBuilder;
 use crate::segment::ID_PATH;

@@ -8,6 +8,7 @@ mod columns;
 mod conduct;
 mod doc_map;
 mod memory;
+mod nested;
 mod stored;
 mod terms;
 

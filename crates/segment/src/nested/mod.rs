@@ -12,5 +12,6 @@ mod table;
 
 pub(crate) use parent_bits::ParentBitsBuilder;
 pub use parent_bits::{ChildCursor, ParentBits, ParentCursor};
+pub(crate) use space::spaces_inside;
 pub use space::{ChildrenCursor, Lineage, LineageCursor, NestedSpace};
 pub(crate) use table::{SpaceEntry, decode, encode};

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::parent_bits::ParentBits;
+use super::table::SpaceEntry;
 use crate::{DocId, LiveDocs, Segment, SegmentView};
 
 /// The nested documents of one path in one segment.
@@ -16,6 +17,26 @@ pub struct NestedSpace {
     pub bits: Arc<ParentBits>,
     /// The space as a segment of its own: documents are numbered within it, and it has neither ids nor sources.
     pub segment: Arc<Segment>,
+}
+
+/// The spaces inside of the one at a place (`None`: of the segment's documents), parents first. `segments`: by place.
+pub(crate) fn spaces_inside(
+    table: &[SpaceEntry],
+    around: Option<usize>,
+    segments: &[Option<Arc<Segment>>],
+) -> Vec<NestedSpace> {
+    let mut places: Vec<usize> = Vec::new();
+    let mut found = Vec::new();
+    for (place, (entry, segment)) in table.iter().zip(segments).enumerate() {
+        let parent = places.iter().position(|&other| Some(other) == entry.parent);
+        let is_inside = entry.parent == around || parent.is_some();
+        if let Some(segment) = segment.as_ref().filter(|_| is_inside) {
+            places.push(place);
+            let (path, bits, segment) = (entry.path.clone(), entry.bits.clone(), segment.clone());
+            found.push(NestedSpace { path, parent, bits, segment });
+        }
+    }
+    found
 }
 
 /// From documents to those inside of them, through all spaces in between.
