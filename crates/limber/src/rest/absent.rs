@@ -43,8 +43,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_nodes/{node}/hot_threads"),
     absent("/_nodes/usage"),
     absent("/_query"),
-    absent("/_rank_eval"),
-    absent("/{index}/_rank_eval"),
     absent("/_render/template"),
     absent("/_render/template/{id}"),
     absent("/{index}/_rollover"),

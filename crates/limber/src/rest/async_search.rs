@@ -12,7 +12,7 @@ use super::search::{ContextIds, check_shared_parameters, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
-use crate::http::response::Response;
+use crate::http::response::{Response, error_body};
 
 const SUBMIT: &[&str] = with_indices_options![
     "_source",
@@ -172,7 +172,8 @@ fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -
         Some(Ok(response)) => (200, "response", render(app, response, ContextIds::default(), total_as_int)),
         Some(Err(error)) => {
             let error = refused(error);
-            (error.status, "error", crate::http::json::to_bytes(&error.to_json(), false))
+            let shown = error_body(&error)["error"].take();
+            (error.status, "error", crate::http::json::to_bytes(&shown, false))
         }
         None => {
             let total = if total_as_int { json!(0) } else { json!({"value": 0, "relation": "gte"}) };

@@ -25,6 +25,7 @@ mod nodes;
 mod options;
 mod placement;
 mod point_in_time;
+mod rank_eval;
 mod reindex;
 mod router;
 mod script;
@@ -52,6 +53,7 @@ pub const ROUTES: &[&[Route]] = &[
     search::ROUTES,
     msearch::ROUTES,
     async_search::ROUTES,
+    rank_eval::ROUTES,
     scroll::ROUTES,
     point_in_time::ROUTES,
     count::ROUTES,

@@ -1,0 +1,90 @@
+//! The endpoint: runs the searches one after the other and rates what they find.
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::RequestError;
+use limber_search::Rendering;
+use serde_json::{Map, Value, json};
+
+use super::request::{RankEvalRequest, RatedRequest};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::{Response, error_body};
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::search::refused;
+use crate::rest::{App, Route};
+
+const PARAMETERS: &[&str] = with_indices_options!["search_type"];
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+const fn route(path: &'static str) -> Route {
+    Route { methods: BOTH, path, parameters: PARAMETERS, pool: PoolName::Search, handler: rank_eval }
+}
+
+pub const ROUTES: &[Route] = &[route("/_rank_eval"), route("/{index}/_rank_eval")];
+
+fn rank_eval(app: &App, request: &Request) -> Result<Response> {
+    let Some(body) = request.json()? else {
+        return Err(RequestError::new(
+            400,
+            "parse_exception",
+            "request body or source parameter is required",
+        ));
+    };
+    match request.param("search_type") {
+        None | Some("query_then_fetch") => {}
+        Some(other) => return Err(RequestError::unsupported(format_args!("search_type [{other}]"))),
+    }
+    let wanted = RankEvalRequest::parse(app, body)?;
+    let options = indices_options(request, IndicesOptions::SEARCH)?;
+    let (mut details, mut failures) = (Map::new(), Map::new());
+    let mut scores: Vec<f64> = Vec::new();
+    for rated in &wanted.requests {
+        let index = request.param("index").unwrap_or("_all");
+        let found = app.node.search(index, options, None, &rated.search, None, request.cancelled.clone());
+        match found {
+            Ok((found, _)) => {
+                let hits = found.to_json(&Rendering::default())["hits"]["hits"].take();
+                let (score, shown) = rate(&wanted, rated, hits);
+                scores.push(score);
+                details.insert(rated.id.clone(), shown);
+            }
+            Err(error) => {
+                let error = error_body(&refused(&error))["error"].take();
+                failures.insert(rated.id.clone(), json!({"error": error}));
+            }
+        }
+    }
+    let score = match scores.len() {
+        0 => "NaN".into(),
+        count => json!(scores.iter().sum::<f64>() / count as f64),
+    };
+    Ok(Response::ok(json!({"metric_score": score, "details": details, "failures": failures})))
+}
+
+/// The score of one search's hits, and the entry that shows how it came about.
+fn rate(wanted: &RankEvalRequest, rated: &RatedRequest, hits: Value) -> (f64, Value) {
+    let Value::Array(hits) = hits else { return (0.0, Value::Null) };
+    let rating_of = |hit: &Value| {
+        let mut of_hit =
+            rated.ratings.iter().filter(|rating| hit["_index"] == rating.index && hit["_id"] == rating.id);
+        of_hit.next().map(|rating| rating.rating)
+    };
+    let ratings: Vec<Option<i64>> = hits.iter().map(rating_of).collect();
+    let all: Vec<i64> = rated.ratings.iter().map(|rating| rating.rating).collect();
+    let score = wanted.metric.score(&ratings, &all);
+    let unrated: Vec<Value> = hits
+        .iter()
+        .zip(&ratings)
+        .filter(|(_, rating)| rating.is_none())
+        .map(|(hit, _)| json!({"_index": hit["_index"], "_id": hit["_id"]}))
+        .collect();
+    let shown: Vec<Value> =
+        hits.into_iter().zip(ratings).map(|(hit, rating)| json!({"hit": hit, "rating": rating})).collect();
+    let entry = json!({
+        "metric_score": score.value,
+        "unrated_docs": unrated,
+        "hits": shown,
+        "metric_details": score.details,
+    });
+    (score.value, entry)
+}

@@ -1,0 +1,190 @@
+//! The body of `_rank_eval`.
+
+use limber_engine::Result;
+use limber_mapping::RequestError;
+use limber_search::request::SourceFilter;
+use limber_search::{SearchRequest, UrlParameters};
+use serde_json::{Map, Value};
+
+use super::metric::{Metric, failed_to_build};
+use crate::rest::App;
+
+/// Most requests in one body. Ours.
+const REQUESTS_MAX: usize = 1_000;
+
+pub struct RankEvalRequest {
+    pub requests: Vec<RatedRequest>,
+    pub metric: Metric,
+}
+
+/// One search and the documents that somebody rated for it.
+pub struct RatedRequest {
+    pub id: String,
+    pub search: SearchRequest,
+    pub ratings: Vec<Rating>,
+}
+
+pub struct Rating {
+    pub index: String,
+    pub id: String,
+    pub rating: i64,
+}
+
+impl RankEvalRequest {
+    pub fn parse(app: &App, body: Value) -> Result<RankEvalRequest> {
+        let Value::Object(mut members) = body else {
+            return Err(malformed("[rank_eval] Expected START_OBJECT".to_owned()));
+        };
+        let in_field = |name: &str, cause| {
+            malformed(format!("[rank_eval] failed to parse field [{name}]")).caused_by(cause)
+        };
+        let (requests, metric) = (members.shift_remove("requests"), members.shift_remove("metric"));
+        match members.shift_remove("max_concurrent_searches").map(|value| value.as_i64()) {
+            // Searches of one request run one after the other.
+            None | Some(Some(1..)) => {}
+            Some(_) => {
+                return Err(RequestError::illegal_argument("maxConcurrentSearchRequests must be positive"));
+            }
+        }
+        if members.contains_key("templates") {
+            return Err(RequestError::unsupported("[templates] in [rank_eval]"));
+        }
+        if let Some(name) = members.keys().next() {
+            return Err(malformed(format!("[rank_eval] unknown field [{name}]")));
+        }
+        let missing: Vec<&str> = [("requests", requests.is_none()), ("metric", metric.is_none())]
+            .into_iter()
+            .filter_map(|(name, is_missing)| is_missing.then_some(name))
+            .collect();
+        let (Some(requests), Some(metric)) = (requests, metric) else {
+            return Err(RequestError::illegal_argument(format!("Required [{}]", missing.join(", "))));
+        };
+        let metric = Metric::parse(&metric).map_err(|cause| in_field("metric", cause))?;
+        let Value::Array(requests) = requests else {
+            return Err(malformed("[rank_eval] requests doesn't support values of that type".to_owned()));
+        };
+        if requests.is_empty() {
+            return Err(failed_to_build(
+                "rank_eval",
+                RequestError::illegal_argument(
+                    "Cannot evaluate ranking if no search requests with rated results are provided. Seen: []",
+                ),
+            ));
+        }
+        if requests.len() > REQUESTS_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "more than [{REQUESTS_MAX}] requests in one [rank_eval]"
+            )));
+        }
+        let requests = requests
+            .into_iter()
+            .map(|request| RatedRequest::parse(app, request, metric.k))
+            .collect::<Result<_>>()
+            .map_err(|cause| in_field("requests", cause))?;
+        Ok(RankEvalRequest { requests, metric })
+    }
+}
+
+impl RatedRequest {
+    fn parse(app: &App, value: Value, k: u32) -> Result<RatedRequest> {
+        let Value::Object(mut members) = value else {
+            return Err(malformed("[request] Expected START_OBJECT".to_owned()));
+        };
+        let in_field = |name: &str, cause| {
+            malformed(format!("[request] failed to parse field [{name}]")).caused_by(cause)
+        };
+        let required = |name: &str| RequestError::illegal_argument(format!("Required [{name}]"));
+        let built = |reason: &str| failed_to_build("request", RequestError::illegal_argument(reason));
+        for name in ["template_id", "params"] {
+            if members.contains_key(name) {
+                return Err(RequestError::unsupported(format_args!("[{name}] in [rank_eval]")));
+            }
+        }
+        let summary = match members.shift_remove("summary_fields") {
+            Some(Value::Array(fields)) => {
+                fields.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
+            }
+            _ => Vec::new(),
+        };
+        let id = match members.shift_remove("id") {
+            Some(Value::String(id)) => id,
+            Some(other) => other.to_string(),
+            None => return Err(required("id")),
+        };
+        let ratings = members.shift_remove("ratings").ok_or_else(|| required("ratings"))?;
+        let Value::Array(ratings) = ratings else {
+            return Err(malformed("[request] ratings doesn't support values of that type".to_owned()));
+        };
+        let ratings: Vec<Rating> = ratings
+            .iter()
+            .map(Rating::parse)
+            .collect::<Result<_>>()
+            .map_err(|cause| in_field("ratings", cause))?;
+        let search = members.shift_remove("request");
+        if let Some(name) = members.keys().next() {
+            return Err(malformed(format!("[request] unknown field [{name}]")));
+        }
+        let mut search = search
+            .ok_or_else(|| built("Need to set at least test request or test request template parameters."))?;
+        check_search(&search).map_err(built)?;
+        app.node.resolve_terms_lookups(&mut search)?;
+        let mut search = SearchRequest::parse(&search, &UrlParameters::default())
+            .map_err(|cause| in_field("request", cause))?;
+        search.size = Some(k);
+        search.source = Some(match summary.is_empty() {
+            true => SourceFilter::none(),
+            false => SourceFilter { fetch: true, includes: summary, excludes: Vec::new() },
+        });
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = ratings.iter().find(|rating| !seen.insert((&rating.index, &rating.id))) {
+            let key = Map::from_iter([
+                ("_index".to_owned(), twice.index.clone().into()),
+                ("_id".to_owned(), twice.id.clone().into()),
+            ]);
+            return Err(built(&format!(
+                "Found duplicate rated document key [{}] in evaluation request [{id}]",
+                Value::Object(key)
+            )));
+        }
+        Ok(RatedRequest { id, search, ratings })
+    }
+}
+
+/// What a rated search must not hold.
+fn check_search(search: &Value) -> std::result::Result<(), &'static str> {
+    let has = |name: &str| search.get(name).is_some();
+    if has("aggs") || has("aggregations") {
+        return Err("Query in rated requests should not contain aggregations.");
+    }
+    if has("suggest") {
+        return Err("Query in rated requests should not contain a suggest section.");
+    }
+    if search.get("explain") == Some(&Value::Bool(true)) {
+        return Err("Query in rated requests should not use explain.");
+    }
+    if search.get("profile") == Some(&Value::Bool(true)) {
+        return Err("Query in rated requests should not use profile.");
+    }
+    if has("highlight") {
+        return Err("Query in rated requests should not contain a highlighter section.");
+    }
+    Ok(())
+}
+
+impl Rating {
+    fn parse(value: &Value) -> Result<Rating> {
+        let text = |name: &str| match value.get(name) {
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(Value::Number(number)) => Ok(number.to_string()),
+            _ => Err(RequestError::illegal_argument(format!("Required [{name}]"))),
+        };
+        let (index, id) = (text("_index")?, text("_id")?);
+        let rating = value.get("rating").and_then(Value::as_i64);
+        let rating = rating.ok_or_else(|| RequestError::illegal_argument("Required [rating]"))?;
+        Ok(Rating { index, id, rating })
+    }
+}
+
+fn malformed(reason: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
