@@ -15,8 +15,11 @@ use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request};
 use crate::drive::throttle::Random;
 
+/// The query around a `terms` query.
+type QueryAround = fn(Value) -> Value;
+
 /// Parameter sources and the query around the terms; the inner `terms` stands where [`TERMS`] is.
-const SOURCES: [(&str, fn(Value) -> Value); 3] = [
+const SOURCES: [(&str, QueryAround); 3] = [
     ("pure-terms-query-source", |terms| terms),
     (
         "filtered-terms-query-source",
