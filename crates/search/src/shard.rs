@@ -255,6 +255,11 @@ impl<'a> Run<'a, '_, '_> {
                 }
             }
         }
+        let filter_bytes = match &self.top {
+            Top::Fields(top) => top.filter_bytes(&view.segment),
+            Top::Scores(_) => 0,
+        };
+        let _charge = self.context.ledger.request.charge(filter_bytes, "<bit sets of a sort>")?;
         let mut fields = match &self.top {
             Top::Fields(top) => Some(top.segment(&view.segment, number, base)?),
             Top::Scores(_) => None,

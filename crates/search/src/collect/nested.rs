@@ -53,6 +53,13 @@ impl BoundNested {
         let max_children = sort.max_children.map_or(usize::MAX, |count| count as usize);
         Ok((!levels.is_empty()).then_some((BoundNested { levels, max_children }, scope)))
     }
+
+    /// Bytes of the bit sets of its filters on a segment.
+    pub fn filter_bytes(&self, segment: &Segment) -> u64 {
+        let with_filter = self.levels.iter().skip_while(|level| level.filter.is_none());
+        let spaces = with_filter.filter_map(|level| segment.nested(&level.path));
+        spaces.map(|space| u64::from(space.segment.doc_count()).div_ceil(8)).sum()
+    }
 }
 
 /// Reads keys of documents from those of their nested documents.

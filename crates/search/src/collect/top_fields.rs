@@ -41,6 +41,12 @@ impl TopFields {
     }
 
     /// Starts a segment; hand the result back to [`TopFields::absorb`].
+    /// Bytes of what [`TopFields::segment`] keeps beside its readers.
+    pub fn filter_bytes(&self, segment: &Segment) -> u64 {
+        let nested = self.sorts.iter().filter_map(|sort| sort.nested.as_ref());
+        nested.map(|nested| nested.filter_bytes(segment)).sum()
+    }
+
     pub fn segment<'a>(&self, segment: &'a Segment, number: u32, base: u64) -> Result<SegmentTop<'a>> {
         let readers =
             self.sorts.iter().map(|sort| KeyReader::open(sort, segment, base)).collect::<Result<Vec<_>>>()?;
