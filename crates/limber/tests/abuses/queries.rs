@@ -161,3 +161,71 @@ fn scrolls() {
     assert_eq!(victim.ok("DELETE", "/_search/scroll/_all", "")["num_freed"], Value::from(500));
     victim.ok("POST", "/i/_search?scroll=1m", r#"{"size":1}"#);
 }
+
+#[test]
+fn points_in_time_and_slices() {
+    let mut victim = Victim::with_documents(3);
+    let id = victim.ok("POST", "/i/_pit?keep_alive=1m", "")["id"].as_str().expect("an id").to_owned();
+    for forged in
+        ["", "a", &"A".repeat(100_000), &id[..id.len() - 3], &(id.clone() + "A"), "../../etc/passwd", "\u{0}"]
+    {
+        victim.refused(&[400, 404], "POST", "/_search", json!({"pit": {"id": forged}}).to_string());
+        let answer = victim.send("DELETE", "/_pit", json!({"id": forged}).to_string());
+        assert!(matches!(answer.status, 400 | 404), "{}", answer.status);
+    }
+    for pit in
+        [json!(null), json!([]), json!({}), json!({"id": [id]}), json!({"id": id, "keep_alive": "99999999d"})]
+    {
+        victim.bad("POST", "/_search", json!({"pit": pit}).to_string());
+    }
+    for slice in [
+        json!({"id": 0, "max": 4_000_000_000u64}),
+        json!({"id": -1, "max": 2}),
+        json!({"id": 0, "max": 2, "field": "x".repeat(100_000)}),
+        json!({"id": 0, "max": 2, "field": "*"}),
+        json!([]),
+    ] {
+        victim.bad("POST", "/_search", json!({"pit": {"id": id}, "slice": slice}).to_string());
+        victim.bad("POST", "/i/_search?scroll=1m", json!({"slice": slice}).to_string());
+    }
+    let many = json!({"pit": {"id": id}, "slice": {"id": i32::MAX - 1, "max": i32::MAX}}).to_string();
+    victim.ok("POST", "/_search", many);
+    let mut refused = 0;
+    for _ in 0..600 {
+        let answer = victim.send("POST", "/i/_pit?keep_alive=1m", "");
+        if answer.status != 200 {
+            check_refusal(&answer, &[429], "a point in time too many");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 101, "500 contexts may be open");
+    victim.ok("DELETE", "/_pit", json!({"id": id}).to_string());
+}
+
+#[test]
+fn rated_searches_and_lookups() {
+    let mut victim = Victim::with_documents(3);
+    let rated =
+        json!({"id": "a", "request": {}, "ratings": [{"_index": "i", "_id": "1", "rating": i32::MAX}]});
+    let metric = json!({"dcg": {"normalize": true}});
+    victim.ok("POST", "/i/_rank_eval", json!({"requests": [rated], "metric": metric}).to_string());
+    for body in [
+        json!({"requests": vec![rated.clone(); 1_001], "metric": metric}),
+        json!({"requests": rated, "metric": metric}),
+        json!({"requests": [rated], "metric": {"dcg": {"k": 1_000_000_000}, "recall": {}}, "foo": 1}),
+        json!({"requests": [{"id": "a", "ratings": [{"rating": "x"}], "request": []}], "metric": metric}),
+        json!([]),
+    ] {
+        victim.bad("POST", "/i/_rank_eval", body.to_string());
+    }
+    let lookup = json!({"terms": {"n": {"index": "i", "id": "1", "path": "n"}}});
+    victim.bad("POST", "/i/_search", json!({"query": {"bool": {"should": vec![lookup; 1_001]}}}).to_string());
+    for path in [".", "..", "a..b", ""] {
+        let lookup = json!({"terms": {"n": {"index": "i", "id": "1", "path": path}}});
+        let status = victim.send("POST", "/i/_search", json!({"query": lookup}).to_string()).status;
+        assert!(matches!(status, 200 | 400), "{status}");
+    }
+    for path in ["/_async_search/x", "/_async_search/status/x", "/_async_search/%00"] {
+        victim.refused(&[400, 404], "GET", path, "");
+    }
+}

@@ -3,21 +3,27 @@
 //! Adding one is a file with a `parse` function and a line in [`PROCESSORS`].
 
 mod append;
+mod bytes;
 mod convert;
+mod csv;
 mod date;
 mod drop;
 mod fail;
+mod fingerprint;
 mod grok;
 mod gsub;
 mod join;
 mod json;
 mod letter_case;
+mod network_direction;
 mod remove;
 mod rename;
 mod set;
 mod split;
 mod text;
 mod trim;
+mod uri_parts;
+mod urldecode;
 
 use limber_mapping::RequestError;
 
@@ -44,35 +50,38 @@ pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 /// Every processor but `pipeline`, which the runner itself executes.
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("append", append::parse),
+    ("bytes", bytes::parse),
     ("convert", convert::parse),
+    ("csv", csv::parse),
     ("date", date::parse),
     ("drop", drop::parse),
     ("fail", fail::parse),
+    ("fingerprint", fingerprint::parse),
     ("grok", grok::parse),
     ("gsub", gsub::parse),
     ("join", join::parse),
     ("json", json::parse),
     ("lowercase", letter_case::parse_lowercase),
+    ("network_direction", network_direction::parse),
     ("remove", remove::parse),
     ("rename", rename::parse),
     ("set", set::parse),
     ("split", split::parse),
     ("trim", trim::parse),
     ("uppercase", letter_case::parse_uppercase),
+    ("uri_parts", uri_parts::parse),
+    ("urldecode", urldecode::parse),
 ];
 
 /// Processors that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
 pub const KNOWN_ELSEWHERE: &[&str] = &[
     "attachment",
-    "bytes",
     "circle",
     "community_id",
-    "csv",
     "date_index_name",
     "dissect",
     "dot_expander",
     "enrich",
-    "fingerprint",
     "foreach",
     "geo_grid",
     "geoip",
@@ -80,7 +89,6 @@ pub const KNOWN_ELSEWHERE: &[&str] = &[
     "inference",
     "ip_location",
     "kv",
-    "network_direction",
     "redact",
     "registered_domain",
     "reroute",
@@ -88,7 +96,5 @@ pub const KNOWN_ELSEWHERE: &[&str] = &[
     "set_security_user",
     "sort",
     "terminate",
-    "uri_parts",
-    "urldecode",
     "user_agent",
 ];

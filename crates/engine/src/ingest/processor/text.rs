@@ -19,7 +19,23 @@ pub trait Transform: Send + Sync + Debug {
     fn push(&self, text: &str, out: &mut String) -> Result<bool, RequestError>;
 }
 
-/// Applies a [`Transform`] to a field.
+/// A function from one string to any value; from one to another, it is a [`Transform`].
+pub trait Make: Send + Sync + Debug {
+    fn make(&self, document: &mut IngestDocument<'_>, text: &str) -> Result<Node, RequestError>;
+}
+
+impl<T: Transform> Make for T {
+    fn make(&self, document: &mut IngestDocument<'_>, text: &str) -> Result<Node, RequestError> {
+        let mut outcome = Ok(false);
+        let made = document.make_string_with(text.len(), |out| {
+            outcome = self.push(text, out);
+            matches!(outcome, Ok(true))
+        })?;
+        outcome.map(|_| made)
+    }
+}
+
+/// Applies a [`Make`] to a field.
 #[derive(Debug)]
 pub struct TextProcessor<T> {
     field: FieldPath,
@@ -28,7 +44,7 @@ pub struct TextProcessor<T> {
     transform: T,
 }
 
-impl<T: Transform + 'static> TextProcessor<T> {
+impl<T: Make + 'static> TextProcessor<T> {
     /// Reads `field`, `target_field` and `ignore_missing`; the transform's own options are read by the caller.
     pub fn parse(options: &mut Options, transform: T) -> Result<Box<dyn Processor>, RequestError> {
         let field = options.path("field")?;
@@ -39,12 +55,7 @@ impl<T: Transform + 'static> TextProcessor<T> {
 
     fn transformed(&self, document: &mut IngestDocument<'_>, id: NodeId) -> Result<Node, RequestError> {
         let text = document.string(id);
-        let mut outcome = Ok(false);
-        let made = document.make_string_with(text.len(), |out| {
-            outcome = self.transform.push(&text, out);
-            matches!(outcome, Ok(true))
-        })?;
-        outcome.map(|_| made)
+        self.transform.make(document, &text)
     }
 
     fn list(&self, document: &mut IngestDocument<'_>, list: NodeId) -> Result<Node, RequestError> {
@@ -66,7 +77,7 @@ impl<T: Transform + 'static> TextProcessor<T> {
     }
 }
 
-impl<T: Transform + 'static> Processor for TextProcessor<T> {
+impl<T: Make + 'static> Processor for TextProcessor<T> {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
         let Some(found @ Found { node, .. }) = self.field.find(document)? else {
             if self.ignore_missing {

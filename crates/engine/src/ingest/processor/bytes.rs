@@ -1,0 +1,71 @@
+//! `bytes`: "how many bytes is `1.5kb`?" Source: Elasticsearch's `BytesProcessor` over `ByteSizeValue.parseBytesSizeValue`.
+
+use limber_mapping::RequestError;
+
+use super::super::document::IngestDocument;
+use super::super::node::{Kind, Node};
+use super::super::options::Options;
+use super::Processor;
+use super::text::{Make, TextProcessor};
+
+#[derive(Debug)]
+struct Bytes;
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    TextProcessor::parse(options, Bytes)
+}
+
+impl Make for Bytes {
+    fn make(&self, document: &mut IngestDocument<'_>, text: &str) -> Result<Node, RequestError> {
+        let bytes = bytes_of(text)?;
+        document.make_scalar(Kind::Number, &bytes.to_string())
+    }
+}
+
+/// Units by their endings, longest first.
+const UNITS: [(&str, u32); 12] = [
+    ("kb", 10),
+    ("mb", 20),
+    ("gb", 30),
+    ("tb", 40),
+    ("pb", 50),
+    ("k", 10),
+    ("m", 20),
+    ("g", 30),
+    ("t", 40),
+    ("p", 50),
+    ("b", 0),
+    ("", 0),
+];
+
+fn bytes_of(text: &str) -> Result<i64, RequestError> {
+    let refused = |why: &str| {
+        let reason = format!("failed to parse setting [Ingest Field] with value [{text}]{why}");
+        RequestError::new(400, "parse_exception", reason)
+    };
+    let lower = text.trim().to_ascii_lowercase();
+    match lower.as_str() {
+        "0" => return Ok(0),
+        "-1" => return Ok(-1),
+        _ => {}
+    }
+    let (unit, shift) = UNITS.into_iter().find(|(unit, _)| lower.ends_with(unit)).unwrap_or(("", 0));
+    if unit.is_empty() {
+        return Err(refused(" as a size in bytes: unit is missing or unrecognized"));
+    }
+    let number = lower[..lower.len() - unit.len()].trim();
+    if let Ok(whole) = number.parse::<i64>() {
+        if whole < 0 {
+            return Err(refused(" as a size in bytes: negative values are not allowed"));
+        }
+        return whole.checked_mul(1 << shift).ok_or_else(|| refused(" as a size in bytes"));
+    }
+    match number.parse::<f64>() {
+        // A part of a byte is none.
+        Ok(fraction) if shift > 0 && fraction >= 0.0 => {
+            let bytes = fraction * (1i64 << shift) as f64;
+            if bytes < i64::MAX as f64 { Ok(bytes as i64) } else { Err(refused(" as a size in bytes")) }
+        }
+        _ => Err(refused("")),
+    }
+}

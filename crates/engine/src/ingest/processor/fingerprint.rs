@@ -1,0 +1,168 @@
+//! `fingerprint`: "one short text that is the same for the same values". Source: Elasticsearch's `FingerprintProcessor`: its digests over its
+//! bytes of values, in base64.
+
+use std::io::Cursor;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use limber_mapping::RequestError;
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use super::super::document::{IngestDocument, check_depth};
+use super::super::node::{Kind, NodeId};
+use super::super::options::Options;
+use super::super::path::FieldPath;
+use super::super::value::{is_floating, java_type};
+use super::{Flow, Processor};
+
+#[derive(Debug, Clone, Copy)]
+enum Method {
+    Md5,
+    Sha1,
+    Sha256,
+    Sha512,
+    Murmur3,
+}
+
+const METHODS: [(&str, Method); 5] = [
+    ("MD5", Method::Md5),
+    ("SHA-1", Method::Sha1),
+    ("SHA-256", Method::Sha256),
+    ("SHA-512", Method::Sha512),
+    ("MurmurHash3", Method::Murmur3),
+];
+
+#[derive(Debug)]
+struct Fingerprint {
+    /// Sorted by their names.
+    fields: Vec<FieldPath>,
+    target: FieldPath,
+    salt: Vec<u8>,
+    method: Method,
+    ignore_missing: bool,
+}
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let mut fields = options.strings("fields")?;
+    if fields.is_empty() {
+        return Err(options.error("fields", "must specify at least one field"));
+    }
+    if fields.iter().any(String::is_empty) {
+        return Err(options.error("fields", "field name must be non-empty"));
+    }
+    fields.sort_unstable();
+    let fields = fields.iter().map(|path| FieldPath::parse(path)).collect::<Result<_, _>>()?;
+    let target = FieldPath::parse(&options.string_or("target_field", "fingerprint")?)?;
+    let salt = options.string_or("salt", "")?.into_bytes();
+    let name = options.string_or("method", "SHA-1")?;
+    let Some((_, method)) = METHODS.into_iter().find(|(known, _)| *known == name) else {
+        let names = METHODS.map(|(known, _)| known).join(",");
+        let reason = format!("[{name}] must be one of the supported hash methods [{names}]");
+        return Err(options.error("method", &reason));
+    };
+    let ignore_missing = options.bool_or("ignore_missing", false)?;
+    Ok(Box::new(Fingerprint { fields, target, salt, method, ignore_missing }))
+}
+
+impl Processor for Fingerprint {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        let mut bytes = self.salt.clone();
+        let mut has_values = false;
+        for field in &self.fields {
+            let found = field.find(document)?.map(|found| found.node);
+            match found.filter(|node| document.node(*node).kind != Kind::Null) {
+                Some(node) => {
+                    has_values = true;
+                    push(document, node, &mut bytes, 0)?;
+                }
+                None if self.ignore_missing => {}
+                None => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "missing field [{}] when calculating fingerprint",
+                        field.text()
+                    )));
+                }
+            }
+        }
+        if has_values {
+            let digest = document.make_string(&STANDARD.encode(self.method.digest(&bytes)?))?;
+            self.target.set(document, digest)?;
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+impl Method {
+    fn digest(self, bytes: &[u8]) -> Result<Vec<u8>, RequestError> {
+        Ok(match self {
+            Method::Md5 => Md5::digest(bytes).to_vec(),
+            Method::Sha1 => Sha1::digest(bytes).to_vec(),
+            Method::Sha256 => Sha256::digest(bytes).to_vec(),
+            Method::Sha512 => Sha512::digest(bytes).to_vec(),
+            Method::Murmur3 => {
+                let hash = murmur3::murmur3_x64_128(&mut Cursor::new(bytes), 0)
+                    .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
+                // Its two halves, the first one first.
+                [(hash as u64).to_be_bytes(), ((hash >> 64) as u64).to_be_bytes()].concat()
+            }
+        })
+    }
+}
+
+/// A mark before each value, so that `ab`, `c` is not `a`, `bc`.
+const MARK: u8 = 0;
+
+/// Appends the bytes of a value: members of objects by their sorted names, numbers little-endian.
+fn push(
+    document: &IngestDocument<'_>,
+    id: NodeId,
+    out: &mut Vec<u8>,
+    depth: usize,
+) -> Result<(), RequestError> {
+    check_depth(depth)?;
+    let node = document.node(id);
+    match node.kind {
+        Kind::Array => {
+            for child in document.children(id) {
+                push(document, child, out, depth + 1)?;
+            }
+            return Ok(());
+        }
+        Kind::Object => {
+            let mut members: Vec<_> =
+                document.children(id).map(|child| (document.key(child).into_owned(), child)).collect();
+            members.sort_unstable();
+            for (name, child) in members {
+                out.push(MARK);
+                out.extend_from_slice(name.as_bytes());
+                push(document, child, out, depth + 1)?;
+            }
+            return Ok(());
+        }
+        _ => out.push(MARK),
+    }
+    match node.kind {
+        Kind::True => out.push(1),
+        Kind::False => out.push(2),
+        Kind::String => out.extend_from_slice(document.string(id).as_bytes()),
+        Kind::Number => {
+            let text = document.text(node.text);
+            if is_floating(text) {
+                out.extend_from_slice(&text.parse::<f64>().unwrap_or(f64::NAN).to_le_bytes());
+            } else if let Ok(number) = text.parse::<i32>() {
+                out.extend_from_slice(&number.to_le_bytes());
+            } else if let Ok(number) = text.parse::<i64>() {
+                out.extend_from_slice(&number.to_le_bytes());
+            } else {
+                let kind = java_type(document, id);
+                return Err(RequestError::illegal_argument(format!(
+                    "cannot convert object of type [{kind}] to bytes"
+                )));
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
