@@ -105,6 +105,9 @@ impl Node {
 
     /// Drops what belongs to states and segments that are gone. A point in time that still looks at them fills the caches anew.
     pub(super) fn sweep_caches(&self) {
+        if self.caches.requests.is_empty() && self.caches.queries.is_empty() {
+            return;
+        }
         let (mut states, mut segments) = (HashSet::new(), HashSet::new());
         for shard in self.shards() {
             if let Ok(core) = shard.core() {

@@ -48,6 +48,10 @@ impl QueryCache {
         QueryCache { pool, usage: Mutex::default(), entries: Mutex::new(LruCache::unbounded()) }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.entries.lock().is_empty()
+    }
+
     /// Drops the sets of segments, by shard's uid and segment, that are not to be kept.
     pub fn retain(&self, is_kept: impl Fn(u64, SegmentId) -> bool) {
         let mut entries = self.entries.lock();

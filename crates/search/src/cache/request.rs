@@ -69,6 +69,10 @@ impl RequestCache {
         RequestCache { pool, entries: Mutex::new(LruCache::unbounded()) }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.entries.lock().is_empty()
+    }
+
     /// Drops the answers of shards, by uid and version, that are not to be kept.
     pub fn retain(&self, is_kept: impl Fn(u64, u64) -> bool) {
         let mut entries = self.entries.lock();
