@@ -86,6 +86,19 @@ pub struct Field {
     pub copy_to: Vec<Arc<str>>,
     /// Multi-fields (`fields`), fed with the same values.
     pub multi_fields: Vec<FieldId>,
+    /// A field that no segment holds: its values are made while a search runs. Its id means nothing.
+    pub runtime: Option<RuntimeScript>,
+}
+
+/// What makes the values of a runtime field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuntimeScript {
+    /// `{"source", "lang", "params"}`; `None`: the values in `_source`.
+    pub script: Option<serde_json::Value>,
+    /// `on_script_error: continue`: a document on which the script fails has no value.
+    pub continues_on_error: bool,
+    /// The name under which a `composite` script emits this field.
+    pub part: Option<Arc<str>>,
 }
 
 impl Field {

@@ -25,7 +25,7 @@ pub mod wildcard;
 
 pub use definition::Dynamic;
 pub use error::RequestError;
-pub use field::{Field, FieldId, FieldSink, FieldType, Nested, Representation, SpaceId};
+pub use field::{Field, FieldId, FieldSink, FieldType, Nested, Representation, RuntimeScript, SpaceId};
 pub use mapping::Mapping;
 pub use query::{DateContext, RangeEnd, Selection};
 pub use settings::{Limits, MappingSettings};

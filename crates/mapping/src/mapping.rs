@@ -1,6 +1,6 @@
 //! One index's mapping, compiled: "which field is this path, and what becomes of its values?"
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,16 +17,18 @@ use crate::typed::{OwnedScalar, Shape};
 use crate::wildcard;
 
 /// The fields of an index. Immutable: an update makes a new one, in which every field keeps its [`FieldId`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Mapping {
     settings: MappingSettings,
-    root: Root,
+    root: Arc<Root>,
     /// By id; ids are never reused.
     fields: Vec<Arc<Field>>,
     ids: HashMap<Arc<str>, FieldId>,
     /// By space, from the first on; never reused.
     nested: Vec<Arc<Nested>>,
-    tree: Tree,
+    /// Runtime fields by path; they stand before mapped ones of the same path.
+    runtime: BTreeMap<Arc<str>, Arc<Field>>,
+    tree: Arc<Tree>,
     date_formats: Vec<Arc<DateFormat>>,
     identity: u64,
 }
@@ -58,7 +60,7 @@ impl Mapping {
 
     /// The same definition under changed index settings (limits, `coerce`, `ignore_malformed`).
     pub fn with_settings(&self, settings: &MappingSettings) -> Result<Mapping, RequestError> {
-        Mapping::compile(self.root.clone(), settings, Some(self))
+        Mapping::compile(Root::clone(&self.root), settings, Some(self))
     }
 
     /// The body of `GET _mapping`: only what differs from the defaults, properties sorted by name.
@@ -66,8 +68,35 @@ impl Mapping {
         definition::render(&self.root)
     }
 
-    /// The leaf field (multi-fields and reserved ones included) at this full path.
+    /// This mapping with the runtime fields of a request (`runtime_mappings`) before its own.
+    ///
+    /// Errors: `mapper_parsing_exception` and `illegal_argument_exception` in Elasticsearch's words.
+    pub fn with_runtime(&self, section: &Value) -> Result<Mapping, RequestError> {
+        let mut mapping = self.clone();
+        let fields = definition::runtime::parse(section, false)?;
+        mapping.add_runtime(&fields)?;
+        Ok(mapping)
+    }
+
+    fn add_runtime(&mut self, fields: &definition::RuntimeFields) -> Result<(), RequestError> {
+        for field in definition::runtime::compile(fields)? {
+            self.runtime.insert(field.path.clone(), field);
+        }
+        Ok(())
+    }
+
+    /// The runtime fields, by path.
+    pub fn runtime_fields(&self) -> impl Iterator<Item = &Arc<Field>> {
+        self.runtime.values()
+    }
+
+    /// The field (runtime fields, multi-fields and reserved ones included) at this full path.
     pub fn field(&self, path: &str) -> Option<&Arc<Field>> {
+        self.runtime.get(path).or_else(|| self.mapped_field(path))
+    }
+
+    /// The leaf field that documents feed (multi-fields and reserved ones included) at this full path.
+    pub fn mapped_field(&self, path: &str) -> Option<&Arc<Field>> {
         self.ids.get(path).map(|id| &self.fields[id.0 as usize])
     }
 
@@ -119,12 +148,16 @@ impl Mapping {
         })
     }
 
-    /// The user's fields whose path fits a pattern with `*`, by id. Without a `*`, the field of that path (reserved ones included).
+    /// The user's fields whose path fits a pattern with `*`: mapped ones by id, then runtime fields by path. Without a `*`, the
+    /// field of that path (reserved ones included).
     pub fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Arc<Field>> {
         let is_pattern = pattern.contains('*');
         let exact = if is_pattern { None } else { self.field(pattern) };
-        let range = if is_pattern { &self.fields[reserved::COUNT..] } else { &[] };
-        exact.into_iter().chain(range.iter().filter(move |field| wildcard::matches(pattern, &field.path)))
+        let mapped = if is_pattern { &self.fields[reserved::COUNT..] } else { &[] };
+        let mapped = mapped.iter().filter(|field| !self.runtime.contains_key(&field.path));
+        let runtime = is_pattern.then(|| self.runtime.values()).into_iter().flatten();
+        let fits = move |field: &&Arc<Field>| wildcard::matches(pattern, &field.path);
+        exact.into_iter().chain(mapped.chain(runtime).filter(fits))
     }
 
     /// A declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`, ...); None when the
@@ -194,7 +227,7 @@ impl Mapping {
 
     /// Leaf fields, multi-fields and objects together, as `index.mapping.total_fields.limit` counts them.
     pub(crate) fn total_fields(&self) -> usize {
-        self.tree.leaves.len() + self.tree.objects.len() - 1
+        self.tree.leaves.len() + self.tree.objects.len() - 1 + self.root.runtime.len()
     }
 
     fn compile(
@@ -214,15 +247,16 @@ impl Mapping {
         };
         let mut mapping = Mapping {
             settings: settings.clone(),
-            root: Root::default(),
+            root: Arc::default(),
             fields,
             ids,
             nested: previous.map_or_else(Vec::new, |previous| previous.nested.clone()),
-            tree: Tree::default(),
+            runtime: BTreeMap::new(),
+            tree: Arc::default(),
             date_formats: Vec::new(),
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
         };
-        mapping.tree = Tree::grow(&root, &mut mapping)?;
+        mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
         let formats: Vec<String> = match &root.dynamic_date_formats {
             Some(formats) => formats.clone(),
             None => DYNAMIC_DATE_FORMATS.iter().map(|format| (*format).to_owned()).collect(),
@@ -230,7 +264,8 @@ impl Mapping {
         for format in &formats {
             mapping.date_formats.push(Arc::new(DateFormat::parse_list(format)?));
         }
-        mapping.root = root;
+        mapping.add_runtime(&root.runtime)?;
+        mapping.root = Arc::new(root);
         if mapping.total_fields() > settings.limits.total_fields
             && previous.is_none_or(|previous| mapping.total_fields() > previous.total_fields())
         {
@@ -386,6 +421,7 @@ fn build(
         ignore_z: explicit("ignore_z_value", true),
         copy_to: leaf.copy_to.iter().map(|path| Arc::from(path.as_str())).collect(),
         multi_fields: Vec::new(),
+        runtime: None,
         kind,
     })
 }

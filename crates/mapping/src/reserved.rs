@@ -55,6 +55,7 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
                 ignore_malformed: false,
                 copy_to: Vec::new(),
                 multi_fields: Vec::new(),
+                runtime: None,
             })
         })
         .collect()

@@ -1,5 +1,6 @@
 //! A search from request to response: the conductor.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::fetch;
 use crate::query::BoundQuery;
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, SearchResponse, ShardsSummary, TotalHits};
+use crate::runtime::check_scripts;
 use crate::shard::{self, After, ShardHits, ShardRequest, Sink};
 
 /// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
@@ -44,7 +46,7 @@ pub fn execute(
     request: &SearchRequest,
     context: &SearchContext,
 ) -> Result<SearchResponse> {
-    run(shards, request, None, false, context)
+    run(&with_runtime_mappings(shards, request, context)?, request, None, false, context)
 }
 
 /// One page of a scroll: the first without a cursor, the next ones with the cursor of the page before
@@ -56,7 +58,38 @@ pub fn execute_page(
     cursor: Option<&Cursor>,
     context: &SearchContext,
 ) -> Result<SearchResponse> {
-    run(shards, request, cursor, true, context)
+    run(&with_runtime_mappings(shards, request, context)?, request, cursor, true, context)
+}
+
+/// The shards under the mapping that the request adds to.
+fn with_runtime_mappings<'s>(
+    shards: &'s [ShardSnapshot],
+    request: &SearchRequest,
+    context: &SearchContext,
+) -> Result<Cow<'s, [ShardSnapshot]>> {
+    if request.runtime_mappings.is_empty() {
+        return Ok(Cow::Borrowed(shards));
+    }
+    let section = Value::Object(request.runtime_mappings.clone());
+    let mut own: Vec<ShardSnapshot> = shards.to_vec();
+    for at in 0..own.len() {
+        if at > 0 && Arc::ptr_eq(&shards[at].mapping, &shards[at - 1].mapping) {
+            own[at].mapping = own[at - 1].mapping.clone();
+            continue;
+        }
+        let mapping = own[at].mapping.with_runtime(&section).and_then(|mapping| {
+            check_scripts(&mapping, &own[at].scripts)?;
+            Ok(mapping)
+        });
+        match mapping {
+            Ok(mapping) => own[at].mapping = Arc::new(mapping),
+            Err(error) => {
+                let failures = vec![failure(&shards[at], &Error::Request(error), context)];
+                return Err(Error::AllShardsFailed { phase: "query", failures });
+            }
+        }
+    }
+    Ok(Cow::Owned(own))
 }
 
 /// Counts hits.

@@ -49,10 +49,9 @@ pub fn terms_enum(
 ) -> Result<TermsEnumResponse> {
     let mut found = BTreeSet::new();
     for shard in shards {
-        let is_listed = shard
-            .mapping
-            .field(&request.field)
-            .is_some_and(|field| field.kind == FieldType::Keyword && (field.index || field.doc_values));
+        let is_listed = shard.mapping.field(&request.field).is_some_and(|field| {
+            field.kind == FieldType::Keyword && (field.index || field.doc_values) && field.runtime.is_none()
+        });
         if !is_listed {
             continue;
         }

@@ -8,12 +8,10 @@
 
 mod date_pattern;
 mod document;
-mod grok;
 mod json;
 mod node;
 mod options;
 mod path;
-mod pattern;
 mod pipeline;
 mod processor;
 mod registry;
@@ -45,6 +43,7 @@ pub fn processor_names() -> Vec<&'static str> {
 
 /// The grok library (`GET _ingest/processor/grok`); `ecs` chooses the Elastic Common Schema names. Sorted by name.
 pub fn grok_patterns(ecs: bool) -> std::collections::BTreeMap<&'static str, &'static str> {
-    let library = grok::library(if ecs { grok::Ecs::V1 } else { grok::Ecs::Disabled });
+    use limber_search::grok::{Ecs, library};
+    let library = library(if ecs { Ecs::V1 } else { Ecs::Disabled });
     library.iter().map(|(name, expression)| (name.as_str(), expression.as_str())).collect()
 }

@@ -376,7 +376,7 @@ fn grok_fields() {
 /// Lines of many kinds under both libraries, with the fields that Elasticsearch 8.19 finds in them (null: it does not match).
 #[test]
 fn grok_library_as_recorded() {
-    let recorded: Value = serde_json::from_str(include_str!("grok/recorded.json")).expect("recorded answers");
+    let recorded: Value = serde_json::from_str(include_str!("grok_recorded.json")).expect("recorded answers");
     let mut wrong = Vec::new();
     for case in recorded.as_array().expect("cases") {
         let processors = json!([{ "grok": { "field": "in", "patterns": [case["pattern"]], "ecs_compatibility": case["ecs"] } }]);

@@ -110,6 +110,7 @@ impl Node {
             check_alias_target(&catalog, alias)?;
         }
         let mapping = Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings)?)?;
+        self.check_runtime_scripts(&mapping)?;
         let metadata = IndexMetadata {
             name: name.into(),
             uuid: self.environment.uuid().into(),
@@ -269,12 +270,21 @@ impl Node {
                     Mapping::parse(&metadata.mappings, &settings)?.merge(body)?
                 }
             };
+            self.check_runtime_scripts(&mapping)?;
             updates.push((metadata, mapping));
         }
         for (metadata, mapping) in updates {
             self.change_mapping(metadata, mapping)?;
         }
         Ok(())
+    }
+
+    /// Compiles the scripts of runtime fields; what is wrong with them is the mapping's fault.
+    fn check_runtime_scripts(&self, mapping: &Mapping) -> Result<()> {
+        limber_search::check_runtime_scripts(mapping, &self.scripts).map_err(|cause| {
+            let reason = format!("Failed to parse mapping: {}", cause.reason);
+            RequestError::new(400, "mapper_parsing_exception", reason).caused_by(cause)
+        })
     }
 
     /// Stores and publishes a mapping. Called with `changing` held.

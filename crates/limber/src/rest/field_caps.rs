@@ -133,7 +133,10 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
             add(name, name, true, *searchable, *aggregatable);
         }
     }
-    for field in &mapping.fields()[reserved::COUNT..] {
+    let mapped = mapping.fields()[reserved::COUNT..].iter();
+    let shown =
+        mapped.filter(|field| mapping.field(&field.path).is_some_and(|shown| shown.runtime.is_none()));
+    for field in shown.chain(mapping.runtime_fields()) {
         if wanted(&field.path) {
             let (searchable, aggregatable) = abilities(field, mapping);
             add(&field.path, field.kind.name(), false, searchable, aggregatable);

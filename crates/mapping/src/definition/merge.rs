@@ -53,6 +53,7 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
         meta: update.meta.clone().or_else(|| present.meta.clone()),
         routing_required: update.routing_required.or(present.routing_required),
         source_enabled: update.source_enabled.or(present.source_enabled),
+        runtime: super::runtime::merge(&present.runtime, &update.runtime),
     })
 }
 

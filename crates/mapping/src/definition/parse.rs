@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::check::checked;
 use super::params::{Check, KINDS, KINDS_MISSING, Kind};
+use super::runtime;
 use super::templates::Template;
 use super::tree::{Dynamic, Includes, Leaf, Node, Object, Root};
 use crate::RequestError;
@@ -66,6 +67,7 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             },
             "_routing" => root.routing_required = Some(routing(value)?),
             "_source" => root.source_enabled = Some(source(value)?),
+            "runtime" => root.runtime = runtime::parse(value, true)?,
             "_data_stream_timestamp"
             | "_field_names"
             | "_size"
@@ -74,7 +76,6 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             | "_ignored"
             | "_id"
             | "_index"
-            | "runtime"
             | "subobjects"
             | "_inference_fields" => {
                 return Err(RequestError::unsupported(format!("[{name}] in a mapping")));
@@ -99,7 +100,7 @@ fn dynamic(value: &Value) -> Result<Dynamic, RequestError> {
             "true" => Ok(Dynamic::True),
             "false" => Ok(Dynamic::False),
             "strict" => Ok(Dynamic::Strict),
-            "runtime" => Err(RequestError::unsupported("[dynamic: runtime]")),
+            "runtime" => Ok(Dynamic::Runtime),
             _ => Err(mapper_parsing("Could not convert [dynamic.dynamic] to boolean")),
         },
         _ => Err(mapper_parsing("Could not convert [dynamic.dynamic] to boolean")),
@@ -489,6 +490,22 @@ fn copy_to(value: &Value) -> Result<Vec<String>, RequestError> {
                 .ok_or_else(|| mapper_parsing("[copy_to] must be a field name or a list of field names"))
         })
         .collect()
+}
+
+/// Java's class of a JSON value.
+pub(super) fn java_class(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "java.lang.String",
+        Value::Number(number) if number.as_i64().is_some_and(|whole| i32::try_from(whole).is_ok()) => {
+            "java.lang.Integer"
+        }
+        Value::Number(number) if number.is_f64() => "java.lang.Double",
+        Value::Number(_) => "java.lang.Long",
+        Value::Bool(_) => "java.lang.Boolean",
+        Value::Array(_) => "java.util.ArrayList",
+        Value::Object(_) => "java.util.HashMap",
+        Value::Null => "null",
+    }
 }
 
 /// A JSON value as Java prints the same map or list (`{a=1, b=[x]}`).

@@ -29,6 +29,9 @@ pub(crate) fn render(root: &Root) -> Value {
     if let Some(flag) = root.numeric_detection {
         body.insert("numeric_detection".into(), flag.into());
     }
+    if root.runtime.values().any(Option::is_some) {
+        body.insert("runtime".into(), super::runtime::render(&root.runtime));
+    }
     properties(&root.object, &mut body);
     Value::Object(body)
 }

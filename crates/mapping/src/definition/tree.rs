@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::params::Kind;
+use super::runtime::RuntimeFields;
 use super::templates::Template;
 
 /// `dynamic`: what to do with a field that the mapping does not know.
@@ -16,6 +17,8 @@ pub enum Dynamic {
     False,
     /// Refuse the document.
     Strict,
+    /// Add it to the section `runtime`.
+    Runtime,
 }
 
 impl Dynamic {
@@ -24,6 +27,7 @@ impl Dynamic {
             Dynamic::True => "true",
             Dynamic::False => "false",
             Dynamic::Strict => "strict",
+            Dynamic::Runtime => "runtime",
         }
     }
 }
@@ -103,4 +107,5 @@ pub(crate) struct Root {
     pub routing_required: Option<bool>,
     /// `_source.enabled: true`, written down explicitly.
     pub source_enabled: Option<bool>,
+    pub runtime: RuntimeFields,
 }

@@ -24,14 +24,19 @@ pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
             return Err(error::syntax(source, 0, &found));
         }
     };
-    let mut inference = Inference { mapping, text, bytes: source, found: Map::new(), token: 0 };
+    let mut inference =
+        Inference { mapping, text, bytes: source, found: Map::new(), runtime: Map::new(), token: 0 };
     let start = skip_space(source, 0);
     if source.get(start) == Some(&b'{') {
         let root = Place { object: Some(0), dynamic: mapping.tree().objects[0].dynamic };
         inference.object(root, "", start, 1)?;
     }
     inference.name_nested();
-    Ok(json!({"properties": inference.found}))
+    let mut body = json!({"properties": inference.found});
+    if !inference.runtime.is_empty() {
+        body["runtime"] = inference.runtime.into();
+    }
+    Ok(body)
 }
 
 struct Inference<'a> {
@@ -40,6 +45,8 @@ struct Inference<'a> {
     bytes: &'a [u8],
     /// Full path to mapping, in the order met.
     found: Map<String, Value>,
+    /// New runtime fields: full path to definition.
+    runtime: Map<String, Value>,
     token: usize,
 }
 
@@ -138,12 +145,22 @@ impl Inference<'_> {
                 Some(Target::Leaf(leaf)) => {
                     if is_last {
                         for copy in &tree.leaves[leaf as usize].copies {
-                            if let Copy::Missing { path, dynamic: Dynamic::True } = copy {
-                                self.unknown(&path.clone(), at, level)?;
+                            match copy {
+                                Copy::Missing { path, dynamic: Dynamic::True } => {
+                                    self.unknown(&path.clone(), at, level)?;
+                                }
+                                Copy::Missing { path, dynamic: Dynamic::Runtime } => {
+                                    self.runtime(&path.clone(), at, level)?;
+                                }
+                                _ => {}
                             }
                         }
                     }
                     return self.skip(at);
+                }
+                None if place.dynamic == Dynamic::Runtime => {
+                    let rest = segments.fold(full, |path, segment| format!("{path}.{segment}"));
+                    return self.runtime(&rest, at, level);
                 }
                 None if place.dynamic != Dynamic::True => return self.skip(at),
                 None if is_last => return self.unknown(&full, at, level),
@@ -211,6 +228,7 @@ impl Inference<'_> {
             Value::Bool(false) => Dynamic::False,
             Value::String(text) if text == "false" => Dynamic::False,
             Value::String(text) if text == "strict" => Dynamic::Strict,
+            Value::String(text) if text == "runtime" => Dynamic::Runtime,
             _ => Dynamic::True,
         })
     }
@@ -227,19 +245,11 @@ impl Inference<'_> {
             Some(first) => {
                 let end = self.skip(at)?;
                 if !self.found.contains_key(path) {
-                    let inferred = match first {
-                        b'n' => None,
-                        b't' | b'f' => Some(self.typed(&name, path, "boolean", "boolean", None)),
-                        b'"' => {
-                            let mut text = String::new();
-                            tokens::unescape(&self.text[at + 1..end - 1], &mut text);
-                            Some(self.string(&name, path, &text))
-                        }
-                        _ if self.bytes[at..end].iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => {
-                            Some(self.typed(&name, path, "double", "float", None))
-                        }
-                        _ => Some(self.typed(&name, path, "long", "long", None)),
-                    };
+                    let inferred =
+                        self.scalar(*first, at, end).map(|(json_type, kind, pattern)| match json_type {
+                            "string" => self.string(&name, path),
+                            _ => self.typed(&name, path, json_type, kind, pattern.as_deref()),
+                        });
                     if let Some(inferred) = inferred {
                         self.found.insert(path.to_owned(), inferred);
                     }
@@ -250,23 +260,74 @@ impl Inference<'_> {
         }
     }
 
-    fn string(&self, name: &str, path: &str, text: &str) -> Value {
-        let is_long = text.parse::<i64>().is_ok();
-        let is_double = !is_long && crate::number::double_from_text(text).is_some();
-        if self.mapping.numeric_detection() && is_long {
-            return self.typed(name, path, "long", "long", None);
+    /// The value of a path that nothing maps, in an object whose new fields are runtime fields. Objects leave no trace.
+    fn runtime(&mut self, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
+        if level > self.mapping.settings().limits.object_levels() {
+            return Err(definition::depth_exceeded(path, self.mapping.settings()));
         }
-        if self.mapping.numeric_detection() && is_double {
-            return self.typed(name, path, "double", "float", None);
-        }
-        if self.mapping.date_detection() && !is_long && !is_double {
-            let format = self.mapping.date_formats().iter().find(|format| format.parse_millis(text).is_ok());
-            if let Some(format) = format {
-                // The type's default format covers this one.
-                let pattern = (format.pattern != "strict_date_optional_time").then_some(&*format.pattern);
-                return self.typed(name, path, "date", "date", pattern);
+        match self.bytes.get(at) {
+            Some(b'{') => self.object(Place { object: None, dynamic: Dynamic::Runtime }, path, at, level + 1),
+            Some(b'[') => self.array(at, &mut |this, at| this.runtime(path, at, level)),
+            Some(first) => {
+                let end = self.skip(at)?;
+                let is_known = self.mapping.field(path).is_some()
+                    || self.runtime.contains_key(path)
+                    || self.found.contains_key(path);
+                let Some((json_type, _, pattern)) = self.scalar(*first, at, end).filter(|_| !is_known) else {
+                    return Ok(end);
+                };
+                let name = path.rsplit('.').next().unwrap_or(path);
+                if self.mapping.templates().iter().any(|template| template.fits(name, path, json_type)) {
+                    return self.unknown(path, at, level);
+                }
+                let kind = if json_type == "string" { "keyword" } else { json_type };
+                let mut body = json!({"type": kind});
+                if let Some(pattern) = pattern {
+                    body["format"] = pattern.into();
+                }
+                self.runtime.insert(path.to_owned(), body);
+                Ok(end)
             }
+            None => self.skip(at),
         }
+    }
+
+    /// The JSON type of a scalar as dynamic mapping sees it, the type that a mapped field gets, and the format of a date where the
+    /// type's default does not cover it; `None` for null.
+    fn scalar(
+        &self,
+        first: u8,
+        at: usize,
+        end: usize,
+    ) -> Option<(&'static str, &'static str, Option<String>)> {
+        let number = |is_whole| if is_whole { ("long", "long", None) } else { ("double", "float", None) };
+        match first {
+            b'n' => None,
+            b't' | b'f' => Some(("boolean", "boolean", None)),
+            b'"' => {
+                let mut text = String::new();
+                tokens::unescape(&self.text[at + 1..end - 1], &mut text);
+                let is_long = text.parse::<i64>().is_ok();
+                let is_double = !is_long && crate::number::double_from_text(&text).is_some();
+                if self.mapping.numeric_detection() && (is_long || is_double) {
+                    return Some(number(is_long));
+                }
+                let mut formats = self.mapping.date_formats().iter();
+                if self.mapping.date_detection()
+                    && !is_long
+                    && !is_double
+                    && let Some(format) = formats.find(|format| format.parse_millis(&text).is_ok())
+                {
+                    let is_default = format.pattern == "strict_date_optional_time";
+                    return Some(("date", "date", (!is_default).then(|| format.pattern.to_string())));
+                }
+                Some(("string", "text", None))
+            }
+            _ => Some(number(!self.bytes[at..end].iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')))),
+        }
+    }
+
+    fn string(&self, name: &str, path: &str) -> Value {
         match self.mapping.templates().iter().find(|template| template.fits(name, path, "string")) {
             Some(template) => Value::Object(template.mapping_for(name, "text")),
             None => json!({"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}),

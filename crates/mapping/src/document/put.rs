@@ -87,6 +87,11 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     })?;
                 }
                 Copy::Missing { dynamic: Dynamic::True, .. } => return Err(Stop::NeedsMapping),
+                Copy::Missing { path, dynamic: Dynamic::Runtime } => {
+                    if self.mapping.field(path).is_none() {
+                        return Err(Stop::NeedsMapping);
+                    }
+                }
                 Copy::Missing { dynamic: Dynamic::False, .. } => {}
                 Copy::Missing { path, dynamic: Dynamic::Strict } => {
                     let (object, name) = path.rsplit_once('.').unwrap_or(("", path));

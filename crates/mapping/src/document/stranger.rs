@@ -6,6 +6,7 @@ use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::definition::Dynamic;
 use crate::field::FieldSink;
+use crate::mapping::Mapping;
 use crate::tree::{ObjectNode, Target};
 
 /// Where a key that is not an entry of its object leads.
@@ -109,6 +110,13 @@ impl<S: FieldSink> Walk<'_, S> {
             Stranger::Unmapped { dynamic: Dynamic::False, .. } => Ok(end),
             Stranger::Unmapped { dynamic: Dynamic::Strict, object, name } => {
                 Err(error::strict(self.bytes, at, &name, &object).into())
+            }
+            Stranger::Unmapped { dynamic: Dynamic::Runtime, .. } => {
+                let path = if node.path.is_empty() { key.to_owned() } else { format!("{}.{key}", node.path) };
+                match is_known_at_runtime(self.mapping, &path, &self.text[at..end]) {
+                    true => Ok(end),
+                    false => Err(Stop::NeedsMapping),
+                }
             }
             Stranger::Unmapped { dynamic: Dynamic::True, .. } => {
                 if holds_value(&self.bytes[at..end]) {
@@ -224,6 +232,22 @@ const METADATA_FIELDS: [&str; 14] = [
     "_data_stream_timestamp",
     "_feature",
 ];
+
+/// Whether each scalar below a path that nothing maps is a runtime field already.
+fn is_known_at_runtime(mapping: &Mapping, path: &str, value: &str) -> bool {
+    fn walk(mapping: &Mapping, path: &str, value: &serde_json::Value) -> bool {
+        match value {
+            serde_json::Value::Null => true,
+            serde_json::Value::Array(items) => items.iter().all(|item| walk(mapping, path, item)),
+            serde_json::Value::Object(members) => members
+                .iter()
+                .all(|(name, value)| walk(mapping, &format!("{path}.{}", name.trim_end_matches('.')), value)),
+            _ => mapping.field(path).is_some(),
+        }
+    }
+    // What serde does not read, such as numbers beyond all bounds, the inference words.
+    serde_json::from_str(value).is_ok_and(|value| walk(mapping, path, &value))
+}
 
 /// Whether a value that the grammar accepts holds any scalar other than null, or any object.
 fn holds_value(value: &[u8]) -> bool {

@@ -11,7 +11,7 @@ use super::format::Format;
 use super::metric::{CardinalityCollector, MetricCollector, MetricKind, PercentilesCollector};
 use super::options::ValuesOptions;
 use super::source::{Accepts, Source};
-use super::terms::{KeywordTerms, NumberTerms, TermFilter};
+use super::terms::{KeywordTerms, MadeTermsCollector, NumberTerms, TermFilter};
 use super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -182,6 +182,9 @@ fn collector<'s>(
         }
         (Kind::Terms(terms), Some(source)) if source.is_numeric() => {
             Box::new(NumberTerms::new(terms, &bound.filter, source, subs, shard, budget)?)
+        }
+        (Kind::Terms(terms), Some(source)) if source.makes_terms() => {
+            Box::new(MadeTermsCollector::new(terms, &bound.filter, source, subs, budget)?)
         }
         (Kind::Terms(terms), Some(source)) => {
             Box::new(KeywordTerms::new(terms, &bound.filter, source, subs, shard, budget)?)

@@ -6,6 +6,7 @@ use limber_segment::{DocId, Segment, SegmentView};
 
 use super::budget::Budget;
 use super::entries::Values;
+use super::made::MadeTerms;
 use super::partial::Key;
 use super::source::{NumberReader, OrdinalReader, Source};
 use super::terms::{TermFilter, TermPool};
@@ -20,6 +21,13 @@ const REFUSED: i64 = -2;
 enum Reader<'s> {
     Numbers(Box<NumberReader<'s>>),
     Terms(Box<Terms<'s>>),
+    Made(Box<Made<'s>>),
+}
+
+#[derive(Debug)]
+struct Made<'s> {
+    terms: MadeTerms<'s>,
+    pool: TermPool,
 }
 
 #[derive(Debug)]
@@ -50,6 +58,8 @@ impl<'s> KeyReader<'s> {
         let path = source.path();
         let reader = if source.is_numeric() {
             Reader::Numbers(Box::new(NumberReader::new(source, path)?))
+        } else if source.makes_terms() {
+            Reader::Made(Box::new(Made { terms: MadeTerms::new(source)?, pool: TermPool::default() }))
         } else {
             Reader::Terms(Box::new(Terms {
                 path: path.to_owned(),
@@ -69,6 +79,7 @@ impl<'s> KeyReader<'s> {
         let is_mapped = self.source.is_mapped();
         match &mut self.reader {
             Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
+            Reader::Made(made) => made.terms.begin(&view.segment),
             Reader::Terms(terms) => {
                 let count = terms.reader.begin(&view.segment, is_mapped)?;
                 terms.segment = Some(&*view.segment);
@@ -99,6 +110,21 @@ impl<'s> KeyReader<'s> {
                         ids.push(value);
                         positions.push(position);
                     }
+                }
+            }
+            Reader::Made(made) => {
+                let Made { terms, pool } = &mut **made;
+                let mut last: Option<(usize, &[u8])> = None;
+                for (position, term) in terms.load(docs)?.terms.iter() {
+                    // Terms of a document are sorted: equal ones follow one another.
+                    if last == Some((position, term))
+                        || filter.is_some_and(|filter| !filter.allows_term(term))
+                    {
+                        continue;
+                    }
+                    last = Some((position, term));
+                    ids.push(i64::from(pool.number(term, budget)?));
+                    positions.push(position as u32);
                 }
             }
             Reader::Terms(terms) => {
@@ -144,6 +170,7 @@ impl<'s> KeyReader<'s> {
             Reader::Numbers(_) if self.source.is_floating() => Key::Double(self.source.decode(id)),
             Reader::Numbers(_) => Key::Long(id),
             Reader::Terms(terms) => Key::Term(terms.pool.term(id as u32).into()),
+            Reader::Made(made) => Key::Term(made.pool.term(id as u32).into()),
         }
     }
 
@@ -152,6 +179,7 @@ impl<'s> KeyReader<'s> {
         match &self.reader {
             Reader::Numbers(_) => left.cmp(&right),
             Reader::Terms(terms) => terms.pool.term(left as u32).cmp(terms.pool.term(right as u32)),
+            Reader::Made(made) => made.pool.term(left as u32).cmp(made.pool.term(right as u32)),
         }
     }
 
@@ -160,6 +188,7 @@ impl<'s> KeyReader<'s> {
         Ok(match (&mut self.reader, key) {
             (Reader::Numbers(_), Key::Long(value)) => Some(*value),
             (Reader::Terms(terms), Key::Term(term)) => Some(i64::from(terms.pool.number(term, budget)?)),
+            (Reader::Made(made), Key::Term(term)) => Some(i64::from(made.pool.number(term, budget)?)),
             _ => None,
         })
     }

@@ -21,6 +21,7 @@ mod format;
 mod kahan;
 mod key_reader;
 mod list;
+mod made;
 mod metric;
 mod options;
 mod order;

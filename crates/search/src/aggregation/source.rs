@@ -13,6 +13,7 @@ use super::format::Format;
 use super::options::ValuesOptions;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::runtime::{NumberSource, RuntimeField};
 use crate::script::{BoundScript, ScriptContext};
 
 /// An aggregation's field on one shard.
@@ -28,12 +29,14 @@ pub struct Source {
     pub now_millis: i64,
     /// Makes the values, which are then doubles.
     pub(super) script: Option<ScriptSource>,
+    /// Makes the values of a runtime field.
+    pub(super) runtime: Option<Arc<RuntimeField>>,
 }
 
 /// A script on one shard, and the field whose values it changes as `_value`.
 #[derive(Debug, Clone)]
 pub(super) struct ScriptSource {
-    script: Arc<BoundScript>,
+    pub script: Arc<BoundScript>,
     field: Option<Arc<Field>>,
 }
 
@@ -113,6 +116,10 @@ impl Source {
             None if accepts == Accepts::Dates => Format::date(options)?,
             _ => Format::of(field.as_deref(), options)?,
         };
+        let runtime = match &field {
+            Some(field) => RuntimeField::bind(field, shard)?,
+            None => None,
+        };
         Ok(Source {
             name: options.field.clone(),
             field,
@@ -120,6 +127,7 @@ impl Source {
             missing: options.missing.clone(),
             now_millis,
             script,
+            runtime,
         })
     }
 
@@ -132,7 +140,18 @@ impl Source {
             missing: None,
             now_millis: 0,
             script: None,
+            runtime: None,
         }
+    }
+
+    /// Whether values come from the segments' columns.
+    pub fn is_column(&self) -> bool {
+        self.field.is_some() && self.script.is_none() && self.runtime.is_none()
+    }
+
+    /// Whether there are terms that no segment holds.
+    pub fn makes_terms(&self) -> bool {
+        self.runtime.is_some() && !self.is_numeric()
     }
 
     /// The field's full name.
@@ -166,7 +185,8 @@ impl Source {
     /// Whether values are the stored whole numbers, or those divided by one factor.
     pub fn is_linear(&self) -> bool {
         self.field.as_ref().is_some_and(|field| {
-            self.is_numeric()
+            self.is_column()
+                && self.is_numeric()
                 && !matches!(field.kind, FieldType::Double | FieldType::Float | FieldType::HalfFloat)
         })
     }
@@ -247,12 +267,13 @@ pub struct NumberReader<'s> {
     batch: Batch<i64>,
     filled: Vec<i64>,
     filled_positions: Vec<u32>,
-    script: Option<ScriptSource>,
+    source: &'s Source,
+    runtime: Option<NumberSource<'s>>,
     segment: Option<&'s Segment>,
 }
 
 impl<'s> NumberReader<'s> {
-    pub fn new(source: &Source, path: &str) -> Result<NumberReader<'s>> {
+    pub fn new(source: &'s Source, path: &str) -> Result<NumberReader<'s>> {
         Ok(NumberReader {
             path: path.to_owned(),
             missing: source.missing_number()?,
@@ -260,14 +281,18 @@ impl<'s> NumberReader<'s> {
             batch: Batch::default(),
             filled: Vec::new(),
             filled_positions: Vec::new(),
-            script: source.script.clone(),
+            source,
+            runtime: None,
             segment: None,
         })
     }
 
     pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<()> {
         self.segment = Some(segment);
-        let is_column = is_mapped && self.script.is_none();
+        if self.source.runtime.is_some() {
+            self.runtime = NumberSource::open(segment, &self.path, self.source.runtime.as_ref())?;
+        }
+        let is_column = is_mapped && self.source.is_column();
         self.column = if is_column { segment.numbers(&self.path)? } else { None };
         Ok(())
     }
@@ -289,7 +314,7 @@ impl<'s> NumberReader<'s> {
 
     /// Whether documents that the column leaves out may have a value.
     pub fn has_missing(&self) -> bool {
-        self.missing.is_some() || self.script.is_some()
+        self.missing.is_some() || self.source.script.is_some() || self.source.runtime.is_some()
     }
 
     /// Smallest and largest of all values of the 4,096 documents around `doc`; `None` when that is not known cheaply or a document has none.
@@ -305,18 +330,15 @@ impl<'s> NumberReader<'s> {
 
     /// The values of `docs`.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, i64>> {
-        if let (Some(script), Some(segment)) = (self.script.clone(), self.segment) {
-            return self.load_scripted(&script, segment, docs);
+        if let (Some(script), Some(segment)) = (&self.source.script, self.segment) {
+            return self.load_scripted(script, segment, docs);
         }
-        match &self.column {
-            Some(column) => column.gather(docs, &mut self.batch)?,
-            None => {
-                self.batch.values.clear();
-                self.batch.positions.clear();
-            }
+        match (&self.column, &mut self.runtime) {
+            (Some(column), _) => column.gather(docs, &mut self.batch)?,
+            (None, Some(runtime)) => runtime.gather(docs, &mut self.batch)?,
+            (None, None) => self.batch.reset(false),
         }
-        let is_aligned = self.column.is_some() && self.batch.is_aligned();
-        if is_aligned {
+        if self.batch.is_aligned() {
             return Ok(Values { values: &self.batch.values, positions: None });
         }
         let Some(missing) = self.missing else {

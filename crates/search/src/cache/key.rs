@@ -86,7 +86,7 @@ fn write(query: &BoundQuery, out: &mut Vec<u8>) -> bool {
             text(node.field.path.as_bytes(), out);
             text(&node.term, out);
         }
-        Node::Docs { docs, .. } => write_docs(docs, out),
+        Node::Docs { docs, .. } => return write_docs(docs, out),
         Node::Phrase(node) => {
             out.push(b'p');
             text(node.field.path.as_bytes(), out);
@@ -121,7 +121,7 @@ fn write(query: &BoundQuery, out: &mut Vec<u8>) -> bool {
     true
 }
 
-fn write_docs(docs: &Docs, out: &mut Vec<u8>) {
+fn write_docs(docs: &Docs, out: &mut Vec<u8>) -> bool {
     let end = |end: &Option<(Vec<u8>, bool)>, out: &mut Vec<u8>| match end {
         None => out.push(0),
         Some((term, is_included)) => {
@@ -130,6 +130,8 @@ fn write_docs(docs: &Docs, out: &mut Vec<u8>) {
         }
     };
     match docs {
+        // Scripts may depend on more than the documents, and fields change with the mapping.
+        Docs::Runtime { .. } => return false,
         Docs::Terms { field, terms } => {
             out.push(b'T');
             text(field.path.as_bytes(), out);
@@ -169,7 +171,7 @@ fn write_docs(docs: &Docs, out: &mut Vec<u8>) {
         Docs::AllOf(parts) | Docs::AnyOf(parts) => {
             out.push(if matches!(docs, Docs::AllOf(_)) { b'A' } else { b'O' });
             number(parts.len() as u64, out);
-            parts.iter().for_each(|part| write_docs(part, out));
+            return parts.iter().all(|part| write_docs(part, out));
         }
         Docs::Exists { path } => {
             out.push(b'E');
@@ -196,6 +198,7 @@ fn write_docs(docs: &Docs, out: &mut Vec<u8>) {
             number((*parts).into(), out);
         }
     }
+    true
 }
 
 fn number(value: u64, out: &mut Vec<u8>) {

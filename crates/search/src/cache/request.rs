@@ -116,6 +116,14 @@ impl RequestCache {
     }
 }
 
+/// Whether the runtime fields of a mapping depend on the documents alone.
+fn has_timeless_fields(mapping: &Mapping) -> bool {
+    mapping
+        .runtime_fields()
+        .filter_map(|field| field.runtime.as_ref()?.script.as_ref())
+        .all(super::is_deterministic)
+}
+
 /// One search of one shard, which may be answered from the cache.
 pub(crate) struct RequestUse<'s> {
     shard: &'s ShardSnapshot,
@@ -134,6 +142,10 @@ impl<'s> RequestUse<'s> {
         let caches = shard.caches.as_ref()?;
         let is_wanted = request.request_cache.unwrap_or(caches.keeps_requests && request.size() == 0);
         let bytes = request.cache_key.as_ref().filter(|_| is_wanted)?;
+        // A mapping of the request's own is never met again.
+        if !request.runtime_mappings.is_empty() || !has_timeless_fields(&shard.mapping) {
+            return None;
+        }
         let boost = request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
         let needs_place = request.slice.is_some() || !request.sort.is_empty();
         let key = Key {

@@ -6,13 +6,14 @@ use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, sortable_from_f64};
 use limber_mapping::{Field, FieldType, RequestError};
 use limber_segment::DocId;
-use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::columns::Batch;
 
 use super::reader::ordered;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::{ArcFrom, DistanceKind, Unit, Validation};
 use crate::request::{GeoSort, Mode};
+use crate::runtime::NumberSource;
 
 /// Points that distances are measured from.
 #[derive(Debug, Clone)]
@@ -88,7 +89,7 @@ fn checked(point: GeoPoint, sort: &GeoSort) -> std::result::Result<GeoPoint, Req
 
 /// Reads the distances of a segment's documents.
 pub(crate) struct DistanceReader<'a> {
-    column: Option<NumberColumn<'a>>,
+    column: Option<NumberSource<'a>>,
     origins: Arc<Origins>,
     mode: Mode,
     descending: bool,
@@ -100,7 +101,7 @@ pub(crate) struct DistanceReader<'a> {
 
 impl<'a> DistanceReader<'a> {
     pub fn new(
-        column: Option<NumberColumn<'a>>,
+        column: Option<NumberSource<'a>>,
         origins: Arc<Origins>,
         mode: Mode,
         descending: bool,

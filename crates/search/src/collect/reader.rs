@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
-use limber_segment::columns::{Batch, Cardinality, NumberColumn, OrdinalColumn};
+use limber_segment::columns::{Batch, Cardinality, OrdinalColumn};
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment};
 
@@ -16,6 +16,7 @@ use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 use crate::request::Mode;
+use crate::runtime::{NumberSource, RuntimeField, RuntimeTerms};
 use crate::script::BoundScript;
 
 /// Reads one key of documents as an `i64` that sorts ascending.
@@ -27,6 +28,7 @@ pub(crate) enum KeyReader<'a> {
     Distance(Box<DistanceReader<'a>>),
     Script(Box<ScriptReader<'a>>),
     Nested(Box<NestedReader<'a>>),
+    Made(Box<MadeReader<'a>>),
 }
 
 pub(crate) struct ScriptReader<'a> {
@@ -39,8 +41,45 @@ pub(crate) struct ScriptReader<'a> {
     numbers: Vec<f64>,
 }
 
+/// Terms that no dictionary holds, and which therefore have no number that sorts like them: they are kept as they are.
+pub(crate) struct MadeReader<'a> {
+    runtime: Option<Arc<RuntimeField>>,
+    /// Of a sort by text.
+    script: Option<Arc<BoundScript>>,
+    segment: &'a Segment,
+    mode: Mode,
+    missing: Option<Arc<[u8]>>,
+    /// Of the documents read last.
+    keys: Vec<Option<Arc<[u8]>>>,
+}
+
+impl MadeReader<'_> {
+    fn read(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        self.keys.clear();
+        if let Some(script) = &self.script {
+            return script.open(self.segment)?.values(docs, scores, |value| {
+                self.keys.push(Some(value.text().into_bytes().into()));
+                Ok(())
+            });
+        }
+        self.keys.resize(docs.len(), self.missing.clone());
+        let Some(runtime) = &self.runtime else { return Ok(()) };
+        let mut terms = RuntimeTerms::default();
+        runtime.open(self.segment)?.terms(docs, &mut terms)?;
+        let mut previous = usize::MAX;
+        for (position, term) in terms.iter() {
+            // Terms of a document ascend.
+            if position != previous || self.mode == Mode::Max {
+                self.keys[position] = Some(term.into());
+            }
+            previous = position;
+        }
+        Ok(())
+    }
+}
+
 pub(crate) struct NumberReader<'a> {
-    column: Option<NumberColumn<'a>>,
+    column: Option<NumberSource<'a>>,
     mode: Mode,
     transform: Transform,
     kind: KeyKind,
@@ -103,7 +142,9 @@ impl<'a> KeyReader<'a> {
     /// As [`KeyReader::open`], on the documents that have the values.
     pub fn open_plain(sort: &BoundSort, segment: &'a Segment, base: u64) -> Result<KeyReader<'a>> {
         let descending = sort.descending;
-        if let Some(script) = &sort.script {
+        if let Some(script) = &sort.script
+            && sort.kind != KeyKind::Term
+        {
             return Ok(KeyReader::Script(Box::new(ScriptReader {
                 script: script.clone(),
                 segment,
@@ -117,6 +158,17 @@ impl<'a> KeyReader<'a> {
         Ok(match sort.kind {
             KeyKind::Score => KeyReader::Score { descending },
             KeyKind::Doc => KeyReader::Doc { descending, base: base + sort.doc_base },
+            KeyKind::Term if sort.makes_terms() => KeyReader::Made(Box::new(MadeReader {
+                runtime: sort.runtime.clone(),
+                script: sort.script.clone(),
+                segment,
+                mode: sort.mode,
+                missing: match &sort.missing_terms {
+                    MissingTerms::Term(term) => Some(term.clone()),
+                    _ => None,
+                },
+                keys: Vec::new(),
+            })),
             KeyKind::Term => {
                 let (mut column, mut dictionary) = (None, None);
                 if let Some(path) = path {
@@ -143,7 +195,7 @@ impl<'a> KeyReader<'a> {
             }
             kind => {
                 let column = match path {
-                    Some(path) => segment.numbers(&path)?,
+                    Some(path) => NumberSource::open(segment, &path, sort.runtime.as_ref())?,
                     None => None,
                 };
                 if let Some(origins) = &sort.origins {
@@ -204,6 +256,11 @@ impl<'a> KeyReader<'a> {
                 }
             }
             KeyReader::Distance(reader) => reader.read(docs, None, docs.len(), out)?,
+            KeyReader::Made(reader) => {
+                reader.read(docs, scores)?;
+                // Its place among the keys read last.
+                out.extend(0..docs.len() as i64);
+            }
             KeyReader::Term(reader) => {
                 out.resize(docs.len(), reader.missing);
                 let Some(column) = &reader.column else { return Ok(()) };
@@ -298,6 +355,11 @@ impl<'a> KeyReader<'a> {
                 )
                 .into());
             }
+            KeyReader::Made(_) => {
+                return Err(
+                    RequestError::unsupported("[nested] in a sort by terms that no segment holds").into()
+                );
+            }
         }
         Ok(())
     }
@@ -334,6 +396,7 @@ impl<'a> KeyReader<'a> {
             KeyReader::Distance(reader) => SortKey::Number(ordered(key, reader.descending())),
             KeyReader::Script(reader) => SortKey::Number(ordered(key, reader.descending)),
             KeyReader::Nested(reader) => reader.global(key)?,
+            KeyReader::Made(reader) => SortKey::Term(reader.keys.get(key as usize).cloned().flatten()),
             KeyReader::Term(reader) => {
                 if key == i64::MAX || key == i64::MIN {
                     return Ok(SortKey::Term(None));
@@ -380,7 +443,9 @@ impl<'a> KeyReader<'a> {
     /// Whether the bounds of windows are known.
     pub fn has_bounds(&self) -> bool {
         match self {
-            KeyReader::Number(reader) => reader.column.is_some(),
+            KeyReader::Number(reader) => {
+                reader.column.as_ref().is_some_and(|source| source.column().is_some())
+            }
             KeyReader::Term(reader) => reader.column.is_some(),
             _ => false,
         }
@@ -401,7 +466,8 @@ impl NumberReader<'_> {
         if !matches!(self.mode, Mode::Min | Mode::Max) {
             return Ok(None);
         }
-        let Some(column) = &self.column else { return Ok(Some((self.missing, self.missing))) };
+        let Some(source) = &self.column else { return Ok(Some((self.missing, self.missing))) };
+        let Some(column) = source.column() else { return Ok(None) };
         let Some((min, max)) = column.window_range((start / WINDOW) as usize)? else {
             return Ok(Some((self.missing, self.missing)));
         };
@@ -413,7 +479,7 @@ impl NumberReader<'_> {
     }
 
     fn mask(&self, start: DocId, bound: i64, ties: bool, bits: &mut Bits) -> Result<()> {
-        let Some(column) = &self.column else { return Ok(()) };
+        let Some(column) = self.column.as_ref().and_then(NumberSource::column) else { return Ok(()) };
         if column.cardinality() != Cardinality::Single {
             return Ok(());
         }

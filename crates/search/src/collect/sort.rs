@@ -14,6 +14,7 @@ use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::request::{Missing, Mode, NumericType, Order, SHARD_DOC, Sort};
+use crate::runtime::RuntimeField;
 use crate::score::float_to_json;
 use crate::script::{BoundScript, ScriptContext};
 
@@ -84,10 +85,12 @@ pub(crate) struct BoundSort {
     format: Option<Arc<DateFormat>>,
     /// What documents' numbers in the shard are counted on from.
     pub doc_base: u64,
-    /// `_script`: gives the number.
+    /// `_script`: gives the number, or the text.
     pub script: Option<Arc<BoundScript>>,
     /// The keys are those of nested documents.
     pub nested: Option<Arc<BoundNested>>,
+    /// Of a runtime field.
+    pub runtime: Option<Arc<RuntimeField>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -119,6 +122,7 @@ impl BoundSort {
             doc_base: 0,
             script: None,
             nested: None,
+            runtime: None,
         };
         let inner;
         let mut values_of = shard;
@@ -138,6 +142,9 @@ impl BoundSort {
             }
             let is_nearest_first = !descending && bound.mode == Mode::Min && bound.nested.is_none();
             let (origins, field) = Origins::bind(geo, is_nearest_first, shard)?;
+            if let Some(field) = &field {
+                bound.runtime = RuntimeField::bind(field, values_of)?;
+            }
             (bound.kind, bound.field, bound.origins) = (KeyKind::Double, field, Some(Arc::new(origins)));
             // Documents without a place are the farthest, in either order.
             bound.missing_number = sortable_from_f64(f64::INFINITY);
@@ -171,6 +178,7 @@ impl BoundSort {
                 }
                 check_sortable(field, values_of)?;
                 bound.field = Some(field.clone());
+                bound.runtime = RuntimeField::bind(field, values_of)?;
                 field.kind.clone()
             }
             None => unmapped_kind(sort, shard)?,
@@ -295,6 +303,11 @@ impl BoundSort {
         self.kind == KeyKind::Score || self.script.as_ref().is_some_and(|script| script.uses_score())
     }
 
+    /// Whether the keys are terms that no segment holds.
+    pub fn makes_terms(&self) -> bool {
+        self.kind == KeyKind::Term && (self.script.is_some() || self.runtime.is_some())
+    }
+
     pub fn missing_terms_first(&self) -> bool {
         self.missing_terms == MissingTerms::First
     }
@@ -409,6 +422,10 @@ fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
 pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     check_column(field, shard)?;
     match field.kind {
+        FieldType::GeoPoint if field.runtime.is_some() => Err(RequestError::illegal_argument(
+            "can't sort on geo_point field without using specific sorting feature, like geo_distance",
+        )
+        .into()),
         FieldType::GeoPoint => Err(RequestError::illegal_argument(
             "can't sort on geo_point or point field without using specific sorting feature, like geo_distance",
         )

@@ -48,11 +48,25 @@ impl TopFields {
     }
 
     pub fn segment<'a>(&self, segment: &'a Segment, number: u32, base: u64) -> Result<SegmentTop<'a>> {
+        let made = self.sorts.iter().any(BoundSort::makes_terms).then(|| MadeTop {
+            sorts: self.sorts.clone(),
+            hits: Vec::new(),
+            cutoff: match self.hits.last() {
+                Some(worst) if self.hits.len() >= self.count_max => {
+                    Some((worst.keys.clone(), number < worst.segment))
+                }
+                _ => None,
+            },
+            after: self.after.clone(),
+        });
         let readers =
             self.sorts.iter().map(|sort| KeyReader::open(sort, segment, base)).collect::<Result<Vec<_>>>()?;
         let local = |keys: &[SortKey], readers: &[KeyReader<'a>]| -> Result<Box<[i64]>> {
             keys.iter().zip(readers).map(|(key, reader)| reader.local(key)).collect()
         };
+        if made.is_some() {
+            return Ok(SegmentTop { made, ..SegmentTop::new(readers, number, base, self.count_max) });
+        }
         let worst = (self.hits.len() >= self.count_max).then(|| self.hits.last()).flatten();
         let mut cutoff = match worst {
             Some(worst) => Some((local(&worst.keys, &readers)?, number < worst.segment)),
@@ -69,16 +83,7 @@ impl TopFields {
             Some((keys, tie)) => Some((local(keys, &readers)?, *tie)),
             None => None,
         };
-        Ok(SegmentTop {
-            readers,
-            number,
-            base,
-            count_max: self.count_max,
-            heap: BinaryHeap::new(),
-            cutoff,
-            after,
-            columns: Vec::new(),
-        })
+        Ok(SegmentTop { cutoff, after, ..SegmentTop::new(readers, number, base, self.count_max) })
     }
 
     /// The segments of a shard, those with the best first keys first.
@@ -95,7 +100,10 @@ impl TopFields {
     }
 
     pub fn absorb(&mut self, segment: SegmentTop<'_>) -> Result<()> {
-        let SegmentTop { readers, number, base, heap, .. } = segment;
+        let SegmentTop { readers, number, base, heap, made, .. } = segment;
+        for (keys, doc, score) in made.map(|made| made.hits).unwrap_or_default() {
+            self.hits.push(Hit { segment: number, doc, shard_doc: base + u64::from(doc), score, keys });
+        }
         for entry in heap {
             let keys = entry
                 .keys
@@ -123,8 +131,8 @@ impl TopFields {
 /// The best key, as one that sorts ascending, that any document of these segments can have by this sort; `None` where that takes looking at
 /// the documents. Keys of one field compare among segments and shards.
 pub(crate) fn best_first_key(sort: &BoundSort, segments: &[SegmentView]) -> Result<Option<i64>> {
-    let (Some(field), KeyKind::Long | KeyKind::Double | KeyKind::Float, None, None) =
-        (&sort.field, sort.kind, &sort.origins, &sort.nested)
+    let (Some(field), KeyKind::Long | KeyKind::Double | KeyKind::Float, None, None, None) =
+        (&sort.field, sort.kind, &sort.origins, &sort.nested, &sort.runtime)
     else {
         return Ok(None);
     };
@@ -197,6 +205,59 @@ pub(crate) struct SegmentTop<'a> {
     cutoff: Option<(Box<[i64]>, bool)>,
     after: Option<(Box<[i64]>, Tie)>,
     columns: Vec<Vec<i64>>,
+    /// Of sorts by terms that no dictionary holds: takes the place of all above.
+    made: Option<MadeTop>,
+}
+
+/// The best hits by keys that compare everywhere, best first.
+struct MadeTop {
+    sorts: Vec<BoundSort>,
+    hits: Vec<(Box<[SortKey]>, DocId, f32)>,
+    cutoff: Option<(Box<[SortKey]>, bool)>,
+    after: Option<(Box<[SortKey]>, Tie)>,
+}
+
+impl MadeTop {
+    /// Takes a document in when it is among the best; documents ascend.
+    fn offer(&mut self, keys: Box<[SortKey]>, doc: DocId, shard_doc: u64, score: f32, count_max: usize) {
+        if let Some((after, tie)) = &self.after {
+            match compare_keys(&self.sorts, &keys, after) {
+                Ordering::Less => return,
+                Ordering::Equal if tie.has_seen(shard_doc) => return,
+                _ => {}
+            }
+        }
+        if let Some((cutoff, tie_wins)) = &self.cutoff {
+            match compare_keys(&self.sorts, &keys, cutoff) {
+                Ordering::Greater => return,
+                Ordering::Equal if !tie_wins => return,
+                _ => {}
+            }
+        }
+        let sorts = &self.sorts;
+        let place =
+            self.hits.partition_point(|(known, ..)| compare_keys(sorts, known, &keys) != Ordering::Greater);
+        if place < count_max {
+            self.hits.insert(place, (keys, doc, score));
+            self.hits.truncate(count_max);
+        }
+    }
+}
+
+impl<'a> SegmentTop<'a> {
+    fn new(readers: Vec<KeyReader<'a>>, number: u32, base: u64, count_max: usize) -> SegmentTop<'a> {
+        SegmentTop {
+            readers,
+            number,
+            base,
+            count_max,
+            heap: BinaryHeap::new(),
+            cutoff: None,
+            after: None,
+            columns: Vec::new(),
+            made: None,
+        }
+    }
 }
 
 impl SegmentTop<'_> {
@@ -204,7 +265,8 @@ impl SegmentTop<'_> {
     /// help. Visiting the best first (a log's newest, say) lets nearly all others be skipped.
     pub fn best_windows_first(&self, doc_count: u32) -> Result<Option<[Vec<u32>; 2]>> {
         let window_count = doc_count.div_ceil(WINDOW);
-        if window_count < WINDOWS_WORTH_SORTING || !self.readers[0].has_bounds() {
+        // Made keys take documents in their order.
+        if window_count < WINDOWS_WORTH_SORTING || self.made.is_some() || !self.readers[0].has_bounds() {
             return Ok(None);
         }
         let mut windows = Vec::with_capacity(window_count as usize);
@@ -228,6 +290,16 @@ impl SegmentTop<'_> {
         self.columns.resize_with(self.readers.len(), Vec::new);
         for (reader, out) in self.readers.iter_mut().zip(&mut self.columns) {
             reader.read(docs, scores, out)?;
+        }
+        if let Some(made) = &mut self.made {
+            for (at, doc) in docs.iter().enumerate() {
+                let keys =
+                    self.readers.iter().zip(&self.columns).map(|(reader, column)| reader.global(column[at]));
+                let keys = keys.collect::<Result<_>>()?;
+                let score = scores.get(at).copied().unwrap_or(0.0);
+                made.offer(keys, *doc, self.base + u64::from(*doc), score, self.count_max);
+            }
+            return Ok(());
         }
         for (at, doc) in docs.iter().enumerate() {
             if let Some((after, tie)) = &self.after {

@@ -6,6 +6,7 @@ use limber_mapping::date::DateFormat;
 use limber_mapping::geo::{GeoPoint, ReadOptions, parse_points};
 use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text};
 use limber_mapping::{Field, FieldType, Mapping, Nested, Representation, RequestError, SpaceId, reserved};
+use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
@@ -15,6 +16,7 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
 use crate::request::{FieldFormat, SearchRequest};
+use crate::runtime::{NumberSource, RuntimeField, RuntimeTerms};
 use crate::score::float_to_json;
 
 /// The hit's `fields`; `None` when there are none.
@@ -34,7 +36,7 @@ pub(super) fn collect(
                 continue;
             }
             check_column(field, shard)?;
-            let values = column_values(segment, field, doc, wanted)?;
+            let values = column_values(shard, segment, field, doc, wanted)?;
             if !values.is_empty() {
                 found.insert(field.path.to_string(), values.into());
             }
@@ -43,14 +45,21 @@ pub(super) fn collect(
     if let Some(source) = source.filter(|_| !request.fields.is_empty()) {
         let mapping = &*shard.mapping;
         let is_own = |field: &&Arc<Field>| field.id.0 as usize >= reserved::COUNT;
-        let wanted: Vec<Wanted<'_>> = (request.fields.iter())
+        let (runtime, wanted): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = (request.fields.iter())
             .flat_map(|wanted| {
                 mapping.matching(&wanted.field).filter(is_own).map(move |field| (field, wanted))
             })
             .map(|(field, format)| Wanted { field, format, around: mapping.nested_around(&field.path) })
-            .collect();
+            .partition(|wanted| wanted.field.runtime.is_some());
         let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
         let mut values = object_values(mapping, source, scope, &wanted)?;
+        let base = scope.map_or(0, |scope| scope.path.len() + 1);
+        for one in runtime.iter().filter(|one| one.is_in(scope)) {
+            let made = runtime_values(shard, segment, one.field, doc, one.format)?;
+            if !made.is_empty() {
+                values.insert(one.field.path[base..].to_owned(), made.into());
+            }
+        }
         if let Some(scope) = scope.filter(|_| !values.is_empty()) {
             for path in nested::paths_to(mapping, &scope.path).into_iter().rev() {
                 let inner = std::mem::take(&mut values);
@@ -69,6 +78,13 @@ struct Wanted<'a> {
     around: Option<&'a Arc<Nested>>,
 }
 
+impl Wanted<'_> {
+    /// Whether it belongs to the objects of `scope` themselves; `None`: to the documents.
+    fn is_in(&self, scope: Option<&Nested>) -> bool {
+        self.around.map(|around| around.space) == scope.map(|scope| scope.space)
+    }
+}
+
 /// Values of an object's own fields by their full paths, and those of the nested objects in it as a list by their path from here. `scope`: the
 /// nested object that it is.
 fn object_values(
@@ -80,8 +96,7 @@ fn object_values(
     let mut found = Map::new();
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
     let space = scope.map_or(SpaceId::ROOT, |scope| scope.space);
-    let is_here = |one: &&Wanted<'_>| one.around.map_or(SpaceId::ROOT, |around| around.space) == space;
-    for Wanted { field, format, .. } in wanted.iter().filter(is_here) {
+    for Wanted { field, format, .. } in wanted.iter().filter(|one| one.is_in(scope)) {
         let values = source_values(mapping, source, field, &field.path[base..], format)?;
         if !values.is_empty() {
             found.insert(field.path[base..].to_owned(), values.into());
@@ -154,14 +169,41 @@ fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>
     }
 }
 
-fn column_values(segment: &Segment, field: &Field, doc: DocId, wanted: &FieldFormat) -> Result<Vec<Value>> {
+/// A runtime field among `fields`: as its values are, places in the notations of places.
+fn runtime_values(
+    shard: &ShardSnapshot,
+    segment: &Segment,
+    field: &Arc<Field>,
+    doc: DocId,
+    wanted: &FieldFormat,
+) -> Result<Vec<Value>> {
+    if field.kind != FieldType::GeoPoint {
+        return column_values(shard, segment, field, doc, wanted);
+    }
+    let show = place_format(field, wanted)?;
+    let Some(runtime) = RuntimeField::bind(field, shard)? else { return Ok(Vec::new()) };
+    let mut batch = Batch::default();
+    runtime.open(segment)?.numbers(&[doc], &mut batch)?;
+    Ok(batch.values.iter().map(|stored| show(GeoPoint::decode(*stored))).collect())
+}
+
+fn column_values(
+    shard: &ShardSnapshot,
+    segment: &Segment,
+    field: &Arc<Field>,
+    doc: DocId,
+    wanted: &FieldFormat,
+) -> Result<Vec<Value>> {
     let format = date_format(field, wanted)?;
+    let runtime = RuntimeField::bind(field, shard)?;
     let mut shown = Vec::new();
     if field.representation() == Representation::Number {
-        let Some(column) = segment.numbers(&field.path)? else { return Ok(shown) };
-        let mut numbers = Vec::new();
-        column.values(doc, &mut numbers)?;
-        for number in numbers {
+        let mut batch = Batch::default();
+        let Some(source) = NumberSource::open(segment, &field.path, runtime.as_ref())? else {
+            return Ok(shown);
+        };
+        source.gather(&[doc], &mut batch)?;
+        for number in batch.values {
             shown.push(match (&format, &field.kind) {
                 (Some(format), _) => format.format_millis(number).into(),
                 // Columns hold floats widened, and show them so.
@@ -170,6 +212,11 @@ fn column_values(segment: &Segment, field: &Field, doc: DocId, wanted: &FieldFor
             });
         }
         return Ok(shown);
+    }
+    if let Some(runtime) = runtime {
+        let mut terms = RuntimeTerms::default();
+        runtime.open(segment)?.terms(&[doc], &mut terms)?;
+        return Ok(terms.iter().map(|(_, term)| field.decode_term(term).into()).collect());
     }
     let (Some(column), Some(terms)) = (segment.ordinals(&field.path)?, segment.terms(&field.path)?) else {
         return Ok(shown);
@@ -208,7 +255,17 @@ fn source_values(
 
 /// Points of the source at `path`, each as GeoJSON, WKT or WKB.
 fn source_points(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
-    let show: fn(GeoPoint) -> Value = match wanted.format.as_deref() {
+    let show = place_format(field, wanted)?;
+    let mut raw = Vec::new();
+    gather_whole(source, path, &mut raw);
+    let options = ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed };
+    let points = raw.into_iter().flat_map(|value| parse_points(value, &field.path, options));
+    Ok(points.map(show).collect())
+}
+
+/// How places are shown.
+fn place_format(field: &Field, wanted: &FieldFormat) -> Result<fn(GeoPoint) -> Value> {
+    Ok(match wanted.format.as_deref() {
         None | Some("geojson") => GeoPoint::to_geojson,
         Some("wkt") => |point| point.to_wkt().into(),
         Some("wkb") => |point| point.to_wkb().into(),
@@ -217,16 +274,11 @@ fn source_points(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
             let reason = format!("error fetching [{}]: {}", field.path, cause.reason);
             return Err(RequestError::illegal_argument(reason).caused_by(cause).into());
         }
-    };
-    let mut raw = Vec::new();
-    gather_whole(source, path, &mut raw);
-    let options = ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed };
-    let points = raw.into_iter().flat_map(|value| parse_points(value, &field.path, options));
-    Ok(points.map(show).collect())
+    })
 }
 
 /// All values at a dotted path, lists and objects whole.
-fn gather_whole<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
+pub(crate) fn gather_whole<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| gather_whole(item, path, out)),
         Value::Object(members) => {

@@ -22,7 +22,7 @@ use crate::request::{SearchRequest, SourceFilter, StoredFields};
 use crate::response::SearchHit;
 use crate::shard::ShardHits;
 
-pub(crate) use fields::gather;
+pub(crate) use fields::{gather, gather_whole};
 use nested::Around;
 use script_fields::ScriptFields;
 

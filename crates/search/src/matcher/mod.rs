@@ -17,6 +17,7 @@ mod phrase;
 mod places;
 mod points;
 mod postings;
+mod runtime;
 mod scorer;
 mod script;
 mod simple;

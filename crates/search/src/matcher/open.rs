@@ -357,6 +357,7 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
             let required = parts.iter().map(|part| set(part, segment)).collect::<Result<Vec<_>>>()?;
             Ok(Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), doc_count)))
         }
+        Docs::Runtime { field, docs } => super::runtime::runtime_docs(field, docs, segment),
         Docs::Exists { path } => with_field(segment, path),
         Docs::Ids(ids) => {
             let mut docs: Vec<DocId> = Vec::new();

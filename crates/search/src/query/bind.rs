@@ -21,7 +21,11 @@ use crate::score::{Bm25, FieldStatistics, NormCache};
 /// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.
 pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundQuery, Error> {
     let binder = Binder { shard, now_millis, norms: RefCell::default(), terms: Cell::new(0) };
-    binder.query(query, 1.0).map_err(|error| match error {
+    let bound = binder.query(query, 1.0).and_then(|mut bound| {
+        super::runtime::attach(&mut bound, shard)?;
+        Ok(bound)
+    });
+    bound.map_err(|error| match error {
         Error::Request(error) => Error::Request(binder.failed_to_create(error)),
         other => other,
     })
@@ -117,13 +121,7 @@ impl<'a> Binder<'a> {
         if let Some(field) = mapping.field(path) {
             return vec![field.path.clone()];
         }
-        let under = format!("{path}.");
-        mapping
-            .fields()
-            .iter()
-            .filter(|field| field.path.starts_with(&under))
-            .map(|field| field.path.clone())
-            .collect()
+        mapping.matching(&format!("{path}.*")).map(|field| field.path.clone()).collect()
     }
 
     /// Fields by name or pattern, each with its boost. A pattern stands for the searchable fields it fits, a name for

@@ -13,6 +13,7 @@ use super::nested::NestedNode;
 use super::wildcard::TermPattern;
 use crate::cache::FilterUse;
 use crate::geo::{Relation, Shape};
+use crate::runtime::RuntimeField;
 use crate::score::Bm25;
 use crate::script::BoundScript;
 
@@ -175,6 +176,11 @@ pub(crate) struct ScriptNode {
 /// Sets of documents, by what they hold.
 #[derive(Debug)]
 pub(crate) enum Docs {
+    /// Of documents whose runtime field has a value that these select.
+    Runtime {
+        field: Arc<RuntimeField>,
+        docs: Box<Docs>,
+    },
     /// Any of these terms (sorted, distinct).
     Terms {
         field: Arc<Field>,
@@ -255,6 +261,7 @@ impl DocsName {
     pub fn of(&self, docs: &Docs) -> String {
         match (self, docs) {
             (DocsName::Text(text), _) => text.clone(),
+            (name, Docs::Runtime { docs, .. }) => name.of(docs),
             (DocsName::ValuesOf(name), Docs::Numbers { field, numbers }) => {
                 let shown: Vec<String> =
                     numbers.iter().map(|number| super::convert::shown_number(field, *number)).collect();

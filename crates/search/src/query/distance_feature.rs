@@ -96,6 +96,13 @@ impl QueryNode for DistanceFeature {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing("Can't run [distance_feature] query on unmapped fields!"));
         };
+        if field.runtime.is_some() {
+            return Err(RequestError::unsupported(format_args!(
+                "[distance_feature] on the runtime field [{}]",
+                field.path
+            ))
+            .into());
+        }
         if !field.doc_values {
             return Err(RequestError::unsupported(format_args!(
                 "[distance_feature] on field [{}] without doc values",

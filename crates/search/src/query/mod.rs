@@ -31,6 +31,7 @@ mod prefix;
 mod query_string;
 mod query_string_syntax;
 mod range;
+mod runtime;
 mod script;
 mod script_score;
 mod slice;
@@ -50,7 +51,7 @@ pub use bind::{Binder, bind};
 pub use bound::BoundQuery;
 pub(crate) use bound::{
     BoolNode, BoostingNode, CachedNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode,
-    ScoredFunction, ScriptScoreNode, TermNode,
+    ScoredFunction, ScriptScoreNode, TermEnd, TermNode,
 };
 pub use can_match::can_match;
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};

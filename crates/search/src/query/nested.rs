@@ -220,7 +220,8 @@ impl QueryNode for NestedQuery {
             return Err(no_nested_object(binder.shard(), &self.path).into());
         };
         let shard = binder.shard().within(nested);
-        let query = binder.inside(&shard).query(&self.query, boost)?;
+        let mut query = binder.inside(&shard).query(&self.query, boost)?;
+        super::runtime::attach(&mut query, &shard)?;
         let inner_hits = match &self.inner_hits {
             Some(definition) => Some(InnerHits::bind(definition, &self.path, shard, binder.now_millis())?),
             None => None,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{FieldFormat, PointInTime, ScriptField, Slice, Sort, SourceFilter, UrlParameters};
 use crate::aggregation::Aggregations;
@@ -88,6 +88,8 @@ pub struct SearchRequest {
     pub docvalue_fields: Vec<FieldFormat>,
     pub fields: Vec<FieldFormat>,
     pub script_fields: Vec<ScriptField>,
+    /// `runtime_mappings`: a section `runtime` for this search alone. Empty: none.
+    pub runtime_mappings: Map<String, Value>,
     pub explain: bool,
     pub version: bool,
     pub seq_no_primary_term: bool,
@@ -131,6 +133,7 @@ impl Default for SearchRequest {
             docvalue_fields: Vec::new(),
             fields: Vec::new(),
             script_fields: Vec::new(),
+            runtime_mappings: Map::new(),
             explain: false,
             version: false,
             seq_no_primary_term: false,
@@ -262,8 +265,9 @@ impl SearchRequest {
             "indices_boost" => self.indices_boost = indices_boost(value)?,
             "slice" => self.slice = Some(Slice::parse(value)?),
             "pit" => self.pit = Some(PointInTime::parse(value)?),
-            "highlight" | "suggest" | "rescore" | "collapse" | "runtime_mappings" | "ext" | "knn"
-            | "rank" | "retriever" | "profile" | "stats" | "sub_searches" => {
+            "runtime_mappings" => self.runtime_mappings = runtime_mappings(value)?,
+            "highlight" | "suggest" | "rescore" | "collapse" | "ext" | "knn" | "rank" | "retriever"
+            | "profile" | "stats" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
@@ -332,6 +336,13 @@ impl SearchRequest {
             return Ok(());
         }
         Err(RequestError::validation(problems))
+    }
+}
+
+fn runtime_mappings(value: &Value) -> Result<Map<String, Value>, RequestError> {
+    match value {
+        Value::Object(fields) => Ok(fields.clone()),
+        other => Err(json::unknown_key("runtime_mappings", other)),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use limber_mapping::FieldType;
 use limber_mapping::geo::GeoPoint;
+use limber_mapping::number::sortable_from_f64;
 
 use super::run::{Run, part_of};
 use super::score_functions::Decay;
@@ -76,7 +77,67 @@ pub(super) struct Block<'r, 'a> {
     pub scores: &'r [f32],
 }
 
+/// What the script of a numeric runtime field emits for a block of documents, as columns store it.
+pub(crate) enum EmittedBlock {
+    /// One number for each document, in order.
+    Aligned(Vec<i64>),
+    /// (place of the document in the block, number), by place and then ascending.
+    Loose(Vec<(u32, i64)>),
+}
+
 impl Block<'_, '_> {
+    /// What a script of nothing but conditions and numeric `emit`s gives.
+    pub fn emitted(&mut self, script: &Compiled, count: usize) -> Option<EmittedBlock> {
+        let rows: Vec<u32> = (0..count as u32).collect();
+        if let [Stmt::Expr(Expr { kind: Kind::BuiltIn { name: "emit", arguments }, .. })] =
+            script.body.as_slice()
+            && let [value] = arguments.as_slice()
+        {
+            return Some(EmittedBlock::Aligned(self.stored(value, &rows)?));
+        }
+        let mut found = Vec::new();
+        self.emit_all(&script.body, rows, &mut found)?;
+        found.sort_unstable();
+        Some(EmittedBlock::Loose(found))
+    }
+
+    fn stored(&mut self, value: &Expr, rows: &[u32]) -> Option<Vec<i64>> {
+        Some(match self.eval(value, rows)?.data {
+            Data::Whole(data) => data,
+            Data::Real(data) => data.into_iter().map(sortable_from_f64).collect(),
+            Data::Flag(data) => data.into_iter().map(i64::from).collect(),
+        })
+    }
+
+    /// Runs statements on `rows`; the rows that go on behind them.
+    fn emit_all(
+        &mut self,
+        body: &[Stmt],
+        mut rows: Vec<u32>,
+        found: &mut Vec<(u32, i64)>,
+    ) -> Option<Vec<u32>> {
+        for statement in body {
+            match statement {
+                Stmt::Expr(Expr { kind: Kind::BuiltIn { name: "emit", arguments }, .. }) => {
+                    let [value] = arguments.as_slice() else { return None };
+                    let stored = self.stored(value, &rows)?;
+                    found.extend(rows.iter().copied().zip(stored));
+                }
+                Stmt::If(condition, yes, no) => {
+                    let flags = self.eval(condition, &rows)?.into_flags()?;
+                    let (yes_rows, no_rows) = split(&rows, &flags);
+                    rows = self.emit_all(yes, yes_rows, found)?;
+                    rows.extend(self.emit_all(no, no_rows, found)?);
+                    rows.sort_unstable();
+                }
+                Stmt::Block(inner) => rows = self.emit_all(inner, rows, found)?,
+                Stmt::Return(None) => rows.clear(),
+                _ => return None,
+            }
+        }
+        Some(rows)
+    }
+
     /// The script's number for each of `count` documents.
     pub fn numbers(&mut self, script: &Compiled, count: usize) -> Option<Vec<f64>> {
         let rows: Vec<u32> = (0..count as u32).collect();

@@ -6,10 +6,10 @@ use limber_mapping::{Field, FieldType};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value as Json};
 
-use super::block::Block;
+use super::block::{Block, EmittedBlock};
 use super::error::ScriptError;
 use super::fields::BoundFields;
-use super::run::Run;
+use super::run::{Emitted, Run};
 use super::spec::Script;
 use super::tree::{Compiled, ScriptContext};
 use super::value::Value;
@@ -26,8 +26,18 @@ pub(crate) struct BoundScript {
 
 impl BoundScript {
     pub fn bind(script: &Script, context: ScriptContext, shard: &ShardSnapshot) -> Result<BoundScript> {
+        BoundScript::bind_below(script, context, shard, &[])
+    }
+
+    /// As [`BoundScript::bind`], for the last of a chain of runtime fields that are made from one another.
+    pub fn bind_below(
+        script: &Script,
+        context: ScriptContext,
+        shard: &ShardSnapshot,
+        chain: &[&str],
+    ) -> Result<BoundScript> {
         let compiled = shard.scripts.compile(script, context)?;
-        let fields = BoundFields::bind(&compiled.fields, shard);
+        let fields = BoundFields::bind(&compiled.fields, shard, chain);
         if compiled.language == "expression" {
             link(&compiled, &fields, &script.params)
                 .map_err(|error| error.to_request_error("link", &compiled.source, compiled.language))?;
@@ -95,6 +105,15 @@ pub(crate) struct OpenScript<'a> {
 }
 
 impl OpenScript<'_> {
+    /// The script as that of a runtime field, in whose format it reads dates.
+    pub fn for_field(mut self, field: &Field) -> Self {
+        self.run.field_name = field.path.clone();
+        if let FieldType::Date { format } = &field.kind {
+            self.run.date_format = Some(format.clone());
+        }
+        self
+    }
+
     fn failed(&self, error: ScriptError) -> Error {
         Error::Request(error.to_request_error("runtime", &self.script.source, self.script.language))
     }
@@ -160,6 +179,41 @@ impl OpenScript<'_> {
     ) -> Result<()> {
         self.run.begin(docs);
         self.each(docs.len(), scores, found)
+    }
+
+    /// What the script of a runtime field emits for each of `docs`, which ascend: place in `docs` and values. `goes_on`: a document
+    /// on which the script fails has what it emitted before.
+    pub fn emitted(
+        &mut self,
+        docs: &[DocId],
+        goes_on: bool,
+        mut found: impl FnMut(usize, &[Emitted]) -> Result<()>,
+    ) -> Result<()> {
+        self.run.begin(docs);
+        for at in 0..docs.len() {
+            self.run.emitted.clear();
+            if let Err(error) = self.run.run(at)
+                && (!goes_on || error.foreign.is_some())
+            {
+                return Err(self.failed(error));
+            }
+            match found(at, &self.run.emitted) {
+                // What a field cannot take is a failure of its script.
+                Err(Error::Request(cause)) if !goes_on => {
+                    return Err(self.failed(ScriptError::new(0, cause.kind, cause.reason)));
+                }
+                Err(Error::Request(_)) => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What a numeric script emits for a whole block: (place in `docs`, stored number), or all numbers in order where each document
+    /// has exactly one. `None` where it must run document by document.
+    pub fn emitted_numbers(&mut self, docs: &[DocId]) -> Option<EmittedBlock> {
+        self.run.begin(docs);
+        (Block { run: &mut self.run, scores: &[] }).emitted(self.script, docs.len())
     }
 
     fn each(

@@ -11,6 +11,7 @@ use limber_segment::{DocId, Segment};
 use super::value::{DateValue, Value};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
 
 /// A script's fields on a shard, in the order of the script.
 #[derive(Debug, Clone)]
@@ -28,10 +29,13 @@ pub(crate) struct BoundField {
     pub field: Option<Arc<Field>>,
     /// Why the field has no doc values.
     pub refused: Option<RequestError>,
+    /// Where the values of a runtime field come from.
+    runtime: Option<Arc<RuntimeField>>,
 }
 
 impl BoundFields {
-    pub fn bind(names: &[Arc<str>], shard: &ShardSnapshot) -> BoundFields {
+    /// `chain`: the runtime fields that the script makes, the last of which is its own.
+    pub fn bind(names: &[Arc<str>], shard: &ShardSnapshot, chain: &[&str]) -> BoundFields {
         let bind = |name: &Arc<str>| {
             let field = shard.mapping.field(name).cloned();
             let refused = match &field {
@@ -41,7 +45,14 @@ impl BoundFields {
                 },
                 None => None,
             };
-            BoundField { name: name.clone(), field, refused }
+            let (mut runtime, mut refused) = (None, refused);
+            if let (Some(field), None) = (&field, &refused) {
+                match RuntimeField::bind_below(field, shard, chain) {
+                    Ok(bound) => runtime = bound,
+                    Err(error) => refused = Some(error.to_request_error()),
+                }
+            }
+            BoundField { name: name.clone(), field, refused, runtime }
         };
         BoundFields {
             fields: names.iter().map(bind).collect(),
@@ -67,6 +78,8 @@ pub(crate) struct FieldReader<'a> {
     numbers: Option<NumberColumn<'a>>,
     ordinals: Option<OrdinalColumn<'a>>,
     terms: Option<&'a TermDictionary>,
+    runtime: Option<Box<RuntimeReader<'a>>>,
+    runtime_terms: RuntimeTerms,
     batch: Batch<i64>,
     ordinal_batch: Batch<u32>,
     /// The values of the batch's document `i` are those from `starts[i]` to `starts[i + 1]`; empty: one each.
@@ -82,13 +95,17 @@ impl<'a> FieldReader<'a> {
             numbers: None,
             ordinals: None,
             terms: None,
+            runtime: None,
+            runtime_terms: RuntimeTerms::default(),
             batch: Batch::default(),
             ordinal_batch: Batch::default(),
             starts: Vec::new(),
             term: Vec::new(),
             is_loaded: false,
         };
-        if let (Some(field), None) = (&bound.field, &bound.refused) {
+        if let Some(runtime) = &bound.runtime {
+            reader.runtime = Some(Box::new(runtime.open(segment)?));
+        } else if let (Some(field), None) = (&bound.field, &bound.refused) {
             if field.representation() == Representation::Number {
                 reader.numbers = segment.numbers(&field.path)?;
             } else {
@@ -111,22 +128,34 @@ impl<'a> FieldReader<'a> {
         }
         self.is_loaded = true;
         self.starts.clear();
-        let positions = match (&self.numbers, &self.ordinals) {
-            (Some(column), _) => {
+        let is_numeric = self.is_numeric();
+        let positions = match (&mut self.runtime, &self.numbers, &self.ordinals) {
+            (Some(runtime), ..) if is_numeric => {
+                runtime.numbers(docs, &mut self.batch)?;
+                if self.batch.is_aligned() {
+                    return Ok(());
+                }
+                &self.batch.positions
+            }
+            (Some(runtime), ..) => {
+                runtime.terms(docs, &mut self.runtime_terms)?;
+                &self.runtime_terms.positions
+            }
+            (None, Some(column), _) => {
                 column.gather(docs, &mut self.batch)?;
                 if self.batch.is_aligned() {
                     return Ok(());
                 }
                 &self.batch.positions
             }
-            (None, Some(column)) => {
+            (None, None, Some(column)) => {
                 column.gather(docs, &mut self.ordinal_batch)?;
                 if self.ordinal_batch.is_aligned() {
                     return Ok(());
                 }
                 &self.ordinal_batch.positions
             }
-            (None, None) => {
+            (None, None, None) => {
                 self.starts.resize(docs.len() + 1, 0);
                 return Ok(());
             }
@@ -166,7 +195,13 @@ impl<'a> FieldReader<'a> {
 
     /// Stored numbers of all documents of the batch where each has exactly one.
     pub fn aligned(&self) -> Option<&[i64]> {
-        (self.numbers.is_some() && self.starts.is_empty()).then_some(self.batch.values.as_slice())
+        (self.is_numeric() && self.starts.is_empty() && self.is_open())
+            .then_some(self.batch.values.as_slice())
+    }
+
+    /// Whether the segment has values of the field at all.
+    fn is_open(&self) -> bool {
+        self.numbers.is_some() || self.runtime.is_some()
     }
 
     pub fn is_numeric(&self) -> bool {
@@ -177,8 +212,11 @@ impl<'a> FieldReader<'a> {
     pub fn value(&mut self, at: usize, nth: usize) -> Result<Value> {
         let (start, _) = self.range(at);
         let Some(field) = self.field else { return Ok(Value::Null) };
-        if self.numbers.is_some() {
+        if self.is_numeric() {
             return Ok(number(field, self.batch.values[start + nth]));
+        }
+        if self.runtime.is_some() {
+            return Ok(Value::str(field.decode_term(self.runtime_terms.term(start + nth))));
         }
         let Some(terms) = self.terms else { return Ok(Value::Null) };
         terms.term(u64::from(self.ordinal_batch.values[start + nth]), &mut self.term)?;

@@ -233,6 +233,20 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// What a `grok` or `dissect` pattern finds in a text.
+    #[inline(never)]
+    fn extract(&mut self, extractor: u16, arguments: &[Value], at: u32) -> Outcome<Value> {
+        match arguments {
+            [Value::Str(text)] => {
+                self.grow(text.len(), at)?;
+                let extracted = self.extractor(extractor).extract(text);
+                extracted.map_err(|error| ScriptError::new(at, error.kind, error.reason))
+            }
+            [Value::Null] => Err(null("extract", at)),
+            _ => Err(ScriptError::argument(at, "[extract] takes one text")),
+        }
+    }
+
     pub(super) fn method(
         &mut self,
         target: &Value,
@@ -258,6 +272,7 @@ impl<'a> Run<'a> {
             _ => {}
         }
         let found = match target {
+            Value::Extractor(number) if name == "extract" => return self.extract(*number, &arguments, at),
             Value::Str(text) => super::strings::method(text, name, &arguments, at)?,
             Value::List(_) => self.list_method(target, name, &arguments, at)?,
             Value::Map(_) | Value::Set(_) => self.map_method(target, name, &arguments, at)?,
@@ -301,7 +316,7 @@ impl<'a> Run<'a> {
                 _ => None,
             },
             Value::Exception(_, message) if name == "getMessage" => Some(Value::Str(message.clone())),
-            Value::Lambda(_)
+            Value::Lambda(_) | Value::Extractor(_)
                 if matches!(name, "apply" | "test" | "accept" | "get" | "compare" | "applyAsInt") =>
             {
                 Some(self.lambda(target, &arguments, at)?)

@@ -8,6 +8,7 @@
 //! nesting, loops, recursion, memory and time are limited.
 
 mod error;
+mod extract;
 mod lexer;
 mod tree;
 mod types;
@@ -24,6 +25,7 @@ mod score_functions;
 mod statics;
 mod strings;
 mod value;
+pub(crate) use value::Value;
 
 mod block;
 mod bound;
@@ -35,8 +37,12 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use block::EmittedBlock;
 pub use bound::run_on_context;
 pub(crate) use bound::{BoundScript, OpenScript};
 pub use compiler::{ScriptLimits, Scripts};
+pub(crate) use run::Emitted;
+pub(crate) use spec::Code;
 pub use spec::{Script, StoredScript};
+pub(crate) use tree::Emits;
 pub use tree::ScriptContext;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::error::ScriptError;
+use super::extract::Extractor;
 use super::lexer::{Token, TokenKind, tokens};
 use super::tree::{Compiled, Expr, Function, Kind, Lambda, Literal, ScriptContext, Stmt, Type};
 use super::types::{coerce, type_of};
@@ -24,6 +25,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         slots: 0,
         functions: Vec::new(),
         lambdas: Vec::new(),
+        extractors: Vec::new(),
         fields: Vec::new(),
         returns: context.returns(),
         uses_score: false,
@@ -48,6 +50,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         body,
         functions: parser.functions,
         lambdas: parser.lambdas,
+        extractors: parser.extractors,
         fields: parser.fields,
         variables: Vec::new(),
         slots: parser.slots,
@@ -74,6 +77,7 @@ pub(super) struct Parser {
     slots: u16,
     pub functions: Vec<Function>,
     pub lambdas: Vec<Lambda>,
+    pub extractors: Vec<Extractor>,
     pub fields: Vec<Arc<str>>,
     /// What `return` has to give.
     pub returns: Type,
@@ -442,6 +446,12 @@ impl Parser {
             None
         } else {
             let value = self.expression()?;
+            if self.returns == Type::Void && value.ty != Type::Void {
+                return Err(ScriptError::cast(
+                    value.at,
+                    format!("Cannot cast from [{}] to [void].", value.ty.name()),
+                ));
+            }
             Some(coerce(value, self.returns, false)?)
         };
         self.end_of_statement()?;

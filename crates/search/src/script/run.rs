@@ -3,8 +3,11 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use limber_mapping::date::DateFormat;
+use limber_mapping::geo::GeoPoint;
 use limber_segment::{DocId, Segment, StoredReader};
 
 use super::error::ScriptError;
@@ -20,6 +23,17 @@ const DEPTH_MAX: u32 = 240;
 const TIME_MAX: Duration = Duration::from_secs(10);
 /// Items and characters that a script may make for a batch of documents.
 const GROWTH_MAX: u64 = 32 << 20;
+
+/// Values that the runtime field of a document may have (`AbstractFieldScript#MAX_VALUES`).
+const EMITTED_MAX: usize = 100;
+
+/// What a runtime field's script gave with one `emit`.
+#[derive(Debug)]
+pub(crate) struct Emitted {
+    /// The name within a `composite`.
+    pub part: Option<Arc<str>>,
+    pub value: Value,
+}
 
 pub(super) type Outcome<T> = Result<T, ScriptError>;
 
@@ -58,6 +72,12 @@ pub(crate) struct Run<'a> {
     depth: u32,
     growth_left: u64,
     until: Instant,
+    /// The runtime field that the script makes.
+    pub(super) field_name: Arc<str>,
+    /// How a runtime field's script reads dates.
+    pub(super) date_format: Option<Arc<DateFormat>>,
+    /// What the document's runtime field has so far.
+    pub(crate) emitted: Vec<Emitted>,
     /// Every list, map and set that was made for the document: emptied one by one, so that neither a chain of them needs a deep stack
     /// to be dropped, nor one that holds itself stays for ever.
     made: Vec<Value>,
@@ -84,8 +104,49 @@ impl<'a> Run<'a> {
             depth: 0,
             growth_left: GROWTH_MAX,
             until: Instant::now() + TIME_MAX,
+            field_name: Arc::from(""),
+            date_format: None,
+            emitted: Vec::new(),
             made: Vec::new(),
         }
+    }
+
+    #[inline(never)]
+    fn emit(&mut self, mut arguments: Vec<Value>, at: u32) -> Outcome<Value> {
+        if let [Value::Double(latitude), Value::Double(longitude)] = arguments[..] {
+            let point = GeoPoint { latitude, longitude }.normalized();
+            return self.emit_one(None, Value::Point(point), at);
+        }
+        match (arguments.pop(), arguments.pop()) {
+            (Some(value), Some(Value::Str(name))) => self.emit_one(Some(name), value, at),
+            (Some(Value::Map(map)), None) => {
+                let entries = map.borrow().entries.clone();
+                for (name, value) in entries {
+                    self.emit_one(Some(name.text().into()), value, at)?;
+                }
+                Ok(Value::Null)
+            }
+            (Some(value), None) => self.emit_one(None, value, at),
+            _ => Err(ScriptError::new(at, "null_pointer_exception", "cannot emit null")),
+        }
+    }
+
+    fn emit_one(&mut self, part: Option<Arc<str>>, value: Value, at: u32) -> Outcome<Value> {
+        if self.emitted.len() >= EMITTED_MAX {
+            return Err(ScriptError::argument(
+                at,
+                format!(
+                    "Runtime field [{}] is emitting [{}] values while the maximum number of values allowed is [{EMITTED_MAX}]",
+                    self.field_name,
+                    EMITTED_MAX + 1
+                ),
+            ));
+        }
+        if let Value::Str(text) = &value {
+            self.grow(text.len(), at)?;
+        }
+        self.emitted.push(Emitted { part, value });
+        Ok(Value::Null)
     }
 
     pub fn on_segment(
@@ -290,6 +351,11 @@ impl<'a> Run<'a> {
         }
         self.loops_left -= 1;
         if self.loops_left.is_multiple_of(1024) { self.check_time(at) } else { Ok(()) }
+    }
+
+    /// A compiled pattern of the script.
+    pub(super) fn extractor(&self, number: u16) -> &'a super::extract::Extractor {
+        &self.script.extractors[usize::from(number)]
     }
 
     pub(super) fn check_time(&self, at: u32) -> Outcome<()> {
@@ -530,10 +596,7 @@ impl<'a> Run<'a> {
                 let arguments = self.eval_all(arguments)?;
                 super::statics::call(self, class, name, &arguments, at)
             }
-            Kind::BuiltIn { name, arguments } => {
-                let arguments = self.eval_all_lazily(arguments)?;
-                super::score_functions::call(self, name, &arguments, at)
-            }
+            Kind::BuiltIn { name, arguments } => self.built_in(name, arguments, at),
             Kind::Function(number, arguments) => {
                 let arguments = self.eval_all(arguments)?;
                 self.function(*number, arguments, at)
@@ -564,12 +627,22 @@ impl<'a> Run<'a> {
                 Ok(Value::Map(Rc::new(RefCell::new(map))))
             }
             Kind::Lambda(number) => Ok(Value::Lambda(*number)),
+            Kind::Extractor(number) => Ok(Value::Extractor(*number)),
             Kind::InstanceOf(inner, class) => {
                 let value = self.eval(inner)?;
                 Ok(Value::Bool(super::statics::is_instance(&value, class)))
             }
             Kind::Assign { target, op, value, gives_old } => self.assign(target, *op, value, *gives_old),
             other => Err(ScriptError::argument(at, format!("unexpected expression [{other:?}]"))),
+        }
+    }
+
+    #[inline(never)]
+    fn built_in(&mut self, name: &str, arguments: &'a [Expr], at: u32) -> Outcome<Value> {
+        let arguments = self.eval_all_lazily(arguments)?;
+        match name {
+            "emit" => self.emit(arguments, at),
+            _ => super::score_functions::call(self, name, &arguments, at),
         }
     }
 

@@ -43,6 +43,27 @@ pub(super) fn call(run: &mut Run<'_>, name: &str, arguments: &[Value], at: u32) 
             let decay = Decay::new(decay, &arguments[..4], at)?;
             Value::Double(decay.of(value))
         }
+        ("parse", [value]) => {
+            let Some(format) = run.date_format.clone() else {
+                return Err(ScriptError::argument(at, "[parse] needs a date field"));
+            };
+            match value {
+                Value::Int(_) | Value::Long(_) if format.pattern.contains("epoch_millis") => {
+                    Value::Long(value.i64())
+                }
+                other => Value::Long(format.parse_millis(&other.text()).map_err(|error| {
+                    let reason = match error.kind {
+                        "date_time_parse_exception" => format!(
+                            "failed to parse date field [{}] with format [{}]",
+                            other.text(),
+                            format.pattern
+                        ),
+                        _ => error.reason,
+                    };
+                    ScriptError::argument(at, reason)
+                })?),
+            }
+        }
         _ => return Err(ScriptError::argument(at, format!("Unknown call [{name}]"))),
     })
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::extract::Extractor;
+
 /// A constant of the source.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Literal {
@@ -218,6 +220,8 @@ pub(crate) enum Kind {
     List(Vec<Expr>),
     Map(Vec<(Expr, Expr)>),
     Lambda(u16),
+    /// A compiled `grok` or `dissect`, by number.
+    Extractor(u16),
     /// `target op= value`; the old value is the result after `++` and `--` behind a name.
     Assign {
         target: Box<Expr>,
@@ -298,6 +302,21 @@ pub enum ScriptContext {
     Reindex,
     Ingest,
     IngestCondition,
+    RuntimeField(Emits),
+}
+
+/// What the script of a runtime field emits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Emits {
+    Boolean,
+    /// Values of any kind by name.
+    Composite,
+    Date,
+    Double,
+    GeoPoint,
+    Ip,
+    Keyword,
+    Long,
 }
 
 impl ScriptContext {
@@ -315,6 +334,16 @@ impl ScriptContext {
             ScriptContext::Reindex => "reindex",
             ScriptContext::Ingest => "ingest",
             ScriptContext::IngestCondition => "processor_conditional",
+            ScriptContext::RuntimeField(emits) => match emits {
+                Emits::Boolean => "boolean_field",
+                Emits::Composite => "composite_field",
+                Emits::Date => "date_field",
+                Emits::Double => "double_field",
+                Emits::GeoPoint => "geo_point_field",
+                Emits::Ip => "ip_field",
+                Emits::Keyword => "keyword_field",
+                Emits::Long => "long_field",
+            },
         }
     }
 
@@ -327,7 +356,8 @@ impl ScriptContext {
             ScriptContext::Update
             | ScriptContext::UpdateByQuery
             | ScriptContext::Reindex
-            | ScriptContext::Ingest => Type::Void,
+            | ScriptContext::Ingest
+            | ScriptContext::RuntimeField(_) => Type::Void,
         }
     }
 
@@ -361,6 +391,7 @@ pub struct Compiled {
     pub(crate) body: Vec<Stmt>,
     pub(crate) functions: Vec<Function>,
     pub(crate) lambdas: Vec<Lambda>,
+    pub(crate) extractors: Vec<Extractor>,
     /// Names of the fields in `doc`, by number.
     pub(crate) fields: Vec<Arc<str>>,
     /// Expressions: names that have to be parameters, each with its place.

@@ -51,6 +51,8 @@ pub(crate) enum Value {
     Doc,
     Params,
     Lambda(u16),
+    /// A pattern of the script, by number.
+    Extractor(u16),
     Text(Rc<RefCell<String>>),
     /// An exception that was caught or made: class, message.
     Exception(&'static str, Arc<str>),
@@ -286,6 +288,7 @@ impl Value {
             Value::Doc => "org.elasticsearch.search.lookup.LeafDocLookup",
             Value::Params => "java.util.Map",
             Value::Lambda(_) => "java.util.function.Function",
+            Value::Extractor(_) => "org.elasticsearch.xpack.runtimefields.NamedGroupExtractor",
             Value::Text(_) => "java.lang.StringBuilder",
             Value::Exception(class, _) => class,
             Value::Formatter(_) => "java.time.format.DateTimeFormatter",

@@ -30,6 +30,13 @@ impl<T> Default for Batch<T> {
 }
 
 impl<T: Copy> Batch<T> {
+    /// Empties the batch for values that come from elsewhere than a column; `aligned`: exactly one for every document, in order.
+    pub fn reset(&mut self, aligned: bool) {
+        self.values.clear();
+        self.positions.clear();
+        self.aligned = aligned;
+    }
+
     /// Every document has exactly one value: `values[i]` belongs to `docs[i]`.
     #[inline]
     pub fn is_aligned(&self) -> bool {

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use limber_mapping::RequestError;
 
 use super::super::document::IngestDocument;
-use super::super::grok::{CaptureType, Ecs, Found, Grok, library};
 use super::super::node::{Kind, Node};
 use super::super::options::Options;
 use super::super::path::FieldPath;
 use super::super::value::{java_double, java_float, parse_double};
 use super::text::string_field;
 use super::{Flow, Processor};
+use limber_search::grok::{CaptureType, Ecs, Found, Grok, library};
 
 #[derive(Debug)]
 struct GrokProcessor {

@@ -4,9 +4,9 @@ use limber_mapping::RequestError;
 
 use super::super::json::push_escaped;
 use super::super::options::Options;
-use super::super::pattern::{Pattern, Replacement};
 use super::Processor;
 use super::text::{TextProcessor, Transform};
+use limber_search::pattern::{Pattern, Replacement};
 
 #[derive(Debug)]
 struct Gsub {

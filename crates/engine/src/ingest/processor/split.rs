@@ -6,9 +6,9 @@ use super::super::document::IngestDocument;
 use super::super::node::{Kind, Node};
 use super::super::options::Options;
 use super::super::path::FieldPath;
-use super::super::pattern::Pattern;
 use super::text::string_field;
 use super::{Flow, Processor};
+use limber_search::pattern::Pattern;
 
 #[derive(Debug)]
 struct Split {

@@ -109,7 +109,7 @@ impl<'s> HistogramCollector<'s> {
 
 /// Smallest and largest stored number of a field in a shard's segments.
 pub fn stored_range(source: &Source, path: &str, shard: &ShardSnapshot) -> Result<Option<(i64, i64)>> {
-    if !source.is_mapped() || !source.is_numeric() {
+    if !source.is_column() || !source.is_numeric() {
         return Ok(None);
     }
     let mut range: Option<(i64, i64)> = None;

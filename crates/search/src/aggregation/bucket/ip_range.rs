@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
-use super::super::entries::{Emitted, Entries};
+use super::super::entries::{Emitted, Entries, Values};
+use super::super::made::MadeTerms;
 use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
@@ -110,6 +111,12 @@ fn parse_range(range: Value) -> std::result::Result<IpRange, RequestError> {
     Ok(IpRange { key, from: first, to: end })
 }
 
+impl IpRange {
+    fn contains(&self, address: &[u8]) -> bool {
+        self.from.is_none_or(|from| address >= &from[..]) && self.to.is_none_or(|to| address < &to[..])
+    }
+}
+
 impl Definition for IpRanges {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Addresses)]
@@ -122,6 +129,10 @@ impl Definition for IpRanges {
             ranges: &self.ranges,
             source,
             reader: OrdinalReader::new(source.path(), missing.is_some()),
+            made: match source.makes_terms() {
+                true => Some(MadeTerms::new(source)?),
+                false => None,
+            },
             missing,
             spans: Vec::new(),
             counts: Vec::new(),
@@ -168,6 +179,8 @@ struct IpRangeCollector<'s> {
     ranges: &'s [IpRange],
     source: &'s Source,
     reader: OrdinalReader<'s>,
+    /// Of a runtime field.
+    made: Option<MadeTerms<'s>>,
     missing: Option<Vec<u8>>,
     /// By range: the ordinals of this segment that lie in it, and whether the value for missing ones does.
     spans: Vec<(std::ops::Range<u32>, bool)>,
@@ -182,6 +195,10 @@ struct IpRangeCollector<'s> {
 
 impl<'s> Collector<'s> for IpRangeCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        if let Some(made) = &mut self.made {
+            made.begin(&view.segment)?;
+            return self.subs.begin_segment(view);
+        }
         self.reader.begin(&view.segment, self.source.is_mapped())?;
         let terms = match self.source.is_mapped() {
             true => view.segment.terms(self.source.path())?,
@@ -198,10 +215,7 @@ impl<'s> Collector<'s> for IpRangeCollector<'s> {
         let count = terms.map_or(0, |terms| terms.len() as u32);
         self.spans.clear();
         for range in self.ranges {
-            let has_missing = self.missing.as_deref().is_some_and(|missing| {
-                range.from.is_none_or(|from| missing >= &from[..])
-                    && range.to.is_none_or(|to| missing < &to[..])
-            });
+            let has_missing = self.missing.as_deref().is_some_and(|missing| range.contains(missing));
             self.spans.push((place(&range.from, 0)?..place(&range.to, count)?, has_missing));
         }
         self.subs.begin_segment(view)
@@ -214,10 +228,31 @@ impl<'s> Collector<'s> for IpRangeCollector<'s> {
             self.budget.spend((bucket_count - self.counts.len()) as u64 * 8)?;
             self.counts.resize(bucket_count, 0);
         }
-        let missing_ordinal = self.reader.missing_ordinal();
-        let values = self.reader.load(entries.docs)?;
         self.emitted.clear();
         self.counted.fill(0);
+        if let Some(made) = &mut self.made {
+            let loaded = made.load(entries.docs)?;
+            let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
+            let (ranges, counts, counted, emitted) =
+                (self.ranges, &mut self.counts, &mut self.counted, &mut self.emitted);
+            values.join(entries, &mut self.starts, |entry, parent, number| {
+                let term = loaded.terms.term(number as usize);
+                for (place, range) in ranges.iter().enumerate() {
+                    if range.contains(term) && counted[place] != entry + 1 {
+                        counted[place] = entry + 1;
+                        let bucket = parent as usize * width + place;
+                        counts[bucket] += 1;
+                        emitted.push(entry, bucket as u32);
+                    }
+                }
+            });
+            if !self.subs.is_empty() {
+                self.subs.collect(&self.emitted.batch(entries, bucket_count))?;
+            }
+            return Ok(());
+        }
+        let missing_ordinal = self.reader.missing_ordinal();
+        let values = self.reader.load(entries.docs)?;
         let (spans, counts, counted, emitted) =
             (&self.spans, &mut self.counts, &mut self.counted, &mut self.emitted);
         values.join(entries, &mut self.starts, |entry, parent, ordinal| {

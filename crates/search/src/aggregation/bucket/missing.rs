@@ -1,8 +1,8 @@
 //! `missing`: the documents without a value. Source: Elasticsearch's `MissingAggregator`.
 
 use limber_mapping::RequestError;
-use limber_segment::SegmentView;
-use limber_segment::columns::Presence;
+use limber_segment::columns::{Batch, Presence};
+use limber_segment::{DocId, SegmentView};
 
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
@@ -13,6 +13,7 @@ use super::super::source::Source;
 use super::super::tree::Kind;
 use super::filter::single_partials;
 use crate::error::Result;
+use crate::runtime::{RuntimeReader, RuntimeTerms};
 
 pub fn parse_missing(options: &mut Options) -> std::result::Result<Kind, RequestError> {
     Ok(Kind::Missing(ValuesOptions::parse(options)?))
@@ -23,6 +24,8 @@ pub struct MissingCollector<'s> {
     path: String,
     source: &'s Source,
     presence: Option<Presence<'s>>,
+    /// Of a runtime field.
+    reader: Option<RuntimeReader<'s>>,
     counts: Vec<u64>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -35,6 +38,7 @@ impl<'s> MissingCollector<'s> {
             path: path.to_owned(),
             source,
             presence: None,
+            reader: None,
             counts: Vec::new(),
             subs,
             emitted: Emitted::default(),
@@ -43,10 +47,29 @@ impl<'s> MissingCollector<'s> {
     }
 }
 
+/// Which of `docs` have a value of a runtime field.
+fn present(reader: &mut RuntimeReader<'_>, docs: &[DocId], is_numeric: bool) -> Result<Vec<bool>> {
+    let mut flags = vec![false; docs.len()];
+    if is_numeric {
+        let mut batch = Batch::default();
+        reader.numbers(docs, &mut batch)?;
+        batch.iter().for_each(|(position, _)| flags[position] = true);
+    } else {
+        let mut terms = RuntimeTerms::default();
+        reader.terms(docs, &mut terms)?;
+        terms.positions.iter().for_each(|position| flags[*position as usize] = true);
+    }
+    Ok(flags)
+}
+
 impl<'s> Collector<'s> for MissingCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         let segment = &view.segment;
-        self.presence = match self.source.is_mapped() {
+        self.reader = match &self.source.runtime {
+            Some(field) => Some(field.open(segment)?),
+            None => None,
+        };
+        self.presence = match self.source.is_column() {
             true if self.source.is_numeric() => segment.numbers(&self.path)?.map(|column| column.presence()),
             true => segment.ordinals(&self.path)?.map(|column| column.presence()),
             false => None,
@@ -64,11 +87,16 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
             return Ok(());
         }
         self.emitted.clear();
+        let made = match &mut self.reader {
+            Some(reader) => Some(present(reader, entries.docs, self.source.is_numeric())?),
+            None => None,
+        };
         for entry in 0..entries.len() {
             let position = entries.positions.map_or(entry, |positions| positions[entry] as usize);
-            let has_value = match &self.presence {
-                Some(presence) => presence.contains(entries.docs[position])?,
-                None => false,
+            let has_value = match (&self.presence, &made) {
+                (Some(presence), _) => presence.contains(entries.docs[position])?,
+                (None, Some(made)) => made[position],
+                (None, None) => false,
             };
             if !has_value {
                 let bucket = entries.bucket(entry);

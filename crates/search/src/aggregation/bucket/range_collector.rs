@@ -64,7 +64,7 @@ impl<'s> RangeCollector<'s> {
 impl<'s> Collector<'s> for RangeCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.reader.begin(&view.segment, self.source.is_mapped())?;
-        if self.origin.is_some() {
+        if self.origin.is_some() && self.source.is_column() {
             self.places = view.segment.spatial_points(&self.path)?;
         }
         self.subs.begin_segment(view)

@@ -5,7 +5,8 @@ use limber_segment::{Segment, SegmentView};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::entries::Entries;
+use super::super::entries::{Entries, Values};
+use super::super::made::MadeTerms;
 use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, OrdinalReader, Source};
@@ -55,6 +56,7 @@ impl Cardinality {
 enum Reader<'s> {
     Numbers(NumberReader<'s>),
     Terms(TermHashes<'s>),
+    Made(Box<MadeTerms<'s>>),
 }
 
 /// Ordinals of the current segment, and the hashes of their terms.
@@ -91,6 +93,8 @@ impl<'s> CardinalityCollector<'s> {
         let path = &request.values.field;
         let reader = if source.is_numeric() {
             Reader::Numbers(NumberReader::new(source, path)?)
+        } else if source.makes_terms() {
+            Reader::Made(Box::new(MadeTerms::new(source)?))
         } else {
             Reader::Terms(TermHashes {
                 reader: OrdinalReader::new(path, source.missing.is_some()),
@@ -157,6 +161,7 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
         let is_mapped = self.source.is_mapped();
         match &mut self.reader {
             Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
+            Reader::Made(terms) => terms.begin(&view.segment),
             Reader::Terms(terms) => {
                 terms.ordinal_count = terms.reader.begin(&view.segment, is_mapped)?;
                 terms.segment = Some(&*view.segment);
@@ -185,6 +190,15 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
                     last = Some((bucket, value));
                     let bits = if is_floating { source.decode(value).to_bits() as i64 } else { value };
                     sketch(sketches, bucket, precision, budget, &mut failed).insert(hash_number(bits));
+                });
+            }
+            Reader::Made(terms) => {
+                let loaded = terms.load(entries.docs)?;
+                let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
+                let sketches = &mut self.sketches;
+                values.join(entries, &mut self.starts, |_, bucket, number| {
+                    let hash = hash_term(loaded.terms.term(number as usize));
+                    sketch(sketches, bucket, precision, budget, &mut failed).insert(hash);
                 });
             }
             Reader::Terms(terms) if entries.bucket_count == 1 => {

@@ -6,6 +6,7 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::entries::{Entries, Values};
 use super::super::kahan::KahanSum;
+use super::super::made::MadeTerms;
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, OrdinalReader, Source};
 use super::batch_stats::BatchStats;
@@ -17,6 +18,7 @@ use crate::error::Result;
 enum Reader<'s> {
     Numbers(NumberReader<'s>),
     Ordinals(OrdinalReader<'s>),
+    Made(Box<MadeTerms<'s>>),
 }
 
 #[derive(Debug)]
@@ -48,6 +50,7 @@ impl<'s> MetricCollector<'s> {
         let counts_terms =
             metric.kind == MetricKind::ValueCount && source.is_mapped() && !source.is_numeric();
         let reader = match counts_terms {
+            true if source.makes_terms() => Reader::Made(Box::new(MadeTerms::new(source)?)),
             true => Reader::Ordinals(OrdinalReader::new(path, source.missing.is_some())),
             // An unmapped field's replacement is only counted, whatever it is.
             false if metric.kind == MetricKind::ValueCount && !source.is_mapped() => {
@@ -118,6 +121,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         match &mut self.reader {
             Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
             Reader::Ordinals(reader) => reader.begin(&view.segment, is_mapped).map(drop),
+            Reader::Made(terms) => terms.begin(&view.segment),
         }
     }
 
@@ -129,6 +133,13 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                 reader
                     .load(entries.docs)?
                     .join(entries, &mut self.starts, |_, bucket, _| counts[bucket as usize] += 1);
+                return Ok(());
+            }
+            Reader::Made(terms) => {
+                let loaded = terms.load(entries.docs)?;
+                let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
+                let counts = &mut self.counts;
+                values.join(entries, &mut self.starts, |_, bucket, _| counts[bucket as usize] += 1);
                 return Ok(());
             }
             Reader::Numbers(reader) => reader,
@@ -255,6 +266,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                 }
                 (column.value_count(), None)
             }
+            Reader::Made(_) => return Ok(false),
         };
         match self.kind {
             MetricKind::ValueCount => {}

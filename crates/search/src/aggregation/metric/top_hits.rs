@@ -118,6 +118,13 @@ impl Definition for TopHits {
         } else {
             Vec::new()
         };
+        if let Some(sort) = sorts.iter().find(|sort| sort.makes_terms()) {
+            return Err(RequestError::unsupported(format!(
+                "[top_hits] sorted by [{}], whose terms no segment holds",
+                sort.name
+            ))
+            .into());
+        }
         Ok(Box::new(TopHitsCollector {
             definition: self,
             query: bound.search_query.as_ref().expect("bound with the aggregation"),

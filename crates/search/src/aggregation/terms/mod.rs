@@ -2,6 +2,7 @@
 
 mod include;
 mod keyword;
+mod made;
 mod multi;
 mod number;
 mod pool;
@@ -12,6 +13,7 @@ mod select;
 
 pub use include::{Include, TermFilter};
 pub use keyword::KeywordTerms;
+pub use made::MadeTermsCollector;
 pub use multi::MultiTerms;
 pub use number::NumberTerms;
 pub use pool::TermPool;

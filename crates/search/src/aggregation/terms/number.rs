@@ -55,7 +55,7 @@ impl<'s> NumberTerms<'s> {
 
     /// With `min_doc_count: 0` every value of the field has a bucket under every parent.
     fn add_values_without_documents(&mut self, parents: &[u32]) -> Result<()> {
-        if self.request.min_doc_count > 0 || !self.source.is_mapped() {
+        if self.request.min_doc_count > 0 || !self.source.is_column() {
             return Ok(());
         }
         let mut buffer = Box::new([0i64; 128]);

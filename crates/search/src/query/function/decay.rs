@@ -8,7 +8,7 @@ use limber_mapping::date::Zone;
 use limber_mapping::geo::{self, GeoPoint};
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, FieldType, Representation, RequestError};
-use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -18,6 +18,7 @@ use crate::geo::{ArcFrom, Unit, parse_distance};
 use crate::json;
 use crate::query::bind::Binder;
 use crate::request::Mode;
+use crate::runtime::{NumberSource, RuntimeField};
 use crate::score::Explanation;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,7 +120,9 @@ impl ScoreFunction for Decay {
                 field.kind.name()
             ))),
         };
-        Ok(Box::new(bound.map_err(|error| binder.wrapped(error))?))
+        let mut bound = bound.map_err(|error| binder.wrapped(error))?;
+        bound.runtime = RuntimeField::bind(field, binder.shard())?;
+        Ok(Box::new(bound))
     }
 }
 
@@ -222,7 +225,7 @@ impl Decay {
             return refuse("offset must be > 0.0");
         }
         let curve = Curve::new(self.shape, scale, decay);
-        Ok(BoundDecay { field: field.clone(), origin, offset, curve, mode: self.mode })
+        Ok(BoundDecay { field: field.clone(), runtime: None, origin, offset, curve, mode: self.mode })
     }
 }
 
@@ -235,6 +238,7 @@ enum Origin {
 #[derive(Debug)]
 struct BoundDecay {
     field: Arc<Field>,
+    runtime: Option<Arc<RuntimeField>>,
     origin: Origin,
     offset: f64,
     curve: Curve,
@@ -283,15 +287,17 @@ impl BoundDecay {
 
 impl BoundFunction for BoundDecay {
     fn open<'a>(&'a self, segment: &'a Segment) -> Result<Box<dyn FunctionReader + 'a>, Error> {
-        let column = segment.numbers(&self.field.path)?;
+        let column = NumberSource::open(segment, &self.field.path, self.runtime.as_ref())?;
         Ok(Box::new(Reader { function: self, column, batch: Batch::default(), distances: Vec::new() }))
     }
 
     fn explain(&self, segment: &Segment, doc: DocId, score: &Explanation) -> Result<Explanation, Error> {
         let value = self.open(segment)?.read_one(doc, score.value)? as f32;
         let mut stored = Vec::new();
-        if let Some(column) = segment.numbers(&self.field.path)? {
-            column.values(doc, &mut stored)?;
+        if let Some(column) = NumberSource::open(segment, &self.field.path, self.runtime.as_ref())? {
+            let mut batch = Batch::default();
+            column.gather(&[doc], &mut batch)?;
+            stored = batch.values;
         }
         let of = if matches!(self.origin, Origin::Point(_)) { " of: " } else { "" };
         let distance = format!("{}{of}[{}]", self.mode.name().to_uppercase(), self.explain_distance(&stored));
@@ -302,7 +308,7 @@ impl BoundFunction for BoundDecay {
 
 struct Reader<'a> {
     function: &'a BoundDecay,
-    column: Option<NumberColumn<'a>>,
+    column: Option<NumberSource<'a>>,
     batch: Batch<i64>,
     /// Of one document with several values.
     distances: Vec<f64>,

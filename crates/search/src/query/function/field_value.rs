@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, RequestError};
-use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -14,6 +14,7 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;
+use crate::runtime::{NumberSource, RuntimeField};
 use crate::score::Explanation;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,7 +136,11 @@ impl ScoreFunction for FieldValue {
             None => {}
             Some(field) => binder.check_numeric_column(field, "field_value_factor")?,
         }
-        Ok(Box::new(BoundFieldValue { spec: self.clone(), field }))
+        let runtime = match &field {
+            Some(field) => RuntimeField::bind(field, binder.shard())?,
+            None => None,
+        };
+        Ok(Box::new(BoundFieldValue { spec: self.clone(), field, runtime }))
     }
 }
 
@@ -143,12 +148,13 @@ impl ScoreFunction for FieldValue {
 struct BoundFieldValue {
     spec: FieldValue,
     field: Option<Arc<Field>>,
+    runtime: Option<Arc<RuntimeField>>,
 }
 
 impl BoundFunction for BoundFieldValue {
     fn open<'a>(&'a self, segment: &'a Segment) -> Result<Box<dyn FunctionReader + 'a>, Error> {
         let column = match &self.field {
-            Some(field) => segment.numbers(&field.path)?,
+            Some(field) => NumberSource::open(segment, &field.path, self.runtime.as_ref())?,
             None => None,
         };
         Ok(Box::new(Reader { function: self, column, batch: Batch::default(), values: Vec::new() }))
@@ -174,7 +180,7 @@ impl BoundFunction for BoundFieldValue {
 
 struct Reader<'a> {
     function: &'a BoundFieldValue,
-    column: Option<NumberColumn<'a>>,
+    column: Option<NumberSource<'a>>,
     batch: Batch<i64>,
     values: Vec<f64>,
 }

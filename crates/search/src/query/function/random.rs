@@ -106,6 +106,12 @@ impl ScoreFunction for Random {
                         .into());
                 };
                 binder.check_column(field)?;
+                if field.runtime.is_some() {
+                    return Err(RequestError::unsupported(format!(
+                        "[random_score] by the runtime field [{name}]"
+                    ))
+                    .into());
+                }
                 Some(field.clone())
             }
             (Some(_), _) => {

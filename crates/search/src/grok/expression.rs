@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use limber_mapping::RequestError;
 
-use super::super::pattern::Pattern;
 use super::patterns::{Library, PATTERNS_NOT_YET};
+use crate::pattern::Pattern;
 
 /// Patterns that refer to patterns that refer to patterns, at most (Elasticsearch's limit).
 const REFERENCE_DEPTH_MAX: usize = 500;

@@ -5,7 +5,8 @@
 
 use limber_mapping::RequestError;
 
-use super::document::{GROWTH_BYTES_MAX, too_large};
+/// What a text may grow to by replacements.
+const GROWTH_BYTES_MAX: usize = 64 << 20;
 
 /// Steps a backtracking match may take on one text before it is refused.
 const BACKTRACK_COUNT_MAX: usize = 1_000_000;
@@ -118,7 +119,7 @@ impl Pattern {
             out.push_str(&text[kept..start]);
             replacement.push(text, &groups, &names, &mut out)?;
             if out.len() > GROWTH_BYTES_MAX + 2 * text.len() {
-                return Err(too_large());
+                return Err(RequestError::illegal_argument("the text grew too large by replacements"));
             }
             kept = end;
             from = after(text, start, end);

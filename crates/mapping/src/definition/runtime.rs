@@ -1,0 +1,323 @@
+//! Runtime fields: "which fields are made while a search runs, and how?"
+//!
+//! Source: Elasticsearch's `RuntimeField`, `AbstractScriptFieldType.Builder` and `CompositeRuntimeField`; errors as 9.4.3 worded them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::parse::{java_class, java_text, mapper_parsing};
+use crate::RequestError;
+use crate::date::DateFormat;
+use crate::field::{Field, FieldId, FieldType, RuntimeScript};
+
+/// A field of the section `runtime`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RuntimeField {
+    kind: &'static str,
+    meta: Option<Value>,
+    format: Option<String>,
+    locale: Option<String>,
+    /// As `{"source", "lang", "params"}`; `None`: the value in the source.
+    script: Option<Value>,
+    continues_on_error: Option<bool>,
+    /// `composite`: its parts.
+    fields: BTreeMap<String, RuntimeField>,
+}
+
+/// The types, each with the parameters it takes beside `meta` and `script`.
+const KINDS: &[(&str, &[&str])] = &[
+    ("boolean", &[]),
+    ("composite", &["fields"]),
+    ("date", &["format", "locale"]),
+    ("double", &[]),
+    ("geo_point", &[]),
+    ("ip", &[]),
+    ("keyword", &[]),
+    ("long", &[]),
+];
+
+/// Types that Elasticsearch has and Limber has not.
+const KINDS_MISSING: &[&str] = &["lookup", "geo_shape"];
+
+/// Of a date that declares none.
+const DATE_FORMAT: &str = "strict_date_optional_time||epoch_millis";
+
+/// The fields of a section `runtime`; `None` takes one away.
+pub(crate) type RuntimeFields = BTreeMap<String, Option<RuntimeField>>;
+
+/// Reads the section; `is_update` lets `null` take fields away.
+pub(crate) fn parse(value: &Value, is_update: bool) -> Result<RuntimeFields, RequestError> {
+    let Value::Object(members) = value else {
+        return Err(RequestError::new(400, "parse_exception", "runtime must be a map type"));
+    };
+    let mut fields = RuntimeFields::new();
+    for (name, body) in members {
+        let field = match body {
+            Value::Null if is_update => None,
+            Value::Null => {
+                return Err(mapper_parsing(format!(
+                    "Runtime field [{name}] was set to null but its removal is not supported in this context"
+                )));
+            }
+            Value::Object(body) => Some(field(name, body)?),
+            other => {
+                return Err(mapper_parsing(format!(
+                    "Expected map for runtime field [{name}] definition but got a {}",
+                    java_class(other)
+                )));
+            }
+        };
+        fields.insert(name.clone(), field);
+    }
+    Ok(fields)
+}
+
+fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestError> {
+    let kind = match body.get("type") {
+        Some(kind) => java_text(kind),
+        None => return Err(mapper_parsing(format!("No type specified for runtime field [{name}]"))),
+    };
+    if KINDS_MISSING.contains(&kind.as_str()) {
+        return Err(RequestError::unsupported(format!(
+            "runtime field type [{kind}] declared on field [{name}]"
+        )));
+    }
+    let Some((kind, parameters)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+        return Err(mapper_parsing(format!(
+            "The mapper type [{kind}] declared on runtime field [{name}] does not exist. It might have been created within a future \
+             version or requires a plugin to be installed. Check the documentation."
+        )));
+    };
+    let mut field = RuntimeField {
+        kind,
+        meta: None,
+        format: None,
+        locale: None,
+        script: None,
+        continues_on_error: None,
+        fields: BTreeMap::new(),
+    };
+    for (parameter, value) in body {
+        match parameter.as_str() {
+            "type" => {}
+            "meta" if value.is_object() => field.meta = Some(value.clone()),
+            "meta" => {
+                return Err(mapper_parsing(format!(
+                    "[meta] must be an object, got {}[{}] for field [{name}]",
+                    java_class(value),
+                    java_text(value)
+                )));
+            }
+            "script" => field.script = script(name, value)?,
+            "on_script_error" => match value.as_str() {
+                Some("continue") => field.continues_on_error = Some(true),
+                Some("fail") => field.continues_on_error = Some(false),
+                _ => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "Unknown value [{}] for field [on_script_error] - accepted values are [continue, fail]",
+                        java_text(value)
+                    )));
+                }
+            },
+            "format" if parameters.contains(&"format") => {
+                let format = java_text(value);
+                DateFormat::parse_list(&format)?;
+                field.format = Some(format);
+            }
+            "locale" if parameters.contains(&"locale") => {
+                let locale = java_text(value);
+                if !matches!(locale.as_str(), "" | "ROOT" | "en" | "en_US" | "en-US" | "US") {
+                    return Err(RequestError::unsupported(format!("[locale: {locale}] on field [{name}]")));
+                }
+                field.locale = Some(locale);
+            }
+            "fields" if parameters.contains(&"fields") => field.fields = parts(name, value)?,
+            _ => {
+                return Err(mapper_parsing(format!(
+                    "unknown parameter [{parameter}] on runtime field [{name}] of type [{kind}]"
+                )));
+            }
+        }
+    }
+    if field.kind == "composite" {
+        if field.script.is_none() {
+            return Err(RequestError::illegal_argument(format!(
+                "composite runtime field [{name}] must declare a [script]"
+            )));
+        }
+        if field.fields.is_empty() {
+            return Err(RequestError::illegal_argument(format!(
+                "composite runtime field [{name}] must declare its [fields]"
+            )));
+        }
+    }
+    Ok(field)
+}
+
+fn parts(name: &str, value: &Value) -> Result<BTreeMap<String, RuntimeField>, RequestError> {
+    let mut found = BTreeMap::new();
+    for (part, field) in parse(value, false)? {
+        let Some(field) = field else { continue };
+        for (parameter, is_there) in
+            [("script", field.script.is_some()), ("on_script_error", field.continues_on_error.is_some())]
+        {
+            if is_there && field.kind != "composite" {
+                return Err(RequestError::illegal_argument(format!(
+                    "Cannot use [{parameter}] parameter on sub-field [{part}] of composite field [{name}]"
+                )));
+            }
+        }
+        if field.kind == "composite" {
+            return Err(RequestError::illegal_argument(format!(
+                "Cannot use [composite] type in sub-field [{part}] of composite field [{name}]"
+            )));
+        }
+        found.insert(part, field);
+    }
+    Ok(found)
+}
+
+/// A script in its long form.
+fn script(name: &str, value: &Value) -> Result<Option<Value>, RequestError> {
+    let members = match value {
+        Value::Null => return Ok(None),
+        Value::String(source) => return Ok(Some(json!({"source": source, "lang": "painless"}))),
+        Value::Object(members) => members,
+        other => {
+            return Err(RequestError::illegal_argument(format!(
+                "Unexpected value for [script]: [{}]",
+                java_text(other)
+            )));
+        }
+    };
+    if members.contains_key("id") {
+        return Err(RequestError::illegal_argument(format!(
+            "stored scripts are not supported for runtime field [{name}]"
+        )));
+    }
+    let mut long = Map::new();
+    long.insert("source".into(), members.get("source").cloned().unwrap_or_default());
+    long.insert("lang".into(), members.get("lang").cloned().unwrap_or_else(|| "painless".into()));
+    long.extend(
+        members
+            .iter()
+            .filter(|(key, _)| !matches!(key.as_str(), "source" | "lang"))
+            .map(|(key, value)| (key.clone(), value.clone())),
+    );
+    Ok(Some(Value::Object(long)))
+}
+
+/// The section with what an update says.
+pub(super) fn merge(present: &RuntimeFields, update: &RuntimeFields) -> RuntimeFields {
+    let mut merged = present.clone();
+    for (name, field) in update {
+        match field {
+            Some(_) => merged.insert(name.clone(), field.clone()),
+            None => merged.remove(name),
+        };
+    }
+    merged
+}
+
+pub(super) fn render(fields: &RuntimeFields) -> Value {
+    fields
+        .iter()
+        .filter_map(|(name, field)| Some((name.clone(), field.as_ref()?.to_json())))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// The fields that a section makes, by path.
+pub(crate) fn compile(fields: &RuntimeFields) -> Result<Vec<Arc<Field>>, RequestError> {
+    let mut compiled = Vec::new();
+    for (name, field) in fields {
+        let Some(field) = field else { continue };
+        if field.kind != "composite" {
+            compiled.push(field.compile(name, field.script.clone(), field.continues_on_error, None)?);
+        }
+        for (part, inner) in &field.fields {
+            let path = format!("{name}.{part}");
+            compiled.push(inner.compile(
+                &path,
+                field.script.clone(),
+                field.continues_on_error,
+                Some(part),
+            )?);
+        }
+    }
+    Ok(compiled)
+}
+
+impl RuntimeField {
+    fn compile(
+        &self,
+        path: &str,
+        script: Option<Value>,
+        continues_on_error: Option<bool>,
+        part: Option<&str>,
+    ) -> Result<Arc<Field>, RequestError> {
+        let kind = match self.kind {
+            "boolean" => FieldType::Boolean,
+            "date" => {
+                let format = self.format.as_deref().unwrap_or(DATE_FORMAT);
+                FieldType::Date { format: Arc::new(DateFormat::parse_list(format)?) }
+            }
+            "double" => FieldType::Double,
+            "geo_point" => FieldType::GeoPoint,
+            "ip" => FieldType::Ip,
+            "long" => FieldType::Long,
+            _ => FieldType::Keyword,
+        };
+        let script = RuntimeScript {
+            script,
+            continues_on_error: continues_on_error == Some(true),
+            part: part.map(Arc::from),
+        };
+        Ok(Arc::new(Field {
+            id: FieldId(u32::MAX),
+            path: Arc::from(path),
+            kind,
+            index: false,
+            doc_values: true,
+            store: false,
+            match_only: false,
+            norms: false,
+            positions: false,
+            frequencies: false,
+            analyzer: None,
+            search_analyzer: None,
+            position_increment_gap: 0,
+            ignore_above: None,
+            null_value: None,
+            coerce: true,
+            ignore_malformed: true,
+            ignore_z: true,
+            copy_to: Vec::new(),
+            multi_fields: Vec::new(),
+            runtime: Some(script),
+        }))
+    }
+
+    fn to_json(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("type".into(), self.kind.into());
+        let parameters = [
+            ("meta", self.meta.clone()),
+            ("format", self.format.clone().map(Value::from)),
+            ("locale", self.locale.clone().map(Value::from)),
+            ("script", self.script.clone()),
+            (
+                "on_script_error",
+                self.continues_on_error.map(|goes_on| if goes_on { "continue" } else { "fail" }.into()),
+            ),
+        ];
+        body.extend(parameters.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        if !self.fields.is_empty() {
+            let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.to_json()));
+            body.insert("fields".into(), Value::Object(fields.collect()));
+        }
+        Value::Object(body)
+    }
+}

@@ -1,0 +1,147 @@
+//! Documents by the values of a runtime field, which is asked about what all others have left.
+
+use limber_segment::columns::Batch;
+use limber_segment::{DocId, NO_MORE_DOCS, Segment};
+
+use super::{Bits, BoxedMatcher, Matcher, WINDOW};
+use crate::error::Result;
+use crate::geo::Relation;
+use crate::query::{Docs, TermEnd};
+use crate::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
+
+/// The documents of `segment` whose values `wanted` selects.
+pub(super) fn runtime_docs<'a>(
+    field: &'a RuntimeField,
+    wanted: &'a Docs,
+    segment: &'a Segment,
+) -> Result<BoxedMatcher<'a>> {
+    Ok(Box::new(RuntimeDocs {
+        reader: field.open(segment)?,
+        is_numeric: field.field.is_numeric(),
+        wanted,
+        doc_count: segment.doc_count(),
+        docs: Vec::new(),
+        batch: Batch::default(),
+        terms: RuntimeTerms::default(),
+    }))
+}
+
+struct RuntimeDocs<'a> {
+    reader: RuntimeReader<'a>,
+    is_numeric: bool,
+    wanted: &'a Docs,
+    doc_count: u32,
+    docs: Vec<DocId>,
+    batch: Batch<i64>,
+    terms: RuntimeTerms,
+}
+
+impl RuntimeDocs<'_> {
+    /// Sets the bits of those of `self.docs` that match.
+    fn ask(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        if !self.is_numeric {
+            self.reader.terms(&self.docs, &mut self.terms)?;
+            let mut at = 0;
+            while at < self.terms.len() {
+                let position = self.terms.positions[at];
+                let end =
+                    at + self.terms.positions[at..].iter().take_while(|other| **other == position).count();
+                if accepts(self.wanted, &mut |docs| {
+                    (at..end).any(|at| selects_term(docs, self.terms.term(at)))
+                }) {
+                    bits.set(self.docs[position as usize] - start);
+                }
+                at = end;
+            }
+            return Ok(());
+        }
+        self.reader.numbers(&self.docs, &mut self.batch)?;
+        let values = &self.batch.values;
+        if self.batch.is_aligned() {
+            for (doc, value) in self.docs.iter().zip(values) {
+                if accepts(self.wanted, &mut |docs| selects_numbers(docs, std::slice::from_ref(value))) {
+                    bits.set(doc - start);
+                }
+            }
+            return Ok(());
+        }
+        let mut at = 0;
+        while at < values.len() {
+            let position = self.batch.positions[at];
+            let end = at + self.batch.positions[at..].iter().take_while(|other| **other == position).count();
+            if accepts(self.wanted, &mut |docs| selects_numbers(docs, &values[at..end])) {
+                bits.set(self.docs[position as usize] - start);
+            }
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a document with values is among `docs`; `selects` says so of one set.
+fn accepts(docs: &Docs, selects: &mut dyn FnMut(&Docs) -> bool) -> bool {
+    match docs {
+        Docs::AnyOf(parts) => parts.iter().any(|part| accepts(part, selects)),
+        Docs::AllOf(parts) => parts.iter().all(|part| accepts(part, selects)),
+        Docs::Exists { .. } => true,
+        one => selects(one),
+    }
+}
+
+fn selects_numbers(docs: &Docs, values: &[i64]) -> bool {
+    match docs {
+        Docs::Numbers { numbers, .. } => values.iter().any(|value| numbers.binary_search(value).is_ok()),
+        Docs::NumberRange { min, max, .. } => values.iter().any(|value| min <= value && value <= max),
+        Docs::Places { shape, relation, .. } => {
+            let inside = values.iter().filter(|value| shape.contains(**value)).count();
+            match relation {
+                Relation::Intersects => inside > 0,
+                Relation::Disjoint => inside == 0,
+                Relation::Within => inside == values.len(),
+            }
+        }
+        _ => false,
+    }
+}
+
+fn selects_term(docs: &Docs, term: &[u8]) -> bool {
+    match docs {
+        Docs::Terms { terms, .. } => terms.binary_search_by(|wanted| (**wanted).cmp(term)).is_ok(),
+        Docs::TermRange { lower, upper, .. } => is_between(term, lower, upper),
+        Docs::Pattern { lower, upper, pattern, .. } => {
+            is_between(term, lower, upper) && pattern.matches(term)
+        }
+        _ => false,
+    }
+}
+
+fn is_between(term: &[u8], lower: &TermEnd, upper: &TermEnd) -> bool {
+    let above =
+        lower.as_ref().is_none_or(|(end, included)| term > &end[..] || (*included && term == &end[..]));
+    let below =
+        upper.as_ref().is_none_or(|(end, included)| term < &end[..] || (*included && term == &end[..]));
+    above && below
+}
+
+impl Matcher for RuntimeDocs<'_> {
+    fn cost(&self) -> u64 {
+        u64::from(self.doc_count) * 1000
+    }
+
+    fn next(&mut self, target: DocId) -> Result<DocId> {
+        Ok(if target < self.doc_count { target } else { NO_MORE_DOCS })
+    }
+
+    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.docs.clear();
+        self.docs.extend(start..self.doc_count.min(start.saturating_add(WINDOW)));
+        self.ask(start, bits)
+    }
+
+    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.docs.clear();
+        bits.append_to(start, &mut self.docs);
+        bits.clear();
+        self.ask(start, bits)
+    }
+}

@@ -1,0 +1,108 @@
+//! A runtime field bound to a shard.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_segment::Segment;
+
+use super::reader::RuntimeReader;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::script::{BoundScript, Emits, Script, ScriptContext, Scripts, StoredScript};
+
+/// Runtime fields that may be made from one another (`AbstractScriptFieldType`'s limit).
+const CHAIN_MAX: usize = 5;
+
+/// A field that no segment holds, on one shard.
+#[derive(Debug)]
+pub(crate) struct RuntimeField {
+    pub field: Arc<Field>,
+    /// `None`: the values in the source.
+    pub(super) script: Option<BoundScript>,
+}
+
+/// What the script of a field has to emit.
+fn context_of(field: &Field) -> ScriptContext {
+    let is_part = field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
+    ScriptContext::RuntimeField(match field.kind {
+        _ if is_part => Emits::Composite,
+        FieldType::Boolean => Emits::Boolean,
+        FieldType::Date { .. } => Emits::Date,
+        FieldType::Double => Emits::Double,
+        FieldType::GeoPoint => Emits::GeoPoint,
+        FieldType::Ip => Emits::Ip,
+        FieldType::Long => Emits::Long,
+        _ => Emits::Keyword,
+    })
+}
+
+/// The script of a field as it was written.
+fn script_of(field: &Field) -> std::result::Result<Option<Script>, RequestError> {
+    match field.runtime.as_ref().and_then(|runtime| runtime.script.as_ref()) {
+        None => Ok(None),
+        Some(script) => Script::parse(script).map(Some),
+    }
+}
+
+/// Compiles the scripts of all runtime fields of a mapping.
+///
+/// # Errors
+/// `script_exception` of the first that does not compile.
+pub fn check_scripts(mapping: &Mapping, scripts: &Scripts) -> std::result::Result<(), RequestError> {
+    for field in mapping.runtime_fields() {
+        let Some(script) = script_of(field)? else { continue };
+        if let crate::script::Code::Inline { language, source } = script.code {
+            if language != "painless" {
+                return Err(RequestError::illegal_argument(format!(
+                    "script_lang not supported [{language}]"
+                )));
+            }
+            scripts.check(&StoredScript { language, source }, Some(context_of(field)))?;
+        }
+    }
+    Ok(())
+}
+
+impl RuntimeField {
+    /// `None` for a field that segments hold.
+    pub fn bind(field: &Arc<Field>, shard: &ShardSnapshot) -> Result<Option<Arc<RuntimeField>>> {
+        RuntimeField::bind_below(field, shard, &[])
+    }
+
+    /// As [`RuntimeField::bind`], for a field that others, of `chain`, are made from.
+    pub fn bind_below(
+        field: &Arc<Field>,
+        shard: &ShardSnapshot,
+        chain: &[&str],
+    ) -> Result<Option<Arc<RuntimeField>>> {
+        if field.runtime.is_none() {
+            return Ok(None);
+        }
+        let mut chain = chain.to_vec();
+        let is_cycle = chain.contains(&&*field.path);
+        chain.push(&field.path);
+        if is_cycle {
+            return Err(RequestError::illegal_argument(format!(
+                "Cyclic dependency detected while resolving runtime fields: {}",
+                chain.join(" -> ")
+            ))
+            .into());
+        }
+        if chain.len() > CHAIN_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "Field requires resolving too many dependent fields: {}",
+                chain.join(" -> ")
+            ))
+            .into());
+        }
+        let script = match script_of(field)? {
+            None => None,
+            Some(script) => Some(BoundScript::bind_below(&script, context_of(field), shard, &chain)?),
+        };
+        Ok(Some(Arc::new(RuntimeField { field: field.clone(), script })))
+    }
+
+    pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<RuntimeReader<'a>> {
+        RuntimeReader::open(self, segment)
+    }
+}

@@ -1,0 +1,218 @@
+//! A runtime field on one segment.
+
+use std::fmt;
+use std::sync::Arc;
+
+use limber_mapping::number::sortable_from_f64;
+use limber_mapping::{Field, FieldType, RequestError};
+use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::{DocId, Segment, StoredReader};
+
+use super::field::RuntimeField;
+use super::source::{Stored, read};
+use super::terms::RuntimeTerms;
+use crate::error::Result;
+use crate::fetch::{gather, gather_whole};
+use crate::script::{Emitted, EmittedBlock, OpenScript, Value};
+
+/// Nesting of what a `composite` script emits.
+const VALUE_DEPTH_MAX: u32 = 20;
+
+pub(crate) struct RuntimeReader<'a> {
+    field: &'a Field,
+    segment: &'a Segment,
+    /// `None`: the values in the source.
+    script: Option<OpenScript<'a>>,
+    stored: StoredReader,
+    values: Vec<Stored>,
+}
+
+impl fmt::Debug for RuntimeReader<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "runtime field [{}]", self.field.path)
+    }
+}
+
+impl<'a> RuntimeReader<'a> {
+    pub(super) fn open(field: &'a RuntimeField, segment: &'a Segment) -> Result<RuntimeReader<'a>> {
+        let script = match &field.script {
+            Some(script) => Some(script.open(segment)?.for_field(&field.field)),
+            None if segment.is_nested() => {
+                return Err(RequestError::unsupported(format_args!(
+                    "runtime field [{}] without a script inside of nested documents",
+                    field.field.path
+                ))
+                .into());
+            }
+            None => None,
+        };
+        Ok(RuntimeReader {
+            field: &field.field,
+            segment,
+            script,
+            stored: StoredReader::new(),
+            values: Vec::new(),
+        })
+    }
+
+    /// The numbers of `docs`, which ascend, as a column would give them.
+    pub fn numbers(&mut self, docs: &[DocId], out: &mut Batch<i64>) -> Result<()> {
+        let is_part = self.field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
+        if !is_part
+            && self.field.kind != FieldType::GeoPoint
+            && let Some(script) = &mut self.script
+        {
+            match script.emitted_numbers(docs) {
+                Some(EmittedBlock::Aligned(numbers)) => {
+                    out.reset(true);
+                    out.values.extend(numbers);
+                    return Ok(());
+                }
+                Some(EmittedBlock::Loose(numbers)) => {
+                    out.reset(false);
+                    out.positions.extend(numbers.iter().map(|(position, _)| *position));
+                    out.values.extend(numbers.iter().map(|(_, number)| *number));
+                    return Ok(());
+                }
+                None => {}
+            }
+        }
+        out.reset(false);
+        self.each(docs, |position, values| {
+            let start = out.values.len();
+            out.values.extend(values.iter().filter_map(|value| match value {
+                Stored::Number(number) => Some(*number),
+                Stored::Term(_) => None,
+            }));
+            out.values[start..].sort_unstable();
+            out.positions.resize(out.values.len(), position);
+        })
+    }
+
+    /// The terms of `docs`, which ascend.
+    pub fn terms(&mut self, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
+        out.clear();
+        self.each(docs, |position, values| {
+            values.sort_by(|left, right| match (left, right) {
+                (Stored::Term(left), Stored::Term(right)) => left.cmp(right),
+                _ => std::cmp::Ordering::Equal,
+            });
+            for value in values {
+                if let Stored::Term(term) = value {
+                    out.push(position, term);
+                }
+            }
+        })
+    }
+
+    fn each(&mut self, docs: &[DocId], mut found: impl FnMut(u32, &mut Vec<Stored>)) -> Result<()> {
+        let RuntimeReader { field, segment, script, stored, values } = self;
+        let Some(script) = script else {
+            for (position, doc) in docs.iter().enumerate() {
+                let document = segment.document(*doc, stored)?;
+                let source: serde_json::Value = serde_json::from_slice(document.source).unwrap_or_default();
+                let mut raw = Vec::new();
+                match field.kind {
+                    FieldType::GeoPoint => gather_whole(&source, &field.path, &mut raw),
+                    _ => gather(&source, &field.path, &mut raw),
+                }
+                values.clear();
+                raw.iter().for_each(|value| read(field, value, values));
+                found(position as u32, values);
+            }
+            return Ok(());
+        };
+        let runtime = field.runtime.as_ref();
+        let goes_on = runtime.is_some_and(|runtime| runtime.continues_on_error);
+        let part = runtime.and_then(|runtime| runtime.part.as_deref());
+        script.emitted(docs, goes_on, |position, emitted| {
+            values.clear();
+            for one in emitted {
+                match part {
+                    None => values.extend(stored_of(field, one)?),
+                    Some(part) if one.part.as_deref() == Some(part) => part_of(field, one, values),
+                    Some(_) => {}
+                }
+            }
+            found(position as u32, values);
+            Ok(())
+        })
+    }
+}
+
+fn stored_of(field: &Field, emitted: &Emitted) -> Result<Option<Stored>> {
+    let value = &emitted.value;
+    Ok(Some(match (&field.kind, value) {
+        (FieldType::GeoPoint, Value::Point(point)) => Stored::Number(point.encode()),
+        (FieldType::Boolean, value) => Stored::Number(i64::from(matches!(value, Value::Bool(true)))),
+        (FieldType::Double, value) => Stored::Number(sortable_from_f64(value.f64())),
+        (FieldType::Long | FieldType::Date { .. }, value) => Stored::Number(value.i64()),
+        (_, Value::Null) => return Ok(None),
+        (FieldType::Ip, value) => {
+            let text = value.text();
+            match limber_mapping::ip::parse(text.as_bytes()) {
+                Some(address) => Stored::Term(address.to_vec()),
+                None => {
+                    let reason = format!("'{text}' is not an IP string literal.");
+                    return Err(RequestError::illegal_argument(reason).into());
+                }
+            }
+        }
+        (_, value) => Stored::Term(value.text().into_bytes()),
+    }))
+}
+
+/// What a `composite` script emitted under a field's name; lists stand for their items.
+fn part_of(field: &Field, emitted: &Emitted, values: &mut Vec<Stored>) {
+    if let Value::Point(point) = emitted.value {
+        values.push(Stored::Number(point.encode()));
+        return;
+    }
+    let Ok(json) = emitted.value.to_json(VALUE_DEPTH_MAX) else { return };
+    match &json {
+        serde_json::Value::Array(items) if field.kind != FieldType::GeoPoint => {
+            items.iter().for_each(|item| read(field, item, values));
+        }
+        // A date emitted as a number is in milliseconds, whatever the format.
+        serde_json::Value::Number(number) if matches!(field.kind, FieldType::Date { .. }) => {
+            values.extend(number.as_i64().map(Stored::Number));
+        }
+        other => read(field, other, values),
+    }
+}
+
+/// Where the numbers of a field are read.
+#[derive(Debug)]
+pub(crate) enum NumberSource<'a> {
+    Column(NumberColumn<'a>),
+    Runtime(Arc<RuntimeField>, &'a Segment),
+}
+
+impl<'a> NumberSource<'a> {
+    /// `None` when no document of the segment has the field. `runtime` is there for runtime fields.
+    pub fn open(
+        segment: &'a Segment,
+        path: &str,
+        runtime: Option<&Arc<RuntimeField>>,
+    ) -> Result<Option<NumberSource<'a>>> {
+        Ok(match runtime {
+            Some(field) => Some(NumberSource::Runtime(field.clone(), segment)),
+            None => segment.numbers(path)?.map(NumberSource::Column),
+        })
+    }
+
+    /// The numbers of `docs`, which ascend.
+    pub fn gather(&self, docs: &[DocId], batch: &mut Batch<i64>) -> Result<()> {
+        match self {
+            NumberSource::Column(column) => Ok(column.gather(docs, batch)?),
+            NumberSource::Runtime(field, segment) => field.open(segment)?.numbers(docs, batch),
+        }
+    }
+
+    pub fn column(&self) -> Option<&NumberColumn<'a>> {
+        match self {
+            NumberSource::Column(column) => Some(column),
+            NumberSource::Runtime(..) => None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The terms of a batch of documents.
+
+/// Terms by document: those of a document follow one another, sorted.
+#[derive(Debug, Default)]
+pub(crate) struct RuntimeTerms {
+    bytes: Vec<u8>,
+    /// End of term `i` in `bytes`.
+    ends: Vec<u32>,
+    /// Term `i` belongs to the document at this place of the batch; ascending.
+    pub positions: Vec<u32>,
+}
+
+impl RuntimeTerms {
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.positions.clear();
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn term(&self, at: usize) -> &[u8] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.bytes[start..self.ends[at] as usize]
+    }
+
+    pub fn push(&mut self, position: u32, term: &[u8]) {
+        self.bytes.extend_from_slice(term);
+        self.ends.push(self.bytes.len() as u32);
+        self.positions.push(position);
+    }
+
+    /// (place of the document in the batch, term).
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.positions.iter().enumerate().map(|(at, position)| (*position as usize, self.term(at)))
+    }
+}
