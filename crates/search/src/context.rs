@@ -30,6 +30,8 @@ pub struct ShardSettings {
     pub max_slices_per_scroll: u32,
     /// `index.max_inner_result_window`.
     pub max_inner_result_window: u32,
+    /// `index.max_regex_length`.
+    pub max_regex_length: usize,
 }
 
 impl Default for ShardSettings {
@@ -39,6 +41,7 @@ impl Default for ShardSettings {
             max_terms_count: 65_536,
             max_slices_per_scroll: 1024,
             max_inner_result_window: 100,
+            max_regex_length: 1000,
         }
     }
 }

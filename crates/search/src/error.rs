@@ -130,6 +130,7 @@ fn is_foreign(kind: &str) -> bool {
     matches!(
         kind,
         "illegal_argument_exception"
+            | "too_complex_to_determinize_exception"
             | "number_format_exception"
             | "illegal_state_exception"
             | "null_pointer_exception"

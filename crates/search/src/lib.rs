@@ -9,6 +9,7 @@
 //! changes while it is searched.
 
 pub mod aggregation;
+mod automaton;
 mod cache;
 mod collect;
 pub mod context;

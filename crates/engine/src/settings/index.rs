@@ -64,6 +64,7 @@ pub struct IndexSettings {
     pub max_result_window: u64,
     pub max_docvalue_fields_search: u64,
     pub max_terms_count: u64,
+    pub max_regex_length: u64,
     pub max_inner_result_window: u64,
     pub max_slices_per_scroll: u64,
     /// `index.requests.cache.enable`.
@@ -177,6 +178,7 @@ impl IndexSettings {
             max_result_window: read.integer("index.max_result_window", 10_000)? as u64,
             max_docvalue_fields_search: read.integer("index.max_docvalue_fields_search", 100)? as u64,
             max_terms_count: read.integer("index.max_terms_count", 65_536)? as u64,
+            max_regex_length: read.integer("index.max_regex_length", 1000)? as u64,
             max_inner_result_window: read.integer("index.max_inner_result_window", 100)? as u64,
             max_slices_per_scroll: read.integer("index.max_slices_per_scroll", 1024)? as u64,
             total_fields_limit: read.integer("index.mapping.total_fields.limit", 1000)? as usize,

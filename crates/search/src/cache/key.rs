@@ -132,6 +132,8 @@ fn write_docs(docs: &Docs, out: &mut Vec<u8>) -> bool {
     match docs {
         // Scripts may depend on more than the documents, and fields change with the mapping.
         Docs::Runtime { .. } => return false,
+        // Known by more than can be written down.
+        Docs::Automaton { .. } => return false,
         Docs::Terms { field, terms } => {
             out.push(b'T');
             text(field.path.as_bytes(), out);

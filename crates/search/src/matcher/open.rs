@@ -27,6 +27,7 @@ use super::script::{ScriptDocs, ScriptScorer};
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
+use crate::automaton::walk;
 use crate::error::Result;
 use crate::query::{BoundQuery, Docs, FunctionScoreNode, NestedScore, Node, PhraseNode, ScriptScoreNode};
 
@@ -320,6 +321,24 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
                     ordinals.push(cursor.ord() as u32);
                 }
             }
+            Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
+        }
+        Docs::Automaton { field, automaton } => {
+            let Some(dictionary) = segment.terms(&field.path)? else { return Ok(Box::new(NoDocs)) };
+            if field.index {
+                let Some(reader) = segment.postings_reader(&field.path)? else { return Ok(Box::new(NoDocs)) };
+                let mut any = AnyPostings::new(doc_count);
+                walk(dictionary, &**automaton, |cursor, _| {
+                    any.add(reader.postings(&cursor.info()?, Want::Docs)?)
+                })?;
+                return Ok(any.finish());
+            }
+            let Some(column) = segment.ordinals(&field.path)? else { return Ok(Box::new(NoDocs)) };
+            let mut ordinals = Vec::new();
+            walk(dictionary, &**automaton, |cursor, _| {
+                ordinals.push(cursor.ord() as u32);
+                Ok(())
+            })?;
             Ok(Box::new(ColumnDocs::new(column, Wanted::Any(ordinals))))
         }
         Docs::NumberRange { field, min, max } => {

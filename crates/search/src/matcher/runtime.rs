@@ -108,6 +108,7 @@ fn selects_term(docs: &Docs, term: &[u8]) -> bool {
     match docs {
         Docs::Terms { terms, .. } => terms.binary_search_by(|wanted| (**wanted).cmp(term)).is_ok(),
         Docs::TermRange { lower, upper, .. } => is_between(term, lower, upper),
+        Docs::Automaton { automaton, .. } => automaton.accepts(term),
         Docs::Pattern { lower, upper, pattern, .. } => {
             is_between(term, lower, upper) && pattern.matches(term)
         }

@@ -213,7 +213,33 @@ impl<'a> Binder<'a> {
                 text,
             ));
         }
-        let doc_freq = self.doc_freq(field, term)?;
+        self.bm25_term(field, term, boost, self.doc_freq(field, term)?)
+    }
+
+    /// As [`Binder::scored_term`], as if the term were in `doc_freq` documents.
+    pub(crate) fn scored_term_among(
+        &self,
+        field: &Arc<Field>,
+        term: &[u8],
+        boost: f32,
+        doc_freq: Option<u64>,
+    ) -> Result<BoundQuery, Error> {
+        match doc_freq {
+            None => self.scored_term(field, term, boost),
+            Some(doc_freq) => {
+                self.count_terms(1)?;
+                self.bm25_term(field, term, boost, doc_freq)
+            }
+        }
+    }
+
+    fn bm25_term(
+        &self,
+        field: &Arc<Field>,
+        term: &[u8],
+        boost: f32,
+        doc_freq: u64,
+    ) -> Result<BoundQuery, Error> {
         let scorer = Bm25::new(boost, vec![(term.into(), doc_freq)], self.norms(field)?);
         Ok(Node::Term(TermNode { field: field.clone(), term: term.into(), scorer }).into())
     }
@@ -224,6 +250,16 @@ impl<'a> Binder<'a> {
         self.terms.set(self.terms.get().saturating_add(count as u32));
         if self.terms.get() > clauses_max {
             return Err(too_many_nested_clauses(clauses_max).into());
+        }
+        Ok(())
+    }
+
+    /// Refuses more clauses than a query may have.
+    pub(crate) fn check_clauses(&self, count: usize) -> Result<(), Error> {
+        let clauses_max = QueryLimits::default().clauses_max;
+        if count > clauses_max as usize {
+            let reason = format!("maxClauseCount is set to {clauses_max}");
+            return Err(RequestError::new(400, "too_many_clauses", reason).into());
         }
         Ok(())
     }
@@ -280,7 +316,7 @@ impl<'a> Binder<'a> {
         Ok(found)
     }
 
-    fn doc_freq(&self, field: &Field, term: &[u8]) -> Result<u64, Error> {
+    pub(crate) fn doc_freq(&self, field: &Field, term: &[u8]) -> Result<u64, Error> {
         let mut doc_freq = 0;
         for segment in self.with_nested() {
             if let Some(terms) = segment.terms(&field.path)? {

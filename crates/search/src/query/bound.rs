@@ -11,6 +11,7 @@ use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
 use super::nested::NestedNode;
 use super::wildcard::TermPattern;
+use crate::automaton::TermAutomaton;
 use crate::cache::FilterUse;
 use crate::geo::{Relation, Shape};
 use crate::runtime::RuntimeField;
@@ -196,6 +197,11 @@ pub(crate) enum Docs {
         lower: TermEnd,
         upper: TermEnd,
         pattern: Arc<TermPattern>,
+    },
+    /// Terms that an automaton accepts.
+    Automaton {
+        field: Arc<Field>,
+        automaton: Arc<dyn TermAutomaton>,
     },
     /// Any of these numbers (sorted, distinct).
     Numbers {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::{BoolNode, BoundQuery, Node};
+use super::fuzziness::{Fuzziness, Fuzzy};
 use super::minimum_should_match;
 use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, single_field};
 use super::prefix;
@@ -32,6 +33,8 @@ struct Match {
     lenient: bool,
     /// The last term is a prefix.
     is_bool_prefix: bool,
+    /// Terms like those of the text match too.
+    fuzzy: Option<Fuzzy>,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -62,7 +65,9 @@ fn parse_as(
         zero_terms_all: false,
         lenient: false,
         is_bool_prefix,
+        fuzzy: None,
     };
+    let (mut fuzziness, mut fuzzy) = (None, Fuzzy::default());
     match body {
         Value::Object(options) => {
             for (key, value) in options {
@@ -79,12 +84,12 @@ fn parse_as(
                         json::boolean(value)?;
                     }
                     "fuzziness" if value.is_null() => {}
-                    "fuzziness"
-                    | "prefix_length"
-                    | "max_expansions"
-                    | "fuzzy_rewrite"
-                    | "fuzzy_transpositions"
-                    | "cutoff_frequency" => {
+                    "fuzziness" => fuzziness = Some(Fuzziness::parse(value)?),
+                    "prefix_length" => fuzzy.prefix_length = json::int(value)?,
+                    "max_expansions" => fuzzy.expansions_max = json::int(value)?,
+                    "fuzzy_rewrite" => fuzzy.rewrite = json::scalar_text(value),
+                    "fuzzy_transpositions" => fuzzy.transpositions = json::boolean(value)?,
+                    "cutoff_frequency" => {
                         return Err(RequestError::unsupported(format_args!("[{key}] in [{query}]")));
                     }
                     key if common.take(key, value)? => {}
@@ -95,6 +100,7 @@ fn parse_as(
         Value::Array(_) => return Err(RequestError::illegal_argument("Expected text but found START_ARRAY")),
         scalar => node.text = scalar.clone(),
     }
+    node.fuzzy = fuzziness.map(|fuzziness| Fuzzy { fuzziness, ..fuzzy });
     match json::scalar_text(&node.text) {
         None => Err(no_text()),
         Some(_) => Ok(common.query(node)),
@@ -180,7 +186,13 @@ impl QueryNode for Match {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
         if !matches!(field.kind, FieldType::Text | FieldType::Keyword) || &*field.path == "_id" {
-            return match binder.term(&self.field, &self.text, boost) {
+            let bound = match &self.fuzzy {
+                Some(fuzzy) => {
+                    fuzzy.bind(binder, &field, &json::scalar_text(&self.text).unwrap_or_default(), boost)
+                }
+                None => binder.term(&self.field, &self.text, boost),
+            };
+            return match bound {
                 Err(Error::Request(error)) if self.lenient => {
                     Ok(BoundQuery::nothing(format!("failed to parse: {}", error.reason)))
                 }
@@ -223,7 +235,10 @@ impl Match {
         let mut bound = Vec::with_capacity(clause_count);
         for (term, times) in clauses {
             let boost = if times == 1.0 { boost } else { boost * times };
-            bound.push(binder.scored_term(field, &term, boost)?);
+            bound.push(match &self.fuzzy {
+                Some(fuzzy) => fuzzy.bind(binder, field, &String::from_utf8_lossy(&term), boost)?,
+                None => binder.scored_term(field, &term, boost)?,
+            });
         }
         if let Some((term, _)) = last {
             let text = String::from_utf8_lossy(&term).into_owned();

@@ -36,7 +36,11 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             | "analyzer"
             | "zero_terms_query"
             | "slop"
-            | "max_expansions" => {
+            | "max_expansions"
+            | "fuzziness"
+            | "prefix_length"
+            | "fuzzy_rewrite"
+            | "fuzzy_transpositions" => {
                 options.insert(key.clone(), value.clone());
             }
             "auto_generate_synonyms_phrase_query" => {
@@ -46,7 +50,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "tie_breaker" => tie_breaker = Some(json::float(value)?),
             "lenient" => lenient = Some(json::boolean(value)?),
             "fields" => fields = parse_fields("multi_match", value)?,
-            "fuzziness" | "prefix_length" | "fuzzy_rewrite" | "fuzzy_transpositions" | "cutoff_frequency" => {
+            "cutoff_frequency" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [multi_match]")));
             }
             key if common.take(key, value)? => {}
@@ -58,6 +62,15 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     if options.get("query").is_none_or(Value::is_null) {
         return Err(RequestError::parsing("No text specified for multi_match query"));
     }
+    if options.get("fuzziness").is_some_and(|fuzziness| !fuzziness.is_null())
+        && matches!(kind.as_str(), "phrase" | "phrase_prefix" | "cross_fields")
+    {
+        return Err(RequestError::parsing(format!("Fuzziness not allowed for type [{kind}]")));
+    }
+    options
+        .shift_remove("fuzziness")
+        .filter(|value| !value.is_null())
+        .map(|value| options.insert("fuzziness".into(), value));
     let (query, tie) = match kind.as_str() {
         "best_fields" => ("match", 0.0),
         "most_fields" => ("match", 1.0),
@@ -75,6 +88,9 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         // Words next to each other leave these nothing to say.
         options.shift_remove("operator");
         options.shift_remove("minimum_should_match");
+        options.shift_remove("prefix_length");
+        options.shift_remove("fuzzy_rewrite");
+        options.shift_remove("fuzzy_transpositions");
     }
     let node = MultiMatch { fields, query, options, tie_breaker: tie_breaker.unwrap_or(tie), lenient };
     // A wrong option is found now, not at the shard.

@@ -304,15 +304,15 @@ mod tests {
                 "Unsupported zero_terms_query value [xx]",
             ),
             (
-                json!({"match": {"a": {"query": "x", "fuzziness": 1}}}),
-                "[fuzziness] in [match] is not supported by Limber yet",
+                json!({"match": {"a": {"query": "x", "fuzziness": 3}}}),
+                "Valid edit distances are [0, 1, 2] but was [3]",
             ),
             (json!({"match_phrase": {"a": {"query": "x", "slop": -1}}}), "No negative slop allowed."),
             (
                 json!({"match_phrase": {"a": {"query": "x", "foo": -1}}}),
                 "[match_phrase] query does not support [foo]",
             ),
-            (json!({"regexp": {}}), "query [regexp] is not supported by Limber yet"),
+            (json!({"span_term": {}}), "query [span_term] is not supported by Limber yet"),
         ] {
             assert_eq!(reason(query.clone()), expected, "{query}");
         }

@@ -12,10 +12,12 @@ use super::bind::Binder;
 use super::bool_query::Bool;
 use super::bound::BoundQuery;
 use super::dis_max::DisMax;
+use super::fuzziness::Fuzziness;
 use super::lenient::lenient;
 use super::multi_match::parse_fields;
 use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
 use super::query_string_syntax::{Clause, Leaf, Occur, Tree, read, unescape};
+use crate::automaton::RegexpOptions;
 use crate::error::Error;
 use crate::json;
 
@@ -31,13 +33,31 @@ struct QueryString {
     minimum_should_match: Option<String>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Options {
     is_and: bool,
     analyzer: Option<String>,
     lenient: Option<bool>,
     phrase_slop: u32,
     tie_breaker: f32,
+    /// Options of `fuzzy` for words such as `quick~`.
+    fuzzy: Value,
+    /// `max_determinized_states` of regular expressions.
+    states_max: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            is_and: false,
+            analyzer: None,
+            lenient: None,
+            phrase_slop: 0,
+            tie_breaker: 0.0,
+            fuzzy: json!({}),
+            states_max: RegexpOptions::STATES_MAX,
+        }
+    }
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -69,6 +89,16 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "phrase_slop" => options.phrase_slop = json::int(value)?.max(0) as u32,
             "tie_breaker" => options.tie_breaker = json::float(value)?,
             "minimum_should_match" => minimum_should_match = json::scalar_text(value),
+            "fuzziness" => {
+                Fuzziness::parse(value)?;
+                options.fuzzy["fuzziness"] = value.clone();
+            }
+            "fuzzy_prefix_length" => options.fuzzy["prefix_length"] = json::int(value)?.into(),
+            "fuzzy_max_expansions" => options.fuzzy["max_expansions"] = json::int(value)?.into(),
+            // Elasticsearch reads it, and goes on as without it.
+            "fuzzy_rewrite" if value.is_string() => {}
+            "fuzzy_transpositions" => options.fuzzy["transpositions"] = json::boolean(value)?.into(),
+            "max_determinized_states" => options.states_max = json::int(value)?.max(0) as u32,
             "type" if value == "best_fields" => {}
             // Wildcards are always analysed as far as case goes; positions are always there.
             "analyze_wildcard"
@@ -81,18 +111,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                     return Err(RequestError::unsupported("[allow_leading_wildcard: false]"));
                 }
             }
-            "type"
-            | "fuzziness"
-            | "fuzzy_prefix_length"
-            | "fuzzy_max_expansions"
-            | "fuzzy_rewrite"
-            | "fuzzy_transpositions"
-            | "rewrite"
-            | "quote_analyzer"
-            | "quote_field_suffix"
-            | "time_zone"
-            | "max_determinized_states"
-            | "escape" => {
+            "type" | "rewrite" | "quote_analyzer" | "quote_field_suffix" | "time_zone" | "escape" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [query_string]")));
             }
             key if common.take(key, value)? => {}
@@ -113,11 +132,6 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         fields.push((field, 1.0));
     }
     let tree = read(&text);
-    if let Ok(tree) = &tree
-        && let Some(what) = tree.absent()
-    {
-        return Err(RequestError::unsupported(format_args!("{what} in [query_string]")));
-    }
     let is_and = options.is_and;
     Ok(common.query(QueryString { text, tree, fields, is_and, options, minimum_should_match }))
 }
@@ -273,10 +287,27 @@ impl Translation<'_> {
                 }
                 self.query("range", json!({&**path: body}))
             }
-            Leaf::Fuzzy(_) => Err(RequestError::unsupported("a fuzzy term in [query_string]").into()),
-            Leaf::Expression(_) => {
-                Err(RequestError::unsupported("a regular expression in [query_string]").into())
+            Leaf::Fuzzy { text, edits } => {
+                let is_text = self.binder.field(path).is_some_and(|field| field.kind == FieldType::Text);
+                let word = if is_text { unescape(text).to_lowercase() } else { unescape(text) };
+                let mut fuzzy = self.options.fuzzy.clone();
+                fuzzy["value"] = word.into();
+                if let Some(edits) = edits {
+                    let number: f32 = edits.parse().unwrap_or(f32::NAN);
+                    if number.fract() != 0.0 {
+                        return Err(RequestError::illegal_argument(format!(
+                            "fuzziness needs to be one of 0.0, 1.0 or 2.0 but was {edits}"
+                        ))
+                        .into());
+                    }
+                    fuzzy["fuzziness"] = edits.as_str().into();
+                }
+                self.query("fuzzy", json!({&**path: fuzzy}))
             }
+            Leaf::Expression(pattern) => self.query(
+                "regexp",
+                json!({&**path: {"value": pattern, "max_determinized_states": self.options.states_max}}),
+            ),
         }
     }
 

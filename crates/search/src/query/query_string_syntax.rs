@@ -76,8 +76,11 @@ pub(super) enum Leaf {
         lower: Option<(String, bool)>,
         upper: Option<(String, bool)>,
     },
-    /// `word~`.
-    Fuzzy(String),
+    /// `word~`, with the number behind it.
+    Fuzzy {
+        text: String,
+        edits: Option<String>,
+    },
     /// `/regex/`.
     Expression(String),
 }
@@ -88,7 +91,7 @@ impl Leaf {
             Leaf::Word(text)
             | Leaf::Phrase { text, .. }
             | Leaf::Pattern(text)
-            | Leaf::Fuzzy(text)
+            | Leaf::Fuzzy { text, .. }
             | Leaf::Expression(text) => text,
             Leaf::Range { .. } => "",
         }
@@ -122,23 +125,6 @@ impl Tree {
         }
         occurs
     }
-
-    /// A kind of clause that this server lacks.
-    pub fn absent(&self) -> Option<&'static str> {
-        self.clauses.iter().find_map(|(_, clause)| clause.absent())
-    }
-}
-
-impl Clause {
-    fn absent(&self) -> Option<&'static str> {
-        match self {
-            Clause::Leaf { leaf: Leaf::Fuzzy(_), .. } => Some("a fuzzy term"),
-            Clause::Leaf { leaf: Leaf::Expression(_), .. } => Some("a regular expression"),
-            Clause::Group { tree, .. } => tree.absent(),
-            Clause::Boosted(inner, _) => inner.absent(),
-            _ => None,
-        }
-    }
 }
 
 /// Reads a whole text. The error is Lucene's in short.
@@ -157,11 +143,23 @@ pub(super) fn unescape(text: &str) -> String {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match character {
-            '\\' => plain.extend(characters.next()),
+            '\\' => match characters.as_str().strip_prefix('u').and_then(unicode) {
+                Some(escaped) => {
+                    plain.push(escaped);
+                    characters = characters.as_str()[5..].chars();
+                }
+                None => plain.extend(characters.next()),
+            },
             other => plain.push(other),
         }
     }
     plain
+}
+
+/// The character of four hexadecimal digits (`\u00e9`).
+fn unicode(digits: &str) -> Option<char> {
+    let digits = digits.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
 }
 
 struct Reader<'t> {
@@ -339,8 +337,8 @@ impl Reader<'_> {
                     return Err(self.unexpected());
                 }
                 if self.take('~') {
-                    self.digits();
-                    return Ok(Leaf::Fuzzy(word));
+                    let edits = Some(self.digits()).filter(|digits| !digits.is_empty());
+                    return Ok(Leaf::Fuzzy { text: word, edits });
                 }
                 Ok(if has_wildcard(&word) { Leaf::Pattern(word) } else { Leaf::Word(word) })
             }

@@ -66,6 +66,7 @@ fn only_field(docs: &Docs, shard: &ShardSnapshot) -> Option<Arc<Field>> {
         Docs::Terms { field, .. }
         | Docs::TermRange { field, .. }
         | Docs::Pattern { field, .. }
+        | Docs::Automaton { field, .. }
         | Docs::Numbers { field, .. }
         | Docs::NumberRange { field, .. }
         | Docs::Places { field, .. } => Some(field.clone()),

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::parse::{Parser, Query};
 use super::{
-    bool_query, boosting, constant_score, dis_max, distance_feature, exists, function_score,
+    bool_query, boosting, constant_score, dis_max, distance_feature, exists, function_score, fuzzy,
     geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase,
-    match_text, multi_match, nested, prefix, query_string, range, script, script_score, term, terms,
+    match_text, multi_match, nested, prefix, query_string, range, regexp, script, script_score, term, terms,
     wildcard,
 };
 
@@ -22,6 +22,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("distance_feature", distance_feature::parse),
     ("exists", exists::parse),
     ("function_score", function_score::parse),
+    ("fuzzy", fuzzy::parse),
     ("geo_bounding_box", geo_bounding_box::parse),
     ("geo_distance", geo_distance::parse),
     ("geo_grid", geo_grid::parse),
@@ -39,6 +40,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("prefix", prefix::parse),
     ("query_string", query_string::parse),
     ("range", range::parse),
+    ("regexp", regexp::parse),
     ("script", script::parse),
     ("script_score", script_score::parse),
     ("term", term::parse),
@@ -49,7 +51,6 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 /// Elasticsearch's other queries, refused by name.
 pub(super) const UNSUPPORTED: &[&str] = &[
     "combined_fields",
-    "fuzzy",
     "has_child",
     "has_parent",
     "intervals",
@@ -59,7 +60,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "percolate",
     "pinned",
     "rank_feature",
-    "regexp",
     "rule",
     "semantic",
     "shape",

@@ -3,13 +3,12 @@
 //! Source: Elasticsearch's `IncludeExclude`. Patterns are Lucene's, matched against the whole term.
 
 use limber_mapping::{Field, RequestError};
-use regex_automata::meta::Regex;
-use regex_automata::util::syntax;
 use serde_json::{Map, Value};
 
 use super::super::format::Format;
 use super::super::options::Options;
 use super::super::source::Source;
+use crate::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use crate::error::Result;
 use crate::json;
 
@@ -18,9 +17,6 @@ const VALUE_COUNT_MAX: usize = 65_536;
 
 /// Elasticsearch's `index.max_regex_length`.
 const PATTERN_CHARS_MAX: usize = 1000;
-
-/// Bytes of a compiled pattern.
-const COMPILED_BYTES_MAX: usize = 2 << 20;
 
 /// One side as written.
 #[derive(Debug, Clone)]
@@ -117,7 +113,7 @@ impl Partition {
 
 #[derive(Debug)]
 enum Side {
-    Pattern(Box<Regex>),
+    Pattern(Box<Regexp>),
     /// Sorted.
     Terms(Vec<Vec<u8>>),
     /// Stored numbers, sorted.
@@ -184,7 +180,9 @@ impl Side {
             ))
             .into()),
             Include::Partition(partition) => Ok(Side::Partition(*partition)),
-            Include::Pattern(pattern) => Ok(Side::Pattern(Box::new(compile(pattern)?))),
+            Include::Pattern(pattern) => {
+                Ok(Side::Pattern(Box::new(Regexp::parse(pattern, RegexpOptions::default())?)))
+            }
             Include::Values(values) if source.is_numeric() => {
                 let mut numbers = Vec::with_capacity(values.len());
                 for value in values {
@@ -204,7 +202,7 @@ impl Side {
 
     fn has_term(&self, term: &[u8]) -> bool {
         match self {
-            Side::Pattern(pattern) => pattern.is_match(term),
+            Side::Pattern(pattern) => pattern.accepts(term),
             Side::Terms(terms) => terms.binary_search_by(|own| own.as_slice().cmp(term)).is_ok(),
             Side::Partition(partition) => partition.has_term(term),
             Side::Numbers(_) => false,
@@ -225,87 +223,5 @@ fn term_of(field: Option<&Field>, value: &Value) -> Result<Vec<u8>> {
     match field {
         Some(field) => Ok(field.encode_term(&text)?),
         None => Ok(text.into_bytes()),
-    }
-}
-
-/// Lucene's `RegExp` in the part that other engines share. Its own operators (`~`, `&`, `@`, `#`, `<1-9>`, `"..."`) are refused by name.
-fn compile(pattern: &str) -> Result<Regex> {
-    let mut translated = String::from("^(?:");
-    let mut chars = pattern.chars();
-    let mut in_class = false;
-    while let Some(char) = chars.next() {
-        match char {
-            '\\' => {
-                let escaped = chars.next().ok_or_else(|| {
-                    RequestError::illegal_argument(format!("unexpected end of the regex [{pattern}]"))
-                })?;
-                match escaped {
-                    'd' | 'D' | 's' | 'S' | 'w' | 'W' => translated.extend(['\\', escaped]),
-                    other => push_literal(other, &mut translated),
-                }
-            }
-            '[' if !in_class => {
-                in_class = true;
-                translated.push('[');
-            }
-            ']' if in_class => {
-                in_class = false;
-                translated.push(']');
-            }
-            '~' | '&' | '@' | '#' | '<' | '>' | '"' if !in_class => {
-                return Err(RequestError::unsupported(format!(
-                    "the operator [{char}] in the regex [{pattern}] of the aggregation [terms]"
-                ))
-                .into());
-            }
-            '[' | '&' | '~' => push_literal(char, &mut translated),
-            // Anchors are plain characters in Lucene's syntax.
-            '^' | '$' if !in_class => push_literal(char, &mut translated),
-            other => translated.push(other),
-        }
-    }
-    translated.push_str(")$");
-    let built = Regex::builder()
-        .configure(
-            Regex::config()
-                .nfa_size_limit(Some(COMPILED_BYTES_MAX))
-                .onepass_size_limit(Some(COMPILED_BYTES_MAX)),
-        )
-        .syntax(syntax::Config::new().utf8(false).unicode(true).dot_matches_new_line(true))
-        .build(&translated);
-    built.map_err(|error| {
-        RequestError::illegal_argument(format!("the regex [{pattern}] is malformed: {error}")).into()
-    })
-}
-
-fn push_literal(char: char, out: &mut String) {
-    if !char.is_alphanumeric() {
-        out.push('\\');
-    }
-    out.push(char);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_match_whole_terms() {
-        for (pattern, term, expected) in [
-            ("a.*", "abc", true),
-            ("a.*", "ba", false),
-            ("a|b", "b", true),
-            ("a|b", "bb", false),
-            ("[0-9]{2}x?", "12", true),
-            ("a\\.b", "a.b", true),
-            ("a\\.b", "axb", false),
-            ("^a$", "a", false),
-            ("^a$", "^a$", true),
-        ] {
-            assert_eq!(compile(pattern).expect("pattern").is_match(term), expected, "{pattern} {term}");
-        }
-        assert!(compile("a~b").is_err());
-        assert!(compile("(").is_err());
-        assert!(compile("(a{1000}){1000}").is_err());
     }
 }

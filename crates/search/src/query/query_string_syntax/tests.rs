@@ -41,7 +41,7 @@ fn clauses() {
     check("f:*", leaf("f", Leaf::Pattern("*".into())));
     check("\"a b\"~2", leaf("", Leaf::Phrase { text: "a b".into(), slop: Some(2) }));
     check("a^2", Clause::Boosted(Box::new(leaf("", Leaf::Word("a".into()))), 2.0));
-    check("a~1", leaf("", Leaf::Fuzzy("a".into())));
+    check("a~1", leaf("", Leaf::Fuzzy { text: "a".into(), edits: Some("1".into()) }));
     check("/a b/", leaf("", Leaf::Expression("a b".into())));
     let end = |text: &str, included| Some((text.to_owned(), included));
     check("n:[1 TO 5}", leaf("n", Leaf::Range { lower: end("1", true), upper: end("5", false) }));

@@ -1,0 +1,57 @@
+//! `fuzzy`: documents with a term that is like a word.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::BoundQuery;
+use super::fuzziness::{Fuzziness, Fuzzy};
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
+use crate::error::Error;
+use crate::json;
+
+#[derive(Debug)]
+struct FuzzyQuery {
+    field: String,
+    word: String,
+    fuzzy: Fuzzy,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (field, body) = single_field("fuzzy", members, &mut common)?.ok_or_else(no_field)?;
+    let mut fuzzy = Fuzzy::default();
+    let mut word = None;
+    match body {
+        Value::Object(options) => {
+            for (key, value) in options {
+                match key.as_str() {
+                    "value" | "term" if value.is_null() => {
+                        let reason = format!("[fuzzy] unexpected token [VALUE_NULL] after [{key}]");
+                        return Err(RequestError::parsing(reason));
+                    }
+                    "value" | "term" => word = json::scalar_text(value),
+                    "fuzziness" => fuzzy.fuzziness = Fuzziness::parse(value)?,
+                    "prefix_length" => fuzzy.prefix_length = json::int(value)?,
+                    "max_expansions" => fuzzy.expansions_max = json::int(value)?,
+                    "transpositions" => fuzzy.transpositions = json::boolean(value)?,
+                    "rewrite" => fuzzy.rewrite = json::scalar_text(value),
+                    key if common.take(key, value)? => {}
+                    key => return Err(does_not_support("fuzzy", key)),
+                }
+            }
+        }
+        scalar => word = json::scalar_text(scalar),
+    }
+    let word = word.ok_or_else(|| RequestError::illegal_argument("query value cannot be null"))?;
+    Ok(common.query(FuzzyQuery { field: field.to_owned(), word, fuzzy }))
+}
+
+impl QueryNode for FuzzyQuery {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        match binder.searchable_field(&self.field)? {
+            Some(field) => self.fuzzy.bind(binder, &field, &self.word, boost),
+            None => Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field))),
+        }
+    }
+}

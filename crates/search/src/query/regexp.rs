@@ -1,0 +1,84 @@
+//! `regexp`: documents with a term that a regular expression of Lucene's accepts as a whole.
+
+use std::sync::Arc;
+
+use limber_mapping::{FieldType, RequestError};
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::BoundQuery;
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
+use super::rewrite::{Rewrite, bind_automaton};
+use crate::automaton::{Regexp, RegexpOptions};
+use crate::error::Error;
+use crate::json;
+
+#[derive(Debug)]
+struct RegexpQuery {
+    field: String,
+    pattern: String,
+    options: RegexpOptions,
+    rewrite: Option<String>,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (field, body) = single_field("regexp", members, &mut common)?.ok_or_else(no_field)?;
+    let (mut pattern, mut rewrite) = (None, None);
+    let mut options = RegexpOptions::default();
+    match body {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match key.as_str() {
+                    "value" => pattern = json::scalar_text(value),
+                    "flags" => {
+                        options.flags =
+                            RegexpOptions::parse_flags(&json::scalar_text(value).unwrap_or_default())?;
+                    }
+                    "flags_value" => options.flags = json::int(value)? as u32,
+                    "max_determinized_states" => options.states_max = json::int(value)?.max(0) as u32,
+                    "case_insensitive" => options.ignores_case = json::boolean(value)?,
+                    "rewrite" => rewrite = json::scalar_text(value),
+                    key if common.take(key, value)? => {}
+                    key => return Err(does_not_support("regexp", key)),
+                }
+            }
+        }
+        scalar => pattern = json::scalar_text(scalar),
+    }
+    let pattern = pattern.ok_or_else(|| RequestError::illegal_argument("value cannot be null"))?;
+    Ok(common.query(RegexpQuery { field: field.to_owned(), pattern, options, rewrite }))
+}
+
+impl QueryNode for RegexpQuery {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let length_max = binder.settings().max_regex_length;
+        let length = self.pattern.encode_utf16().count();
+        if length > length_max {
+            return Err(RequestError::illegal_argument(format!(
+                "The length of regex [{length}] used in the Regexp Query request has exceeded the allowed maximum of [{length_max}]. \
+                 This maximum can be set by changing the [index.max_regex_length] index level setting."
+            ))
+            .into());
+        }
+        let Some(field) = binder.searchable_field(&self.field)? else {
+            return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
+        };
+        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) {
+            return Err(binder
+                .query_shard(format!(
+                    "Can only use regexp queries on keyword and text fields - not on [{}] which is of type [{}]",
+                    self.field,
+                    binder.type_name(&field)
+                ))
+                .into());
+        }
+        let rewrite = match &self.rewrite {
+            None => Rewrite::Constant,
+            Some(name) => Rewrite::parse(name)?,
+        };
+        let regexp = Arc::new(Regexp::parse(&self.pattern, self.options)?);
+        let text = format!("{}:/{}/", self.field, self.pattern);
+        bind_automaton(binder, &field, regexp, rewrite, |_, _| 1.0, boost, text)
+    }
+}
