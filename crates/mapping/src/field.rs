@@ -91,7 +91,7 @@ pub struct Field {
 }
 
 /// What makes the values of a runtime field.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RuntimeScript {
     /// `{"source", "lang", "params"}`; `None`: the values in `_source`.
     pub script: Option<serde_json::Value>,
@@ -99,6 +99,8 @@ pub struct RuntimeScript {
     pub continues_on_error: bool,
     /// The name under which a `composite` script emits this field.
     pub part: Option<Arc<str>>,
+    /// `constant_keyword`: the value of every document, as soon as it is known.
+    pub constant: Option<Option<Arc<str>>>,
 }
 
 impl Field {
@@ -112,7 +114,17 @@ impl Field {
 
     /// Elasticsearch's name of the type it was mapped with.
     pub fn type_name(&self) -> &'static str {
-        if self.match_only { "match_only_text" } else { self.kind.name() }
+        match &self.runtime {
+            Some(RuntimeScript { constant: Some(_), .. }) => "constant_keyword",
+            _ if self.match_only => "match_only_text",
+            _ => self.kind.name(),
+        }
+    }
+
+    /// The value that all documents have, or, `Some(None)`, that the first one will tell.
+    pub fn constant(&self) -> Option<Option<&str>> {
+        let constant = self.runtime.as_ref()?.constant.as_ref()?;
+        Some(constant.as_deref())
     }
 
     /// Whether a segment writes its points by place instead of by value.

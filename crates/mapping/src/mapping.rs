@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Dynamic, Node, Root, Template};
-use crate::field::{Field, FieldId, FieldType, Nested, SpaceId};
+use crate::field::{Field, FieldId, FieldType, Nested, RuntimeScript, SpaceId};
 use crate::reserved;
 use crate::settings::MappingSettings;
 use crate::tree::{Intern, ObjectNode, Tree, scalar_of};
@@ -360,7 +360,7 @@ fn build(
 ) -> Result<Field, RequestError> {
     let kind = match leaf.kind.name {
         "text" | "match_only_text" => FieldType::Text,
-        "keyword" => FieldType::Keyword,
+        "keyword" | "constant_keyword" => FieldType::Keyword,
         "long" => FieldType::Long,
         "integer" => FieldType::Integer,
         "short" => FieldType::Short,
@@ -382,6 +382,7 @@ fn build(
         other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
     };
     let is_text = kind == FieldType::Text;
+    let is_constant = leaf.kind.name == "constant_keyword";
     let match_only = leaf.kind.name == "match_only_text";
     let analyzer =
         |name: &str| leaf.param(name).as_str().and_then(|name| settings.analyzers.get(name).cloned());
@@ -401,7 +402,7 @@ fn build(
         id,
         path: Arc::from(path),
         index: match_only || leaf.flag("index"),
-        doc_values: leaf.flag("doc_values"),
+        doc_values: is_constant || leaf.flag("doc_values"),
         store: leaf.flag("store"),
         match_only,
         norms: leaf.flag("norms"),
@@ -421,7 +422,10 @@ fn build(
         ignore_z: explicit("ignore_z_value", true),
         copy_to: leaf.copy_to.iter().map(|path| Arc::from(path.as_str())).collect(),
         multi_fields: Vec::new(),
-        runtime: None,
+        runtime: is_constant.then(|| RuntimeScript {
+            constant: Some(leaf.param("value").as_str().map(Arc::from)),
+            ..RuntimeScript::default()
+        }),
         kind,
     })
 }

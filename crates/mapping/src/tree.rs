@@ -343,7 +343,7 @@ impl Leaf {
         let is_named = (field.index || field.store) && !field.doc_values && !has_norms;
         Leaf {
             shape: Shape::of(&field.kind),
-            is_fed: field.index || field.doc_values,
+            is_fed: (field.index || field.doc_values) && field.runtime.is_none(),
             is_plain: true,
             is_named,
             ignore_above: field.ignore_above.unwrap_or(u32::MAX),

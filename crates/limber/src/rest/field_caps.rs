@@ -134,8 +134,8 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
         }
     }
     let mapped = mapping.fields()[reserved::COUNT..].iter();
-    let shown =
-        mapped.filter(|field| mapping.field(&field.path).is_some_and(|shown| shown.runtime.is_none()));
+    let shown = mapped
+        .filter(|field| mapping.field(&field.path).is_some_and(|shown| std::sync::Arc::ptr_eq(shown, field)));
     for field in shown.chain(mapping.runtime_fields()) {
         if wanted(&field.path) {
             let (searchable, aggregatable) = abilities(field, mapping);

@@ -26,6 +26,14 @@ pub(super) fn checked(
     };
     match param.check {
         Check::Bool | Check::ExplicitBool => boolean(value).map(Value::Bool),
+        Check::Constant => match value {
+            Value::String(_) | Value::Number(_) => Ok(java_text(value).into()),
+            other => Err(mapper_parsing(format!(
+                "Property [{}] on field [{field}] must be a number or a string, but got [{}]",
+                param.name,
+                java_text(other)
+            ))),
+        },
         Check::Count => {
             let count = match value {
                 Value::Number(number) => number.as_i64(),

@@ -129,6 +129,7 @@ fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestErro
         let allowed = match param.update {
             Update::Always => true,
             Update::Never => old == new,
+            Update::Once => old == new || old.is_null(),
             Update::Off => old == new || old == Value::Bool(true),
         };
         if !allowed {

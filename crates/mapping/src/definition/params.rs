@@ -24,6 +24,8 @@ pub(crate) enum Check {
     /// A point in any notation, kept as `{"lat", "lon"}`.
     NullPoint,
     Meta,
+    /// A text or number, kept as a text.
+    Constant,
     /// Known to Elasticsearch; here only its default may be given.
     OnlyDefault,
 }
@@ -35,6 +37,8 @@ pub(crate) enum Update {
     Always,
     /// From true to false only (`norms`).
     Off,
+    /// Once it is given it stays (`value`).
+    Once,
 }
 
 #[derive(Debug, PartialEq)]
@@ -127,6 +131,8 @@ static KEYWORD: &[Param] = &[
     DIMENSION,
 ];
 
+static CONSTANT_KEYWORD: &[Param] = &[param("value", Check::Constant, Update::Once, ""), META];
+
 static NUMBER: &[Param] = &[
     INDEX,
     DOC_VALUES,
@@ -193,6 +199,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "text", params: TEXT },
     Kind { name: "match_only_text", params: MATCH_ONLY_TEXT },
     Kind { name: "keyword", params: KEYWORD },
+    Kind { name: "constant_keyword", params: CONSTANT_KEYWORD },
     Kind { name: "long", params: NUMBER },
     Kind { name: "integer", params: NUMBER },
     Kind { name: "short", params: NUMBER },
@@ -214,7 +221,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "alias",
     "annotated_text",
     "completion",
-    "constant_keyword",
     "counted_keyword",
     "date_nanos",
     "date_range",

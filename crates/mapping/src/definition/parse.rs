@@ -380,6 +380,9 @@ fn leaf(
     is_multi_field: bool,
 ) -> Result<Leaf, RequestError> {
     let kind = kind_of(kind_name, path)?;
+    if kind.name == "constant_keyword" && is_multi_field {
+        return Err(RequestError::unsupported(format!("[constant_keyword] as multi-field [{path}]")));
+    }
     let mut leaf = Leaf { kind, params: BTreeMap::new(), fields: BTreeMap::new(), copy_to: Vec::new() };
     let last = path.rsplit('.').next().unwrap_or(path);
     for (name, value) in body {
@@ -454,7 +457,9 @@ fn leaf(
             }
         }
     }
-    if matches!(kind.name, "geo_point" | "binary") && !(leaf.fields.is_empty() && leaf.copy_to.is_empty()) {
+    if matches!(kind.name, "geo_point" | "binary" | "constant_keyword")
+        && !(leaf.fields.is_empty() && leaf.copy_to.is_empty())
+    {
         return Err(RequestError::unsupported(format!(
             "[fields] and [copy_to] on field [{path}] of type [{}]",
             kind.name

@@ -274,6 +274,7 @@ impl RuntimeField {
             script,
             continues_on_error: continues_on_error == Some(true),
             part: part.map(Arc::from),
+            constant: None,
         };
         Ok(Arc::new(Field {
             id: FieldId(u32::MAX),

@@ -143,6 +143,9 @@ impl Inference<'_> {
                     }
                 }
                 Some(Target::Leaf(leaf)) => {
+                    if is_last && tree.leaves[leaf as usize].field.constant() == Some(None) {
+                        self.constant(&full, at)?;
+                    }
                     if is_last {
                         for copy in &tree.leaves[leaf as usize].copies {
                             match copy {
@@ -184,6 +187,31 @@ impl Inference<'_> {
             Some(b'{') => self.object(place, path, at, level),
             Some(b'[') => self.array(at, &mut |this, at| this.objects(place, path, at, level)),
             _ => self.skip(at),
+        }
+    }
+
+    /// The value of a `constant_keyword` whose value is not known yet.
+    fn constant(&mut self, path: &str, at: usize) -> Result<usize, RequestError> {
+        match self.bytes.get(at) {
+            Some(b'[') => self.array(at, &mut |this, at| this.constant(path, at)),
+            Some(b'{' | b'n') => self.skip(at),
+            Some(first) => {
+                let end = self.skip(at)?;
+                let mut text = self.text[at..end].to_owned();
+                if *first == b'"' {
+                    text.clear();
+                    tokens::unescape(&self.text[at + 1..end - 1], &mut text);
+                }
+                if !self.found.contains_key(path) {
+                    let mut body = json!({"type": "constant_keyword", "value": text});
+                    if let Some(meta) = self.mapping.parameter(path, "meta").filter(|meta| !meta.is_null()) {
+                        body["meta"] = meta;
+                    }
+                    self.found.insert(path.to_owned(), body);
+                }
+                Ok(end)
+            }
+            None => self.skip(at),
         }
     }
 

@@ -115,6 +115,11 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             return self.put_whole(node, leaf, scalar, at);
         }
         let field = &*node.field;
+        if !node.is_fed
+            && let Some(constant) = field.constant()
+        {
+            return self.check_constant(node, leaf, constant, scalar, at);
+        }
         let mut buffer = [0; 16];
         match typed(node.shape, field, scalar, &mut buffer) {
             Ok(Typed::Number(value)) => {
@@ -155,6 +160,32 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             self.note_name(leaf);
         }
         Ok(())
+    }
+
+    /// Refuses any value but the one of all documents, which the first document tells.
+    #[cold]
+    #[inline(never)]
+    fn check_constant(
+        &mut self,
+        node: &Leaf,
+        leaf: u32,
+        constant: Option<&str>,
+        scalar: Scalar<'_>,
+        at: usize,
+    ) -> Result<(), Stop> {
+        match constant {
+            None => Err(Stop::NeedsMapping),
+            Some(constant) if constant == scalar.text() => Ok(()),
+            Some(constant) => {
+                let cause = RequestError::illegal_argument(format!(
+                    "[constant_keyword] field [{}] only accepts values that are equal to the value defined in the mappings \
+                     [{constant}], but got [{}]",
+                    node.field.path,
+                    scalar.text()
+                ));
+                self.malformed(node, leaf, scalar, at, cause)
+            }
+        }
     }
 
     /// An empty string that a number takes for null.

@@ -53,6 +53,8 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("avg", metric::Metric::avg),
     ("avg_bucket", pipeline::BucketMetric::avg),
     ("boxplot", metric::Boxplot::parse),
+    ("bucket_script", pipeline::BucketScript::parse),
+    ("bucket_selector", pipeline::BucketSelector::parse),
     ("bucket_sort", pipeline::BucketSort::parse),
     ("cardinality", metric::Cardinality::parse),
     ("composite", bucket::Composite::parse),
@@ -121,8 +123,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 const KNOWN_ELSEWHERE: &[&str] = &[
     "bucket_correlation",
     "bucket_count_ks_test",
-    "bucket_script",
-    "bucket_selector",
     "categorize_text",
     "change_point",
     "children",

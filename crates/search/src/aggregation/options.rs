@@ -151,10 +151,12 @@ pub struct ValuesOptions {
     pub script: Option<Script>,
 }
 
-/// Aggregations whose values a script may make: those over numbers alone.
+/// Aggregations whose values a script may make.
 const SCRIPTED: &[&str] = &[
     "avg",
+    "cardinality",
     "extended_stats",
+    "histogram",
     "max",
     "min",
     "percentile_ranks",
@@ -162,6 +164,7 @@ const SCRIPTED: &[&str] = &[
     "range",
     "stats",
     "sum",
+    "terms",
     "value_count",
 ];
 

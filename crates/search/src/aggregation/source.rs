@@ -38,6 +38,8 @@ pub struct Source {
 pub(super) struct ScriptSource {
     pub script: Arc<BoundScript>,
     field: Option<Arc<Field>>,
+    /// Values are texts: nothing says that they are numbers.
+    gives_text: bool,
 }
 
 /// What kind of values an aggregation can work on.
@@ -109,7 +111,15 @@ impl Source {
                 if script.uses_score() {
                     return Err(RequestError::unsupported("[_score] in the script of an aggregation").into());
                 }
-                (Some(ScriptSource { script: Arc::new(script), field }), None)
+                let gives_text = matches!(aggregation, "terms" | "cardinality");
+                if gives_text && let Some(field) = &field {
+                    return Err(RequestError::unsupported(format!(
+                        "[script] over the values of field [{}] in the aggregation [{aggregation}]",
+                        field.path
+                    ))
+                    .into());
+                }
+                (Some(ScriptSource { script: Arc::new(script), field, gives_text }), None)
             }
         };
         let format = match &field {
@@ -151,7 +161,7 @@ impl Source {
 
     /// Whether there are terms that no segment holds.
     pub fn makes_terms(&self) -> bool {
-        self.runtime.is_some() && !self.is_numeric()
+        (self.runtime.is_some() || self.script.is_some()) && !self.is_numeric()
     }
 
     /// The field's full name.
@@ -165,12 +175,15 @@ impl Source {
 
     /// Whether the field's values are numbers in a column. An unmapped field counts as whatever `missing` is.
     pub fn is_numeric(&self) -> bool {
-        self.script.is_some() || self.field.as_ref().is_some_and(|field| field.is_numeric())
+        match &self.script {
+            Some(script) => !script.gives_text,
+            None => self.field.as_ref().is_some_and(|field| field.is_numeric()),
+        }
     }
 
     /// Whether values are doubles rather than longs.
     pub fn is_floating(&self) -> bool {
-        self.script.is_some()
+        (self.script.is_some() && self.is_numeric())
             || self.field.as_ref().is_some_and(|field| {
                 matches!(
                     field.kind,

@@ -36,9 +36,9 @@ fn wrong_definitions() {
         "[avg] failed to parse field [script]",
     );
     check(
-        json!({ "m": { "terms": { "field": "a", "script": "1" } } }),
+        json!({ "m": { "rare_terms": { "field": "a", "script": "1" } } }),
         "illegal_argument_exception",
-        "[script] in the aggregation [terms] is not supported by Limber yet",
+        "[script] in the aggregation [rare_terms] is not supported by Limber yet",
     );
     check(
         json!({ "m": { "avg": { "field": "a", "foo": 1 } } }),

@@ -349,16 +349,11 @@ impl<'a> KeyReader<'a> {
                 }
             }
             KeyReader::Distance(reader) => reader.read(docs, Some(owners), count, out)?,
-            KeyReader::Score { .. } | KeyReader::Doc { .. } | KeyReader::Nested(_) => {
+            KeyReader::Score { .. } | KeyReader::Doc { .. } | KeyReader::Nested(_) | KeyReader::Made(_) => {
                 return Err(RequestError::unsupported(
                     "[nested] in a sort by score or by place in the index",
                 )
                 .into());
-            }
-            KeyReader::Made(_) => {
-                return Err(
-                    RequestError::unsupported("[nested] in a sort by terms that no segment holds").into()
-                );
             }
         }
         Ok(())

@@ -102,7 +102,18 @@ pub(crate) enum MissingTerms {
 
 /// Binds the sorts of a request to a shard; empty when hits come by score alone.
 pub(crate) fn bind_sorts(sorts: &[Sort], shard: &ShardSnapshot, now_millis: i64) -> Result<Vec<BoundSort>> {
-    sorts.iter().map(|sort| BoundSort::bind(sort, shard, now_millis)).collect()
+    let bind = |sort| {
+        let bound = BoundSort::bind(sort, shard, now_millis)?;
+        if bound.nested.is_some() && bound.makes_terms() {
+            return Err(RequestError::unsupported(format_args!(
+                "[nested] in a sort by [{}], whose terms no segment holds",
+                bound.name
+            ))
+            .into());
+        }
+        Ok(bound)
+    };
+    sorts.iter().map(bind).collect()
 }
 
 impl BoundSort {
@@ -151,10 +162,10 @@ impl BoundSort {
             return Ok(bound);
         }
         if let Some(by) = &sort.script {
-            bound.kind = KeyKind::Double;
+            let context = if by.is_text { ScriptContext::StringSort } else { ScriptContext::NumberSort };
+            bound.kind = if by.is_text { KeyKind::Term } else { KeyKind::Double };
             bound.missing_number = sortable_from_f64(f64::MAX);
-            bound.script =
-                Some(Arc::new(BoundScript::bind(&by.script, ScriptContext::NumberSort, values_of)?));
+            bound.script = Some(Arc::new(BoundScript::bind(&by.script, context, values_of)?));
             return Ok(bound);
         }
         if sort.is_score() {

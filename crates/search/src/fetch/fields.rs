@@ -50,7 +50,7 @@ pub(super) fn collect(
                 mapping.matching(&wanted.field).filter(is_own).map(move |field| (field, wanted))
             })
             .map(|(field, format)| Wanted { field, format, around: mapping.nested_around(&field.path) })
-            .partition(|wanted| wanted.field.runtime.is_some());
+            .partition(|wanted| wanted.field.runtime.is_some() && wanted.field.constant().is_none());
         let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
         let mut values = object_values(mapping, source, scope, &wanted)?;
         let base = scope.map_or(0, |scope| scope.path.len() + 1);
@@ -241,6 +241,9 @@ fn source_values(
         return source_points(source, field, path, wanted);
     }
     let format = date_format(field, wanted)?;
+    if let Some(constant) = field.constant() {
+        return Ok(constant.map(Value::from).into_iter().collect());
+    }
     let mut raw = Vec::new();
     gather(source, path, &mut raw);
     if raw.is_empty()

@@ -18,6 +18,7 @@ mod places;
 mod points;
 mod postings;
 mod runtime;
+pub(crate) use runtime::selects_constant;
 mod scorer;
 mod script;
 mod simple;

@@ -78,6 +78,11 @@ impl RuntimeDocs<'_> {
     }
 }
 
+/// Whether documents that all have this one term are among `docs`.
+pub(crate) fn selects_constant(docs: &Docs, term: Option<&[u8]>) -> bool {
+    term.is_some_and(|term| accepts(docs, &mut |docs| selects_term(docs, term)))
+}
+
 /// Whether a document with values is among `docs`; `selects` says so of one set.
 fn accepts(docs: &Docs, selects: &mut dyn FnMut(&Docs) -> bool) -> bool {
     match docs {

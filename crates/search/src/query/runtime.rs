@@ -7,13 +7,24 @@ use limber_mapping::Field;
 use super::bound::{BoundQuery, Docs, Node};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::matcher::selects_constant;
 use crate::runtime::RuntimeField;
 
 /// Makes every set of documents below `query` that is about a runtime field one that asks the field.
 pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()> {
     let all = |queries: &mut Vec<BoundQuery>| queries.iter_mut().try_for_each(|query| attach(query, shard));
     match &mut query.node {
-        Node::Docs { docs, .. } => attach_docs(docs, shard),
+        Node::Docs { docs, boost, .. } => {
+            let field = only_field(docs, shard);
+            if let Some(constant) = field.as_ref().and_then(|field| field.constant()) {
+                query.node = match selects_constant(docs, constant.map(str::as_bytes)) {
+                    true => Node::Everything { boost: *boost },
+                    false => Node::Nothing { reason: "the constant of the field is another one".to_owned() },
+                };
+                return Ok(());
+            }
+            attach_docs(docs, shard)
+        }
         Node::Constant { inner, .. } => attach(inner, shard),
         Node::Cached(node) => attach(&mut node.inner, shard),
         Node::Bool(node) => {

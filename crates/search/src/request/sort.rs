@@ -98,10 +98,12 @@ pub struct Sort {
     pub(crate) nested: Option<Arc<NestedSort>>,
 }
 
-/// A sort by a script's number.
+/// A sort by what a script gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptSort {
     pub script: Script,
+    /// A text rather than a number.
+    pub is_text: bool,
 }
 
 impl Sort {
@@ -272,11 +274,12 @@ impl Sort {
         }
         match (script, kind) {
             (Some(script), Some(ScriptSortType::Number)) => {
-                sort.script = Some(ScriptSort { script });
+                sort.script = Some(ScriptSort { script, is_text: false });
                 Ok(sort)
             }
-            (Some(_), Some(ScriptSortType::String)) => {
-                Err(RequestError::unsupported("a sort by [_script] of [type] [string]"))
+            (Some(script), Some(ScriptSortType::String)) => {
+                sort.script = Some(ScriptSort { script, is_text: true });
+                Ok(sort)
             }
             (None, None) => Err(RequestError::illegal_argument("Required [script, type]")),
             (None, _) => Err(RequestError::illegal_argument("Required [script]")),

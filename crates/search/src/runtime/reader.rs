@@ -37,7 +37,7 @@ impl<'a> RuntimeReader<'a> {
     pub(super) fn open(field: &'a RuntimeField, segment: &'a Segment) -> Result<RuntimeReader<'a>> {
         let script = match &field.script {
             Some(script) => Some(script.open(segment)?.for_field(&field.field)),
-            None if segment.is_nested() => {
+            None if segment.is_nested() && field.field.constant().is_none() => {
                 return Err(RequestError::unsupported(format_args!(
                     "runtime field [{}] without a script inside of nested documents",
                     field.field.path
@@ -107,6 +107,14 @@ impl<'a> RuntimeReader<'a> {
 
     fn each(&mut self, docs: &[DocId], mut found: impl FnMut(u32, &mut Vec<Stored>)) -> Result<()> {
         let RuntimeReader { field, segment, script, stored, values } = self;
+        if let Some(constant) = field.constant() {
+            for position in 0..docs.len() as u32 {
+                values.clear();
+                values.extend(constant.map(|constant| Stored::Term(constant.as_bytes().to_vec())));
+                found(position, values);
+            }
+            return Ok(());
+        }
         let Some(script) = script else {
             for (position, doc) in docs.iter().enumerate() {
                 let document = segment.document(*doc, stored)?;

@@ -234,6 +234,48 @@ impl OpenScript<'_> {
     }
 }
 
+/// A script that sees nothing but its parameters.
+#[derive(Debug)]
+pub(crate) struct DetachedScript {
+    script: Compiled,
+    params: Map<String, Json>,
+}
+
+impl DetachedScript {
+    /// # Errors
+    /// `script_exception` (compile error); stored scripts and other languages are refused by name.
+    pub fn compile(
+        script: Script,
+        context: ScriptContext,
+    ) -> std::result::Result<DetachedScript, limber_mapping::RequestError> {
+        let compiled = super::compiler::compile_detached(&script, context)?;
+        Ok(DetachedScript { script: compiled, params: script.params })
+    }
+
+    pub fn start(&self) -> DetachedRun<'_> {
+        DetachedRun { script: &self.script, run: Run::new(&self.script, &self.params) }
+    }
+}
+
+/// A detached script at work.
+pub(crate) struct DetachedRun<'a> {
+    script: &'a Compiled,
+    run: Run<'a>,
+}
+
+impl DetachedRun<'_> {
+    /// The script's value with these numbers as further parameters.
+    pub fn run(&mut self, values: &[(&str, f64)]) -> Result<Value> {
+        for (name, value) in values {
+            self.run.set_param(name, Value::Double(*value));
+        }
+        self.run.begin(&[]);
+        self.run.run(0).map_err(|error| {
+            Error::Request(error.to_request_error("runtime", &self.script.source, self.script.language))
+        })
+    }
+}
+
 /// Runs a script that changes `ctx`, and gives what it made of it: `_update`.
 ///
 /// # Errors

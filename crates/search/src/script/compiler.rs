@@ -230,6 +230,29 @@ impl Scripts {
     }
 }
 
+/// Compiles a script outside of the cache: for what is compiled once with its request.
+pub(super) fn compile_detached(script: &Script, context: ScriptContext) -> Result<Compiled, RequestError> {
+    let Code::Inline { language, source } = &script.code else {
+        return Err(RequestError::unsupported(format!(
+            "a stored script in the context [{}]",
+            context.name()
+        )));
+    };
+    check_language(language)?;
+    let source_bytes_max = ScriptLimits::default().source_bytes_max;
+    if source.len() > source_bytes_max {
+        return Err(RequestError::illegal_argument(format!(
+            "exceeded max allowed inline script size in bytes [{source_bytes_max}] with size [{}]",
+            source.len()
+        )));
+    }
+    let compiled = match language.as_str() {
+        "expression" => super::expression::compile(source, context),
+        _ => super::parser::compile(source, context),
+    };
+    compiled.map_err(|error| error.to_request_error("compile", source, language))
+}
+
 fn check_language(language: &str) -> Result<(), RequestError> {
     match language {
         "painless" | "expression" => Ok(()),

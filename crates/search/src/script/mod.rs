@@ -39,7 +39,7 @@ mod tests;
 
 pub(crate) use block::EmittedBlock;
 pub use bound::run_on_context;
-pub(crate) use bound::{BoundScript, OpenScript};
+pub(crate) use bound::{BoundScript, DetachedScript, OpenScript};
 pub use compiler::{ScriptLimits, Scripts};
 pub(crate) use run::Emitted;
 pub(crate) use spec::Code;

@@ -474,7 +474,7 @@ impl Parser {
             "_value" if self.context == ScriptContext::Aggregation => {
                 (Kind::Variable(Variable::AggregatedValue), Type::Def)
             }
-            "ctx" if !self.context.has_doc() => (Kind::Variable(Variable::Ctx), map),
+            "ctx" if self.context.has_ctx() => (Kind::Variable(Variable::Ctx), map),
             _ => match class_of(&name) {
                 Some(class) if self.is(".") => return self.static_member(class, at),
                 _ if self.is(".")

@@ -308,6 +308,13 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Sets a parameter.
+    pub(super) fn set_param(&mut self, name: &str, value: Value) {
+        if let Value::Map(map) = &self.params {
+            map.borrow_mut().put(Value::str(name), value);
+        }
+    }
+
     fn dismantle(&mut self) {
         for value in &self.made {
             match value {

@@ -302,6 +302,8 @@ pub enum ScriptContext {
     Reindex,
     Ingest,
     IngestCondition,
+    BucketScript,
+    BucketSelector,
     RuntimeField(Emits),
 }
 
@@ -334,6 +336,8 @@ impl ScriptContext {
             ScriptContext::Reindex => "reindex",
             ScriptContext::Ingest => "ingest",
             ScriptContext::IngestCondition => "processor_conditional",
+            ScriptContext::BucketScript => "bucket_aggregation",
+            ScriptContext::BucketSelector => "aggregation_selector",
             ScriptContext::RuntimeField(emits) => match emits {
                 Emits::Boolean => "boolean_field",
                 Emits::Composite => "composite_field",
@@ -350,9 +354,12 @@ impl ScriptContext {
     pub(crate) fn returns(self) -> Type {
         match self {
             ScriptContext::Score | ScriptContext::NumberSort => Type::Double,
-            ScriptContext::Filter | ScriptContext::IngestCondition => Type::Bool,
+            ScriptContext::Filter | ScriptContext::IngestCondition | ScriptContext::BucketSelector => {
+                Type::Bool
+            }
             ScriptContext::StringSort => Type::Str,
             ScriptContext::Field | ScriptContext::Aggregation => Type::Def,
+            ScriptContext::BucketScript => Type::Object("java.lang.Number"),
             ScriptContext::Update
             | ScriptContext::UpdateByQuery
             | ScriptContext::Reindex
@@ -369,7 +376,13 @@ impl ScriptContext {
                 | ScriptContext::Reindex
                 | ScriptContext::Ingest
                 | ScriptContext::IngestCondition
+                | ScriptContext::BucketScript
+                | ScriptContext::BucketSelector
         )
+    }
+
+    pub(crate) fn has_ctx(self) -> bool {
+        !self.has_doc() && !matches!(self, ScriptContext::BucketScript | ScriptContext::BucketSelector)
     }
 
     pub(crate) fn has_score(self) -> bool {

@@ -5,6 +5,7 @@
 //! ([`Work::Beside`]).
 
 mod bucket_metric;
+mod bucket_script;
 mod bucket_sort;
 mod check;
 mod cumulative_cardinality;
@@ -23,6 +24,7 @@ mod rows;
 mod serial_diff;
 
 pub use bucket_metric::BucketMetric;
+pub use bucket_script::{BucketScript, BucketSelector};
 pub use bucket_sort::BucketSort;
 pub use check::check;
 pub use cumulative_cardinality::CumulativeCardinality;

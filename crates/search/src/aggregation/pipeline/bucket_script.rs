@@ -1,0 +1,164 @@
+//! `bucket_script` and `bucket_selector`: what a script makes of the values of each bucket, as a value or as a choice.
+//!
+//! Source: Elasticsearch's `BucketScriptPipelineAggregator` and `BucketSelectorPipelineAggregator`. Scripts are compiled with the request.
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use super::super::format::Format;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::check::any_parent;
+use super::definition::{Enclosing, Pipeline, PipelineValue};
+use super::options::{GapPolicy, format};
+use super::path::{BucketsPath, value_of};
+use super::rows::{keep, rows, subs_mut};
+use crate::error::Result;
+use crate::json;
+use crate::script::{DetachedScript, Script, ScriptContext};
+
+/// Paths of one aggregation.
+const PATH_COUNT_MAX: usize = 64;
+
+/// What both have in common: the script and the values it is given.
+#[derive(Debug)]
+struct Scripted {
+    /// By the names of the script's parameters.
+    paths: Vec<(String, BucketsPath)>,
+    gaps: GapPolicy,
+    script: DetachedScript,
+}
+
+impl Scripted {
+    fn parse(options: &mut Options, context: ScriptContext) -> std::result::Result<Scripted, RequestError> {
+        let paths = paths(options)?;
+        let script = match options.take("script") {
+            None => return Err(RequestError::illegal_argument("Required [script]")),
+            Some(script) => Script::parse(&script).map_err(|cause| options.failed("script", cause))?,
+        };
+        Ok(Scripted {
+            paths,
+            gaps: GapPolicy::parse(options)?,
+            script: DetachedScript::compile(script, context)?,
+        })
+    }
+
+    /// What the script makes of each bucket; `None` where a value is missing and `needs_all`.
+    fn outcomes(
+        &self,
+        work: &Enclosing<'_>,
+        partial: &mut Partial,
+        needs_all: bool,
+    ) -> Result<Vec<Option<crate::script::Value>>> {
+        let (own, shape) = (work.aggregation, work.shape);
+        let mut run = self.script.start();
+        let mut outcomes = Vec::new();
+        for row in rows(own, shape, partial) {
+            let mut values = Vec::with_capacity(self.paths.len());
+            for (name, path) in &self.paths {
+                let value = value_of(path, self.gaps, (&own.subs, &shape.subs), &row, &own.name)?;
+                values.push((name.as_str(), value.unwrap_or(f64::NAN)));
+            }
+            let is_skipped = needs_all && values.iter().any(|(_, value)| !value.is_finite());
+            outcomes.push(if is_skipped { None } else { Some(run.run(&values)?) });
+        }
+        Ok(outcomes)
+    }
+}
+
+/// `{"name": "path"}`, or paths alone, which are called `_value`, or `_value0`, `_value1`, ...
+fn paths(options: &mut Options) -> std::result::Result<Vec<(String, BucketsPath)>, RequestError> {
+    let read = |value: &Value| json::scalar_text(value).map(|text| BucketsPath::parse(&text));
+    let found: Option<Vec<_>> = match options.take("buckets_path") {
+        Some(Value::Object(map)) => {
+            map.iter().map(|(name, path)| Some((name.clone(), read(path)?))).collect()
+        }
+        Some(Value::Array(list)) => {
+            list.iter().enumerate().map(|(at, path)| Some((format!("_value{at}"), read(path)?))).collect()
+        }
+        Some(one) => read(&one).map(|path| vec![("_value".to_owned(), path)]),
+        None => None,
+    };
+    match found {
+        Some(paths) if paths.len() > PATH_COUNT_MAX => {
+            Err(options.refused("buckets_path", format!("more than {PATH_COUNT_MAX} paths")))
+        }
+        Some(paths) => Ok(paths),
+        None => Err(RequestError::illegal_argument("Required [buckets_path]")),
+    }
+}
+
+#[derive(Debug)]
+pub struct BucketScript {
+    scripted: Scripted,
+    format: Format,
+}
+
+impl BucketScript {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let scripted = Scripted::parse(options, ScriptContext::BucketScript)?;
+        Ok(Kind::pipeline(BucketScript { scripted, format: format(options)? }))
+    }
+}
+
+impl Pipeline for BucketScript {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        self.scripted.paths.iter().map(|(_, path)| path).collect()
+    }
+
+    fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {
+        any_parent(own, parent)
+    }
+
+    fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
+        let outcomes = self.scripted.outcomes(work, partial, true)?;
+        for (subs, outcome) in subs_mut(work.aggregation, partial).into_iter().zip(outcomes) {
+            if let Some(value) = outcome.filter(|value| !value.is_null()) {
+                subs[work.place] = PipelineValue::simple(value.f64(), &self.format).into_partial();
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+pub struct BucketSelector(Scripted);
+
+impl BucketSelector {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        Scripted::parse(options, ScriptContext::BucketSelector)
+            .map(|scripted| Kind::pipeline(BucketSelector(scripted)))
+    }
+}
+
+impl Pipeline for BucketSelector {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        self.0.paths.iter().map(|(_, path)| path).collect()
+    }
+
+    fn check(&self, own: &Aggregation, parent: Option<&Aggregation>, _: &[Aggregation]) -> Option<String> {
+        any_parent(own, parent)
+    }
+
+    fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
+        let outcomes = self.0.outcomes(work, partial, false)?;
+        let is_kept = |outcome: &Option<crate::script::Value>| {
+            matches!(outcome, Some(crate::script::Value::Bool(true)))
+        };
+        let places: Vec<usize> = outcomes
+            .iter()
+            .enumerate()
+            .filter(|(_, outcome)| is_kept(outcome))
+            .map(|(place, _)| place)
+            .collect();
+        match keep(partial, &places) {
+            true => Ok(()),
+            false => Err(RequestError::unsupported(format!(
+                "[bucket_selector] in the aggregation [{}]",
+                work.aggregation.type_name
+            ))
+            .into()),
+        }
+    }
+}
