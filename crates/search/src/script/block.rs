@@ -8,7 +8,8 @@ use limber_mapping::FieldType;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::sortable_from_f64;
 
-use super::run::{Run, part_of};
+use super::field_part::part_of;
+use super::run::Run;
 use super::score_functions::Decay;
 use super::statics::{math, math2, round};
 use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, Stmt, Type, Unary};

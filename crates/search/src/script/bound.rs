@@ -7,9 +7,10 @@ use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value as Json};
 
 use super::block::{Block, EmittedBlock};
+use super::emit::Emitted;
 use super::error::ScriptError;
 use super::fields::BoundFields;
-use super::run::{Emitted, Run};
+use super::run::Run;
 use super::spec::Script;
 use super::tree::{Compiled, ScriptContext};
 use super::value::Value;

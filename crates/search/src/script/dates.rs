@@ -5,7 +5,8 @@ use std::rc::Rc;
 use limber_mapping::date::{Civil, DateFormat, Zone};
 
 use super::error::ScriptError;
-use super::run::{Outcome, date_part};
+use super::field_part::date_part;
+use super::run::Outcome;
 use super::tree::DatePart;
 use super::value::{DateValue, Value};
 

@@ -15,20 +15,26 @@ mod types;
 
 mod expression;
 mod parse_expr;
+mod parse_make;
+mod parse_runtime;
 mod parser;
 
 mod collections;
 mod dates;
+mod field_part;
 mod fields;
 mod methods;
 mod score_functions;
 mod statics;
 mod strings;
 mod value;
+mod value_json;
 pub(crate) use value::Value;
 
+mod assign;
 mod block;
 mod bound;
+mod emit;
 mod run;
 
 mod compiler;
@@ -41,7 +47,7 @@ pub(crate) use block::EmittedBlock;
 pub use bound::run_on_context;
 pub(crate) use bound::{BoundScript, DetachedScript, OpenScript};
 pub use compiler::{ScriptLimits, Scripts};
-pub(crate) use run::Emitted;
+pub(crate) use emit::Emitted;
 pub(crate) use spec::Code;
 pub use spec::{Script, StoredScript};
 pub(crate) use tree::Emits;

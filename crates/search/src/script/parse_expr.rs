@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use super::error::ScriptError;
-use super::extract::Extractor;
 use super::lexer::TokenKind;
 use super::parser::Parser;
-use super::tree::{
-    Binary, Emits, Expr, FieldPart, Kind, Lambda, LambdaBody, Literal, ScriptContext, Type, Unary, Variable,
-};
+use super::tree::{Binary, Expr, FieldPart, Kind, Literal, ScriptContext, Type, Unary, Variable};
 use super::types::{binary, cast, class_of, coerce, joined, type_of, unary};
 
 /// Functions that a context offers without a class: name, fewest and most arguments.
@@ -294,7 +291,7 @@ impl Parser {
         }
     }
 
-    fn arguments(&mut self) -> Result<Vec<Expr>, ScriptError> {
+    pub(super) fn arguments(&mut self) -> Result<Vec<Expr>, ScriptError> {
         self.expect("(")?;
         let mut arguments = Vec::new();
         while !self.accept(")") {
@@ -305,66 +302,6 @@ impl Parser {
             arguments.push(if self.is_lambda() { self.lambda()? } else { self.expression()? });
         }
         Ok(arguments)
-    }
-
-    fn is_lambda(&self) -> bool {
-        match self.peek() {
-            TokenKind::Name(_) => self.is_symbol_at(1, "->"),
-            TokenKind::Symbol("(") => {
-                let mut ahead = 1;
-                while matches!(self.peek_at(ahead), TokenKind::Name(_))
-                    || self.is_symbol_at(ahead, ",")
-                    || self.is_symbol_at(ahead, "[")
-                    || self.is_symbol_at(ahead, "]")
-                {
-                    ahead += 1;
-                }
-                self.is_symbol_at(ahead, ")") && self.is_symbol_at(ahead + 1, "->")
-            }
-            _ => false,
-        }
-    }
-
-    fn lambda(&mut self) -> Result<Expr, ScriptError> {
-        let at = self.at();
-        self.enter()?;
-        self.lambda_depths.push(self.scope_count());
-        self.open_scope();
-        let mut parameters = Vec::new();
-        let is_list = self.accept("(");
-        while !(is_list && self.is(")")) {
-            if let Some((_, length)) = self.type_ahead(0)
-                && matches!(self.peek_at(length), TokenKind::Name(_))
-            {
-                self.skip(length);
-            }
-            let name_at = self.at();
-            let name = self.name()?;
-            parameters.push(self.declare(&name, Type::Def, name_at)?);
-            if !is_list || !self.accept(",") {
-                break;
-            }
-        }
-        if is_list {
-            self.expect(")")?;
-        }
-        self.expect("->")?;
-        let body = if self.is("{") {
-            let outer = std::mem::replace(&mut self.returns, Type::Def);
-            let mut body = self.block()?;
-            self.return_last(&mut body)?;
-            self.returns = outer;
-            LambdaBody::Block(body)
-        } else {
-            LambdaBody::Expr(self.expression()?)
-        };
-        self.close_scope();
-        self.lambda_depths.pop();
-        self.leave();
-        self.check_count(self.lambdas.len(), "lambdas")?;
-        self.lambdas.push(Lambda { parameters, body });
-        let kind = Kind::Lambda((self.lambdas.len() - 1) as u16);
-        Ok(Expr { kind, ty: Type::Def, at })
     }
 
     fn primary(&mut self) -> Result<Expr, ScriptError> {
@@ -390,66 +327,6 @@ impl Parser {
                 Err(self.invalid_near())
             }
         }
-    }
-
-    fn list_or_map(&mut self, at: u32) -> Result<Expr, ScriptError> {
-        if self.accept(":") {
-            self.expect("]")?;
-            return Ok(Expr { kind: Kind::Map(Vec::new()), ty: Type::Object("java.util.HashMap"), at });
-        }
-        let (mut items, mut pairs) = (Vec::new(), Vec::new());
-        while !self.accept("]") {
-            if !items.is_empty() || !pairs.is_empty() {
-                self.expect(",")?;
-            }
-            self.check_count(items.len() + pairs.len(), "items in a list")?;
-            let item = self.expression()?;
-            if items.is_empty() && self.accept(":") {
-                pairs.push((item, self.expression()?));
-            } else {
-                items.push(item);
-            }
-        }
-        Ok(match pairs.is_empty() {
-            true => Expr { kind: Kind::List(items), ty: Type::Object("java.util.ArrayList"), at },
-            false => Expr { kind: Kind::Map(pairs), ty: Type::Object("java.util.HashMap"), at },
-        })
-    }
-
-    fn creation(&mut self, at: u32) -> Result<Expr, ScriptError> {
-        let name = self.name()?;
-        if self.accept("[") {
-            let ty =
-                type_of(&name).ok_or_else(|| ScriptError::argument(at, format!("Not a type [{name}].")))?;
-            if self.accept("]") {
-                self.expect("{")?;
-                let mut items = Vec::new();
-                while !self.accept("}") {
-                    if !items.is_empty() {
-                        self.expect(",")?;
-                    }
-                    self.check_count(items.len(), "items in a list")?;
-                    items.push(coerce(self.expression()?, ty, false)?);
-                }
-                return Ok(Expr { kind: Kind::List(items), ty: Type::Object("java.util.List"), at });
-            }
-            let length = coerce(self.expression()?, Type::Int, false)?;
-            self.expect("]")?;
-            let kind = Kind::NewArray(ty, Box::new(length));
-            return Ok(Expr { kind, ty: Type::Object("java.util.List"), at });
-        }
-        let Some(class) = class_of(&name) else {
-            return Err(ScriptError::argument(at, format!("Not a type [{name}].")));
-        };
-        let arguments = self.arguments()?;
-        // All constructors there are take nothing, or one thing.
-        if arguments.len() > 1 {
-            return Err(ScriptError::argument(
-                at,
-                format!("constructor [{class}, <init>/{}] not found", arguments.len()),
-            ));
-        }
-        Ok(Expr { kind: Kind::New(class, arguments), ty: Type::Object(class), at })
     }
 
     fn named(&mut self, name: String, at: u32) -> Result<Expr, ScriptError> {
@@ -617,66 +494,6 @@ impl Parser {
                 format!("Unknown call [{name}] with [{}] arguments.", arguments.len()),
             )),
         }
-    }
-
-    /// What the script of a runtime field may call: `emit`, and what takes texts apart.
-    fn runtime_field_call(&mut self, name: &str, arguments: Vec<Expr>, at: u32) -> Result<Expr, ScriptError> {
-        let ScriptContext::RuntimeField(emits) = self.context else { unreachable!("checked by the caller") };
-        let map = Type::Object("java.util.Map");
-        let (known, types, returns): (&'static str, &[Type], Type) = match (name, emits, arguments.len()) {
-            ("emit", Emits::Boolean, 1) => ("emit", &[Type::Bool], Type::Void),
-            ("emit", Emits::Date | Emits::Long, 1) => ("emit", &[Type::Long], Type::Void),
-            ("emit", Emits::Double, 1) => ("emit", &[Type::Double], Type::Void),
-            ("emit", Emits::Ip | Emits::Keyword, 1) => ("emit", &[Type::Str], Type::Void),
-            ("emit", Emits::GeoPoint, 2) => ("emit", &[Type::Double, Type::Double], Type::Void),
-            ("emit", Emits::Composite, 1) => ("emit", &[map], Type::Void),
-            ("emit", Emits::Composite, 2) => ("emit", &[Type::Str, Type::Def], Type::Void),
-            ("parse", Emits::Date, 1) => ("parse", &[Type::Def], Type::Long),
-            ("grok", _, 1) => ("grok", &[Type::Str], Type::Def),
-            ("dissect", _, 1) => ("dissect", &[Type::Str], Type::Def),
-            ("dissect", _, 2) => ("dissect", &[Type::Str, Type::Str], Type::Def),
-            (name, _, count) => {
-                return Err(ScriptError::argument(
-                    at,
-                    format!("Unknown call [{name}] with [{count}] arguments."),
-                ));
-            }
-        };
-        let arguments: Vec<Expr> = arguments
-            .into_iter()
-            .zip(types)
-            .map(|(argument, ty)| coerce(argument, *ty, false))
-            .collect::<Result<_, _>>()?;
-        if matches!(known, "grok" | "dissect") {
-            return self.extractor(known, &arguments, at);
-        }
-        Ok(Expr { kind: Kind::BuiltIn { name: known, arguments }, ty: returns, at })
-    }
-
-    /// `grok('...')` and `dissect('...')`, compiled with the script.
-    fn extractor(&mut self, name: &str, arguments: &[Expr], at: u32) -> Result<Expr, ScriptError> {
-        let mut texts = Vec::new();
-        for argument in arguments {
-            let Kind::Literal(Literal::Str(text)) = &argument.kind else {
-                return Err(ScriptError::argument(
-                    at,
-                    format!(
-                        "all arguments to [{name}] must be constant but the [{}] argument isn't",
-                        texts.len() + 1
-                    ),
-                ));
-            };
-            texts.push(text.clone());
-        }
-        self.check_count(self.extractors.len(), "patterns")?;
-        let extractor = match (name, texts.as_slice()) {
-            ("grok", [pattern]) => Extractor::grok(pattern),
-            (_, [pattern]) => Extractor::dissect(pattern, ""),
-            (_, [pattern, separator, ..]) => Extractor::dissect(pattern, separator),
-            _ => Err("a pattern is missing".to_owned()),
-        };
-        self.extractors.push(extractor.map_err(|reason| ScriptError::argument(at, reason))?);
-        Ok(Expr { kind: Kind::Extractor((self.extractors.len() - 1) as u16), ty: Type::Def, at })
     }
 
     fn index(&mut self, target: Expr, index: Expr) -> Result<Expr, ScriptError> {

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use limber_mapping::date::DateFormat;
-use limber_mapping::geo::GeoPoint;
 use limber_segment::{DocId, Segment, StoredReader};
 
+use super::emit::Emitted;
 use super::error::ScriptError;
+use super::field_part::part_of;
 use super::fields::{BoundFields, FieldReader};
-use super::tree::{Binary, Compiled, DatePart, Expr, FieldPart, Kind, LambdaBody, Stmt, Type, Variable};
-use super::value::{DateValue, Failure, MapValue, Value};
+use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, LambdaBody, Stmt, Type, Variable};
+use super::value::{Failure, MapValue, Value};
 
 /// Rounds of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;
@@ -23,17 +24,6 @@ const DEPTH_MAX: u32 = 240;
 const TIME_MAX: Duration = Duration::from_secs(10);
 /// Items and characters that a script may make for a batch of documents.
 const GROWTH_MAX: u64 = 32 << 20;
-
-/// Values that the runtime field of a document may have (`AbstractFieldScript#MAX_VALUES`).
-const EMITTED_MAX: usize = 100;
-
-/// What a runtime field's script gave with one `emit`.
-#[derive(Debug)]
-pub(crate) struct Emitted {
-    /// The name within a `composite`.
-    pub part: Option<Arc<str>>,
-    pub value: Value,
-}
 
 pub(super) type Outcome<T> = Result<T, ScriptError>;
 
@@ -66,8 +56,9 @@ pub(crate) struct Run<'a> {
     pub(crate) ctx: Value,
     /// `_value`.
     pub(crate) aggregated: Value,
-    locals: Vec<Value>,
-    base: usize,
+    pub(super) locals: Vec<Value>,
+    /// Where the slots of the running function begin.
+    pub(super) base: usize,
     loops_left: u32,
     depth: u32,
     growth_left: u64,
@@ -109,44 +100,6 @@ impl<'a> Run<'a> {
             emitted: Vec::new(),
             made: Vec::new(),
         }
-    }
-
-    #[inline(never)]
-    fn emit(&mut self, mut arguments: Vec<Value>, at: u32) -> Outcome<Value> {
-        if let [Value::Double(latitude), Value::Double(longitude)] = arguments[..] {
-            let point = GeoPoint { latitude, longitude }.normalized();
-            return self.emit_one(None, Value::Point(point), at);
-        }
-        match (arguments.pop(), arguments.pop()) {
-            (Some(value), Some(Value::Str(name))) => self.emit_one(Some(name), value, at),
-            (Some(Value::Map(map)), None) => {
-                let entries = map.borrow().entries.clone();
-                for (name, value) in entries {
-                    self.emit_one(Some(name.text().into()), value, at)?;
-                }
-                Ok(Value::Null)
-            }
-            (Some(value), None) => self.emit_one(None, value, at),
-            _ => Err(ScriptError::new(at, "null_pointer_exception", "cannot emit null")),
-        }
-    }
-
-    fn emit_one(&mut self, part: Option<Arc<str>>, value: Value, at: u32) -> Outcome<Value> {
-        if self.emitted.len() >= EMITTED_MAX {
-            return Err(ScriptError::argument(
-                at,
-                format!(
-                    "Runtime field [{}] is emitting [{}] values while the maximum number of values allowed is [{EMITTED_MAX}]",
-                    self.field_name,
-                    EMITTED_MAX + 1
-                ),
-            ));
-        }
-        if let Value::Str(text) = &value {
-            self.grow(text.len(), at)?;
-        }
-        self.emitted.push(Emitted { part, value });
-        Ok(Value::Null)
     }
 
     pub fn on_segment(
@@ -729,49 +682,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn assign(
-        &mut self,
-        target: &'a Expr,
-        op: Option<Binary>,
-        value: &'a Expr,
-        gives_old: bool,
-    ) -> Outcome<Value> {
-        let at = target.at;
-        // The place first, as Java evaluates it.
-        let place = match &target.kind {
-            Kind::Local(slot) => Place::Local(self.base + usize::from(*slot)),
-            Kind::Member { target, name, .. } => Place::Member(self.eval(target)?, name),
-            Kind::Index(target, index) => {
-                let list = self.eval(target)?;
-                Place::Index(list, self.eval(index)?)
-            }
-            _ => return Err(ScriptError::argument(at, "cannot assign to this")),
-        };
-        let (old, new) = match op {
-            None => (Value::Null, self.eval(value)?),
-            Some(op) => {
-                let old = match &place {
-                    Place::Local(slot) => self.locals[*slot].clone(),
-                    Place::Member(target, name) => self.member(target, name, at)?,
-                    Place::Index(target, index) => self.index(target, index, at)?,
-                };
-                let right = self.eval(value)?;
-                let new = self.binary(op, &old, &right, at)?;
-                // A variable keeps its type.
-                let is_typed = matches!(place, Place::Local(_));
-                let new =
-                    if is_typed { new.cast(target.ty).map_err(|failure| failed(failure, at))? } else { new };
-                (old, new)
-            }
-        };
-        match place {
-            Place::Local(slot) => self.locals[slot] = new.clone(),
-            Place::Member(target, name) => self.set_member(&target, name, new.clone(), at)?,
-            Place::Index(target, index) => self.set_index(&target, &index, new.clone(), at)?,
-        }
-        Ok(if gives_old { old } else { new })
-    }
-
     /// What expressions know of a field, and the coordinates of a point.
     fn field_part(&mut self, field: u16, part: FieldPart, at: u32) -> Outcome<f64> {
         let is_coordinate = matches!(part, FieldPart::Latitude | FieldPart::Longitude);
@@ -790,12 +700,6 @@ impl<'a> Run<'a> {
         let Some(mapped) = reader.field else { return Ok(0.0) };
         Ok(part_of(part, reader.stored(doc), |stored| mapped.decode_f64(stored)))
     }
-}
-
-enum Place<'a> {
-    Local(usize),
-    Member(Value, &'a str),
-    Index(Value, Value),
 }
 
 pub(super) fn failed((kind, reason): Failure, at: u32) -> ScriptError {
@@ -823,48 +727,5 @@ fn kind_of(class: &str) -> &'static str {
         "NullPointerException" => "null_pointer_exception",
         "RuntimeException" => "runtime_exception",
         _ => "exception",
-    }
-}
-
-/// A part of a field's stored values, as expressions see it.
-pub(super) fn part_of(part: FieldPart, stored: &[i64], decode: impl Fn(i64) -> f64) -> f64 {
-    let Some(first) = stored.first() else {
-        return if part == FieldPart::IsEmpty { 1.0 } else { 0.0 };
-    };
-    let count = stored.len();
-    let value = |at: usize| decode(stored[at]);
-    let sum = || stored.iter().map(|stored| decode(*stored)).sum::<f64>();
-    match part {
-        FieldPart::First | FieldPart::Min => value(0),
-        FieldPart::Max => value(count - 1),
-        FieldPart::Count => count as f64,
-        FieldPart::Sum => sum(),
-        FieldPart::Avg => sum() / count as f64,
-        FieldPart::Median if count % 2 == 1 => value(count / 2),
-        FieldPart::Median => (value(count / 2 - 1) + value(count / 2)) / 2.0,
-        FieldPart::IsEmpty => 0.0,
-        FieldPart::Latitude => limber_mapping::geo::GeoPoint::decode(*first).latitude,
-        FieldPart::Longitude => limber_mapping::geo::GeoPoint::decode(*first).longitude,
-        FieldPart::Date(part) => f64::from(date_part(&DateValue::utc(*first), part)),
-    }
-}
-
-/// A part of a date in its zone.
-pub(super) fn date_part(date: &DateValue, part: DatePart) -> i32 {
-    use limber_mapping::date::days_from_civil;
-    let civil = date.civil();
-    let days = days_from_civil(civil.year, civil.month, civil.day);
-    // The epoch was a Thursday.
-    let weekday = (days + 3).rem_euclid(7) as i32 + 1;
-    match part {
-        DatePart::Year => civil.year as i32,
-        DatePart::Month => civil.month as i32,
-        DatePart::Month0 => civil.month as i32 - 1,
-        DatePart::DayOfMonth => civil.day as i32,
-        DatePart::DayOfYear => (days - days_from_civil(civil.year, 1, 1)) as i32 + 1,
-        DatePart::DayOfWeek => weekday,
-        DatePart::Hour => civil.hour as i32,
-        DatePart::Minute => civil.minute as i32,
-        DatePart::Second => civil.second as i32,
     }
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use limber_mapping::date::{Civil, Zone};
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
-use serde_json::{Map as JsonMap, Value as Json};
 
 use super::tree::{Binary, Literal, Type, Unary};
 
@@ -24,7 +23,7 @@ fn cast_failure(reason: String) -> Failure {
 }
 
 /// Values that one comparison or rendering looks at: lists that share items can stand for more than there is time for.
-const STEPS_MAX: u32 = 1_000_000;
+pub(super) const STEPS_MAX: u32 = 1_000_000;
 /// Where the text of a list ends.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
@@ -181,91 +180,6 @@ impl Value {
             Literal::Double(number) => Value::Double(*number),
             Literal::Str(text) => Value::Str(text.clone()),
         }
-    }
-
-    /// From JSON, as Jackson reads it: `int` where it fits.
-    pub fn from_json(json: &Json) -> Value {
-        match json {
-            Json::Null => Value::Null,
-            Json::Bool(flag) => Value::Bool(*flag),
-            Json::Number(number) => match number.as_i64() {
-                Some(whole) => match i32::try_from(whole) {
-                    Ok(small) => Value::Int(small),
-                    Err(_) => Value::Long(whole),
-                },
-                None => Value::Double(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Json::String(text) => Value::str(text.as_str()),
-            Json::Array(items) => Value::list(items.iter().map(Value::from_json).collect()),
-            Json::Object(members) => Value::map(
-                members
-                    .iter()
-                    .map(|(key, value)| (Value::str(key.as_str()), Value::from_json(value)))
-                    .collect(),
-                false,
-            ),
-        }
-    }
-
-    /// To JSON, as a script field shows it. `depth` bounds what a script may have nested; a list that holds itself ends there.
-    pub fn to_json(&self, depth: u32) -> Result<Json, Failure> {
-        self.to_json_within(depth, &mut { STEPS_MAX })
-    }
-
-    fn to_json_within(&self, depth: u32, steps: &mut u32) -> Result<Json, Failure> {
-        *steps = steps.saturating_sub(1);
-        if depth == 0 || *steps == 0 {
-            return Err(argument("Iterable object is self-referencing itself"));
-        }
-        Ok(match self {
-            Value::Null => Json::Null,
-            Value::Bool(flag) => (*flag).into(),
-            Value::Int(number) => (*number).into(),
-            Value::Long(number) => (*number).into(),
-            Value::Float(number) => number_json(f64::from(*number), java_float(*number)),
-            Value::Double(number) => number_json(*number, java_double(*number)),
-            Value::Str(text) => text.as_ref().into(),
-            Value::Text(text) => text.borrow().as_str().into(),
-            Value::List(items) => items
-                .borrow()
-                .iter()
-                .map(|item| item.to_json_within(depth - 1, steps))
-                .collect::<Result<Vec<_>, _>>()?
-                .into(),
-            Value::Set(set) => {
-                let items = set.borrow().walk();
-                items
-                    .iter()
-                    .map(|(item, _)| item.to_json_within(depth - 1, steps))
-                    .collect::<Result<Vec<_>, _>>()?
-                    .into()
-            }
-            Value::Map(map) => {
-                let mut members = JsonMap::new();
-                for (key, value) in map.borrow().walk() {
-                    members.insert(key.text(), value.to_json_within(depth - 1, steps)?);
-                }
-                members.into()
-            }
-            Value::Date(date) => {
-                let civil = date.civil();
-                let zone = date.text();
-                let zone = zone.rfind(['Z', '+']).map_or("Z", |at| &zone[at..]);
-                format!(
-                    "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}{zone}",
-                    civil.year,
-                    civil.month,
-                    civil.day,
-                    civil.hour,
-                    civil.minute,
-                    civil.second,
-                    civil.millisecond
-                )
-                .into()
-            }
-            Value::Point(point) => serde_json::json!({"lat": point.latitude, "lon": point.longitude}),
-            _ => "<unserializable>".into(),
-        })
     }
 
     pub fn class(&self) -> &'static str {
@@ -617,13 +531,6 @@ impl Value {
             _ => ints(op, left.i64() as i32, right.i64() as i32),
         }
     }
-}
-
-fn number_json(number: f64, text: String) -> Json {
-    if !number.is_finite() {
-        return text.into();
-    }
-    number.into()
 }
 
 fn symbol(op: Binary) -> &'static str {
