@@ -55,6 +55,34 @@ pub(crate) struct MadeReader<'a> {
 
 impl MadeReader<'_> {
     fn read(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        self.read_or(docs, scores, self.missing.clone())
+    }
+
+    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
+    fn read_together(&mut self, docs: &[DocId], owners: &[u32], count: usize) -> Result<()> {
+        let mut best: Vec<Option<Arc<[u8]>>> = vec![None; count];
+        let mut owners = owners.iter();
+        for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
+            self.read_or(window, &[], None)?;
+            for (key, owner) in self.keys.drain(..).zip(&mut owners) {
+                let best = &mut best[*owner as usize];
+                let is_better = match (&key, &*best) {
+                    (Some(key), Some(best)) if self.mode == Mode::Max => key > best,
+                    (Some(key), Some(best)) => key < best,
+                    (key, _) => key.is_some(),
+                };
+                if is_better {
+                    *best = key;
+                }
+            }
+        }
+        self.keys.clear();
+        self.keys.extend(best.into_iter().map(|key| key.or_else(|| self.missing.clone())));
+        Ok(())
+    }
+
+    /// `missing`: the key of documents without a term.
+    fn read_or(&mut self, docs: &[DocId], scores: &[f32], missing: Option<Arc<[u8]>>) -> Result<()> {
         self.keys.clear();
         if let Some(script) = &self.script {
             return script.open(self.segment)?.values(docs, scores, |value| {
@@ -62,7 +90,7 @@ impl MadeReader<'_> {
                 Ok(())
             });
         }
-        self.keys.resize(docs.len(), self.missing.clone());
+        self.keys.resize(docs.len(), missing);
         let Some(runtime) = &self.runtime else { return Ok(()) };
         let mut terms = RuntimeTerms::default();
         runtime.open(self.segment)?.terms(docs, &mut terms)?;
@@ -349,7 +377,11 @@ impl<'a> KeyReader<'a> {
                 }
             }
             KeyReader::Distance(reader) => reader.read(docs, Some(owners), count, out)?,
-            KeyReader::Score { .. } | KeyReader::Doc { .. } | KeyReader::Nested(_) | KeyReader::Made(_) => {
+            KeyReader::Made(reader) => {
+                reader.read_together(docs, owners, count)?;
+                out.extend(0..count as i64);
+            }
+            KeyReader::Score { .. } | KeyReader::Doc { .. } | KeyReader::Nested(_) => {
                 return Err(RequestError::unsupported(
                     "[nested] in a sort by score or by place in the index",
                 )

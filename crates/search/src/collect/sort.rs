@@ -102,18 +102,7 @@ pub(crate) enum MissingTerms {
 
 /// Binds the sorts of a request to a shard; empty when hits come by score alone.
 pub(crate) fn bind_sorts(sorts: &[Sort], shard: &ShardSnapshot, now_millis: i64) -> Result<Vec<BoundSort>> {
-    let bind = |sort| {
-        let bound = BoundSort::bind(sort, shard, now_millis)?;
-        if bound.nested.is_some() && bound.makes_terms() {
-            return Err(RequestError::unsupported(format_args!(
-                "[nested] in a sort by [{}], whose terms no segment holds",
-                bound.name
-            ))
-            .into());
-        }
-        Ok(bound)
-    };
-    sorts.iter().map(bind).collect()
+    sorts.iter().map(|sort| BoundSort::bind(sort, shard, now_millis)).collect()
 }
 
 impl BoundSort {
