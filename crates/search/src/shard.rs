@@ -1,7 +1,9 @@
 //! The query phase on one shard: "how many hits are there, and which are the best?"
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
+use limber_mapping::Field;
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
 use crate::cache;
@@ -383,6 +385,17 @@ impl<'a> Run<'a, '_, '_> {
             false => None,
         };
         let mut bits = Bits::default();
+        let first_field = self.first_sort_field();
+        let after = match (&*fields, first_field) {
+            (Some(fields), Some(field)) if self.may_skip() => fields.docs_after(segment, &field.path)?,
+            _ => None,
+        };
+        let _charge = match &after {
+            Some(words) => {
+                Some(self.context.ledger.request.charge(words.len() as u64 * 8, "<documents of a page>")?)
+            }
+            None => None,
+        };
         let mut start = match fields {
             // Only what lies before the page is left out: it still counts as hits when those are counted.
             Some(fields) if self.may_skip() => fields.first_doc() / WINDOW * WINDOW,
@@ -422,8 +435,16 @@ impl<'a> Run<'a, '_, '_> {
                     continue;
                 }
             }
+            let after = after.as_ref().map(|words| &words[start as usize / 64..][..WINDOW as usize / 64]);
+            if after.is_some_and(|words| words.iter().all(|word| *word == 0)) {
+                start += WINDOW;
+                continue;
+            }
             bits.clear();
             matches.fill(start, &mut bits)?;
+            if let Some(after) = after {
+                bits.0.iter_mut().zip(after).for_each(|(word, after)| *word &= after);
+            }
             if let Some(live) = &view.live {
                 live.mask_window((start / WINDOW) as usize, &mut bits.0);
             }
@@ -435,6 +456,14 @@ impl<'a> Run<'a, '_, '_> {
                 return Ok(Progress::Stop);
             }
             start += WINDOW;
+        }
+    }
+
+    /// The field of the first sort, if that is by a field.
+    fn first_sort_field(&self) -> Option<Arc<Field>> {
+        match &self.top {
+            Top::Fields(top) => top.sorts.first()?.field.clone(),
+            Top::Scores(_) => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Sort keys of one segment, each as an `i64` that sorts ascending: numbers and documents as they are (or inverted), terms by their
 //! ordinals.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
@@ -449,6 +450,19 @@ impl<'a> KeyReader<'a> {
             KeyReader::Term(reader) => reader.best_in(start),
             _ => Ok(None),
         }
+    }
+
+    /// The stored numbers whose key is `key` or comes after it, where keys are stored numbers of which every document has one.
+    pub fn numbers_from(&self, key: i64) -> Option<RangeInclusive<i64>> {
+        let KeyReader::Number(reader) = self else { return None };
+        let column = reader.column.as_ref()?.column()?;
+        if reader.transform != Transform::None || column.cardinality() != Cardinality::Single {
+            return None;
+        }
+        Some(match reader.descending {
+            true => i64::MIN..=!key,
+            false => key..=i64::MAX,
+        })
     }
 
     /// The worst key a document of the window can have; `None` when that is not known.

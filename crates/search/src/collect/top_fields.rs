@@ -15,6 +15,9 @@ use super::{Bar, Hit};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 
+/// One document in this many is few: setting their bits costs less than looking at all.
+const FEW_OF: u64 = 8;
+
 /// Segments of fewer windows are visited in order.
 const WINDOWS_WORTH_SORTING: u32 = 4;
 
@@ -369,6 +372,23 @@ impl SegmentTop<'_> {
                 (after[0] - *base as i64).clamp(0, i64::from(u32::MAX - WINDOW)) as DocId
             }
             _ => 0,
+        }
+    }
+
+    /// Bits of the documents that a page can have, where the index of values tells that they are few; `path`: the first sort's field.
+    pub fn docs_after(&self, segment: &Segment, path: &str) -> Result<Option<Vec<u64>>> {
+        let Some((after, _)) = &self.after else { return Ok(None) };
+        let Some(range) = self.readers.first().and_then(|reader| reader.numbers_from(after[0])) else {
+            return Ok(None);
+        };
+        let doc_count = segment.doc_count();
+        match segment.points(path)? {
+            Some(points) if points.count_at_most(range.clone()) * FEW_OF <= u64::from(doc_count) => {
+                let mut bits = vec![0; doc_count.div_ceil(WINDOW) as usize * (WINDOW as usize / 64)];
+                points.fill_bits(range, &mut bits)?;
+                Ok(Some(bits))
+            }
+            _ => Ok(None),
         }
     }
 
