@@ -16,6 +16,7 @@ mod pipeline;
 mod processor;
 mod registry;
 mod run;
+mod script;
 mod simulate;
 mod stats;
 mod template;
@@ -24,6 +25,8 @@ mod trace;
 mod value;
 mod write;
 
+#[cfg(test)]
+mod script_tests;
 #[cfg(test)]
 mod tests;
 
@@ -36,7 +39,8 @@ pub use timestamp::timestamp;
 
 /// Names of all processors, sorted (`GET _nodes/ingest`).
 pub fn processor_names() -> Vec<&'static str> {
-    let mut names: Vec<_> = processor::PROCESSORS.iter().map(|(name, _)| *name).chain(["pipeline"]).collect();
+    let mut names: Vec<_> =
+        processor::PROCESSORS.iter().map(|(name, _)| *name).chain(["pipeline", "script"]).collect();
     names.sort_unstable();
     names
 }

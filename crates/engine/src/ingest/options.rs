@@ -161,6 +161,20 @@ impl Options {
         }
     }
 
+    /// All that no one took yet.
+    pub fn take_rest(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.map)
+    }
+
+    /// An error of what the processor holds, with the processor's type and tag.
+    pub fn locate(&self, mut error: RequestError) -> RequestError {
+        error = error.with("processor_type", self.kind.as_str());
+        match &self.tag {
+            Some(tag) => error.with("processor_tag", tag.as_str()),
+            None => error,
+        }
+    }
+
     /// A field name that may be a template.
     pub fn field_name(&mut self, name: &str) -> Result<FieldName> {
         FieldName::parse(&self.string(name)?)

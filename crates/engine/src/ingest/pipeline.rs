@@ -2,11 +2,15 @@
 //!
 //! Source: Elasticsearch's `Pipeline`, `ConfigurationUtils.readProcessorConfigs` and `CompoundProcessor`.
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
+use limber_search::script::{Script, ScriptContext, Scripts};
 use serde_json::{Map, Value};
 
 use super::options::{Options, java_type};
-use super::processor::{KNOWN_ELSEWHERE, PROCESSORS, Processor};
+use super::processor::{self, KNOWN_ELSEWHERE, PROCESSORS, Processor};
+use super::script::PipelineScript;
 use super::template::Text;
 
 /// `on_failure` inside `on_failure` and so on, at most.
@@ -33,6 +37,8 @@ pub struct Step {
     pub kind: &'static str,
     pub tag: Option<Box<str>>,
     pub description: Option<Box<str>>,
+    /// The step runs for documents for which this holds; its failure is not the step's.
+    pub condition: Option<Box<PipelineScript>>,
     pub ignore_failure: bool,
     pub on_failure: Vec<Step>,
     /// Place among the pipeline's counted steps: those outside of `on_failure`.
@@ -67,8 +73,17 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Compiles the body of `PUT _ingest/pipeline/{id}`. Errors are Elasticsearch's `parse_exception`s.
-    pub fn parse(id: &str, body: &Value) -> Result<Pipeline, RequestError> {
+    /// Compiles the body of `PUT _ingest/pipeline/{id}`. Errors are Elasticsearch's `parse_exception`s, those of scripts as they are.
+    pub fn parse(id: &str, body: &Value, scripts: &Arc<Scripts>) -> Result<Pipeline, RequestError> {
+        Pipeline::parse_with(id, body, Parser { step_count: 0, scripts, checks_stored: true })
+    }
+
+    /// As [`Self::parse`], for a pipeline that was put before: its stored scripts may be gone.
+    pub fn restore(id: &str, body: &Value, scripts: &Arc<Scripts>) -> Result<Pipeline, RequestError> {
+        Pipeline::parse_with(id, body, Parser { step_count: 0, scripts, checks_stored: false })
+    }
+
+    fn parse_with(id: &str, body: &Value, mut parser: Parser<'_>) -> Result<Pipeline, RequestError> {
         let Value::Object(map) = body else {
             return Err(RequestError::new(400, "parse_exception", "the pipeline must be an object"));
         };
@@ -80,7 +95,6 @@ impl Pipeline {
         let processors = options.optional_list("processors")?;
         let processors =
             processors.ok_or_else(|| options.error("processors", "required property is missing"))?;
-        let mut parser = Parser { step_count: 0 };
         let mut steps = parser.steps(processors, 0)?;
         let on_failure = match options.optional_list("on_failure")? {
             None => Vec::new(),
@@ -98,11 +112,14 @@ impl Pipeline {
     }
 }
 
-struct Parser {
+struct Parser<'s> {
     step_count: usize,
+    scripts: &'s Arc<Scripts>,
+    /// Whether a processor's stored script must be there.
+    checks_stored: bool,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn steps(&mut self, list: Vec<Value>, depth: usize) -> Result<Vec<Step>, RequestError> {
         if depth > NESTING_DEPTH_MAX {
             return Err(RequestError::new(400, "parse_exception", "[on_failure] is nested too deeply"));
@@ -136,7 +153,9 @@ impl Parser {
     fn step(&mut self, kind: &str, config: Value, depth: usize) -> Result<Step, RequestError> {
         let map = match config {
             Value::Object(map) => map,
-            // Elasticsearch also reads `{"script": "source"}`; no processor here has such a form.
+            Value::String(source) if kind == "script" => {
+                Map::from_iter([("source".to_owned(), Value::String(source))])
+            }
             other => {
                 let reason = format!("property isn't a map, but of type [{}]", java_type(&other));
                 return Err(Options::new(Map::new(), kind).error("", &reason));
@@ -153,16 +172,47 @@ impl Parser {
             }
             Some(list) => self.steps(list, depth + 1)?,
         };
-        if options.take("if").is_some() {
-            return Err(RequestError::unsupported(format!(
-                "the condition [if] of the processor [{kind}] (it needs painless)"
-            )));
-        }
-        let (kind, action) = action(kind, &mut options)?;
+        let condition = options.take("if").map(|value| self.condition(&value, &options)).transpose()?;
+        let (kind, action) = match kind {
+            "script" => ("script", Action::Process(self.script(&mut options)?)),
+            _ => action(kind, &mut options)?,
+        };
         options.finish()?;
         let (tag, description) = (tag.map(Into::into), description.map(Into::into));
-        Ok(Step { action, kind, tag, description, ignore_failure, on_failure, counted: None })
+        Ok(Step { action, kind, tag, description, condition, ignore_failure, on_failure, counted: None })
     }
+}
+
+impl Parser<'_> {
+    /// The condition `if`.
+    fn condition(&self, value: &Value, options: &Options) -> Result<Box<PipelineScript>, RequestError> {
+        if !matches!(value, Value::String(_) | Value::Object(_)) {
+            let reason = format!("property isn't a map or string, but of type [{}]", java_type(value));
+            return Err(Options::new(Map::new(), "conditional").error("script", &reason));
+        }
+        let script = Script::parse(value)?;
+        PipelineScript::compile(self.scripts, script, ScriptContext::IngestCondition)
+            .map(Box::new)
+            .map_err(|error| options.locate(as_java_exception(error)))
+    }
+
+    /// The processor `script`.
+    fn script(&self, options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+        let script = Script::parse(&Value::Object(options.take_rest()));
+        let compiled =
+            script.and_then(|script| processor::script::compile(self.scripts, script, self.checks_stored));
+        compiled.map_err(|error| options.locate(as_java_exception(error)))
+    }
+}
+
+/// Elasticsearch answers with the exception that it met while it made the processor, wrapped.
+fn as_java_exception(error: RequestError) -> RequestError {
+    let class = match error.kind {
+        "illegal_argument_exception" => "java.lang.IllegalArgumentException",
+        "x_content_parse_exception" => "org.elasticsearch.xcontent.XContentParseException",
+        _ => return error,
+    };
+    RequestError::new(500, "exception", format!("{class}: {}", error.reason)).caused_by(error)
 }
 
 fn action(kind: &str, options: &mut Options) -> Result<(&'static str, Action), RequestError> {

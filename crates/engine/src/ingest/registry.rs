@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
+use limber_search::script::Scripts;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
@@ -23,6 +24,7 @@ pub struct Entry {
 pub struct Pipelines {
     by_id: BTreeMap<Box<str>, Arc<Entry>>,
     total: Arc<Metric>,
+    scripts: Arc<Scripts>,
 }
 
 impl Pipelines {
@@ -32,6 +34,11 @@ impl Pipelines {
 
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.by_id.keys().map(|id| &**id)
+    }
+
+    /// Compiles a pipeline without keeping it.
+    pub fn compile(&self, id: &str, body: &Value) -> Result<Pipeline, RequestError> {
+        Pipeline::parse(id, body, &self.scripts)
     }
 
     pub(super) fn total(&self) -> &Metric {
@@ -69,7 +76,7 @@ impl Pipelines {
         }
         let mut by_id = self.by_id.clone();
         by_id.insert(pipeline.id.clone(), Arc::new(Entry { pipeline, metrics }));
-        Pipelines { by_id, total: self.total.clone() }
+        Pipelines { by_id, total: self.total.clone(), scripts: self.scripts.clone() }
     }
 }
 
@@ -81,16 +88,26 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// Without pipelines; theirs are compiled by `scripts`.
+    pub fn new(scripts: Arc<Scripts>) -> Registry {
+        let empty = Pipelines { scripts, ..Pipelines::default() };
+        Registry { current: ArcSwap::from_pointee(empty), writer: Mutex::default() }
+    }
+
     pub fn snapshot(&self) -> Arc<Pipelines> {
         self.current.load_full()
     }
 
     /// Adds or replaces a pipeline; its statistics go on.
     pub fn put(&self, id: &str, body: &Value) -> Result<(), RequestError> {
-        let pipeline = Pipeline::parse(id, body)?;
+        let pipeline = self.current.load().compile(id, body)?;
+        self.keep(pipeline);
+        Ok(())
+    }
+
+    fn keep(&self, pipeline: Pipeline) {
         let _turn = self.writer.lock();
         self.current.store(Arc::new(self.current.load().with(pipeline)));
-        Ok(())
     }
 
     /// Removes every pipeline whose id matches. `resource_not_found_exception` (404) when none does, unless the pattern is `*`.
@@ -108,7 +125,11 @@ impl Registry {
         }
         let mut by_id = current.by_id.clone();
         by_id.retain(|id, _| !doomed.contains(id));
-        self.current.store(Arc::new(Pipelines { by_id, total: current.total.clone() }));
+        self.current.store(Arc::new(Pipelines {
+            by_id,
+            total: current.total.clone(),
+            scripts: current.scripts.clone(),
+        }));
         Ok(())
     }
 
@@ -120,7 +141,8 @@ impl Registry {
     /// Restores what [`Self::to_json`] gave.
     pub fn restore(&self, bodies: &Value) -> Result<(), RequestError> {
         for (id, body) in bodies.as_object().into_iter().flatten() {
-            self.put(id, body)?;
+            let pipeline = Pipeline::restore(id, body, &self.current.load().scripts)?;
+            self.keep(pipeline);
         }
         Ok(())
     }

@@ -267,6 +267,19 @@ impl<'p> Runner<'p> {
             .into());
         };
         self.steps_left = steps_left;
+        if let Some(condition) = &step.condition {
+            let holds = condition.test(document).map_err(|error| {
+                let tag = step.tag.as_deref();
+                let origin = Some(Origin { kind: "conditional", tag, pipeline: document.pipeline });
+                Failure { error, origin }
+            })?;
+            if !holds {
+                if let Some(trace) = &mut self.trace {
+                    trace.push(step, Status::Skipped, document);
+                }
+                return Ok(Flow::Continue);
+            }
+        }
         let start = (self.is_timed && step.counted.is_some()).then(Instant::now);
         let result = match &step.action {
             Action::Process(processor) => processor.execute(document).map_err(Failure::from),

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::document::Metadata;
 use super::options::{Options, java_type};
-use super::pipeline::Pipeline;
 use super::registry::Pipelines;
 use super::run::Runner;
 use super::trace::{document_json, error_json};
@@ -54,7 +53,7 @@ pub fn simulate(
             let pipeline = options.optional_map("pipeline")?;
             let pipeline =
                 pipeline.ok_or_else(|| options.error("pipeline", "required property is missing"))?;
-            (INLINE_ID, Some(pipelines.with(Pipeline::parse(INLINE_ID, &Value::Object(pipeline))?)))
+            (INLINE_ID, Some(pipelines.with(pipelines.compile(INLINE_ID, &Value::Object(pipeline))?)))
         }
     };
     let pipelines = with_inline.as_ref().unwrap_or(pipelines);

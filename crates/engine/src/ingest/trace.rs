@@ -12,6 +12,8 @@ use super::pipeline::Step;
 pub enum Status {
     Success,
     Dropped,
+    /// Its condition did not hold.
+    Skipped,
     Error(RequestError),
     ErrorIgnored(RequestError),
 }
@@ -29,6 +31,7 @@ impl Trace {
         let name = match &status {
             Status::Success => "success",
             Status::Dropped => "dropped",
+            Status::Skipped => "skipped",
             Status::Error(_) => "error",
             Status::ErrorIgnored(_) => "error_ignored",
         };
@@ -39,6 +42,10 @@ impl Trace {
         if let Some(tag) = &step.tag {
             result.insert("tag".into(), (**tag).into());
         }
+        if let Some(condition) = &step.condition {
+            let holds = !matches!(status, Status::Skipped);
+            result.insert("if".into(), json!({ "condition": condition.name(), "result": holds }));
+        }
         let mut has_document = matches!(status, Status::Success);
         match status {
             Status::Error(error) => {
@@ -48,7 +55,7 @@ impl Trace {
                 has_document = true;
                 result.insert("ignored_error".into(), json!({ "error": error_json(&error) }));
             }
-            Status::Success | Status::Dropped => {}
+            Status::Success | Status::Dropped | Status::Skipped => {}
         }
         if has_document && step.kind != "pipeline" {
             match document_json(document, true) {

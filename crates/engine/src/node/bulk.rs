@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use super::Node;
 use super::bulk_step::{
     Destination, Group, NO_TARGET, Step, Target, check, condition_of, id_of, into_items, outcome_of,
-    routing_of,
+    routing_of, version_of,
 };
 use crate::api::*;
 use crate::catalog::WriteTarget;
@@ -134,6 +134,8 @@ impl Node {
             index: &operation.index,
             id: operation.id.as_deref(),
             routing: operation.routing.as_deref(),
+            version: Some(ANY_VERSION),
+            version_type: Some("internal"),
             op_type: Some("index"),
             ..Metadata::default()
         };
@@ -169,12 +171,12 @@ impl Node {
             index: &operation.index,
             id: operation.id.as_deref(),
             routing: operation.routing.as_deref(),
-            version: operation.version.map(|version| version as i64),
-            version_type: match operation.version_type {
-                VersionType::Internal => None,
-                VersionType::External => Some("external"),
-                VersionType::ExternalGte => Some("external_gte"),
-            },
+            version: Some(operation.version.map_or(ANY_VERSION, |version| version as i64)),
+            version_type: Some(match operation.version_type {
+                VersionType::Internal => "internal",
+                VersionType::External => "external",
+                VersionType::ExternalGte => "external_gte",
+            }),
             if_seq_no: operation.if_seq_no.map(|seq_no| seq_no as i64),
             if_primary_term: operation.if_primary_term.map(|term| term as i64),
             op_type: Some(operation.kind.as_str()),
@@ -182,6 +184,10 @@ impl Node {
         let before = arena.len();
         match runner.run(ids, metadata, operation.source, arena) {
             Outcome::Changed(changed) => {
+                if let Some(Err(error)) = changed.as_deref().map(version_of) {
+                    step.outcome = Some(Err(error));
+                    return;
+                }
                 step.ingested = Some(before..arena.len());
                 step.changed = changed;
             }
@@ -469,6 +475,9 @@ fn dropped() -> WriteOutcome {
         source: None,
     }
 }
+
+/// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request names none.
+const ANY_VERSION: i64 = -3;
 
 fn runner_over<'p>(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {
     Runner::new(pipelines, timestamp)

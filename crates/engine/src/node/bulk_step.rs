@@ -176,17 +176,31 @@ pub(super) fn check(step: &Step<'_>, destination: &Destination) -> Result<()> {
     Ok(())
 }
 
+/// The version that a pipeline asks for, and how it is compared; `None`: any.
+///
+/// # Errors
+/// An unknown type; a version of the internal type, which no request can ask for.
+pub(super) fn version_of(changed: &ChangedMetadata) -> Result<(VersionType, Option<u64>)> {
+    let version = changed.version.and_then(|version| u64::try_from(version).ok());
+    let version_type =
+        changed.version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
+    if version_type == VersionType::Internal && version.is_some() {
+        return Err(RequestError::unsupported("[_version] from a pipeline with the version type [internal]"));
+    }
+    Ok((version_type, version))
+}
+
 pub(super) fn condition_of(step: &Step<'_>) -> Condition {
     let operation = step.operation;
     let (seq_no, term) = match &step.changed {
         Some(changed) => (changed.if_seq_no.map(|n| n as u64), changed.if_primary_term.map(|n| n as u64)),
         None => (operation.if_seq_no, operation.if_primary_term),
     };
-    let version = match &step.changed {
-        Some(changed) => changed.version.map(|version| version as u64),
-        None => operation.version,
+    let (version_type, version) = match step.changed.as_deref().map(version_of) {
+        Some(Ok(given)) => given,
+        Some(Err(_)) | None => (operation.version_type, operation.version),
     };
-    match (seq_no, term, operation.version_type, version) {
+    match (seq_no, term, version_type, version) {
         (Some(seq_no), Some(primary_term), ..) => Condition::SeqNo { seq_no, primary_term },
         (_, _, VersionType::External, Some(version)) => Condition::External(version),
         (_, _, VersionType::ExternalGte, Some(version)) => Condition::ExternalGte(version),

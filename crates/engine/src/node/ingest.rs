@@ -22,7 +22,7 @@ impl Node {
     pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         let _changing = self.changing.lock();
         // Refused before anything is stored; known only once it is.
-        ingest::Pipeline::parse(id, body)?;
+        self.pipelines.snapshot().compile(id, body)?;
         self.change_state(|state| state.pipelines[id] = body.clone())?;
         self.pipelines.put(id, body)
     }

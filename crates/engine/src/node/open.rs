@@ -107,7 +107,7 @@ impl Node {
         let scripts = Arc::new(Scripts::default());
         scripts.set_limits(settings.script_limits()?);
         scripts.set_stored(super::scripts::restored(&state.scripts));
-        let pipelines = Registry::default();
+        let pipelines = Registry::new(scripts.clone());
         pipelines.restore(&state.pipelines)?;
         let state_node_id: Arc<str> = state.node_id.as_str().into();
         let node = Arc::new_cyclic(|this| Node {

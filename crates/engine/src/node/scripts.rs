@@ -30,6 +30,8 @@ fn context_of(name: &str) -> Result<ScriptContext> {
         ScriptContext::Filter,
         ScriptContext::NumberSort,
         ScriptContext::Update,
+        ScriptContext::Ingest,
+        ScriptContext::IngestCondition,
     ];
     KNOWN
         .iter()

@@ -196,7 +196,7 @@ impl Scripts {
                 )));
             }
             check_language(language)?;
-            if is_limited {
+            if is_limited && context.is_rate_limited() {
                 state.take_token()?;
             }
             state.compilations += 1;

@@ -62,6 +62,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         variables: parser.variables,
         slots: 0,
         uses_score: parser.uses_score,
+        ctx_names: None,
     })
 }
 

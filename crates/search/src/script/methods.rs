@@ -198,6 +198,7 @@ impl<'a> Run<'a> {
 
     pub(super) fn set_member(&mut self, target: &Value, name: &str, value: Value, at: u32) -> Outcome<()> {
         self.grow(32 + name.len(), at)?;
+        self.check_frozen(target, at)?;
         match target {
             Value::Null => Err(null(name, at)),
             Value::Map(map) => {
@@ -216,6 +217,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn set_index(&mut self, target: &Value, index: &Value, value: Value, at: u32) -> Outcome<()> {
+        self.check_frozen(target, at)?;
         match target {
             Value::Null => Err(null("[]", at)),
             Value::Map(map) => {
@@ -270,6 +272,9 @@ impl<'a> Run<'a> {
                 return Ok(Value::str(text));
             }
             _ => {}
+        }
+        if super::context::is_change(name) {
+            self.check_frozen(target, at)?;
         }
         let found = match target {
             Value::Extractor(number) if name == "extract" => return self.extract(*number, &arguments, at),

@@ -34,6 +34,7 @@ pub(crate) use value::Value;
 mod assign;
 mod block;
 mod bound;
+mod context;
 mod emit;
 mod run;
 
@@ -47,6 +48,7 @@ pub(crate) use block::EmittedBlock;
 pub use bound::run_on_context;
 pub(crate) use bound::{BoundScript, DetachedScript, OpenScript};
 pub use compiler::{ScriptLimits, Scripts};
+pub use context::{ContextRun, ContextScript, ContextValue, View};
 pub(crate) use emit::Emitted;
 pub(crate) use spec::Code;
 pub use spec::{Script, StoredScript};

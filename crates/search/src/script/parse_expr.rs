@@ -351,7 +351,10 @@ impl Parser {
             "_value" if self.context == ScriptContext::Aggregation => {
                 (Kind::Variable(Variable::AggregatedValue), Type::Def)
             }
-            "ctx" if self.context.has_ctx() => (Kind::Variable(Variable::Ctx), map),
+            "ctx" if self.context.has_ctx() => {
+                self.ctx_count += 1;
+                (Kind::Variable(Variable::Ctx), map)
+            }
             _ => match class_of(&name) {
                 Some(class) if self.is(".") => return self.static_member(class, at),
                 _ if self.is(".")
@@ -505,6 +508,7 @@ impl Parser {
                     return Ok(Expr { kind, ty: Type::Def, at });
                 }
                 Kind::Params => return Ok(self.param(name.clone(), at)),
+                Kind::Variable(Variable::Ctx) => self.ctx_names.push(name.clone()),
                 _ => {}
             }
         }
@@ -516,6 +520,9 @@ impl Parser {
     }
 
     fn member(&mut self, target: Expr, name: String, null_safe: bool, at: u32) -> Result<Expr, ScriptError> {
+        if matches!(target.kind, Kind::Variable(Variable::Ctx)) {
+            self.ctx_names.push(name.as_str().into());
+        }
         let (kind, ty) = match (&target.kind, name.as_str()) {
             (Kind::Doc, _) => (Kind::Field(self.field(&name)?), Type::Def),
             (Kind::Params, _) => return Ok(self.param(name.into(), at)),
@@ -541,6 +548,14 @@ impl Parser {
         null_safe: bool,
         at: u32,
     ) -> Result<Expr, ScriptError> {
+        if let (
+            Kind::Variable(Variable::Ctx),
+            "containsKey" | "get" | "getOrDefault" | "put" | "putIfAbsent" | "remove",
+            [Expr { kind: Kind::Literal(Literal::Str(member)), .. }, ..],
+        ) = (&target.kind, name.as_str(), arguments.as_slice())
+        {
+            self.ctx_names.push(member.clone());
+        }
         let (kind, ty) = match (&target.kind, name.as_str(), arguments.as_slice()) {
             (Kind::Field(field), "size" | "getLength", []) => (Kind::FieldSize(*field), Type::Int),
             (Kind::Field(field), "getValue", []) => (Kind::FieldValue(*field), Type::Def),

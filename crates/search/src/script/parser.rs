@@ -29,6 +29,8 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         fields: Vec::new(),
         returns: context.returns(),
         uses_score: false,
+        ctx_count: 0,
+        ctx_names: Vec::new(),
         depth: 0,
         loops: 0,
         lambda_depths: Vec::new(),
@@ -43,6 +45,11 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         }
         body.push(parser.statement()?);
     }
+    if body.is_empty() && context.has_ctx() {
+        let reason =
+            "invalid function definition: found no statements for function [execute] with [0] parameters";
+        return Err(ScriptError::argument(0, reason));
+    }
     parser.return_last(&mut body)?;
     Ok(Compiled {
         source: source.into(),
@@ -55,6 +62,11 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         variables: Vec::new(),
         slots: parser.slots,
         uses_score: parser.uses_score,
+        ctx_names: (parser.ctx_names.len() == parser.ctx_count).then(|| {
+            parser.ctx_names.sort_unstable();
+            parser.ctx_names.dedup();
+            parser.ctx_names
+        }),
     })
 }
 
@@ -82,6 +94,9 @@ pub(super) struct Parser {
     /// What `return` has to give.
     pub returns: Type,
     pub uses_score: bool,
+    /// How often the script says `ctx`, and the members that it takes of it: when all uses are of that kind, it reaches no other.
+    pub ctx_count: usize,
+    pub ctx_names: Vec<Arc<str>>,
     depth: u32,
     loops: u32,
     /// How many scopes there were where each lambda around began: variables outside are read-only in it.

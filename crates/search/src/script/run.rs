@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use limber_mapping::date::DateFormat;
 use limber_segment::{DocId, Segment, StoredReader};
 
+use super::context::Frozen;
 use super::emit::Emitted;
 use super::error::ScriptError;
 use super::field_part::part_of;
@@ -54,6 +55,8 @@ pub(crate) struct Run<'a> {
     pub(crate) score: f64,
     /// `ctx`.
     pub(crate) ctx: Value,
+    /// What of `ctx` may not be changed.
+    pub(super) frozen: Frozen,
     /// `_value`.
     pub(crate) aggregated: Value,
     pub(super) locals: Vec<Value>,
@@ -88,6 +91,7 @@ impl<'a> Run<'a> {
             params: Value::from_json(&serde_json::Value::Object(params.clone())),
             score: 0.0,
             ctx: Value::Null,
+            frozen: Frozen::Nothing,
             aggregated: Value::Null,
             locals: Vec::new(),
             base: 0,
@@ -266,6 +270,11 @@ impl<'a> Run<'a> {
         if let Value::Map(map) = &self.params {
             map.borrow_mut().put(Value::str(name), value);
         }
+    }
+
+    /// Refuses the change of a list or map that the script may not change.
+    pub(super) fn check_frozen(&mut self, target: &Value, at: u32) -> Outcome<()> {
+        self.frozen.check(target, &self.ctx, at)
     }
 
     fn dismantle(&mut self) {

@@ -101,6 +101,20 @@ impl Script {
     }
 }
 
+impl Script {
+    pub fn is_stored(&self) -> bool {
+        matches!(self.code, Code::Stored(_))
+    }
+
+    /// The source, or the id of a stored script.
+    pub fn text(&self) -> &str {
+        match &self.code {
+            Code::Inline { source, .. } => source,
+            Code::Stored(id) => id,
+        }
+    }
+}
+
 impl StoredScript {
     /// Parses the body of `PUT _scripts/ID`.
     pub fn parse(body: &Value) -> Result<StoredScript, RequestError> {

@@ -163,13 +163,15 @@ pub(super) fn call(
         ("Collectors", "joining", separator) => {
             Value::str(format!("{JOINING}{}", separator.first().map(Value::text).unwrap_or_default()))
         }
-        ("Collections", "sort", [Value::List(list)]) => {
+        ("Collections", "sort", [sorted @ Value::List(list)]) => {
+            run.check_frozen(sorted, at)?;
             let mut items = list.borrow().clone();
             run.sorted(&mut items, None, at)?;
             *list.borrow_mut() = items;
             Value::Null
         }
-        ("Collections", "reverse", [Value::List(list)]) => {
+        ("Collections", "reverse", [reversed @ Value::List(list)]) => {
+            run.check_frozen(reversed, at)?;
             list.borrow_mut().reverse();
             Value::Null
         }

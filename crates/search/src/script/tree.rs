@@ -385,6 +385,11 @@ impl ScriptContext {
         !self.has_doc() && !matches!(self, ScriptContext::BucketScript | ScriptContext::BucketSelector)
     }
 
+    /// Whether `script.max_compilations_rate` holds: not for pipelines, which are compiled when they are put and when the node starts.
+    pub(crate) fn is_rate_limited(self) -> bool {
+        !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition)
+    }
+
     pub(crate) fn has_score(self) -> bool {
         matches!(
             self,
@@ -411,4 +416,6 @@ pub struct Compiled {
     pub(crate) variables: Vec<(Arc<str>, u32)>,
     pub(crate) slots: u16,
     pub(crate) uses_score: bool,
+    /// The members of `ctx` that the script can reach; `None`: any.
+    pub(crate) ctx_names: Option<Vec<Arc<str>>>,
 }

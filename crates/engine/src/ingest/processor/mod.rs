@@ -18,6 +18,7 @@ mod letter_case;
 mod network_direction;
 mod remove;
 mod rename;
+pub mod script;
 mod set;
 mod split;
 mod text;
@@ -47,7 +48,7 @@ pub trait Processor: Send + Sync + std::fmt::Debug {
 /// Reads a processor's own options.
 pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 
-/// Every processor but `pipeline`, which the runner itself executes.
+/// Every processor but `pipeline`, which the runner itself executes, and `script`, which needs the scripts of the node.
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("append", append::parse),
     ("bytes", bytes::parse),
@@ -92,7 +93,6 @@ pub const KNOWN_ELSEWHERE: &[&str] = &[
     "redact",
     "registered_domain",
     "reroute",
-    "script",
     "set_security_user",
     "sort",
     "terminate",
