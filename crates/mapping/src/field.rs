@@ -104,6 +104,33 @@ pub struct RuntimeScript {
 }
 
 impl Field {
+    /// A field of `kind` with everything else off or absent, to be filled in by struct update.
+    pub(crate) fn bare(id: FieldId, path: Arc<str>, kind: FieldType) -> Field {
+        Field {
+            id,
+            path,
+            kind,
+            index: false,
+            doc_values: false,
+            store: false,
+            match_only: false,
+            norms: false,
+            positions: false,
+            frequencies: false,
+            analyzer: None,
+            search_analyzer: None,
+            position_increment_gap: 0,
+            ignore_above: None,
+            null_value: None,
+            coerce: false,
+            ignore_malformed: false,
+            ignore_z: false,
+            copy_to: Vec::new(),
+            multi_fields: Vec::new(),
+            runtime: None,
+        }
+    }
+
     pub fn representation(&self) -> Representation {
         match self.kind {
             FieldType::Text => Representation::Text,

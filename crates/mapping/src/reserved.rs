@@ -32,30 +32,14 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
         .map(|(number, name)| {
             let is_term = number < SEQ_NO.0 as usize;
             let id = FieldId(number as u32);
+            let kind = if is_term { FieldType::Keyword } else { FieldType::Long };
             Arc::new(Field {
-                id,
-                path: Arc::from(*name),
-                kind: if is_term { FieldType::Keyword } else { FieldType::Long },
                 // Ranges over `_seq_no` are asked for by peers that catch up; terms and versions are only read.
                 index: is_term || id == SEQ_NO,
                 // `_id` is read from the stored document; a column of it would double its cost.
                 doc_values: !matches!(id, ID | FIELD_NAMES),
                 store: matches!(id, ID | ROUTING),
-                match_only: false,
-                norms: false,
-                positions: false,
-                frequencies: false,
-                analyzer: None,
-                search_analyzer: None,
-                position_increment_gap: 0,
-                ignore_above: None,
-                null_value: None,
-                coerce: false,
-                ignore_z: false,
-                ignore_malformed: false,
-                copy_to: Vec::new(),
-                multi_fields: Vec::new(),
-                runtime: None,
+                ..Field::bare(id, Arc::from(*name), kind)
             })
         })
         .collect()

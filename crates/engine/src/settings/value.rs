@@ -45,6 +45,26 @@ pub fn parse_time_ms(key: &str, text: &str) -> Result<i64> {
     number.checked_mul(factor).map(|ms| ms / divisor).ok_or_else(|| failed("value is too large"))
 }
 
+/// Units of sizes by their endings, longest first; the power of two that each is.
+const BYTE_UNITS: [(&str, u32); 11] = [
+    ("kb", 10),
+    ("mb", 20),
+    ("gb", 30),
+    ("tb", 40),
+    ("pb", 50),
+    ("k", 10),
+    ("m", 20),
+    ("g", 30),
+    ("t", 40),
+    ("p", 50),
+    ("b", 0),
+];
+
+/// The number before the unit of a size in lower case, and the unit as a power of two; `None`: no unit.
+pub fn split_byte_unit(lower: &str) -> Option<(&str, u32)> {
+    BYTE_UNITS.into_iter().find_map(|(unit, shift)| Some((lower.strip_suffix(unit)?.trim(), shift)))
+}
+
 /// `512mb`, `1kb`, `10b`, `-1`, `0` to bytes; fractions allowed as in Elasticsearch (`1.5gb`).
 pub fn parse_bytes(key: &str, text: &str) -> Result<i64> {
     let lower = text.trim().to_ascii_lowercase();
@@ -56,23 +76,9 @@ pub fn parse_bytes(key: &str, text: &str) -> Result<i64> {
     if lower == "-1" || lower == "0" {
         return Ok(if lower == "0" { 0 } else { -1 });
     }
-    const UNITS: [(&str, u32); 11] = [
-        ("kb", 10),
-        ("mb", 20),
-        ("gb", 30),
-        ("tb", 40),
-        ("pb", 50),
-        ("k", 10),
-        ("m", 20),
-        ("g", 30),
-        ("t", 40),
-        ("p", 50),
-        ("b", 0),
-    ];
-    let Some((suffix, shift)) = UNITS.into_iter().find(|(suffix, _)| lower.ends_with(suffix)) else {
+    let Some((number, shift)) = split_byte_unit(&lower) else {
         return Err(failed("unit is missing or unrecognized"));
     };
-    let number = lower[..lower.len() - suffix.len()].trim();
     let number: f64 = number.parse().map_err(|_| failed("unit is missing or unrecognized"))?;
     let bytes = number * (1u64 << shift) as f64;
     if !(0.0..=i64::MAX as f64).contains(&bytes) {

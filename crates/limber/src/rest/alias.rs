@@ -4,22 +4,13 @@ use limber_engine::{IndicesOptions, Result};
 use serde_json::json;
 
 use super::options::{indices_options, with_indices_options};
+use super::router::management as route;
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
 const CHANGE: &[&str] = &["timeout", "master_timeout"];
 const GET: &[&str] = with_indices_options!["local", "master_timeout"];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_aliases", CHANGE, update),

@@ -7,50 +7,15 @@ use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
-use super::options::{indices_options, with_indices_options};
+use super::options::{indices_options, with_search_options};
 use super::search::{ContextIds, check_shared_parameters, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::{Response, error_body};
 
-const SUBMIT: &[&str] = with_indices_options![
-    "_source",
-    "_source_excludes",
-    "_source_includes",
-    "allow_partial_search_results",
-    "analyze_wildcard",
-    "analyzer",
-    "batched_reduce_size",
-    "ccs_minimize_roundtrips",
-    "default_operator",
-    "df",
-    "docvalue_fields",
-    "explain",
-    "from",
-    "keep_alive",
-    "keep_on_completion",
-    "lenient",
-    "max_concurrent_shard_requests",
-    "preference",
-    "q",
-    "request_cache",
-    "rest_total_hits_as_int",
-    "routing",
-    "search_type",
-    "seq_no_primary_term",
-    "size",
-    "sort",
-    "stats",
-    "stored_fields",
-    "terminate_after",
-    "timeout",
-    "track_scores",
-    "track_total_hits",
-    "typed_keys",
-    "version",
-    "wait_for_completion_timeout",
-];
+const SUBMIT: &[&str] =
+    with_search_options!["keep_alive", "keep_on_completion", "wait_for_completion_timeout",];
 const GET: &[&str] = &["keep_alive", "rest_total_hits_as_int", "typed_keys", "wait_for_completion_timeout"];
 
 const fn submit_route(path: &'static str) -> Route {

@@ -5,8 +5,8 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
+use super::router::management as route;
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
@@ -29,15 +29,6 @@ const STATE: &[&str] = with_indices_options![
     "wait_for_metadata_version",
     "wait_for_timeout",
 ];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_cluster/health", HEALTH, health),

@@ -4,6 +4,7 @@ use limber_engine::{IndexInfo, IndicesOptions, Result};
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
+use super::router::management as route;
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -12,15 +13,6 @@ use crate::http::response::Response;
 const GET: &[&str] =
     with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 /// A route that may take long: it opens or closes shards.
 const fn slow(

@@ -3,21 +3,12 @@
 use limber_engine::Result;
 use serde_json::Value;
 
+use super::router::management as route;
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
 const CHANGE: &[&str] = &["timeout", "master_timeout", "if_version"];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 const READ: &[Method] = &[Method::Get, Method::Post];
 

@@ -12,6 +12,48 @@ macro_rules! with_indices_options {
 }
 pub(super) use with_indices_options;
 
+/// Parameters of a search in a URL, and more.
+macro_rules! with_search_options {
+    ($($more:literal),* $(,)?) => {
+        $crate::rest::options::with_indices_options![
+            "_source",
+            "_source_excludes",
+            "_source_includes",
+            "allow_partial_search_results",
+            "analyze_wildcard",
+            "analyzer",
+            "batched_reduce_size",
+            "ccs_minimize_roundtrips",
+            "default_operator",
+            "df",
+            "docvalue_fields",
+            "explain",
+            "from",
+            "lenient",
+            "max_concurrent_shard_requests",
+            "preference",
+            "q",
+            "request_cache",
+            "rest_total_hits_as_int",
+            "routing",
+            "search_type",
+            "seq_no_primary_term",
+            "size",
+            "sort",
+            "stats",
+            "stored_fields",
+            "terminate_after",
+            "timeout",
+            "track_scores",
+            "track_total_hits",
+            "typed_keys",
+            "version",
+            $($more),*
+        ]
+    };
+}
+pub(super) use with_search_options;
+
 /// `default` changed by `ignore_unavailable`, `allow_no_indices` and `expand_wildcards`.
 pub fn indices_options(request: &Request, default: IndicesOptions) -> Result<IndicesOptions> {
     default.apply(

@@ -7,19 +7,10 @@ use limber_mapping::date::DateFormat;
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
+use super::router::management as route;
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 const SEARCH_SHARDS: &[&str] = with_indices_options!["local", "preference", "routing", "master_timeout"];

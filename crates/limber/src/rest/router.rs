@@ -26,6 +26,16 @@ pub struct Route {
     pub handler: Handler,
 }
 
+/// A route of the pool for management.
+pub const fn management(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    handler: Handler,
+) -> Route {
+    Route { methods, path, parameters, pool: PoolName::Management, handler }
+}
+
 /// Parameters that every request may carry.
 const COMMON_PARAMETERS: [&str; 7] =
     ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];

@@ -3,22 +3,13 @@
 use limber_engine::Result;
 use serde_json::json;
 
+use super::router::management as route;
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
 const CHANGE: &[&str] = &["timeout", "master_timeout", "context"];
 const WRITE: &[Method] = &[Method::Put, Method::Post];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 pub const ROUTES: &[Route] = &[
     route(WRITE, "/_scripts/{id}", CHANGE, put),

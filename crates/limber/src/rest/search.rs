@@ -5,7 +5,7 @@ use limber_mapping::RequestError;
 use limber_search::{Rendering, SearchRequest, SearchResponse, UrlParameters};
 use serde_json::Value;
 
-use super::options::{indices_options, with_indices_options};
+use super::options::{indices_options, with_search_options};
 use super::point_in_time::check_not_with_point_in_time;
 use super::{App, Route};
 use crate::http::pools::PoolName;
@@ -13,46 +13,14 @@ use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
 /// What a search may carry in its URL.
-pub const PARAMETERS: &[&str] = with_indices_options![
-    "_source",
-    "_source_excludes",
-    "_source_includes",
-    "allow_partial_search_results",
-    "analyze_wildcard",
-    "analyzer",
-    "batched_reduce_size",
-    "ccs_minimize_roundtrips",
-    "default_operator",
-    "df",
-    "docvalue_fields",
-    "explain",
-    "from",
-    "lenient",
-    "max_concurrent_shard_requests",
+pub const PARAMETERS: &[&str] = with_search_options![
     "min_compatible_shard_node",
     "pre_filter_shard_size",
-    "preference",
-    "q",
-    "request_cache",
-    "rest_total_hits_as_int",
-    "routing",
     "scroll",
-    "search_type",
-    "seq_no_primary_term",
-    "size",
-    "sort",
-    "stats",
-    "stored_fields",
     "suggest_field",
     "suggest_mode",
     "suggest_size",
     "suggest_text",
-    "terminate_after",
-    "timeout",
-    "track_scores",
-    "track_total_hits",
-    "typed_keys",
-    "version",
 ];
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];

@@ -5,23 +5,14 @@ use serde_json::{Map, Value};
 
 use super::index::insert_settings;
 use super::options::{indices_options, with_indices_options};
+use super::router::management as route;
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
 const PUT: &[&str] =
     with_indices_options!["timeout", "master_timeout", "preserve_existing", "flat_settings", "reopen"];
 const GET: &[&str] = with_indices_options!["local", "master_timeout", "flat_settings", "include_defaults"];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put], "/_settings", PUT, put),

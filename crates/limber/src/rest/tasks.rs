@@ -4,22 +4,13 @@ use limber_engine::Result;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::router::management as route;
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
 const LIST: &[&str] =
     &["actions", "detailed", "group_by", "nodes", "parent_task_id", "timeout", "wait_for_completion"];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_tasks", LIST, list),

@@ -4,23 +4,14 @@ use limber_engine::Result;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::router::management as route;
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
 const PUT: &[&str] = &["create", "cause", "order", "timeout", "master_timeout"];
 const GET: &[&str] = &["local", "master_timeout", "flat_settings", "include_defaults"];
 const DELETE: &[&str] = &["timeout", "master_timeout"];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 const WRITE: &[Method] = &[Method::Put, Method::Post];
 

@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 use serde_json::json;
 
 use super::options::{indices_options, with_indices_options};
+use super::router::management as route;
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -15,15 +16,6 @@ const FLUSH: &[&str] = with_indices_options!["force", "wait_if_ongoing"];
 const MERGE: &[&str] =
     with_indices_options!["max_num_segments", "only_expunge_deletes", "flush", "wait_for_completion"];
 const CLEAR: &[&str] = with_indices_options!["query", "fielddata", "fields", "request", "index"];
-
-const fn route(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Management, handler }
-}
 
 const fn on(pool: PoolName, route: Route) -> Route {
     Route { pool, ..route }

@@ -277,27 +277,12 @@ impl RuntimeField {
             constant: None,
         };
         Ok(Arc::new(Field {
-            id: FieldId(u32::MAX),
-            path: Arc::from(path),
-            kind,
-            index: false,
             doc_values: true,
-            store: false,
-            match_only: false,
-            norms: false,
-            positions: false,
-            frequencies: false,
-            analyzer: None,
-            search_analyzer: None,
-            position_increment_gap: 0,
-            ignore_above: None,
-            null_value: None,
             coerce: true,
             ignore_malformed: true,
             ignore_z: true,
-            copy_to: Vec::new(),
-            multi_fields: Vec::new(),
             runtime: Some(script),
+            ..Field::bare(FieldId(u32::MAX), Arc::from(path), kind)
         }))
     }
 

@@ -20,6 +20,7 @@ mod entries;
 mod format;
 mod kahan;
 mod key_reader;
+mod keyed_buckets;
 mod list;
 mod made;
 mod metric;

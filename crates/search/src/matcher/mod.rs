@@ -4,6 +4,7 @@
 //! and the others cross them out; a disjunction ORs bit sets. Scores are a second, separate pass ([`Scorer`]) over the documents
 //! that are left.
 
+mod asked;
 mod bits;
 mod boolean;
 mod cached;

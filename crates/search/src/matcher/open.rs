@@ -10,6 +10,7 @@ use limber_segment::terms::TermInfo;
 use limber_segment::{DocId, Segment, StoredReader};
 
 use super::BoxedMatcher;
+use super::asked::AskedDocs;
 use super::boolean::BoolDocs;
 use super::cached::{cached, conjunction};
 use super::column::{ColumnDocs, Wanted};
@@ -58,12 +59,10 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
             }
             None => Box::new(NoDocs),
         },
-        Node::Script(node) => Box::new(ScriptDocs {
-            script: node.script.open(segment)?,
-            doc_count,
-            docs: Vec::new(),
-            flags: Vec::new(),
-        }),
+        Node::Script(node) => {
+            let script = node.script.open(segment)?;
+            Box::new(AskedDocs::new(ScriptDocs { script, flags: Vec::new() }, doc_count))
+        }
         Node::ScriptScore(node) => {
             let query = matcher(&node.query, segment)?;
             match node.min_score {

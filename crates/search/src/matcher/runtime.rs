@@ -1,9 +1,10 @@
 //! Documents by the values of a runtime field, which is asked about what all others have left.
 
 use limber_segment::columns::Batch;
-use limber_segment::{DocId, NO_MORE_DOCS, Segment};
+use limber_segment::{DocId, Segment};
 
-use super::{Bits, BoxedMatcher, Matcher, WINDOW};
+use super::asked::{Ask, AskedDocs};
+use super::{Bits, BoxedMatcher};
 use crate::error::Result;
 use crate::geo::Relation;
 use crate::query::{Docs, TermEnd};
@@ -15,51 +16,47 @@ pub(super) fn runtime_docs<'a>(
     wanted: &'a Docs,
     segment: &'a Segment,
 ) -> Result<BoxedMatcher<'a>> {
-    Ok(Box::new(RuntimeDocs {
+    let ask = RuntimeDocs {
         reader: field.open(segment)?,
         is_numeric: field.field.is_numeric(),
         wanted,
-        doc_count: segment.doc_count(),
-        docs: Vec::new(),
         batch: Batch::default(),
         terms: RuntimeTerms::default(),
-    }))
+    };
+    Ok(Box::new(AskedDocs::new(ask, segment.doc_count())))
 }
 
 struct RuntimeDocs<'a> {
     reader: RuntimeReader<'a>,
     is_numeric: bool,
     wanted: &'a Docs,
-    doc_count: u32,
-    docs: Vec<DocId>,
     batch: Batch<i64>,
     terms: RuntimeTerms,
 }
 
-impl RuntimeDocs<'_> {
-    /// Sets the bits of those of `self.docs` that match.
-    fn ask(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+impl Ask for RuntimeDocs<'_> {
+    fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
         if !self.is_numeric {
-            self.reader.terms(&self.docs, &mut self.terms)?;
+            self.reader.terms(docs, &mut self.terms)?;
             let mut at = 0;
             while at < self.terms.len() {
                 let position = self.terms.positions[at];
                 let end =
                     at + self.terms.positions[at..].iter().take_while(|other| **other == position).count();
-                if accepts(self.wanted, &mut |docs| {
-                    (at..end).any(|at| selects_term(docs, self.terms.term(at)))
+                if accepts(self.wanted, &mut |wanted| {
+                    (at..end).any(|at| selects_term(wanted, self.terms.term(at)))
                 }) {
-                    bits.set(self.docs[position as usize] - start);
+                    bits.set(docs[position as usize] - start);
                 }
                 at = end;
             }
             return Ok(());
         }
-        self.reader.numbers(&self.docs, &mut self.batch)?;
+        self.reader.numbers(docs, &mut self.batch)?;
         let values = &self.batch.values;
         if self.batch.is_aligned() {
-            for (doc, value) in self.docs.iter().zip(values) {
-                if accepts(self.wanted, &mut |docs| selects_numbers(docs, std::slice::from_ref(value))) {
+            for (doc, value) in docs.iter().zip(values) {
+                if accepts(self.wanted, &mut |wanted| selects_numbers(wanted, std::slice::from_ref(value))) {
                     bits.set(doc - start);
                 }
             }
@@ -69,8 +66,8 @@ impl RuntimeDocs<'_> {
         while at < values.len() {
             let position = self.batch.positions[at];
             let end = at + self.batch.positions[at..].iter().take_while(|other| **other == position).count();
-            if accepts(self.wanted, &mut |docs| selects_numbers(docs, &values[at..end])) {
-                bits.set(self.docs[position as usize] - start);
+            if accepts(self.wanted, &mut |wanted| selects_numbers(wanted, &values[at..end])) {
+                bits.set(docs[position as usize] - start);
             }
             at = end;
         }
@@ -127,27 +124,4 @@ fn is_between(term: &[u8], lower: &TermEnd, upper: &TermEnd) -> bool {
     let below =
         upper.as_ref().is_none_or(|(end, included)| term < &end[..] || (*included && term == &end[..]));
     above && below
-}
-
-impl Matcher for RuntimeDocs<'_> {
-    fn cost(&self) -> u64 {
-        u64::from(self.doc_count) * 1000
-    }
-
-    fn next(&mut self, target: DocId) -> Result<DocId> {
-        Ok(if target < self.doc_count { target } else { NO_MORE_DOCS })
-    }
-
-    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.docs.clear();
-        self.docs.extend(start..self.doc_count.min(start.saturating_add(WINDOW)));
-        self.ask(start, bits)
-    }
-
-    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.docs.clear();
-        bits.append_to(start, &mut self.docs);
-        bits.clear();
-        self.ask(start, bits)
-    }
 }

@@ -4,52 +4,27 @@ use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
 use limber_segment::DocId;
 
+use super::Bits;
+use super::asked::Ask;
 use super::scorer::{BoxedScorer, Scorer};
-use super::{Bits, Matcher, WINDOW};
 use crate::error::Result;
 use crate::script::OpenScript;
 
-/// Documents for which a script says `true`. Deleted documents are asked too, as nothing here knows them.
+/// Documents for which a script says `true`.
 pub(super) struct ScriptDocs<'a> {
     pub script: OpenScript<'a>,
-    pub doc_count: u32,
-    pub docs: Vec<DocId>,
     pub flags: Vec<bool>,
 }
 
-impl ScriptDocs<'_> {
-    fn ask(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.script.flags(&self.docs, &mut self.flags)?;
-        for (doc, flag) in self.docs.iter().zip(&self.flags) {
+impl Ask for ScriptDocs<'_> {
+    fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
+        self.script.flags(docs, &mut self.flags)?;
+        for (doc, flag) in docs.iter().zip(&self.flags) {
             if *flag {
                 bits.set(doc - start);
             }
         }
         Ok(())
-    }
-}
-
-impl Matcher for ScriptDocs<'_> {
-    fn cost(&self) -> u64 {
-        // Asked last, about what all others have left.
-        u64::from(self.doc_count) * 1000
-    }
-
-    fn next(&mut self, target: DocId) -> Result<DocId> {
-        Ok(if target < self.doc_count { target } else { limber_segment::NO_MORE_DOCS })
-    }
-
-    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.docs.clear();
-        self.docs.extend(start..self.doc_count.min(start.saturating_add(WINDOW)));
-        self.ask(start, bits)
-    }
-
-    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.docs.clear();
-        bits.append_to(start, &mut self.docs);
-        bits.clear();
-        self.ask(start, bits)
     }
 }
 

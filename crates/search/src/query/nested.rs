@@ -14,7 +14,7 @@ use crate::collect::{BoundSort, bind_sorts};
 use crate::context::ShardSnapshot;
 use crate::error::Error;
 use crate::json;
-use crate::request::{SearchRequest, UrlParameters};
+use crate::request::{HIT_OPTIONS, SearchRequest, UrlParameters};
 
 /// How the scores of the nested documents become that of the document around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,23 +103,6 @@ pub(crate) struct BoundInnerHits {
 /// Inner hits without a `size`.
 const INNER_HITS_SIZE: u32 = 3;
 
-/// What may be asked of inner hits: the options of a search that shape its hits.
-const OPTIONS: &[&str] = &[
-    "_source",
-    "docvalue_fields",
-    "explain",
-    "fields",
-    "from",
-    "highlight",
-    "script_fields",
-    "seq_no_primary_term",
-    "size",
-    "sort",
-    "stored_fields",
-    "track_scores",
-    "version",
-];
-
 pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (mut path, mut query, mut inner_hits) = (None, None, None);
@@ -178,7 +161,7 @@ impl InnerHits {
                 "name" => name = json::scalar_text(value),
                 "ignore_unmapped" => ignore_unmapped = json::boolean(value)?,
                 "collapse" => return Err(RequestError::unsupported("[collapse] in [inner_hits]")),
-                key if OPTIONS.contains(&key) => {
+                key if HIT_OPTIONS.contains(&key) => {
                     options.insert(key.to_owned(), value.clone());
                 }
                 key => return Err(refused(format!("unknown field [{key}]"))),

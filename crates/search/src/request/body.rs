@@ -11,6 +11,23 @@ use crate::aggregation::Aggregations;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
 
+/// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
+pub(crate) const HIT_OPTIONS: &[&str] = &[
+    "_source",
+    "docvalue_fields",
+    "explain",
+    "fields",
+    "from",
+    "highlight",
+    "script_fields",
+    "seq_no_primary_term",
+    "size",
+    "sort",
+    "stored_fields",
+    "track_scores",
+    "version",
+];
+
 /// How exactly the number of hits is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrackTotalHits {

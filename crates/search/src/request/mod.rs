@@ -13,6 +13,7 @@ mod sort;
 mod source;
 mod url;
 
+pub(crate) use body::HIT_OPTIONS;
 pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};
 pub use fields::FieldFormat;
 pub(crate) use geo_sort::GeoSort;

@@ -238,7 +238,7 @@ impl<'a> Points<'a> {
                 found = Some(found.map_or((*value, *value), |(min, max)| (min.min(*value), max.max(*value))));
             }
         }
-        // Neither end may hold a value of the range only when the range is within one or two leaves.
+        // Between the two leaves all values lie in the range, and between theirs.
         Ok(found)
     }
 

@@ -58,7 +58,7 @@ impl<'d> AscendingLookup<'d> {
                 None => return Ok(None),
             },
         };
-        let mut blocks_left = 0;
+        let mut blocks_entered = 0;
         let found = loop {
             match (*place.term).cmp(term) {
                 Ordering::Equal => {
@@ -69,11 +69,11 @@ impl<'d> AscendingLookup<'d> {
                 Ordering::Less if place.block + 1 == self.dictionary.block_count() => break None,
                 Ordering::Less => {
                     // The next block first; what is not there is far away.
-                    let block = match blocks_left {
+                    let block = match blocks_entered {
                         0 => place.block + 1,
                         _ => self.dictionary.block_for(term)?.unwrap_or(0).max(place.block + 1),
                     };
-                    blocks_left += 1;
+                    blocks_entered += 1;
                     place = Place::enter(self.dictionary, block, place.term)?;
                 }
             }

@@ -7,6 +7,7 @@ use super::super::node::{Kind, Node};
 use super::super::options::Options;
 use super::Processor;
 use super::text::{Make, TextProcessor};
+use crate::settings::value::split_byte_unit;
 
 #[derive(Debug)]
 struct Bytes;
@@ -22,22 +23,6 @@ impl Make for Bytes {
     }
 }
 
-/// Units by their endings, longest first.
-const UNITS: [(&str, u32); 12] = [
-    ("kb", 10),
-    ("mb", 20),
-    ("gb", 30),
-    ("tb", 40),
-    ("pb", 50),
-    ("k", 10),
-    ("m", 20),
-    ("g", 30),
-    ("t", 40),
-    ("p", 50),
-    ("b", 0),
-    ("", 0),
-];
-
 fn bytes_of(text: &str) -> Result<i64, RequestError> {
     let refused = |why: &str| {
         let reason = format!("failed to parse setting [Ingest Field] with value [{text}]{why}");
@@ -49,11 +34,9 @@ fn bytes_of(text: &str) -> Result<i64, RequestError> {
         "-1" => return Ok(-1),
         _ => {}
     }
-    let (unit, shift) = UNITS.into_iter().find(|(unit, _)| lower.ends_with(unit)).unwrap_or(("", 0));
-    if unit.is_empty() {
+    let Some((number, shift)) = split_byte_unit(&lower) else {
         return Err(refused(" as a size in bytes: unit is missing or unrecognized"));
-    }
-    let number = lower[..lower.len() - unit.len()].trim();
+    };
     if let Ok(whole) = number.parse::<i64>() {
         if whole < 0 {
             return Err(refused(" as a size in bytes: negative values are not allowed"));

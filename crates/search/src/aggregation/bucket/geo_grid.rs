@@ -9,10 +9,10 @@ use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
 use super::super::bucket_table::BucketTable;
-use super::super::budget::Budget;
-use super::super::collector::{Collector, Subs};
+use super::super::collector::Collector;
 use super::super::definition::{Definition, Place};
-use super::super::entries::{Emitted, Entries};
+use super::super::entries::Entries;
+use super::super::keyed_buckets::KeyedBuckets;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{KeyedBucket, Partial};
 use super::super::reduce::Reducer;
@@ -63,12 +63,8 @@ impl Definition for GeoGrid {
             request: self,
             source,
             reader: NumberReader::new(source, &self.values.field)?,
-            table: BucketTable::with_range(None, place.budget)?,
             memory: CellMemory::new(&self.cells, place.budget)?,
-            subs: place.subs,
-            emitted: Emitted::default(),
-            starts: Vec::new(),
-            budget: place.budget,
+            buckets: KeyedBuckets::new(BucketTable::default(), place.subs, place.budget),
         }))
     }
 
@@ -117,66 +113,41 @@ struct GeoGridCollector<'s> {
     request: &'s GeoGrid,
     source: &'s Source,
     reader: NumberReader<'s>,
-    table: BucketTable,
     memory: CellMemory,
-    subs: Subs<'s>,
-    emitted: Emitted,
-    starts: Vec<u32>,
-    budget: &'s Budget,
+    buckets: KeyedBuckets<'s>,
 }
 
 impl<'s> Collector<'s> for GeoGridCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.reader.begin(&view.segment, self.source.is_mapped())?;
-        self.subs.begin_segment(view)
+        self.buckets.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let values = self.reader.load(entries.docs)?;
-        let cells = &self.request.cells;
-        let has_subs = !self.subs.is_empty();
-        self.emitted.clear();
-        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
-        let memory = &mut self.memory;
-        let mut failed = Ok(());
+        let (cells, memory) = (&self.request.cells, &mut self.memory);
         // Cells of the entry at hand: each counts once.
         let (mut seen_of, mut seen): (usize, Vec<u64>) = (usize::MAX, Vec::new());
-        values.join(entries, &mut self.starts, |entry, parent, place| {
-            if failed.is_err() {
-                return;
-            }
-            let Some(cell) = cells.cell_of(place, memory) else { return };
+        self.buckets.collect(&values, entries, |entry, place| {
+            let cell = cells.cell_of(place, memory)?;
             if seen_of != entry {
                 seen_of = entry;
                 seen.clear();
             }
             if seen.contains(&cell) {
-                return;
+                return None;
             }
             seen.push(cell);
-            match table.bucket(parent, cell as i64, budget) {
-                Ok(bucket) => {
-                    table.counts[bucket as usize] += 1;
-                    if has_subs {
-                        emitted.push(entry, bucket);
-                    }
-                }
-                Err(error) => failed = Err(error),
-            }
-        });
-        failed?;
-        if has_subs {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
-        }
-        Ok(())
+            Some(cell as i64)
+        })
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.subs.end_segment()
+        self.buckets.subs.end_segment()
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        let table = &self.table;
+        let table = &self.buckets.table;
         let mut lists = table.by_parent(parents);
         for list in &mut lists {
             let order = |bucket: &u32| Reverse((table.counts[*bucket as usize], table.key(*bucket)));
@@ -184,7 +155,7 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
             list.truncate(self.request.shard_size);
         }
         let kept = lists.concat();
-        let mut subs = self.subs.finish(&kept)?.into_iter();
+        let mut subs = self.buckets.subs.finish(&kept)?.into_iter();
         let mut made = |bucket: u32| KeyedBucket {
             key: table.key(bucket),
             doc_count: table.counts[bucket as usize],

@@ -5,7 +5,8 @@ use limber_segment::SegmentView;
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::{Emitted, Entries, Values};
+use super::super::entries::{Entries, Values};
+use super::super::keyed_buckets::KeyedBuckets;
 use super::super::partial::{KeyedBucket, Partial};
 use super::super::source::{NumberReader, Source};
 use super::histogram::Histogram;
@@ -17,11 +18,8 @@ pub struct HistogramCollector<'s> {
     request: &'s Histogram,
     source: &'s Source,
     reader: NumberReader<'s>,
-    table: BucketTable,
-    subs: Subs<'s>,
-    emitted: Emitted,
+    buckets: KeyedBuckets<'s>,
     doubles: Vec<f64>,
-    starts: Vec<u32>,
     known: KnownBuckets,
     budget: &'s Budget,
 }
@@ -67,11 +65,8 @@ impl<'s> HistogramCollector<'s> {
             request,
             source,
             reader,
-            table: BucketTable::with_range(range, budget)?,
-            subs,
-            emitted: Emitted::default(),
+            buckets: KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget),
             doubles: Vec::new(),
-            starts: Vec::new(),
             known,
             budget,
         })
@@ -79,31 +74,25 @@ impl<'s> HistogramCollector<'s> {
 
     /// Takes documents that have one value each, all under one parent, by what is known of their stored numbers.
     fn collect_known(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let (request, source, has_subs) = (self.request, self.source, !self.subs.is_empty());
-        let KnownBuckets { first, buckets } = &mut self.known;
-        self.emitted.clear();
+        let (request, source) = (self.request, self.source);
+        let KnownBuckets { first, buckets: known } = &mut self.known;
+        self.buckets.begin();
         let values = self.reader.load(entries.docs)?;
         for (entry, &stored) in values.values.iter().enumerate() {
             // In range: it is that of all the shard's values.
-            let known = &mut buckets[stored.wrapping_sub(*first) as usize];
-            if *known == 0 {
+            let bucket = &mut known[stored.wrapping_sub(*first) as usize];
+            if *bucket == 0 {
                 let number = request.number(source.decode(stored));
-                *known = match request.allows(number) {
-                    true => self.table.bucket(0, number, self.budget)? + 1,
+                *bucket = match request.allows(number) {
+                    true => self.buckets.table.bucket(0, number, self.budget)? + 1,
                     false => KnownBuckets::REFUSED,
                 };
             }
-            if *known != KnownBuckets::REFUSED {
-                self.table.counts[*known as usize - 1] += 1;
-                if has_subs {
-                    self.emitted.push(entry, *known - 1);
-                }
+            if *bucket != KnownBuckets::REFUSED {
+                self.buckets.add(entry, *bucket - 1);
             }
         }
-        if has_subs {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
-        }
-        Ok(())
+        self.buckets.hand_on(entries)
     }
 }
 
@@ -126,13 +115,13 @@ pub fn stored_range(source: &Source, path: &str, shard: &ShardSnapshot) -> Resul
 impl<'s> Collector<'s> for HistogramCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.reader.begin(&view.segment, self.source.is_mapped())?;
-        self.subs.begin_segment(view)
+        self.buckets.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let request = self.request;
         // All documents of the window may be in one bucket.
-        if self.subs.is_empty()
+        if self.buckets.subs.is_empty()
             && entries.is_single_bucket()
             && let Some((min, max)) = self.reader.window_range(entries.docs[0])?
         {
@@ -140,8 +129,8 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
                 (request.number(self.source.decode(min)), request.number(self.source.decode(max)));
             if first == last {
                 if request.allows(first) {
-                    let bucket = self.table.bucket(0, first, self.budget)?;
-                    self.table.counts[bucket as usize] += entries.docs.len() as u64;
+                    let bucket = self.buckets.table.bucket(0, first, self.budget)?;
+                    self.buckets.table.counts[bucket as usize] += entries.docs.len() as u64;
                 }
                 return Ok(());
             }
@@ -152,12 +141,11 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
         let stored = self.reader.load(entries.docs)?;
         self.source.decode_all(stored.values, &mut self.doubles);
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
-        let has_subs = !self.subs.is_empty();
-        if !has_subs
+        if self.buckets.subs.is_empty()
             && values.positions.is_none()
             && entries.is_single_bucket()
             && !request.has_hard_bounds()
-            && let Some((first, tally)) = self.table.tally(self.budget)?
+            && let Some((first, tally)) = self.buckets.table.tally(self.budget)?
         {
             for &value in values.values {
                 if let Some(count) = tally.get_mut(request.number(value).wrapping_sub(first) as usize) {
@@ -166,41 +154,25 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
             }
             return Ok(());
         }
-        self.emitted.clear();
-        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
-        let mut failed = Ok(());
         // Values of a document ascend: equal buckets follow one another and count once.
         let (mut last_entry, mut last_number) = (usize::MAX, i64::MIN);
-        values.join(entries, &mut self.starts, |entry, parent, value| {
+        self.buckets.collect(&values, entries, |entry, value| {
             let number = request.number(value);
-            if (entry == last_entry && number == last_number) || failed.is_err() || !request.allows(number) {
-                return;
+            if (entry == last_entry && number == last_number) || !request.allows(number) {
+                return None;
             }
             (last_entry, last_number) = (entry, number);
-            match table.bucket(parent, number, budget) {
-                Ok(bucket) => {
-                    table.counts[bucket as usize] += 1;
-                    if has_subs {
-                        emitted.push(entry, bucket);
-                    }
-                }
-                Err(error) => failed = Err(error),
-            }
-        });
-        failed?;
-        if has_subs {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
-        }
-        Ok(())
+            Some(number)
+        })
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.subs.end_segment()
+        self.buckets.subs.end_segment()
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        self.table.settle(self.budget)?;
-        keyed_partials(&self.table, &mut self.subs, buckets)
+        self.buckets.table.settle(self.budget)?;
+        keyed_partials(&self.buckets.table, &mut self.buckets.subs, buckets)
     }
 }
 

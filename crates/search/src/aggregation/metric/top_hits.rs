@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::fetch::{self, Searched};
 use crate::json;
 use crate::query::BoundQuery;
-use crate::request::{SearchRequest, UrlParameters};
+use crate::request::{HIT_OPTIONS, SearchRequest, UrlParameters};
 use crate::response::SearchHit;
 use crate::score::float_to_json;
 use crate::shard::bases;
@@ -33,23 +33,6 @@ const SIZE: u32 = 3;
 
 /// Elasticsearch's default of `index.max_inner_result_window`.
 const WINDOW_MAX: u64 = 100;
-
-/// What may be asked of the hits: the options of a search that shape its hits.
-const OPTIONS: &[&str] = &[
-    "_source",
-    "docvalue_fields",
-    "explain",
-    "fields",
-    "from",
-    "highlight",
-    "script_fields",
-    "seq_no_primary_term",
-    "size",
-    "sort",
-    "stored_fields",
-    "track_scores",
-    "version",
-];
 
 #[derive(Debug, Clone)]
 pub struct TopHits {
@@ -60,7 +43,8 @@ pub struct TopHits {
 impl TopHits {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let body = options.take_all();
-        if let Some((option, value)) = body.iter().find(|(option, _)| !OPTIONS.contains(&option.as_str())) {
+        if let Some((option, value)) = body.iter().find(|(option, _)| !HIT_OPTIONS.contains(&option.as_str()))
+        {
             return Err(json::unknown_key(option, value));
         }
         let mut request = SearchRequest::parse(&Value::Object(body), &UrlParameters::default())?;

@@ -5,8 +5,9 @@ use limber_segment::SegmentView;
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::{Emitted, Entries};
+use super::super::entries::Entries;
 use super::super::key_reader::KeyReader;
+use super::super::keyed_buckets::KeyedBuckets;
 use super::super::partial::{Key, Partial, TermKey};
 use super::super::source::Source;
 use super::include::TermFilter;
@@ -19,10 +20,7 @@ use crate::error::Result;
 pub struct MadeTermsCollector<'s> {
     request: &'s Terms,
     keys: KeyReader<'s>,
-    table: BucketTable,
-    subs: Subs<'s>,
-    emitted: Emitted,
-    starts: Vec<u32>,
+    buckets: KeyedBuckets<'s>,
     budget: &'s Budget,
 }
 
@@ -37,10 +35,7 @@ impl<'s> MadeTermsCollector<'s> {
         Ok(MadeTermsCollector {
             request,
             keys: KeyReader::new(source, Some(filter))?,
-            table: BucketTable::default(),
-            subs,
-            emitted: Emitted::default(),
-            starts: Vec::new(),
+            buckets: KeyedBuckets::new(BucketTable::default(), subs, budget),
             budget,
         })
     }
@@ -49,53 +44,36 @@ impl<'s> MadeTermsCollector<'s> {
 impl<'s> Collector<'s> for MadeTermsCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.keys.begin(view, self.budget)?;
-        self.subs.begin_segment(view)
+        self.buckets.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let values = self.keys.load(entries.docs, self.budget)?;
-        self.emitted.clear();
-        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
-        let has_subs = !self.subs.is_empty();
-        let mut failed = Ok(());
-        values.join(entries, &mut self.starts, |entry, parent, id| match table.bucket(parent, id, budget) {
-            Ok(bucket) => {
-                table.counts[bucket as usize] += 1;
-                if has_subs {
-                    emitted.push(entry, bucket);
-                }
-            }
-            Err(error) => failed = Err(error),
-        });
-        failed?;
-        if has_subs {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
-        }
-        Ok(())
+        self.buckets.collect(&values, entries, |_, id| Some(id))
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.subs.end_segment()
+        self.buckets.subs.end_segment()
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        self.table.settle(self.budget)?;
-        self.subs.settle()?;
-        let (table, keys) = (&self.table, &self.keys);
+        self.buckets.table.settle(self.budget)?;
+        self.buckets.subs.settle()?;
+        let (table, keys) = (&self.buckets.table, &self.keys);
         let selected: Vec<Selected> = table
             .by_parent(parents)
             .into_iter()
             .map(|buckets| {
                 let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
                 let candidates = buckets.into_iter().map(candidate).collect();
-                select(candidates, self.request, &self.subs, |left, right| {
+                select(candidates, self.request, &self.buckets.subs, |left, right| {
                     keys.compare(table.key(left), table.key(right))
                 })
             })
             .collect();
         let kept: Vec<u32> =
             selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
-        let mut subs = self.subs.finish(&kept)?.into_iter();
+        let mut subs = self.buckets.subs.finish(&kept)?.into_iter();
         let key = |bucket: u32| match keys.key(table.key(bucket)) {
             Key::Term(term) => TermKey::Term(term),
             Key::Double(value) => TermKey::Double(value),

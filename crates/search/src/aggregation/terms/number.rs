@@ -6,7 +6,8 @@ use super::super::bucket::stored_range;
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::{Emitted, Entries};
+use super::super::entries::Entries;
+use super::super::keyed_buckets::KeyedBuckets;
 use super::super::partial::{Partial, TermBucket, TermKey, TermsPartial};
 use super::super::source::{NumberReader, Source};
 use super::include::TermFilter;
@@ -21,10 +22,7 @@ pub struct NumberTerms<'s> {
     filter: &'s TermFilter,
     source: &'s Source,
     reader: NumberReader<'s>,
-    table: BucketTable,
-    subs: Subs<'s>,
-    emitted: Emitted,
-    starts: Vec<u32>,
+    buckets: KeyedBuckets<'s>,
     shard: &'s ShardSnapshot,
     budget: &'s Budget,
 }
@@ -44,10 +42,11 @@ impl<'s> NumberTerms<'s> {
             filter,
             source,
             reader: NumberReader::new(source, path)?,
-            table: BucketTable::with_range(stored_range(source, path, shard)?, budget)?,
-            subs,
-            emitted: Emitted::default(),
-            starts: Vec::new(),
+            buckets: KeyedBuckets::new(
+                BucketTable::with_range(stored_range(source, path, shard)?, budget)?,
+                subs,
+                budget,
+            ),
             shard,
             budget,
         })
@@ -65,7 +64,7 @@ impl<'s> NumberTerms<'s> {
                 let count = column.read_block(block, &mut buffer)?;
                 for &value in buffer[..count].iter().filter(|&&value| self.filter.allows_number(value)) {
                     for &parent in parents {
-                        self.table.bucket(parent, value, self.budget)?;
+                        self.buckets.table.bucket(parent, value, self.budget)?;
                     }
                 }
             }
@@ -74,7 +73,7 @@ impl<'s> NumberTerms<'s> {
     }
 
     fn key(&self, bucket: u32) -> TermKey {
-        let stored = self.table.key(bucket);
+        let stored = self.buckets.table.key(bucket);
         if self.source.is_floating() {
             TermKey::Double(self.source.decode(stored))
         } else {
@@ -86,17 +85,16 @@ impl<'s> NumberTerms<'s> {
 impl<'s> Collector<'s> for NumberTerms<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.reader.begin(&view.segment, self.source.is_mapped())?;
-        self.subs.begin_segment(view)
+        self.buckets.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let values = self.reader.load(entries.docs)?;
-        let has_subs = !self.subs.is_empty();
-        if !has_subs
+        if self.buckets.subs.is_empty()
             && values.positions.is_none()
             && entries.is_single_bucket()
             && self.filter.allows_all()
-            && let Some((first, tally)) = self.table.tally(self.budget)?
+            && let Some((first, tally)) = self.buckets.table.tally(self.budget)?
         {
             let mut beyond = 0;
             for &value in values.values {
@@ -108,60 +106,38 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
             debug_assert_eq!(beyond, 0, "the range was that of all segments");
             return Ok(());
         }
-        self.emitted.clear();
-        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
         let filter = (!self.filter.allows_all()).then_some(self.filter);
-        let mut failed = Ok(());
         // Values of a document ascend: equal ones follow one another and count once.
         let mut last = (usize::MAX, 0);
-        values.join(entries, &mut self.starts, |entry, parent, value| {
-            if last == (entry, value)
-                || failed.is_err()
-                || filter.is_some_and(|filter| !filter.allows_number(value))
-            {
-                return;
-            }
-            last = (entry, value);
-            match table.bucket(parent, value, budget) {
-                Ok(bucket) => {
-                    table.counts[bucket as usize] += 1;
-                    if has_subs {
-                        emitted.push(entry, bucket);
-                    }
-                }
-                Err(error) => failed = Err(error),
-            }
-        });
-        failed?;
-        if has_subs {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
-        }
-        Ok(())
+        self.buckets.collect(&values, entries, |entry, value| {
+            let is_new = std::mem::replace(&mut last, (entry, value)) != (entry, value);
+            (is_new && filter.is_none_or(|filter| filter.allows_number(value))).then_some(value)
+        })
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.subs.end_segment()
+        self.buckets.subs.end_segment()
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        self.table.settle(self.budget)?;
+        self.buckets.table.settle(self.budget)?;
         self.add_values_without_documents(parents)?;
-        self.subs.settle()?;
-        let table = &self.table;
+        self.buckets.subs.settle()?;
+        let table = &self.buckets.table;
         let selected: Vec<Selected> = table
             .by_parent(parents)
             .into_iter()
             .map(|buckets| {
                 let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
                 let candidates = buckets.into_iter().map(candidate).collect();
-                select(candidates, self.request, &self.subs, |left, right| {
+                select(candidates, self.request, &self.buckets.subs, |left, right| {
                     table.key(left).cmp(&table.key(right))
                 })
             })
             .collect();
         let kept: Vec<u32> =
             selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
-        let mut subs = self.subs.finish(&kept)?.into_iter();
+        let mut subs = self.buckets.subs.finish(&kept)?.into_iter();
         Ok(selected
             .into_iter()
             .map(|selected| terms_partial(selected, |bucket| self.key(bucket), &mut subs))
