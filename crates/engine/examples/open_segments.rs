@@ -25,6 +25,7 @@ fn main() {
             compat_version: "8.14.3".into(),
             settings,
             background_threads: false,
+            search_processors: 1,
         };
         Node::open(config).expect("opens")
     };

@@ -40,6 +40,7 @@ impl Server {
             compat_version: config.compat_version.clone(),
             settings: config.engine_settings.clone(),
             background_threads: true,
+            search_processors: cores,
         })
         .with_context(|| format!("cannot open the data folder {}", config.data_path.display()))?;
 

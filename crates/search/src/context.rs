@@ -11,6 +11,7 @@ use limber_store::Ledger;
 use crate::cache::ShardCaches;
 use crate::error::{Error, Result};
 use crate::script::Scripts;
+use crate::workers::Workers;
 
 /// Name and identity of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,6 +139,8 @@ pub struct SearchContext {
     pub max_buckets: u32,
     /// The node's id, for `_shards.failures` and `_explanation`.
     pub node_id: Arc<str>,
+    /// Who helps with the shards; `None`: they are searched one after the other.
+    pub workers: Option<Arc<Workers>>,
 }
 
 impl SearchContext {
@@ -150,6 +153,7 @@ impl SearchContext {
             cancelled: Arc::new(AtomicBool::new(false)),
             max_buckets: 65_536,
             node_id: Arc::from(""),
+            workers: None,
         }
     }
 

@@ -1,35 +1,31 @@
 //! A search from request to response: the conductor.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
-use limber_segment::{DocId, SegmentView};
 use limber_store::Charge;
 use serde_json::Value;
 
-use crate::aggregation::{self, Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
-use crate::cache::{CachedAnswer, RequestUse};
-use crate::collect::{Bar, Best, Hit, KeyKind, SortKey, Tie, TopScores, best_first_key, check_column};
-use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
+use crate::aggregation;
+use crate::collect::{Hit, KeyKind, SortKey, TopScores};
+use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 use crate::fetch;
-use crate::query::BoundQuery;
+use crate::query_phase::{Answered, QueryPhase, check_window, failure, wanted_hits};
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, SearchResponse, ShardsSummary, TotalHits};
 use crate::runtime::check_scripts;
-use crate::shard::{self, After, ShardHits, ShardRequest, Sink};
+use crate::shard::ShardHits;
 
 /// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
-    keys: Box<[SortKey]>,
+    pub(crate) keys: Box<[SortKey]>,
     /// Index of the last hit's shard among the snapshots, and its number there.
-    shard: usize,
-    shard_doc: u64,
+    pub(crate) shard: usize,
+    pub(crate) shard_doc: u64,
     /// Hits of the scroll, counted once by its first page.
     total: Option<TotalHits>,
     max_score: Option<f32>,
@@ -140,43 +136,9 @@ fn run(
     let aggregations = request.aggregations.as_ref().filter(|list| cursor.is_none() && !list.is_empty());
     let _charge = charge_hits(shards, request, is_scroll, context)?;
 
-    let mut found: Vec<(usize, ShardHits)> = Vec::with_capacity(shards.len());
-    let mut failures: Vec<(usize, ShardFailure)> = Vec::new();
-    let mut aggregates: Vec<ShardAggregations> = Vec::new();
-    // Of what the shards found, until it was put together.
-    let mut shard_charges: Vec<Charge> = Vec::new();
-    let mut best = Best::new(wanted_hits(request) as usize);
-    let mut counted = 0;
+    let phase = QueryPhase { shards, request, aggregations, cursor, is_scroll, context };
     let skipped = skipped_shards(shards, request, is_scroll, context);
-    for number in visiting_order(shards, request, aggregations.is_some(), is_scroll, context.now_millis) {
-        if skipped.get(number) == Some(&true) {
-            continue;
-        }
-        let snapshot = &shards[number];
-        let place = place_of(number, shards);
-        let before = Before { bar: best.bar(number), counted };
-        match aggregate_shard(place, snapshot, request, aggregations, cursor, is_scroll, before, context) {
-            Ok((mut hits, aggregated)) => {
-                counted += hits.total;
-                best.add(number, std::mem::take(&mut hits.hits), &hits.sorts);
-                found.push((number, hits));
-                if let Some(aggregated) = aggregated {
-                    aggregates.push(aggregated.aggregations);
-                    shard_charges.push(aggregated.charge);
-                }
-            }
-            Err(error) if error.is_of_one_shard() => {
-                failures.push((number, failure(snapshot, &error, context)));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    found.sort_unstable_by_key(|(number, _)| *number);
-    failures.sort_by_key(|(number, _)| *number);
-    let failures: Vec<ShardFailure> = failures.into_iter().map(|(_, failure)| failure).collect();
-    if found.is_empty() && !failures.is_empty() {
-        return Err(Error::AllShardsFailed { phase: "query", failures });
-    }
+    let Answered { found, best, failures, aggregates, charges: _charges } = phase.run(&skipped)?;
     check_sort_kinds(&found)?;
 
     let skipped_count = skipped.iter().filter(|is_skipped| **is_skipped).count() as u32;
@@ -260,275 +222,6 @@ fn charge_hits(
     }
     let bytes = hits.saturating_mul(TopScores::HIT_BYTES * (1 + request.sort.len() as u64));
     Ok(context.ledger.request.charge(bytes, "<hits of a search>")?)
-}
-
-fn wanted_hits(request: &SearchRequest) -> u64 {
-    u64::from(request.from()) + u64::from(request.size())
-}
-
-impl<'s> Sink<'s> for ShardCollector<'s> {
-    fn begin_segment(&mut self, number: usize, _: &'s SegmentView) -> Result<()> {
-        ShardCollector::begin_segment(self, number)
-    }
-
-    fn collect_whole_segment(&mut self) -> Result<bool> {
-        if self.needs_scores() {
-            return Ok(false);
-        }
-        ShardCollector::collect_whole_segment(self)?;
-        Ok(true)
-    }
-
-    fn count_numbers(&mut self, path: &str, range: RangeInclusive<i64>) -> Result<bool> {
-        if self.needs_scores() {
-            return Ok(false);
-        }
-        ShardCollector::count_numbers(self, path, range)
-    }
-
-    fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
-        ShardCollector::collect(self, docs, scores)
-    }
-
-    fn needs_scores(&self) -> bool {
-        ShardCollector::needs_scores(self)
-    }
-}
-
-fn place_of(number: usize, shards: &[ShardSnapshot]) -> ShardPlace {
-    ShardPlace { index: number as u32, count: shards.len() as u32 }
-}
-
-/// The numbers of the shards in the order in which they are searched: those that hold the best sort keys first, so that little is left to
-/// look for in the others.
-fn visiting_order(
-    shards: &[ShardSnapshot],
-    request: &SearchRequest,
-    aggregates: bool,
-    is_scroll: bool,
-    now_millis: i64,
-) -> Vec<usize> {
-    let natural = 0..shards.len();
-    // Aggregations see all documents anyway, and add up numbers in the order of the shards.
-    if shards.len() < 2 || aggregates || request.size() == 0 || request.terminate_after > 0 {
-        return natural.collect();
-    }
-    let best_key = |number: usize| -> Option<i64> {
-        let place = place_of(number, shards);
-        let sorts = shard::sorts_of(request, is_scroll, &shards[number], place, now_millis).ok()?;
-        best_first_key(sorts.first()?, &shards[number].segments).ok()?
-    };
-    match natural.clone().map(|number| Some((best_key(number)?, number))).collect::<Option<Vec<_>>>() {
-        Some(mut keyed) => {
-            keyed.sort_unstable();
-            keyed.into_iter().map(|(_, number)| number).collect()
-        }
-        None => natural.collect(),
-    }
-}
-
-/// What a shard is told of those searched before it.
-#[derive(Default)]
-struct Before {
-    bar: Option<Bar>,
-    counted: u64,
-}
-
-/// What a shard found beside its hits.
-struct Aggregated {
-    aggregations: ShardAggregations,
-    /// About what they take; the charge goes in steps.
-    spent_bytes: u64,
-    charge: Charge,
-}
-
-/// Searches a shard and aggregates over all its hits, or finds in the request cache what came out of that.
-#[allow(clippy::too_many_arguments)] // What a search is made from.
-fn aggregate_shard(
-    place: ShardPlace,
-    snapshot: &ShardSnapshot,
-    request: &SearchRequest,
-    aggregations: Option<&Aggregations>,
-    cursor: Option<&Cursor>,
-    is_scroll: bool,
-    before: Before,
-    context: &SearchContext,
-) -> Result<(ShardHits, Option<Aggregated>)> {
-    let kept = match cursor.is_none() && !is_scroll {
-        true => RequestUse::of(snapshot, place, request, context),
-        false => None,
-    };
-    let Some(kept) = kept else {
-        return run_shard(place, snapshot, request, aggregations, cursor, is_scroll, before, context);
-    };
-    check_window(snapshot, request, is_scroll)?;
-    if let Some(answer) = kept.get() {
-        return repeat(&answer, place, snapshot, request, context);
-    }
-    // What is kept must not depend on other shards.
-    let alone = Before::default();
-    let (hits, aggregated) = run_shard(place, snapshot, request, aggregations, None, false, alone, context)?;
-    if !hits.timed_out {
-        let hit_bytes = TopScores::HIT_BYTES * (1 + request.sort.len() as u64);
-        let bytes =
-            hits.hits.len() as u64 * hit_bytes + aggregated.as_ref().map_or(0, |found| found.spent_bytes);
-        kept.put(CachedAnswer {
-            hits: hits.hits.clone(),
-            sorts: hits.sorts.clone(),
-            total: hits.total,
-            is_lower_bound: hits.is_lower_bound,
-            max_score: hits.max_score,
-            terminated_early: hits.terminated_early,
-            aggregations: aggregated.as_ref().map(|found| found.aggregations.clone()),
-            bytes,
-        });
-    }
-    Ok((hits, aggregated))
-}
-
-/// What a shard answered before.
-fn repeat(
-    answer: &CachedAnswer,
-    place: ShardPlace,
-    snapshot: &ShardSnapshot,
-    request: &SearchRequest,
-    context: &SearchContext,
-) -> Result<(ShardHits, Option<Aggregated>)> {
-    let aggregated = match &answer.aggregations {
-        Some(aggregations) => {
-            let charge = context.ledger.request.charge(answer.bytes, "<aggregations of a shard>")?;
-            Some(Aggregated { aggregations: aggregations.clone(), spent_bytes: answer.bytes, charge })
-        }
-        None => None,
-    };
-    // Fetching asks it for the names and the explanation of hits.
-    let (query, post_filter) = match answer.hits.is_empty() {
-        true => (BoundQuery::nothing("answered before"), None),
-        false => (
-            shard::bind_query(snapshot, request, place, context)?,
-            shard::bind_post_filter(snapshot, request, context)?,
-        ),
-    };
-    let hits = ShardHits {
-        hits: answer.hits.clone(),
-        sorts: answer.sorts.clone(),
-        total: answer.total,
-        is_lower_bound: answer.is_lower_bound,
-        max_score: answer.max_score,
-        timed_out: false,
-        terminated_early: answer.terminated_early,
-        query,
-        post_filter,
-    };
-    Ok((hits, aggregated))
-}
-
-#[allow(clippy::too_many_arguments)] // What a search is made from.
-fn run_shard(
-    place: ShardPlace,
-    snapshot: &ShardSnapshot,
-    request: &SearchRequest,
-    aggregations: Option<&Aggregations>,
-    cursor: Option<&Cursor>,
-    is_scroll: bool,
-    before: Before,
-    context: &SearchContext,
-) -> Result<(ShardHits, Option<Aggregated>)> {
-    let Some(list) = aggregations else {
-        return Ok((search_shard(place, snapshot, request, cursor, is_scroll, None, before, context)?, None));
-    };
-    let bound = BoundAggregations::bind(list, snapshot, request.query.as_ref(), context)?;
-    let mut collector = ShardCollector::new(snapshot, &bound)?;
-    let hits =
-        search_shard(place, snapshot, request, cursor, is_scroll, Some(&mut collector), before, context)?;
-    let aggregations = collector.finish()?;
-    let spent_bytes = bound.spent_bytes();
-    Ok((hits, Some(Aggregated { aggregations, spent_bytes, charge: bound.into_charge() })))
-}
-
-/// `sink` is fed all matching documents of the shard: where aggregations come in.
-#[allow(clippy::too_many_arguments)] // What a search is made from.
-fn search_shard<'a>(
-    place: ShardPlace,
-    snapshot: &'a ShardSnapshot,
-    request: &SearchRequest,
-    cursor: Option<&Cursor>,
-    is_scroll: bool,
-    sink: Option<&mut dyn Sink<'a>>,
-    before: Before,
-    context: &SearchContext,
-) -> Result<ShardHits> {
-    check_window(snapshot, request, is_scroll)?;
-    for wanted in &request.docvalue_fields {
-        if let Some(field) = snapshot.mapping.field(&wanted.field) {
-            check_column(field, snapshot)?;
-        }
-    }
-    let needs_keys = is_scroll || request.search_after.is_some();
-    let sorts = shard::sorts_of(request, needs_keys, snapshot, place, context.now_millis)?;
-    let after: After = match (cursor, &request.search_after) {
-        (Some(cursor), _) => {
-            // Equal keys come in the order of shards, then of documents: those of earlier shards were all on the pages before, none of
-            // those of later ones was.
-            let tie = match (place.index as usize).cmp(&cursor.shard) {
-                Ordering::Less => Tie::Seen,
-                Ordering::Equal => Tie::SeenUpTo(cursor.shard_doc),
-                Ordering::Greater => Tie::Unseen,
-            };
-            Some((cursor.keys.clone(), tie))
-        }
-        (None, Some(values)) => Some((search_after(values, &sorts)?, Tie::Seen)),
-        (None, None) => None,
-    };
-    let count_max = wanted_hits(request).min(snapshot.doc_count()) as usize;
-    let Before { bar, counted } = before;
-    let wanted = ShardRequest { request, count_max, sorts, after, bar, counted, place };
-    shard::search(snapshot, wanted, sink, context)
-}
-
-fn search_after(values: &[Value], sorts: &[crate::collect::BoundSort]) -> Result<Box<[SortKey]>> {
-    if sorts.is_empty() {
-        return Err(RequestError::illegal_argument("Sort must contain at least one field.").into());
-    }
-    if values.len() != sorts.len() {
-        return Err(RequestError::illegal_argument(format!(
-            "search_after has {} value(s) but sort has {}.",
-            values.len(),
-            sorts.len()
-        ))
-        .into());
-    }
-    values.iter().zip(sorts).map(|(value, sort)| sort.key_of(value)).collect()
-}
-
-/// `index.max_result_window`.
-fn check_window(snapshot: &ShardSnapshot, request: &SearchRequest, is_scroll: bool) -> Result<()> {
-    let window_max = snapshot.settings.max_result_window;
-    let wanted = wanted_hits(request);
-    if wanted <= u64::from(window_max) {
-        return Ok(());
-    }
-    Err(RequestError::illegal_argument(match is_scroll {
-        true => format!(
-            "Batch size is too large, size must be less than or equal to: [{window_max}] but was [{wanted}]. Scroll batch sizes cost as much \
-             memory as result windows so they are controlled by the [index.max_result_window] index level setting."
-        ),
-        false => format!(
-            "Result window is too large, from + size must be less than or equal to: [{window_max}] but was [{wanted}]. See the scroll api \
-             for a more efficient way to request large data sets. This limit can be set by changing the [index.max_result_window] index \
-             level setting."
-        ),
-    })
-    .into())
-}
-
-fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchContext) -> ShardFailure {
-    ShardFailure {
-        index: snapshot.index.name.clone(),
-        shard: snapshot.shard,
-        node: context.node_id.to_string(),
-        reason: error.to_request_error(),
-    }
 }
 
 /// Keys of different kinds do not compare.

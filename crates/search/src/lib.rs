@@ -5,8 +5,8 @@
 //! A request goes [`request`] (parse) -> [`query`] (bind to each shard) -> `matcher` and `score` (open on each segment, by windows of
 //! 4,096 documents) -> `collect` (the best of them) -> reduce -> `fetch` (the winners only) -> response.
 //!
-//! **Invariant**: with `mapping`, the only place that parses user JSON; knows nothing of files, threads or HTTP. A snapshot never
-//! changes while it is searched.
+//! **Invariant**: with `mapping`, the only place that parses user JSON; knows nothing of files or HTTP, and of threads only what `workers`
+//! lends. A snapshot never changes while it is searched.
 
 pub mod aggregation;
 mod automaton;
@@ -24,6 +24,7 @@ mod json;
 mod matcher;
 pub mod pattern;
 pub mod query;
+mod query_phase;
 pub mod request;
 mod response;
 mod runtime;
@@ -31,6 +32,7 @@ pub mod score;
 pub mod script;
 mod shard;
 mod terms_enum;
+mod workers;
 
 pub use cache::{CacheCounters, QueryCache, RequestCache, ShardCaches};
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
@@ -43,3 +45,4 @@ pub use request::{CountRequest, SearchRequest, UrlParameters};
 pub use response::{CountResponse, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};
 pub use runtime::check_scripts as check_runtime_scripts;
 pub use terms_enum::{TermsEnumRequest, TermsEnumResponse, terms_enum};
+pub use workers::Workers;

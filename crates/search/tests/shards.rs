@@ -1,14 +1,15 @@
-//! Several shards, searched one after the other with what the ones before found: "is a page what the whole list says?" And buckets
+//! Several shards, searched with what those that answered before found, one after the other or side by side: "is a page what the whole list says?" And buckets
 //! counted from points: "are they those of the documents?"
 
 mod support;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
-use limber_search::ShardSnapshot;
+use limber_search::{SearchContext, ShardSnapshot, Workers};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{Shards, ids, search};
+use support::{Shards, context, ids, search, search_in};
 
 /// More than four windows, so that the best of them come first.
 const LARGE_SHARD: usize = 20_000;
@@ -62,6 +63,13 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     Index { shards, _kept: kept }
 });
 
+/// With a thread for each shard from the start.
+fn side_by_side() -> SearchContext {
+    static WORKERS: LazyLock<Arc<Workers>> =
+        LazyLock::new(|| Arc::new(Workers::start(4, Duration::ZERO).expect("threads start")));
+    SearchContext { workers: Some(WORKERS.clone()), ..context() }
+}
+
 fn sorts() -> impl Strategy<Value = Option<Value>> {
     let one = prop_oneof![
         Just(json!({ "n": "asc" })),
@@ -95,8 +103,10 @@ proptest! {
     #[test]
     fn a_page_is_part_of_the_whole_list(
         sort in sorts(), query in queries(), from in 0usize..30, size in 1usize..40, counts in prop::sample::select(vec![json!(true), json!(false), json!(50)]),
+        is_shared in any::<bool>(),
     ) {
         let shards = &INDEX.shards;
+        let context = if is_shared { side_by_side() } else { context() };
         let body = |from: usize, size: usize, counts: &Value| {
             let mut body = json!({ "query": query, "from": from, "size": size, "track_total_hits": counts });
             if let Some(sort) = &sort {
@@ -106,7 +116,7 @@ proptest! {
         };
         // No shard has so many that anything could be passed over.
         let whole = search(shards, &body(0, 10_000, &json!(true)));
-        let page = search(shards, &body(from, size, &counts));
+        let page = search_in(&context, shards, &body(from, size, &counts));
         let expected: Vec<String> = ids(&whole).into_iter().skip(from).take(size).collect();
         prop_assert_eq!(ids(&page), expected);
         prop_assert_eq!(page.max_score, whole.max_score);
@@ -124,13 +134,13 @@ proptest! {
         if sort.is_some() && !page.hits.is_empty() {
             let mut next = body(0, size, &json!(false));
             next["sort"].as_array_mut().expect("sorts").push(json!({ "at": "asc" }));
-            let first = search(shards, &next);
+            let first = search_in(&context, shards, &next);
             let mut unbounded = next.clone();
             unbounded["size"] = json!(10_000);
             let whole = search(shards, &unbounded);
             if let Some(last) = first.hits.last() {
                 next["search_after"] = json!(last.sort);
-                let after = search(shards, &next);
+                let after = search_in(&context, shards, &next);
                 let expected: Vec<String> = ids(&whole).into_iter().skip(first.hits.len()).take(size).collect();
                 prop_assert_eq!(ids(&after), expected);
             }
@@ -160,7 +170,9 @@ proptest! {
         for options in looked_at.as_object_mut().expect("one kind").values_mut() {
             options["missing"] = json!("2014-06-01");
         }
-        let (counted, looked_at) = (search(&INDEX.shards, &body(&kind)), search(&INDEX.shards, &body(&looked_at)));
+        let context = side_by_side();
+        let counted = search_in(&context, &INDEX.shards, &body(&kind));
+        let looked_at = search(&INDEX.shards, &body(&looked_at));
         prop_assert_eq!(counted.aggregations, looked_at.aggregations);
         prop_assert_eq!(counted.total.map(|total| total.value), looked_at.total.map(|total| total.value));
     }

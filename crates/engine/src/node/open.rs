@@ -8,6 +8,7 @@ use std::thread::Thread;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
+use limber_search::Workers;
 use limber_search::script::Scripts;
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Disk, FsDisk, Ledger};
@@ -42,6 +43,8 @@ pub struct NodeConfig {
     pub settings: Map<String, Value>,
     /// Refresh, flush, merge and housekeeping threads. Tests switch them off and call the maintenance themselves.
     pub background_threads: bool,
+    /// Processors that one search may use: its shards are searched side by side.
+    pub search_processors: usize,
 }
 
 /// Open indices by uuid.
@@ -69,6 +72,8 @@ pub struct Node {
     pub(super) contexts: Contexts,
     pub(super) async_searches: AsyncSearches,
     pub(super) caches: NodeCaches,
+    /// `None`: one processor.
+    pub(super) workers: Option<Arc<Workers>>,
     pub(super) flake_ids: FlakeIds,
     /// Seen by the disk monitor, or a write was refused for want of room.
     pub(super) is_flooded: AtomicBool,
@@ -109,6 +114,13 @@ impl Node {
         scripts.set_stored(super::scripts::restored(&state.scripts));
         let pipelines = Registry::new(scripts.clone());
         pipelines.restore(&state.pipelines)?;
+        let workers = match config.search_processors {
+            0 | 1 => None,
+            several => Some(Arc::new(Workers::start(several, Workers::WORTH_SHARING).map_err(|error| {
+                let reason = format!("the threads that search do not start: {error}");
+                RequestError::new(500, "illegal_state_exception", reason)
+            })?)),
+        };
         let state_node_id: Arc<str> = state.node_id.as_str().into();
         let node = Arc::new_cyclic(|this| Node {
             flake_ids: FlakeIds::new(&environment),
@@ -123,6 +135,7 @@ impl Node {
             contexts: Contexts::new(&environment),
             async_searches: AsyncSearches::new(&environment),
             caches: NodeCaches::new(&ledger),
+            workers,
             config,
             environment,
             ledger,

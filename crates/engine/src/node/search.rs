@@ -210,6 +210,7 @@ impl Node {
             .filter(|ms| *ms > 0)
             .map(|ms| Instant::now() + Duration::from_millis(ms));
         context.node_id = self.node_id_shared();
+        context.workers = self.workers.clone();
         context
     }
 

@@ -21,6 +21,7 @@ pub fn config(path: &Path) -> NodeConfig {
         compat_version: "8.14.3".into(),
         settings,
         background_threads: false,
+        search_processors: 2,
     }
 }
 

@@ -89,9 +89,13 @@ pub fn context() -> SearchContext {
 }
 
 pub fn search(shards: &[ShardSnapshot], body: &Value) -> SearchResponse {
+    search_in(&context(), shards, body)
+}
+
+pub fn search_in(context: &SearchContext, shards: &[ShardSnapshot], body: &Value) -> SearchResponse {
     let request = SearchRequest::parse(body, &UrlParameters::default())
         .unwrap_or_else(|error| panic!("{error:?} in {body}"));
-    limber_search::execute(shards, &request, &context()).unwrap_or_else(|error| panic!("{error:?} in {body}"))
+    limber_search::execute(shards, &request, context).unwrap_or_else(|error| panic!("{error:?} in {body}"))
 }
 
 pub fn ids(response: &SearchResponse) -> Vec<String> {

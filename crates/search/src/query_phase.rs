@@ -1,0 +1,368 @@
+//! The query phase: asks every shard, several at a time, and keeps the best hits of all.
+
+use std::cmp::Ordering;
+use std::ops::{ControlFlow, RangeInclusive};
+
+use limber_mapping::RequestError;
+use limber_segment::{DocId, SegmentView};
+use limber_store::Charge;
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use crate::aggregation::{Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
+use crate::cache::{CachedAnswer, RequestUse};
+use crate::collect::{Bar, Best, BoundSort, SortKey, Tie, TopScores, best_first_key, check_column};
+use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
+use crate::error::{Error, Result, ShardFailure};
+use crate::execute::Cursor;
+use crate::query::BoundQuery;
+use crate::request::SearchRequest;
+use crate::shard::{self, After, ShardHits, ShardRequest, Sink};
+use crate::workers;
+
+/// What a search is made from.
+pub(crate) struct QueryPhase<'r> {
+    pub shards: &'r [ShardSnapshot],
+    pub request: &'r SearchRequest,
+    /// `None`: nothing is aggregated on this page.
+    pub aggregations: Option<&'r Aggregations>,
+    pub cursor: Option<&'r Cursor>,
+    pub is_scroll: bool,
+    pub context: &'r SearchContext,
+}
+
+/// What the shards answered, by their numbers.
+pub(crate) struct Answered {
+    pub found: Vec<(usize, ShardHits)>,
+    pub best: Best,
+    pub failures: Vec<ShardFailure>,
+    pub aggregates: Vec<ShardAggregations>,
+    /// Of `aggregates`, until they are reduced.
+    pub charges: Vec<Charge>,
+}
+
+/// What came in so far.
+struct Gathered {
+    found: Vec<(usize, ShardHits)>,
+    failures: Vec<(usize, ShardFailure)>,
+    aggregates: Vec<(usize, Aggregated)>,
+    best: Best,
+    counted: u64,
+    /// The request's own fault: nothing else matters.
+    error: Option<Error>,
+}
+
+/// A shard whose turn it is.
+struct Visit {
+    number: usize,
+    /// Where they are bound already.
+    sorts: Option<Vec<BoundSort>>,
+}
+
+/// What a shard is told of those that have answered.
+#[derive(Default)]
+struct Before {
+    bar: Option<Bar>,
+    counted: u64,
+}
+
+/// What a shard found beside its hits.
+struct Aggregated {
+    aggregations: ShardAggregations,
+    /// About what they take; the charge goes in steps.
+    spent_bytes: u64,
+    charge: Charge,
+}
+
+impl QueryPhase<'_> {
+    /// Asks all shards but those of `skipped` (empty: none is).
+    ///
+    /// # Errors
+    /// The request's fault as a whole, every shard failed, cancelled, or out of memory.
+    pub fn run(&self, skipped: &[bool]) -> Result<Answered> {
+        let mut visits = self.visiting_order();
+        visits.retain(|visit| skipped.get(visit.number) != Some(&true));
+        let gathered = Mutex::new(Gathered {
+            found: Vec::with_capacity(visits.len()),
+            failures: Vec::new(),
+            aggregates: Vec::new(),
+            best: Best::new(wanted_hits(self.request) as usize),
+            counted: 0,
+            error: None,
+        });
+        workers::for_each(self.context.workers.as_deref(), visits.len(), |at| {
+            let visit = &visits[at];
+            let before = {
+                let gathered = gathered.lock();
+                Before { bar: gathered.best.bar(visit.number), counted: gathered.counted }
+            };
+            let answer = self.ask(visit, before);
+            let gathered = &mut *gathered.lock();
+            match answer {
+                Ok((mut hits, aggregated)) => {
+                    gathered.counted += hits.total;
+                    gathered.best.add(visit.number, std::mem::take(&mut hits.hits), &hits.sorts);
+                    gathered.found.push((visit.number, hits));
+                    gathered.aggregates.extend(aggregated.map(|aggregated| (visit.number, aggregated)));
+                }
+                Err(error) if error.is_of_one_shard() => {
+                    let failure = failure(&self.shards[visit.number], &error, self.context);
+                    gathered.failures.push((visit.number, failure));
+                }
+                Err(error) => {
+                    gathered.error.get_or_insert(error);
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        let Gathered { mut found, mut failures, mut aggregates, best, error, .. } = gathered.into_inner();
+        if let Some(error) = error {
+            return Err(error);
+        }
+        found.sort_unstable_by_key(|(number, _)| *number);
+        failures.sort_by_key(|(number, _)| *number);
+        // Numbers are added up in the order of the shards.
+        aggregates.sort_unstable_by_key(|(number, _)| *number);
+        let failures: Vec<ShardFailure> = failures.into_iter().map(|(_, failure)| failure).collect();
+        if found.is_empty() && !failures.is_empty() {
+            return Err(Error::AllShardsFailed { phase: "query", failures });
+        }
+        let (aggregates, charges) =
+            aggregates.into_iter().map(|(_, found)| (found.aggregations, found.charge)).unzip();
+        Ok(Answered { found, best, failures, aggregates, charges })
+    }
+
+    fn place_of(&self, number: usize) -> ShardPlace {
+        ShardPlace { index: number as u32, count: self.shards.len() as u32 }
+    }
+
+    fn sorts_of(&self, number: usize) -> Result<Vec<BoundSort>> {
+        let needs_keys = self.is_scroll || self.request.search_after.is_some();
+        let place = self.place_of(number);
+        shard::sorts_of(self.request, needs_keys, &self.shards[number], place, self.context.now_millis)
+    }
+
+    /// The shards in the order in which they are searched: those that hold the best sort keys first, so that little is left to look for
+    /// in the others.
+    fn visiting_order(&self) -> Vec<Visit> {
+        let shards = self.shards;
+        let natural = || (0..shards.len()).map(|number| Visit { number, sorts: None }).collect();
+        let request = self.request;
+        // Aggregations see all documents anyway.
+        if shards.len() < 2
+            || self.aggregations.is_some()
+            || request.size() == 0
+            || request.terminate_after > 0
+        {
+            return natural();
+        }
+        let keyed = |number: usize| -> Option<(i64, Visit)> {
+            let sorts = self.sorts_of(number).ok()?;
+            let key = best_first_key(sorts.first()?, &shards[number].segments).ok()??;
+            Some((key, Visit { number, sorts: Some(sorts) }))
+        };
+        let Some(mut visits) = (0..shards.len()).map(keyed).collect::<Option<Vec<_>>>() else {
+            return natural();
+        };
+        visits.sort_by_key(|(key, visit)| (*key, visit.number));
+        visits.into_iter().map(|(_, visit)| visit).collect()
+    }
+
+    /// Searches a shard and aggregates over all its hits, or finds in the request cache what came out of that.
+    fn ask(&self, visit: &Visit, before: Before) -> Result<(ShardHits, Option<Aggregated>)> {
+        let (snapshot, place) = (&self.shards[visit.number], self.place_of(visit.number));
+        let kept = match self.cursor.is_none() && !self.is_scroll {
+            true => RequestUse::of(snapshot, place, self.request, self.context),
+            false => None,
+        };
+        let Some(kept) = kept else {
+            return self.aggregate(visit, before);
+        };
+        check_window(snapshot, self.request, self.is_scroll)?;
+        if let Some(answer) = kept.get() {
+            return self.repeat(&answer, visit.number);
+        }
+        // What is kept must not depend on other shards.
+        let (hits, aggregated) = self.aggregate(visit, Before::default())?;
+        if !hits.timed_out {
+            let hit_bytes = TopScores::HIT_BYTES * (1 + self.request.sort.len() as u64);
+            let bytes =
+                hits.hits.len() as u64 * hit_bytes + aggregated.as_ref().map_or(0, |found| found.spent_bytes);
+            kept.put(CachedAnswer {
+                hits: hits.hits.clone(),
+                sorts: hits.sorts.clone(),
+                total: hits.total,
+                is_lower_bound: hits.is_lower_bound,
+                max_score: hits.max_score,
+                terminated_early: hits.terminated_early,
+                aggregations: aggregated.as_ref().map(|found| found.aggregations.clone()),
+                bytes,
+            });
+        }
+        Ok((hits, aggregated))
+    }
+
+    /// What a shard answered before.
+    fn repeat(&self, answer: &CachedAnswer, number: usize) -> Result<(ShardHits, Option<Aggregated>)> {
+        let (snapshot, request, context) = (&self.shards[number], self.request, self.context);
+        let aggregated = match &answer.aggregations {
+            Some(aggregations) => {
+                let charge = context.ledger.request.charge(answer.bytes, "<aggregations of a shard>")?;
+                Some(Aggregated { aggregations: aggregations.clone(), spent_bytes: answer.bytes, charge })
+            }
+            None => None,
+        };
+        // Fetching asks it for the names and the explanation of hits.
+        let (query, post_filter) = match answer.hits.is_empty() {
+            true => (BoundQuery::nothing("answered before"), None),
+            false => (
+                shard::bind_query(snapshot, request, self.place_of(number), context)?,
+                shard::bind_post_filter(snapshot, request, context)?,
+            ),
+        };
+        let hits = ShardHits {
+            hits: answer.hits.clone(),
+            sorts: answer.sorts.clone(),
+            total: answer.total,
+            is_lower_bound: answer.is_lower_bound,
+            max_score: answer.max_score,
+            timed_out: false,
+            terminated_early: answer.terminated_early,
+            query,
+            post_filter,
+        };
+        Ok((hits, aggregated))
+    }
+
+    fn aggregate(&self, visit: &Visit, before: Before) -> Result<(ShardHits, Option<Aggregated>)> {
+        let Some(list) = self.aggregations else {
+            return Ok((self.search(visit, None, before)?, None));
+        };
+        let snapshot = &self.shards[visit.number];
+        let bound = BoundAggregations::bind(list, snapshot, self.request.query.as_ref(), self.context)?;
+        let mut collector = ShardCollector::new(snapshot, &bound)?;
+        let hits = self.search(visit, Some(&mut collector), before)?;
+        let aggregations = collector.finish()?;
+        let spent_bytes = bound.spent_bytes();
+        Ok((hits, Some(Aggregated { aggregations, spent_bytes, charge: bound.into_charge() })))
+    }
+
+    /// `sink` is fed all matching documents of the shard: where aggregations come in.
+    fn search<'a>(
+        &'a self,
+        visit: &Visit,
+        sink: Option<&mut dyn Sink<'a>>,
+        before: Before,
+    ) -> Result<ShardHits> {
+        let (snapshot, request) = (&self.shards[visit.number], self.request);
+        check_window(snapshot, request, self.is_scroll)?;
+        for wanted in &request.docvalue_fields {
+            if let Some(field) = snapshot.mapping.field(&wanted.field) {
+                check_column(field, snapshot)?;
+            }
+        }
+        let sorts = match &visit.sorts {
+            Some(sorts) => sorts.clone(),
+            None => self.sorts_of(visit.number)?,
+        };
+        let after: After = match (self.cursor, &request.search_after) {
+            (Some(cursor), _) => {
+                // Equal keys come in the order of shards, then of documents: those of earlier shards were all on the pages before, none
+                // of those of later ones was.
+                let tie = match visit.number.cmp(&cursor.shard) {
+                    Ordering::Less => Tie::Seen,
+                    Ordering::Equal => Tie::SeenUpTo(cursor.shard_doc),
+                    Ordering::Greater => Tie::Unseen,
+                };
+                Some((cursor.keys.clone(), tie))
+            }
+            (None, Some(values)) => Some((search_after(values, &sorts)?, Tie::Seen)),
+            (None, None) => None,
+        };
+        let count_max = wanted_hits(request).min(snapshot.doc_count()) as usize;
+        let Before { bar, counted } = before;
+        let place = self.place_of(visit.number);
+        let wanted = ShardRequest { request, count_max, sorts, after, bar, counted, place };
+        shard::search(snapshot, wanted, sink, self.context)
+    }
+}
+
+impl<'s> Sink<'s> for ShardCollector<'s> {
+    fn begin_segment(&mut self, number: usize, _: &'s SegmentView) -> Result<()> {
+        ShardCollector::begin_segment(self, number)
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        if self.needs_scores() {
+            return Ok(false);
+        }
+        ShardCollector::collect_whole_segment(self)?;
+        Ok(true)
+    }
+
+    fn count_numbers(&mut self, path: &str, range: RangeInclusive<i64>) -> Result<bool> {
+        if self.needs_scores() {
+            return Ok(false);
+        }
+        ShardCollector::count_numbers(self, path, range)
+    }
+
+    fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        ShardCollector::collect(self, docs, scores)
+    }
+
+    fn needs_scores(&self) -> bool {
+        ShardCollector::needs_scores(self)
+    }
+}
+
+/// Best hits that a shard may have to hand in.
+pub(crate) fn wanted_hits(request: &SearchRequest) -> u64 {
+    u64::from(request.from()) + u64::from(request.size())
+}
+
+pub(crate) fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchContext) -> ShardFailure {
+    ShardFailure {
+        index: snapshot.index.name.clone(),
+        shard: snapshot.shard,
+        node: context.node_id.to_string(),
+        reason: error.to_request_error(),
+    }
+}
+
+fn search_after(values: &[Value], sorts: &[BoundSort]) -> Result<Box<[SortKey]>> {
+    if sorts.is_empty() {
+        return Err(RequestError::illegal_argument("Sort must contain at least one field.").into());
+    }
+    if values.len() != sorts.len() {
+        return Err(RequestError::illegal_argument(format!(
+            "search_after has {} value(s) but sort has {}.",
+            values.len(),
+            sorts.len()
+        ))
+        .into());
+    }
+    values.iter().zip(sorts).map(|(value, sort)| sort.key_of(value)).collect()
+}
+
+/// `index.max_result_window`.
+pub(crate) fn check_window(snapshot: &ShardSnapshot, request: &SearchRequest, is_scroll: bool) -> Result<()> {
+    let window_max = snapshot.settings.max_result_window;
+    let wanted = wanted_hits(request);
+    if wanted <= u64::from(window_max) {
+        return Ok(());
+    }
+    Err(RequestError::illegal_argument(match is_scroll {
+        true => format!(
+            "Batch size is too large, size must be less than or equal to: [{window_max}] but was [{wanted}]. Scroll batch sizes cost as much \
+             memory as result windows so they are controlled by the [index.max_result_window] index level setting."
+        ),
+        false => format!(
+            "Result window is too large, from + size must be less than or equal to: [{window_max}] but was [{wanted}]. See the scroll api \
+             for a more efficient way to request large data sets. This limit can be set by changing the [index.max_result_window] index \
+             level setting."
+        ),
+    })
+    .into())
+}

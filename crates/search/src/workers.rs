@@ -1,0 +1,161 @@
+//! Threads that search shards of a request beside the one it runs on.
+//!
+//! A request that turns out to be long gets as many of them as processors are idle, so that one client uses the whole machine and many
+//! clients share it as if there were none. Source: Elasticsearch's pool `search_worker`, which parallelises over segments.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The threads of a node. Idle ones cost nothing but their stacks.
+pub struct Workers {
+    pool: rayon_core::ThreadPool,
+    processors: usize,
+    worth_sharing: Duration,
+    /// Threads that search now, those of requests included. May exceed `processors` by requests alone.
+    searching: AtomicUsize,
+}
+
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "workers of {} processors", self.processors)
+    }
+}
+
+/// A thread's claim on a processor.
+struct Claim<'w>(&'w Workers);
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.0.searching.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Workers {
+    /// A request that took less for its first shards goes on alone: waking a thread costs some 10 microseconds.
+    pub const WORTH_SHARING: Duration = Duration::from_micros(150);
+
+    /// Starts one thread less than there are `processors`. They help requests that last longer than `worth_sharing`.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn start(processors: usize, worth_sharing: Duration) -> std::io::Result<Workers> {
+        let pool = rayon_core::ThreadPoolBuilder::new()
+            .num_threads(processors.saturating_sub(1).max(1))
+            .thread_name(|number| format!("search_worker-{number}"))
+            .build()
+            .map_err(std::io::Error::other)?;
+        Ok(Workers { pool, processors, worth_sharing, searching: AtomicUsize::new(0) })
+    }
+
+    /// The claim of a thread that searches in any case.
+    fn claim(&self) -> Claim<'_> {
+        self.searching.fetch_add(1, Ordering::Relaxed);
+        Claim(self)
+    }
+
+    /// A claim where a processor is idle.
+    fn claim_idle(&self) -> Option<Claim<'_>> {
+        self.searching
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |searching| {
+                (searching < self.processors).then_some(searching + 1)
+            })
+            .ok()?;
+        Some(Claim(self))
+    }
+}
+
+/// Calls `work` with each number below `count`, in their order on this thread; when that takes long, on idle workers too. After a
+/// `Break` no further call begins. A panic on a worker goes on in the caller.
+pub(crate) fn for_each(
+    workers: Option<&Workers>,
+    count: usize,
+    work: impl Fn(usize) -> ControlFlow<()> + Sync,
+) {
+    let next = AtomicUsize::new(0);
+    let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count);
+    let run = |at: usize| {
+        if work(at).is_break() {
+            next.store(count, Ordering::Relaxed);
+        }
+    };
+    let Some(workers) = workers else {
+        while let Some(at) = take() {
+            run(at);
+        }
+        return;
+    };
+    let _own = workers.claim();
+    let started = Instant::now();
+    let mut alone = 0;
+    while started.elapsed() < workers.worth_sharing || alone + 1 >= count {
+        match take() {
+            Some(at) => run(at),
+            None => return,
+        }
+        alone += 1;
+    }
+    let (take, run) = (&take, &run);
+    workers.pool.in_place_scope(|scope| {
+        for _ in alone + 1..count {
+            let Some(claim) = workers.claim_idle() else { break };
+            scope.spawn(move |_| {
+                let _claim = claim;
+                while let Some(at) = take() {
+                    run(at);
+                }
+            });
+        }
+        while let Some(at) = take() {
+            run(at);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parking_lot::Mutex;
+
+    fn calls(workers: Option<&Workers>, count: usize, break_at: usize) -> Vec<usize> {
+        let seen = Mutex::new(Vec::new());
+        for_each(workers, count, |at| {
+            std::thread::sleep(Duration::from_micros(100));
+            seen.lock().push(at);
+            if at == break_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let mut seen = seen.into_inner();
+        seen.sort_unstable();
+        seen
+    }
+
+    #[test]
+    fn every_number_comes_once_with_and_without_workers() {
+        let workers = Workers::start(4, Duration::ZERO).expect("threads start");
+        for workers in [None, Some(&workers)] {
+            for count in [0, 1, 2, 7, 40] {
+                assert_eq!(calls(workers, count, usize::MAX), (0..count).collect::<Vec<_>>());
+            }
+        }
+        assert_eq!(workers.searching.load(Ordering::Relaxed), 0, "all claims are given back");
+    }
+
+    #[test]
+    fn nothing_begins_after_a_break() {
+        let workers = Workers::start(2, Duration::ZERO).expect("threads start");
+        assert!(calls(Some(&workers), 1000, 5).len() < 20);
+        assert_eq!(calls(None, 1000, 5).len(), 6);
+    }
+
+    #[test]
+    fn a_busy_machine_lends_no_worker() {
+        let workers = Workers::start(2, Duration::ZERO).expect("threads start");
+        let _others = [workers.claim(), workers.claim()];
+        let here = std::thread::current().id();
+        for_each(Some(&workers), 10, |_| {
+            std::thread::sleep(Duration::from_micros(100));
+            assert_eq!(std::thread::current().id(), here);
+            ControlFlow::Continue(())
+        });
+    }
+}
