@@ -302,6 +302,14 @@ impl<'a> Run<'a, '_, '_> {
         match terms {
             Some(terms) => self.term_windows(number, base, view, terms, &mut post_filter),
             None => {
+                let first_field = self.first_sort_field();
+                let page_bytes = match (&mut *fields, first_field) {
+                    (Some(fields), Some(field)) if self.may_skip() => {
+                        fields.narrow_to_page(segment, &field.path)?
+                    }
+                    _ => 0,
+                };
+                let _charge = self.context.ledger.request.charge(page_bytes, "<documents of a page>")?;
                 let in_order =
                     self.sink.is_some() || self.request.terminate_after > 0 || post_filter.is_some();
                 let tiers = match fields {
@@ -385,17 +393,6 @@ impl<'a> Run<'a, '_, '_> {
             false => None,
         };
         let mut bits = Bits::default();
-        let first_field = self.first_sort_field();
-        let after = match (&*fields, first_field) {
-            (Some(fields), Some(field)) if self.may_skip() => fields.docs_after(segment, &field.path)?,
-            _ => None,
-        };
-        let _charge = match &after {
-            Some(words) => {
-                Some(self.context.ledger.request.charge(words.len() as u64 * 8, "<documents of a page>")?)
-            }
-            None => None,
-        };
         let mut start = match fields {
             // Only what lies before the page is left out: it still counts as hits when those are counted.
             Some(fields) if self.may_skip() => fields.first_doc() / WINDOW * WINDOW,
@@ -435,16 +432,8 @@ impl<'a> Run<'a, '_, '_> {
                     continue;
                 }
             }
-            let after = after.as_ref().map(|words| &words[start as usize / 64..][..WINDOW as usize / 64]);
-            if after.is_some_and(|words| words.iter().all(|word| *word == 0)) {
-                start += WINDOW;
-                continue;
-            }
             bits.clear();
             matches.fill(start, &mut bits)?;
-            if let Some(after) = after {
-                bits.0.iter_mut().zip(after).for_each(|(word, after)| *word &= after);
-            }
             if let Some(live) = &view.live {
                 live.mask_window((start / WINDOW) as usize, &mut bits.0);
             }

@@ -18,6 +18,8 @@ use crate::matcher::{Bits, WINDOW};
 /// One document in this many is few: setting their bits costs less than looking at all.
 const FEW_OF: u64 = 8;
 
+const WINDOW_WORDS: usize = WINDOW as usize / 64;
+
 /// Segments of fewer windows are visited in order.
 const WINDOWS_WORTH_SORTING: u32 = 4;
 
@@ -43,13 +45,13 @@ impl TopFields {
         TopFields { sorts, count_max, hits: Vec::new(), after, bar }
     }
 
-    /// Starts a segment; hand the result back to [`TopFields::absorb`].
     /// Bytes of what [`TopFields::segment`] keeps beside its readers.
     pub fn filter_bytes(&self, segment: &Segment) -> u64 {
         let nested = self.sorts.iter().filter_map(|sort| sort.nested.as_ref());
         nested.map(|nested| nested.filter_bytes(segment)).sum()
     }
 
+    /// Starts a segment; hand the result back to [`TopFields::absorb`].
     pub fn segment<'a>(&self, segment: &'a Segment, number: u32, base: u64) -> Result<SegmentTop<'a>> {
         let made = self.sorts.iter().any(BoundSort::makes_terms).then(|| MadeTop {
             sorts: self.sorts.clone(),
@@ -207,6 +209,8 @@ pub(crate) struct SegmentTop<'a> {
     /// Keys of the worst hit of the segments before, and whether a tie with it wins.
     cutoff: Option<(Box<[i64]>, bool)>,
     after: Option<(Box<[i64]>, Tie)>,
+    /// Bits of the documents that a page can have, where they are few.
+    page: Option<Vec<u64>>,
     columns: Vec<Vec<i64>>,
     /// Of sorts by terms that no dictionary holds: takes the place of all above.
     made: Option<MadeTop>,
@@ -257,6 +261,7 @@ impl<'a> SegmentTop<'a> {
             heap: BinaryHeap::new(),
             cutoff: None,
             after: None,
+            page: None,
             columns: Vec::new(),
             made: None,
         }
@@ -375,25 +380,33 @@ impl SegmentTop<'_> {
         }
     }
 
-    /// Bits of the documents that a page can have, where the index of values tells that they are few; `path`: the first sort's field.
-    pub fn docs_after(&self, segment: &Segment, path: &str) -> Result<Option<Vec<u64>>> {
-        let Some((after, _)) = &self.after else { return Ok(None) };
+    /// Has [`SegmentTop::can_skip`] and [`SegmentTop::mask`] leave out the documents of the pages before, where the index of values tells
+    /// that few are left; `path`: the first sort's field. Returns bytes kept for it.
+    pub fn narrow_to_page(&mut self, segment: &Segment, path: &str) -> Result<u64> {
+        let Some((after, _)) = &self.after else { return Ok(0) };
         let Some(range) = self.readers.first().and_then(|reader| reader.numbers_from(after[0])) else {
-            return Ok(None);
+            return Ok(0);
         };
         let doc_count = segment.doc_count();
         match segment.points(path)? {
             Some(points) if points.count_at_most(range.clone()) * FEW_OF <= u64::from(doc_count) => {
-                let mut bits = vec![0; doc_count.div_ceil(WINDOW) as usize * (WINDOW as usize / 64)];
+                let mut bits = vec![0; doc_count.div_ceil(WINDOW) as usize * WINDOW_WORDS];
                 points.fill_bits(range, &mut bits)?;
-                Ok(Some(bits))
+                Ok(self.page.insert(bits).len() as u64 * 8)
             }
-            _ => Ok(None),
+            _ => Ok(0),
         }
+    }
+
+    fn page_in(&self, start: DocId) -> Option<&[u64]> {
+        Some(&self.page.as_ref()?[start as usize / 64..][..WINDOW_WORDS])
     }
 
     /// Whether no document of the window at `start` can be wanted any more.
     pub fn can_skip(&self, start: DocId) -> Result<bool> {
+        if self.page_in(start).is_some_and(|words| words.iter().all(|word| *word == 0)) {
+            return Ok(true);
+        }
         if let Some((after, tie)) = &self.after
             && let Some(worst) = self.readers[0].worst_in(start)?
         {
@@ -408,8 +421,11 @@ impl SegmentTop<'_> {
         Ok(if ties { best > bound } else { best >= bound })
     }
 
-    /// Clears the bits of blocks of which no document can be wanted any more.
+    /// Clears the bits of documents of the pages before and of blocks of which no document can be wanted any more.
     pub fn mask(&self, start: DocId, bits: &mut Bits) -> Result<()> {
+        if let Some(page) = self.page_in(start) {
+            bits.0.iter_mut().zip(page).for_each(|(word, page)| *word &= page);
+        }
         match self.bound(start) {
             Some((bound, ties)) => self.readers[0].mask(start, bound, ties, bits),
             None => Ok(()),
