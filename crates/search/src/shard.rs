@@ -11,7 +11,7 @@ use crate::collect::{Bar, BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, T
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::counting::{known_count, known_count_of};
 use crate::error::{Error, Result};
-use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
+use crate::matcher::{self, Bits, BoxedScorer, Contenders, Disjunction, WINDOW};
 use crate::query::{self, BoundQuery, Docs, Node, Query};
 use crate::request::{SearchRequest, TrackTotalHits};
 
@@ -393,6 +393,7 @@ impl<'a> Run<'a, '_, '_> {
             false => None,
         };
         let mut bits = Bits::default();
+        let mut contenders = Contenders::default();
         let mut start = match fields {
             // Only what lies before the page is left out: it still counts as hits when those are counted.
             Some(fields) if self.may_skip() => fields.first_doc() / WINDOW * WINDOW,
@@ -432,8 +433,21 @@ impl<'a> Run<'a, '_, '_> {
                     continue;
                 }
             }
+            if may_skip
+                && let (Top::Scores(top), Some(scorer)) = (&self.top, &scorer)
+                && let Some(threshold) = top.threshold()
+            {
+                contenders.look(threshold, &**scorer, segment, &self.context.ledger)?;
+            }
+            let Some(contending) = contenders.in_window(start) else {
+                start += WINDOW;
+                continue;
+            };
             bits.clear();
             matches.fill(start, &mut bits)?;
+            if let Some(words) = contending {
+                bits.0.iter_mut().zip(words).for_each(|(word, contending)| *word &= contending);
+            }
             if let Some(live) = &view.live {
                 live.mask_window((start / WINDOW) as usize, &mut bits.0);
             }

@@ -19,11 +19,12 @@ struct Index {
     _kept: Vec<Shards>,
 }
 
-/// Four shards of two segments each: numbers with many ties, some missing; keywords, some missing; instants that ascend by and large.
+/// Four shards of two segments each: numbers with many ties, some missing; keywords, some missing; instants that ascend by and large; places
+/// that come in clusters.
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mapping = json!({ "properties": {
         "n": { "type": "long" }, "dense": { "type": "integer" }, "k": { "type": "keyword" }, "text": { "type": "text" },
-        "at": { "type": "date" }, "price": { "type": "scaled_float", "scaling_factor": 100 }
+        "at": { "type": "date" }, "price": { "type": "scaled_float", "scaling_factor": 100 }, "place": { "type": "geo_point" }
     }});
     let mut random = 7u64;
     let mut below = move |bound: u64| {
@@ -42,7 +43,11 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
                     let text = ["quick", "quick brown", "brown fox quick", "fox"][below(4) as usize];
                     let mut document = json!({
                         "text": text, "dense": below(50), "at": 1_400_000_000_000u64 + id * 4_000_000 + below(90_000_000),
-                        "price": below(9_000) as f64 / 100.0
+                        "price": below(9_000) as f64 / 100.0,
+                        "place": {
+                            "lat": below(12) as f64 * 15.0 - 88.0 + below(1000) as f64 / 500.0,
+                            "lon": below(18) as f64 * 20.0 - 178.0 + below(1000) as f64 / 250.0
+                        }
                     });
                     if below(10) > 0 {
                         document["n"] = json!(below(400) as i64 - 100);
@@ -97,8 +102,79 @@ fn queries() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Queries whose scores are made from one value of a field.
+fn queries_by_function() -> impl Strategy<Value = Value> {
+    let place = (-90i32..=90, -180i32..=180).prop_map(|(lat, lon)| format!("{lat},{lon}"));
+    let decay = prop::sample::select(vec!["gauss", "exp", "linear"]);
+    let on_places = (place.clone(), decay.clone(), 1u32..20_000, 0u32..2).prop_map(|(origin, decay, km, offset)| {
+        json!({ decay: { "place": { "origin": origin, "scale": format!("{km}km"), "offset": format!("{}km", offset * 500) } } })
+    });
+    let on_numbers = (-10i64..100, decay.clone(), 1u32..100, 0u32..10).prop_map(|(origin, decay, scale, offset)| {
+        json!({ decay: { "dense": { "origin": origin, "scale": scale, "offset": offset } } })
+    });
+    let modifier = prop::sample::select(vec!["none", "log1p", "log2p", "ln1p", "ln2p", "square", "sqrt"]);
+    let on_value = (modifier, 0u32..30, prop::sample::select(vec!["dense", "price"])).prop_map(|(modifier, factor, field)| {
+        json!({ "field_value_factor": { "field": field, "modifier": modifier, "factor": f64::from(factor) / 10.0 } })
+    });
+    let script = prop::sample::select(vec![
+        "Math.log10(doc['dense'].value * 1.2 + 2)",
+        "doc['price'].value / (doc['price'].value + 3.5)",
+        "Math.max(0, 40 - doc['dense'].value) * 2.0",
+        "100 - doc['dense'].value + Math.sqrt(doc['dense'].value)",
+        "decayNumericExp(20.0, 4.0, 1.0, 0.3, doc['price'].value)",
+        "decayGeoGauss('10, 20', '4000km', '10km', 0.4, doc['place'].value)",
+        "decayGeoLinear(params.from, '9000km', '0km', 0.5, doc['place'].value) * params.factor",
+        "doc['dense'].value * doc['dense'].value + 0.5",
+        "doc['at'].value.toInstant().toEpochMilli() % 1000",
+        "doc['dense'].value % 7",
+    ])
+    .prop_map(|source| json!({ "source": source, "params": { "from": "-30, 100", "factor": 2.5 } }));
+    let by_script = script.clone().prop_map(|script| json!({ "script_score": { "script": script } }));
+    let function = prop_oneof![on_places, on_numbers, on_value, by_script];
+    let boost_mode = prop::sample::select(vec!["multiply", "replace", "sum", "avg", "max", "min"]);
+    let inner = prop_oneof![
+        Just(json!({ "match_all": {} })),
+        Just(json!({ "match": { "text": "quick" } })),
+        Just(json!({ "constant_score": { "filter": { "range": { "dense": { "gte": 10 } } }, "boost": 3 } })),
+    ];
+    let function_score = (function, boost_mode, inner.clone(), prop::option::of(0u32..4), 0u32..5).prop_map(
+        |(function, boost_mode, inner, weight, max)| {
+            let mut query = json!({ "query": inner, "boost_mode": boost_mode, "functions": [function] });
+            if let Some(weight) = weight {
+                query["functions"][0]["weight"] = json!(f64::from(weight) / 2.0);
+            }
+            if max > 0 {
+                query["max_boost"] = json!(max);
+            }
+            json!({ "function_score": query })
+        },
+    );
+    prop_oneof![
+        3 => function_score,
+        1 => (script, inner).prop_map(|(script, inner)| json!({ "script_score": { "query": inner, "script": script, "boost": 1.5 } })),
+        1 => (place, 1u32..5000).prop_map(|(origin, km)| json!({ "distance_feature": { "field": "place", "origin": origin, "pivot": format!("{km}km") } })),
+        1 => (0i64..90_000, 1u32..500).prop_map(|(at, days)| {
+            json!({ "distance_feature": { "field": "at", "origin": 1_400_000_000_000 + at * 1_000_000, "pivot": format!("{days}d"), "boost": 7 } })
+        }),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn the_best_by_a_function_are_the_first_of_all(
+        query in queries_by_function(), size in 1usize..40, counts in prop::sample::select(vec![json!(false), json!(50)]),
+    ) {
+        let body = |size: usize, counts: &Value| json!({ "query": query, "size": size, "track_total_hits": counts });
+        let whole = search(&INDEX.shards, &body(10_000, &json!(true)));
+        let page = search(&INDEX.shards, &body(size, &counts));
+        let scored = |response: &limber_search::SearchResponse, count: usize| -> Vec<(String, Option<f32>)> {
+            ids(response).into_iter().zip(response.hits.iter().map(|hit| hit.score)).take(count).collect()
+        };
+        prop_assert_eq!(scored(&page, size), scored(&whole, size), "{}", query);
+        prop_assert_eq!(page.max_score, whole.max_score);
+    }
 
     #[test]
     fn a_page_is_part_of_the_whole_list(

@@ -17,6 +17,9 @@ const COSINE_STEP_HIGH: f64 = 4.0 * HALF_PI_HIGH / COSINE_STEPS as f64;
 const COSINE_STEP_LOW: f64 = 4.0 * HALF_PI_LOW / COSINE_STEPS as f64;
 const COSINE_STEPS_A_RADIAN: f64 = 1.0 / (COSINE_STEP_HIGH + COSINE_STEP_LOW);
 const SINE_STEPS: usize = 1 << 13;
+/// What least distances stay below for the rounding of others: more than the 1e-7 of an arc sine near the antipodes.
+const LEAST_SHARE: f64 = 1.0 - 1e-6;
+const LEAST_SLACK_METERS: f64 = 0.5;
 
 struct Tables {
     /// Cosine and sine of each step of a turn.
@@ -124,6 +127,24 @@ impl ArcFrom {
         meters_of(&TABLES, self.key(latitude, longitude))
     }
 
+    /// No place between these degrees, ends included, is nearer.
+    pub fn least_meters(&self, latitudes: (f64, f64), longitudes: (f64, f64)) -> f64 {
+        let radius = EARTH_RADIUS_METERS * LEAST_SHARE;
+        // Along the meridian, as if the place were on the same one.
+        let off = self.latitude - self.latitude.clamp(latitudes.0, latitudes.1);
+        let north_south = off.abs().to_radians() * radius;
+        if longitudes.0 <= self.longitude && self.longitude <= longitudes.1 {
+            return (north_south - LEAST_SLACK_METERS).max(0.0);
+        }
+        // Whatever way is taken crosses one of the two meridians: the nearest point of its whole great circle.
+        let to_meridian = |longitude: f64| {
+            let apart = (longitude - self.longitude).to_radians();
+            (apart.sin().abs() * self.latitude_radians.cos()).clamp(0.0, 1.0).asin() * radius
+        };
+        let east_west = to_meridian(longitudes.0).min(to_meridian(longitudes.1));
+        (north_south.max(east_west) - LEAST_SLACK_METERS).max(0.0)
+    }
+
     pub fn latitude(&self) -> f64 {
         self.latitude
     }
@@ -178,6 +199,33 @@ mod tests {
         check((-33.9, 151.2), (51.5, -0.1), 0.5);
         check((90.0, 0.0), (-90.0, 100.0), 1.0);
         check((10.0, 179.9), (10.0, -179.9), 1e-4);
+    }
+
+    #[test]
+    fn no_place_of_a_rectangle_is_nearer_than_its_least_distance() {
+        let mut random = 11u64;
+        let mut between = move |low: f64, high: f64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            low + (random >> 11) as f64 / (1u64 << 53) as f64 * (high - low)
+        };
+        let mut tight = 0;
+        for _ in 0..20_000 {
+            let from = ArcFrom::new(between(-90.0, 90.0), between(-180.0, 180.0));
+            let (south, west) = (between(-90.0, 90.0), between(-180.0, 180.0));
+            let size = between(0.0, 1.0).powi(4);
+            let north = (south + size * 180.0).min(90.0);
+            let east = (west + size * 360.0).min(180.0);
+            let least = from.least_meters((south, north), (west, east));
+            let mut nearest = f64::MAX;
+            for at in 0..16 {
+                let (down, along) = (f64::from(at % 4) / 3.0, f64::from(at / 4) / 3.0);
+                let (latitude, longitude) = (south + down * (north - south), west + along * (east - west));
+                nearest = nearest.min(from.meters(latitude, longitude));
+            }
+            assert!(least <= nearest, "{from:?} to {south}..{north} {west}..{east}: {least} {nearest}");
+            tight += usize::from(least > 0.5 * nearest);
+        }
+        assert!(tight > 10_000, "{tight}");
     }
 
     #[test]

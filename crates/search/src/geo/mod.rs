@@ -12,5 +12,5 @@ pub(crate) use distance::{DistanceKind, Unit, parse_distance};
 pub use grid::{Grid, TileRows};
 pub(crate) use grid::{GridCell, Hexagon, ZOOM_MAX, cell_touches, geohash_chars_of, tile_of};
 pub(crate) use polygon::Polygon;
-pub(crate) use shape::{Circle, HexagonShape, Relation, Ring, Shape, check_within};
+pub(crate) use shape::{Circle, HexagonShape, Relation, Ring, Shape, check_within, degrees};
 pub(crate) use validation::Validation;

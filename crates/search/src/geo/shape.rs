@@ -157,7 +157,7 @@ impl Shape {
 }
 
 /// Ends of a cell in degrees: longitudes, latitudes.
-fn degrees(cell: &Cell) -> ((f64, f64), (f64, f64)) {
+pub(crate) fn degrees(cell: &Cell) -> ((f64, f64), (f64, f64)) {
     (
         (decode_longitude(cell.x.0), decode_longitude(cell.x.1)),
         (decode_latitude(cell.y.0), decode_latitude(cell.y.1)),

@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
 use limber_segment::{DocId, Segment};
 
+use super::contenders::contenders;
 use super::scorer::{BoxedScorer, Scorer, each_match};
 use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
@@ -200,6 +201,36 @@ impl Scorer for FunctionScorer<'_> {
 
     fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
         Ok(f32::INFINITY)
+    }
+
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<Vec<u64>>> {
+        let [only] = self.node.functions.as_slice() else { return Ok(None) };
+        let function = only.function.as_ref().filter(|_| only.filter.is_none());
+        let Some(ceiling) = function.and_then(|function| function.ceiling()) else { return Ok(None) };
+        let query_most = match self.query {
+            Some(_) => super::scorer(&self.node.query, segment, true)?.max_score(0, segment.doc_count())?,
+            None => 1.0,
+        };
+        let (node, weight) = (self.node, f64::from(only.weight.unwrap_or(1.0)));
+        if weight < 0.0 || query_most.is_nan() {
+            return Ok(None);
+        }
+        let beats = |most: f64| {
+            let factor = factor_of_one(node.score_mode, most, weight);
+            let reached = node.boost_mode.combine(query_most, factor, node.max_boost);
+            // A sum that only comes to nothing at all is one that nothing is known of.
+            reached.is_nan() || reached.next_up() >= score
+        };
+        contenders(&*ceiling, segment, beats)
+    }
+}
+
+/// The factor of a document to which one function applies.
+fn factor_of_one(mode: ScoreMode, value: f64, weight: f64) -> f64 {
+    match mode {
+        ScoreMode::Avg if weight == 0.0 => 1.0,
+        ScoreMode::Avg => value * weight / weight,
+        _ => value * weight,
     }
 }
 

@@ -10,6 +10,7 @@ mod boolean;
 mod cached;
 mod column;
 mod confirmed;
+mod contenders;
 mod disjunction;
 mod function_score;
 mod nested;
@@ -27,6 +28,7 @@ mod slice;
 mod source_phrase;
 
 pub(crate) use bits::{Bits, WINDOW};
+pub(crate) use contenders::Contenders;
 pub(crate) use disjunction::Disjunction;
 pub(crate) use open::{factor_of, matcher, matches_doc, phrase_freq_in, scorer};
 pub(crate) use scorer::BoxedScorer;

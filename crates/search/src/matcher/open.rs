@@ -195,6 +195,7 @@ pub(crate) fn scorer<'a>(
 
 fn script_scorer<'a>(node: &'a ScriptScoreNode, segment: &'a Segment) -> Result<BoxedScorer<'a>> {
     Ok(Box::new(ScriptScorer {
+        bound: &node.script,
         script: node.script.open(segment)?,
         query: match node.script.uses_score() {
             true => Some(scorer(&node.query, segment, true)?),

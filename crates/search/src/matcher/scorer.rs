@@ -3,8 +3,9 @@
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::norms::Norms;
 use limber_segment::postings::Postings;
-use limber_segment::{DocId, NO_MORE_DOCS};
+use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
+use super::contenders::contenders;
 use super::phrase::PhraseCursor;
 use super::{Bits, BoxedMatcher, WINDOW};
 use crate::error::Result;
@@ -18,6 +19,12 @@ pub(crate) trait Scorer {
 
     /// No document of `start..end` scores more. Ranges ascend and lie after all documents scored so far.
     fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32>;
+
+    /// Bits of the documents of the segment that may score as much as `score`, in whole windows; `None`: this cannot be told without looking
+    /// at them.
+    fn contenders(&self, _score: f32, _segment: &Segment) -> Result<Option<Vec<u64>>> {
+        Ok(None)
+    }
 }
 
 pub(crate) type BoxedScorer<'a> = Box<dyn Scorer + 'a>;
@@ -148,6 +155,10 @@ impl Scorer for FeatureScorer<'_> {
 
     fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
         Ok(self.node.boost)
+    }
+
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<Vec<u64>>> {
+        contenders(self.node, segment, |most| (most as f32).next_up() >= score)
     }
 }
 

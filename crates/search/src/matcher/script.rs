@@ -2,13 +2,14 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
-use limber_segment::DocId;
+use limber_segment::{DocId, Segment};
 
 use super::Bits;
 use super::asked::Ask;
+use super::contenders::contenders;
 use super::scorer::{BoxedScorer, Scorer};
 use crate::error::Result;
-use crate::script::OpenScript;
+use crate::script::{BoundScript, OpenScript};
 
 /// Documents for which a script says `true`.
 pub(super) struct ScriptDocs<'a> {
@@ -30,6 +31,7 @@ impl Ask for ScriptDocs<'_> {
 
 /// Scores by a script, times the boost.
 pub(super) struct ScriptScorer<'a> {
+    pub bound: &'a BoundScript,
     pub script: OpenScript<'a>,
     /// `None` where the script asks for no score.
     pub query: Option<BoxedScorer<'a>>,
@@ -65,5 +67,14 @@ impl Scorer for ScriptScorer<'_> {
 
     fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
         Ok(f32::INFINITY)
+    }
+
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<Vec<u64>>> {
+        match self.bound.ceiling() {
+            Some(ceiling) => {
+                contenders(&*ceiling, segment, |most| (most as f32 * self.boost).next_up() >= score)
+            }
+            None => Ok(None),
+        }
     }
 }

@@ -12,9 +12,10 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::{BoundQuery, Node};
+use super::ceiling::{Ceiling, Span};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
-use crate::geo::{ArcFrom, Unit, parse_distance};
+use crate::geo::{ArcFrom, Unit, degrees, parse_distance};
 use crate::json;
 
 #[derive(Debug)]
@@ -52,6 +53,30 @@ impl FeatureNode {
             FeatureOrigin::Instant(origin) => stored.abs_diff(*origin) as f64,
         };
         (f64::from(self.boost) * (self.pivot / (self.pivot + distance))) as f32
+    }
+}
+
+impl Ceiling for FeatureNode {
+    fn field(&self) -> &Field {
+        &self.field
+    }
+
+    fn is_of_best_value(&self) -> bool {
+        true
+    }
+
+    fn most(&self, span: &Span) -> f64 {
+        let distance = match (&self.origin, span) {
+            (FeatureOrigin::Place(from), Span::Places(cell)) => {
+                let (longitudes, latitudes) = degrees(cell);
+                from.least_meters(latitudes, longitudes)
+            }
+            (FeatureOrigin::Instant(origin), Span::Numbers(min, max)) => {
+                (*origin).clamp(*min, *max).abs_diff(*origin) as f64
+            }
+            _ => return f64::INFINITY,
+        };
+        f64::from(self.boost) * (self.pivot / (self.pivot + distance))
     }
 }
 

@@ -45,6 +45,7 @@ mod within;
 mod bind;
 mod bound;
 mod can_match;
+mod ceiling;
 mod convert;
 mod fuzziness;
 mod matching;
@@ -58,8 +59,11 @@ pub(crate) use bound::{
     ScoredFunction, ScriptScoreNode, TermEnd, TermNode,
 };
 pub use can_match::can_match;
+pub(crate) use ceiling::{Ceiling, Span};
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
-pub(crate) use function::{Curve, DecayShape, FunctionReader, random_by_place, random_of, script_name};
+pub(crate) use function::{
+    Curve, DecayShape, Falloff, FunctionReader, Origin, random_by_place, random_of, script_name,
+};
 pub(crate) use function_score::{BoostMode, ScoreMode};
 pub(crate) use geo_bounding_box::parse_corners;
 pub use matching::MatchingDocs;

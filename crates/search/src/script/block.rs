@@ -65,7 +65,7 @@ impl Column {
 }
 
 /// The one expression that a script is, if it is one.
-fn only_expression(script: &Compiled) -> Option<&Expr> {
+pub(super) fn only_expression(script: &Compiled) -> Option<&Expr> {
     match script.body.as_slice() {
         [Stmt::Return(Some(expr))] => Some(expr),
         _ => None,
@@ -330,10 +330,10 @@ impl Block<'_, '_> {
                     .into_iter()
                     .map(|parameter| self.constant(parameter))
                     .collect::<Option<Vec<Value>>>()?;
-                let decay = Decay::new(name, &parameters, 0).ok()?;
+                let Decay(falloff) = Decay::new(name, &parameters, 0).ok()?;
                 let Kind::FieldValue(field) = value.kind else {
                     let mut numbers = self.eval(value, rows)?.into_real()?;
-                    numbers.iter_mut().for_each(|number| *number = decay.of_number(*number));
+                    numbers.iter_mut().for_each(|number| *number = falloff.of_number(*number));
                     return Some(Column::real(numbers));
                 };
                 let (reader, _) = self.run.reader(field, 0).ok()?;
@@ -346,8 +346,8 @@ impl Block<'_, '_> {
                 for row in rows {
                     let stored = *reader.stored(*row as usize).first()?;
                     numbers.push(match is_point {
-                        true => decay.of_point(GeoPoint::decode(stored)),
-                        false => decay.of_number(mapped.decode_f64(stored)),
+                        true => falloff.of_point(GeoPoint::decode(stored)),
+                        false => falloff.of_number(mapped.decode_f64(stored)),
                     });
                 }
                 Some(Column::real(numbers))

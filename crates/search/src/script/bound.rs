@@ -46,6 +46,14 @@ impl BoundScript {
         Ok(BoundScript { script: compiled, params: script.params.clone(), fields })
     }
 
+    pub(super) fn compiled(&self) -> &Compiled {
+        &self.script
+    }
+
+    pub(super) fn fields(&self) -> &BoundFields {
+        &self.fields
+    }
+
     pub fn uses_score(&self) -> bool {
         self.script.uses_score
     }

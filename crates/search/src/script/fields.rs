@@ -33,6 +33,13 @@ pub(crate) struct BoundField {
     runtime: Option<Arc<RuntimeField>>,
 }
 
+impl BoundField {
+    /// Of a runtime field, which no segment holds.
+    pub fn is_made(&self) -> bool {
+        self.runtime.is_some()
+    }
+}
+
 impl BoundFields {
     /// `chain`: the runtime fields that the script makes, the last of which is its own.
     pub fn bind(names: &[Arc<str>], shard: &ShardSnapshot, chain: &[&str]) -> BoundFields {

@@ -34,6 +34,7 @@ pub(crate) use value::Value;
 mod assign;
 mod block;
 mod bound;
+mod ceiling;
 mod context;
 mod emit;
 mod run;

@@ -3,13 +3,13 @@
 //! Source: Elasticsearch's `ScoreScriptUtils`.
 
 use limber_mapping::date::Zone;
-use limber_mapping::geo::{self, GeoPoint};
+use limber_mapping::geo;
 
 use super::error::ScriptError;
 use super::run::{Outcome, Run};
 use super::value::Value;
 use crate::geo::{ArcFrom, Unit, parse_distance};
-use crate::query::{Curve, DecayShape};
+use crate::query::{Curve, DecayShape, Falloff, Origin};
 
 pub(super) fn call(run: &mut Run<'_>, name: &str, arguments: &[Value], at: u32) -> Outcome<Value> {
     Ok(match (name, arguments) {
@@ -69,16 +69,7 @@ pub(super) fn call(run: &mut Run<'_>, name: &str, arguments: &[Value], at: u32) 
 }
 
 /// A decay function with its parameters read.
-pub(super) struct Decay {
-    curve: Curve,
-    origin: Origin,
-    offset: f64,
-}
-
-enum Origin {
-    Number(f64),
-    Point(ArcFrom),
-}
+pub(super) struct Decay(pub Falloff);
 
 impl Decay {
     /// `name` such as `decayGeoGauss`; origin, scale, offset, decay.
@@ -109,35 +100,14 @@ impl Decay {
         } else {
             (Origin::Number(origin.f64()), scale.f64(), offset.f64())
         };
-        Ok(Decay { curve: Curve::new(shape, scale, decay.f64()), origin, offset })
+        Ok(Decay(Falloff { origin, offset, curve: Curve::new(shape, scale, decay.f64()) }))
     }
 
     pub fn of(&self, value: &Value) -> f64 {
         match value {
-            Value::Point(point) => self.of_point(*point),
-            Value::Date(date) => self.of_number(date.millis as f64),
-            other => self.of_number(other.f64()),
+            Value::Point(point) => self.0.of_point(*point),
+            Value::Date(date) => self.0.of_number(date.millis as f64),
+            other => self.0.of_number(other.f64()),
         }
-    }
-
-    #[inline]
-    pub fn of_point(&self, point: GeoPoint) -> f64 {
-        match self.origin {
-            Origin::Point(origin) => self.at(origin.meters(point.latitude, point.longitude)),
-            Origin::Number(_) => self.at(0.0),
-        }
-    }
-
-    #[inline]
-    pub fn of_number(&self, number: f64) -> f64 {
-        match self.origin {
-            Origin::Number(origin) => self.at((number - origin).abs()),
-            Origin::Point(_) => self.at(0.0),
-        }
-    }
-
-    #[inline]
-    fn at(&self, distance: f64) -> f64 {
-        self.curve.at((distance - self.offset).max(0.0))
     }
 }

@@ -150,6 +150,19 @@ impl<'a> Points<'a> {
         (number(0) as i64, number(8) as i64, number(16))
     }
 
+    /// Smallest and largest value of each part of the points, in the order of values; parts may share their ends. Reads no leaf.
+    pub fn spans(&self) -> Result<Vec<(i64, i64)>> {
+        let Some(column) = &self.column else {
+            return Ok((0..self.leaf_count()).map(|leaf| (self.entry(leaf).0, self.entry(leaf).1)).collect());
+        };
+        // Values ascend, one a document.
+        let value = |place: u64| column.get(place as DocId).map(|value| value.unwrap_or(self.max));
+        (0..self.value_count)
+            .step_by(BLOCK)
+            .map(|first| Ok((value(first)?, value((first + BLOCK as u64).min(self.value_count) - 1)?)))
+            .collect()
+    }
+
     pub(super) fn leaf_len(&self, leaf: usize) -> usize {
         (self.value_count - (leaf * LEAF_POINTS) as u64).min(LEAF_POINTS as u64) as usize
     }

@@ -9,14 +9,16 @@ use limber_mapping::geo::{self, GeoPoint};
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, FieldType, Representation, RequestError};
 use limber_segment::columns::Batch;
+use limber_segment::points::Cell;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
-use crate::geo::{ArcFrom, Unit, parse_distance};
+use crate::geo::{ArcFrom, Unit, degrees as geo_degrees, parse_distance};
 use crate::json;
 use crate::query::bind::Binder;
+use crate::query::ceiling::{Ceiling, Span};
 use crate::request::Mode;
 use crate::runtime::{NumberSource, RuntimeField};
 use crate::score::Explanation;
@@ -224,60 +226,117 @@ impl Decay {
         if offset.is_nan() || offset < 0.0 {
             return refuse("offset must be > 0.0");
         }
-        let curve = Curve::new(self.shape, scale, decay);
-        Ok(BoundDecay { field: field.clone(), runtime: None, origin, offset, curve, mode: self.mode })
+        let falloff = Falloff { origin, offset, curve: Curve::new(self.shape, scale, decay) };
+        Ok(BoundDecay { field: field.clone(), runtime: None, falloff, mode: self.mode })
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Origin {
+pub(crate) enum Origin {
     Number(f64),
     Point(ArcFrom),
+}
+
+/// A curve around an origin, level up to `offset` away from it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Falloff {
+    pub origin: Origin,
+    pub offset: f64,
+    pub curve: Curve,
+}
+
+impl Falloff {
+    #[inline]
+    fn beyond_offset(&self, distance: f64) -> f64 {
+        (distance - self.offset).max(0.0)
+    }
+
+    #[inline]
+    fn of_distance(&self, distance: f64) -> f64 {
+        self.curve.at(self.beyond_offset(distance))
+    }
+
+    /// The origin's own value where that is a place.
+    #[inline]
+    pub fn of_number(&self, number: f64) -> f64 {
+        match self.origin {
+            Origin::Number(origin) => self.of_distance((number - origin).abs()),
+            Origin::Point(_) => self.of_distance(0.0),
+        }
+    }
+
+    /// The origin's own value where that is a number.
+    #[inline]
+    pub fn of_point(&self, point: GeoPoint) -> f64 {
+        match self.origin {
+            Origin::Point(origin) => self.of_distance(origin.meters(point.latitude, point.longitude)),
+            Origin::Number(_) => self.of_distance(0.0),
+        }
+    }
+
+    /// The values of the number of `least..=most` that is nearest to the origin, and of the one that is furthest from it.
+    pub fn most_and_least(&self, least: f64, most: f64) -> (f64, f64) {
+        match self.origin {
+            Origin::Number(origin) => {
+                let furthest = (least - origin).abs().max((most - origin).abs());
+                (self.of_number(origin.clamp(least, most)), self.of_distance(furthest))
+            }
+            Origin::Point(_) => (self.of_distance(0.0), self.of_distance(0.0)),
+        }
+    }
+
+    /// No place of the cell gets more.
+    pub fn most_in(&self, cell: &Cell) -> f64 {
+        match self.origin {
+            Origin::Point(origin) => {
+                let (longitudes, latitudes) = geo_degrees(cell);
+                self.of_distance(origin.least_meters(latitudes, longitudes))
+            }
+            Origin::Number(_) => self.of_distance(0.0),
+        }
+    }
 }
 
 #[derive(Debug)]
 struct BoundDecay {
     field: Arc<Field>,
     runtime: Option<Arc<RuntimeField>>,
-    origin: Origin,
-    offset: f64,
-    curve: Curve,
+    falloff: Falloff,
     mode: Mode,
 }
 
 impl BoundDecay {
     #[inline]
     fn distance(&self, stored: i64) -> f64 {
-        let distance = match self.origin {
+        let distance = match self.falloff.origin {
             Origin::Number(origin) => (self.field.decode_f64(stored) - origin).abs(),
             Origin::Point(origin) => {
                 let point = GeoPoint::decode(stored);
                 origin.meters(point.latitude, point.longitude)
             }
         };
-        (distance - self.offset).max(0.0)
+        self.falloff.beyond_offset(distance)
     }
 
     fn explain_distance(&self, stored: &[i64]) -> String {
         if stored.is_empty() {
             return "0.0".to_owned();
         }
-        let one = |stored: &i64| match self.origin {
+        let offset = java_double(self.falloff.offset);
+        let one = |stored: &i64| match self.falloff.origin {
             Origin::Number(origin) => format!(
-                "Math.max(Math.abs({}(=doc value) - {}(=origin))) - {}(=offset), 0)",
+                "Math.max(Math.abs({}(=doc value) - {}(=origin))) - {offset}(=offset), 0)",
                 java_double(self.field.decode_f64(*stored)),
                 java_double(origin),
-                java_double(self.offset)
             ),
             Origin::Point(origin) => {
                 let point = GeoPoint::decode(*stored);
                 format!(
-                    "Math.max(arcDistance({}, {}(=doc value),{}, {}(=origin)) - {}(=offset), 0)",
+                    "Math.max(arcDistance({}, {}(=doc value),{}, {}(=origin)) - {offset}(=offset), 0)",
                     java_double(point.latitude),
                     java_double(point.longitude),
                     java_double(origin.latitude()),
                     java_double(origin.longitude()),
-                    java_double(self.offset)
                 )
             }
         };
@@ -299,10 +358,29 @@ impl BoundFunction for BoundDecay {
             column.gather(&[doc], &mut batch)?;
             stored = batch.values;
         }
-        let of = if matches!(self.origin, Origin::Point(_)) { " of: " } else { "" };
+        let of = if matches!(self.falloff.origin, Origin::Point(_)) { " of: " } else { "" };
         let distance = format!("{}{of}[{}]", self.mode.name().to_uppercase(), self.explain_distance(&stored));
-        let detail = Explanation::leaf(value, self.curve.explain(&distance));
+        let detail = Explanation::leaf(value, self.falloff.curve.explain(&distance));
         Ok(Explanation::of(value, format!("Function for field {}:", self.field.path), vec![detail]))
+    }
+
+    fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
+        self.runtime.is_none().then(|| Box::new(self) as Box<dyn Ceiling>)
+    }
+}
+
+impl Ceiling for &BoundDecay {
+    fn field(&self) -> &Field {
+        &self.field
+    }
+
+    fn most(&self, span: &Span) -> f64 {
+        match span {
+            Span::Numbers(min, max) => {
+                self.falloff.most_and_least(self.field.decode_f64(*min), self.field.decode_f64(*max)).0
+            }
+            Span::Places(cell) => self.falloff.most_in(cell),
+        }
     }
 }
 
@@ -318,17 +396,17 @@ impl FunctionReader for Reader<'_> {
     fn read(&mut self, docs: &[DocId], _: &[f32], out: &mut [f64]) -> Result<(), Error> {
         let Reader { function, column, batch, distances } = self;
         let Some(column) = column else {
-            out.fill(function.curve.at(0.0));
+            out.fill(function.falloff.curve.at(0.0));
             return Ok(());
         };
         column.gather(docs, batch)?;
         if batch.is_aligned() {
             for (out, stored) in out.iter_mut().zip(&batch.values) {
-                *out = function.curve.at(function.distance(*stored));
+                *out = function.falloff.curve.at(function.distance(*stored));
             }
             return Ok(());
         }
-        out.fill(function.curve.at(0.0));
+        out.fill(function.falloff.curve.at(0.0));
         let mut at = 0;
         while at < batch.values.len() {
             let position = batch.positions[at];
@@ -336,7 +414,7 @@ impl FunctionReader for Reader<'_> {
             distances.clear();
             distances.extend(batch.values[at..at + count].iter().map(|stored| function.distance(*stored)));
             distances.sort_by(f64::total_cmp);
-            out[position as usize] = function.curve.at(function.mode.pick(distances));
+            out[position as usize] = function.falloff.curve.at(function.mode.pick(distances));
             at += count;
         }
         Ok(())

@@ -14,6 +14,7 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;
+use crate::query::ceiling::{Ceiling, Span};
 use crate::runtime::{NumberSource, RuntimeField};
 use crate::score::Explanation;
 
@@ -175,6 +176,34 @@ impl BoundFunction for BoundFieldValue {
                 limber_mapping::number::java_float(self.spec.factor)
             ),
         ))
+    }
+
+    fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
+        let field = self.field.as_deref().filter(|_| self.runtime.is_none())?;
+        Some(Box::new(FieldValueCeiling { field, spec: &self.spec }))
+    }
+}
+
+struct FieldValueCeiling<'f> {
+    field: &'f Field,
+    spec: &'f FieldValue,
+}
+
+impl Ceiling for FieldValueCeiling<'_> {
+    fn field(&self) -> &Field {
+        self.field
+    }
+
+    fn most(&self, span: &Span) -> f64 {
+        let Span::Numbers(min, max) = *span else { return f64::INFINITY };
+        // Every modifier is largest at an end of what it is defined on; reciprocals jump at 0.
+        let ends = [min, max].map(|stored| self.field.decode_f64(stored) * f64::from(self.spec.factor));
+        if self.spec.modifier == Modifier::Reciprocal && ends[0] * ends[1] <= 0.0 {
+            return f64::INFINITY;
+        }
+        let [first, last] = ends.map(|value| self.spec.modifier.apply(value));
+        // What is refused has to be found.
+        if first >= 0.0 && last >= 0.0 { first.max(last) } else { f64::INFINITY }
     }
 }
 

@@ -8,7 +8,7 @@ mod random;
 mod script;
 mod table;
 
-pub(crate) use decay::{Curve, Shape as DecayShape};
+pub(crate) use decay::{Curve, Falloff, Origin, Shape as DecayShape};
 pub(crate) use random::{random_by_place, random_of};
 pub(crate) use script::script_name;
 pub(super) use table::FUNCTIONS;
@@ -18,6 +18,7 @@ use std::fmt::Debug;
 use limber_segment::{DocId, Segment};
 
 use super::bind::Binder;
+use super::ceiling::Ceiling;
 use crate::error::Error;
 use crate::score::Explanation;
 
@@ -36,6 +37,11 @@ pub(crate) trait BoundFunction: Debug + Send + Sync {
     /// Whether the query's scores enter.
     fn needs_scores(&self) -> bool {
         false
+    }
+
+    /// What is known of the function without reading documents, if anything.
+    fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
+        None
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::query::bind::Binder;
+use crate::query::ceiling::Ceiling;
 use crate::score::Explanation;
 use crate::script::{BoundScript, OpenScript, Script, ScriptContext};
 
@@ -68,6 +69,10 @@ impl BoundFunction for BoundScriptScore {
 
     fn needs_scores(&self) -> bool {
         self.script.uses_score()
+    }
+
+    fn ceiling(&self) -> Option<Box<dyn Ceiling + '_>> {
+        self.script.ceiling()
     }
 }
 
