@@ -1,9 +1,7 @@
 //! The query phase on one shard: "how many hits are there, and which are the best?"
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
-use limber_mapping::Field;
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
 use crate::cache;
@@ -302,14 +300,6 @@ impl<'a> Run<'a, '_, '_> {
         match terms {
             Some(terms) => self.term_windows(number, base, view, terms, &mut post_filter),
             None => {
-                let first_field = self.first_sort_field();
-                let page_bytes = match (&mut *fields, first_field) {
-                    (Some(fields), Some(field)) if self.may_skip() => {
-                        fields.narrow_to_page(segment, &field.path)?
-                    }
-                    _ => 0,
-                };
-                let _charge = self.context.ledger.request.charge(page_bytes, "<documents of a page>")?;
                 let in_order =
                     self.sink.is_some() || self.request.terminate_after > 0 || post_filter.is_some();
                 let tiers = match fields {
@@ -409,6 +399,9 @@ impl<'a> Run<'a, '_, '_> {
             }
             self.context.check()?;
             let may_skip = self.may_skip();
+            if may_skip && let Some(fields) = fields {
+                fields.narrow(segment, &self.context.ledger)?;
+            }
             if may_skip && windows.is_some() && self.cannot_compete(start, fields, &mut scorer)? {
                 self.is_lower_bound = true;
                 start += WINDOW;
@@ -459,14 +452,6 @@ impl<'a> Run<'a, '_, '_> {
                 return Ok(Progress::Stop);
             }
             start += WINDOW;
-        }
-    }
-
-    /// The field of the first sort, if that is by a field.
-    fn first_sort_field(&self) -> Option<Arc<Field>> {
-        match &self.top {
-            Top::Fields(top) => top.sorts.first()?.field.clone(),
-            Top::Scores(_) => None,
         }
     }
 

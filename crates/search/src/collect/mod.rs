@@ -4,6 +4,7 @@ mod best;
 mod distance;
 mod key;
 mod nested;
+mod pace;
 mod reader;
 mod sort;
 mod top_fields;
@@ -11,6 +12,7 @@ mod top_scores;
 
 pub(crate) use best::{Bar, Best};
 pub(crate) use key::{SortKey, compare_keys};
+pub(crate) use pace::Pace;
 pub(crate) use reader::KeyReader;
 pub(crate) use sort::{BoundSort, KeyKind, bind_sorts, check_column, check_sortable};
 pub(crate) use top_fields::{SegmentTop, Tie, TopFields, best_first_key};

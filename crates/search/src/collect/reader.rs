@@ -452,16 +452,16 @@ impl<'a> KeyReader<'a> {
         }
     }
 
-    /// The stored numbers whose key is `key` or comes after it, where keys are stored numbers of which every document has one.
-    pub fn numbers_from(&self, key: i64) -> Option<RangeInclusive<i64>> {
+    /// The stored numbers whose keys lie in this range, where keys are stored numbers of which every document has one.
+    pub fn numbers_of(&self, keys: RangeInclusive<i64>) -> Option<RangeInclusive<i64>> {
         let KeyReader::Number(reader) = self else { return None };
         let column = reader.column.as_ref()?.column()?;
         if reader.transform != Transform::None || column.cardinality() != Cardinality::Single {
             return None;
         }
         Some(match reader.descending {
-            true => i64::MIN..=!key,
-            false => key..=i64::MAX,
+            true => !*keys.end()..=!*keys.start(),
+            false => keys,
         })
     }
 

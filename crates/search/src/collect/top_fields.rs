@@ -5,13 +5,16 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
+use limber_mapping::Field;
 use limber_segment::{DocId, Segment, SegmentView};
+use limber_store::{Charge, Ledger};
 
 use super::key::{SortKey, compare_keys};
 use super::reader::{KeyReader, ordered};
 use super::sort::{BoundSort, KeyKind};
-use super::{Bar, Hit};
+use super::{Bar, Hit, Pace};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 
@@ -88,7 +91,13 @@ impl TopFields {
             Some((keys, tie)) => Some((local(keys, &readers)?, *tie)),
             None => None,
         };
-        Ok(SegmentTop { cutoff, after, ..SegmentTop::new(readers, number, base, self.count_max) })
+        let first_field = self.sorts[0].field.clone();
+        Ok(SegmentTop {
+            first_field,
+            cutoff,
+            after,
+            ..SegmentTop::new(readers, number, base, self.count_max)
+        })
     }
 
     /// The segments of a shard, those with the best first keys first.
@@ -201,6 +210,8 @@ impl Eq for Entry {}
 
 /// The best hits of one segment while it is searched.
 pub(crate) struct SegmentTop<'a> {
+    /// Of the first sort, if that is by a field and keys are local.
+    first_field: Option<Arc<Field>>,
     readers: Vec<KeyReader<'a>>,
     number: u32,
     base: u64,
@@ -209,8 +220,9 @@ pub(crate) struct SegmentTop<'a> {
     /// Keys of the worst hit of the segments before, and whether a tie with it wins.
     cutoff: Option<(Box<[i64]>, bool)>,
     after: Option<(Box<[i64]>, Tie)>,
-    /// Bits of the documents that a page can have, where they are few.
-    page: Option<Vec<u64>>,
+    /// Bits of the documents whose first key lies between the page's start and the bound, where they were few when last looked for.
+    contenders: Option<(Vec<u64>, Charge)>,
+    pace: Pace,
     columns: Vec<Vec<i64>>,
     /// Of sorts by terms that no dictionary holds: takes the place of all above.
     made: Option<MadeTop>,
@@ -254,6 +266,7 @@ impl MadeTop {
 impl<'a> SegmentTop<'a> {
     fn new(readers: Vec<KeyReader<'a>>, number: u32, base: u64, count_max: usize) -> SegmentTop<'a> {
         SegmentTop {
+            first_field: None,
             readers,
             number,
             base,
@@ -261,7 +274,8 @@ impl<'a> SegmentTop<'a> {
             heap: BinaryHeap::new(),
             cutoff: None,
             after: None,
-            page: None,
+            contenders: None,
+            pace: Pace::default(),
             columns: Vec::new(),
             made: None,
         }
@@ -380,31 +394,38 @@ impl SegmentTop<'_> {
         }
     }
 
-    /// Has [`SegmentTop::can_skip`] and [`SegmentTop::mask`] leave out the documents of the pages before, where the index of values tells
-    /// that few are left; `path`: the first sort's field. Returns bytes kept for it.
-    pub fn narrow_to_page(&mut self, segment: &Segment, path: &str) -> Result<u64> {
-        let Some((after, _)) = &self.after else { return Ok(0) };
-        let Some(range) = self.readers.first().and_then(|reader| reader.numbers_from(after[0])) else {
-            return Ok(0);
-        };
-        let doc_count = segment.doc_count();
-        match segment.points(path)? {
-            Some(points) if points.count_at_most(range.clone()) * FEW_OF <= u64::from(doc_count) => {
-                let mut bits = vec![0; doc_count.div_ceil(WINDOW) as usize * WINDOW_WORDS];
-                points.fill_bits(range, &mut bits)?;
-                Ok(self.page.insert(bits).len() as u64 * 8)
-            }
-            _ => Ok(0),
+    /// Has [`SegmentTop::can_skip`] and [`SegmentTop::mask`] leave out what the index of values tells cannot be wanted any more: from time
+    /// to time, as the bound tightens.
+    pub fn narrow(&mut self, segment: &Segment, ledger: &Ledger) -> Result<()> {
+        let Some(field) = self.first_field.clone() else { return Ok(()) };
+        if !self.pace.is_due() {
+            return Ok(());
         }
+        let after = self.after.as_ref().map_or(i64::MIN, |(keys, _)| keys[0]);
+        let bound = self.bound(0).map_or(i64::MAX, |(bound, _)| bound);
+        if (after, bound) == (i64::MIN, i64::MAX) || after > bound {
+            return Ok(());
+        }
+        let Some(range) = self.readers[0].numbers_of(after..=bound) else { return Ok(()) };
+        let doc_count = segment.doc_count();
+        let Some(points) = segment.points(&field.path)? else { return Ok(()) };
+        if points.count_at_most(range.clone()) * FEW_OF <= u64::from(doc_count) {
+            let mut bits = vec![0; doc_count.div_ceil(WINDOW) as usize * WINDOW_WORDS];
+            let charge =
+                ledger.request.charge(bits.len() as u64 * 8, "<documents that can be among the best>")?;
+            points.fill_bits(range, &mut bits)?;
+            self.contenders = Some((bits, charge));
+        }
+        Ok(())
     }
 
-    fn page_in(&self, start: DocId) -> Option<&[u64]> {
-        Some(&self.page.as_ref()?[start as usize / 64..][..WINDOW_WORDS])
+    fn contenders_in(&self, start: DocId) -> Option<&[u64]> {
+        Some(&self.contenders.as_ref()?.0[start as usize / 64..][..WINDOW_WORDS])
     }
 
     /// Whether no document of the window at `start` can be wanted any more.
     pub fn can_skip(&self, start: DocId) -> Result<bool> {
-        if self.page_in(start).is_some_and(|words| words.iter().all(|word| *word == 0)) {
+        if self.contenders_in(start).is_some_and(|words| words.iter().all(|word| *word == 0)) {
             return Ok(true);
         }
         if let Some((after, tie)) = &self.after
@@ -421,10 +442,10 @@ impl SegmentTop<'_> {
         Ok(if ties { best > bound } else { best >= bound })
     }
 
-    /// Clears the bits of documents of the pages before and of blocks of which no document can be wanted any more.
+    /// Clears the bits of documents and of blocks of which no document can be wanted any more.
     pub fn mask(&self, start: DocId, bits: &mut Bits) -> Result<()> {
-        if let Some(page) = self.page_in(start) {
-            bits.0.iter_mut().zip(page).for_each(|(word, page)| *word &= page);
+        if let Some(contenders) = self.contenders_in(start) {
+            bits.0.iter_mut().zip(contenders).for_each(|(word, contending)| *word &= contending);
         }
         match self.bound(start) {
             Some((bound, ties)) => self.readers[0].mask(start, bound, ties, bits),

@@ -10,6 +10,7 @@ use limber_store::{Charge, Ledger};
 
 use super::WINDOW;
 use super::scorer::Scorer;
+use crate::collect::Pace;
 use crate::error::Result;
 use crate::query::{Ceiling, Span};
 
@@ -20,9 +21,7 @@ const WINDOW_WORDS: usize = WINDOW as usize / 64;
 pub(crate) struct Contenders {
     /// In whole windows; `None`: any of them, as far as is known.
     bits: Option<(Vec<u64>, Charge)>,
-    looks: u32,
-    /// Windows until the next look: the longer the search, the less the threshold rises.
-    pause: u32,
+    pace: Pace,
     is_hopeless: bool,
 }
 
@@ -35,12 +34,9 @@ impl Contenders {
         segment: &Segment,
         ledger: &Ledger,
     ) -> Result<()> {
-        if self.is_hopeless || self.pause > 0 {
-            self.pause = self.pause.saturating_sub(1);
+        if self.is_hopeless || !self.pace.is_due() {
             return Ok(());
         }
-        self.pause = 1 << self.looks.min(10);
-        self.looks += 1;
         let bytes = u64::from(segment.doc_count()).div_ceil(8);
         let charge = ledger.request.charge(bytes, "<documents that can be among the best>")?;
         match scorer.contenders(threshold.next_up(), segment)? {
