@@ -2,7 +2,7 @@
 //!
 //! Only scripts of one expression over one field are understood; everything else has no ceiling, and is run.
 
-use limber_mapping::{Field, FieldType};
+use limber_mapping::{Field, FieldType, Representation};
 
 use super::block::only_expression;
 use super::bound::BoundScript;
@@ -57,7 +57,7 @@ impl BoundScript {
             return None;
         }
         let mut run = Run::new(self.compiled(), self.params());
-        let root = Reading { run: &mut run, field }.node(only_expression(self.compiled())?)?;
+        let root = Reading { run: &mut run, field }.node(only_expression(self.compiled())?)?.0;
         Some(Box::new(ScriptCeiling { field, root }))
     }
 }
@@ -69,49 +69,64 @@ struct Reading<'r, 's> {
 }
 
 impl Reading<'_, '_> {
-    fn node(&mut self, expr: &Expr) -> Option<Node> {
-        let node = match &expr.kind {
-            Kind::Literal(_) | Kind::Param(_) => Node::Constant(number(&self.constant(expr)?)?),
-            Kind::FieldValue(_) | Kind::FieldPart(_, FieldPart::First) => match self.field.kind {
-                FieldType::GeoPoint | FieldType::Boolean | FieldType::Date { .. } => return None,
-                _ => Node::Number,
-            },
-            Kind::Binary(op, left, right) => {
-                if !matches!(op, Binary::Add | Binary::Sub | Binary::Mul | Binary::Div) {
-                    return None;
-                }
-                // Integers are cut off.
-                if *op == Binary::Div && expr.ty != Type::Double {
-                    return None;
-                }
-                Node::Arithmetic(*op, self.boxed(left)?, self.boxed(right)?)
-            }
-            Kind::Unary(Unary::Plus, inner) => self.node(inner)?,
-            Kind::Unary(Unary::Minus, inner) => Node::Minus(self.boxed(inner)?),
-            Kind::Cast(Type::Double, inner) => return self.node(inner),
-            Kind::Static { class: "Math", name, arguments } => match (&**name, arguments.as_slice()) {
-                ("max", [left, right]) => Node::Greater(self.boxed(left)?, self.boxed(right)?),
-                ("min", [left, right]) => Node::Lesser(self.boxed(left)?, self.boxed(right)?),
-                (name, [inner]) if ASCENDING.contains(&name) => {
-                    Node::Ascending(math(name)?, self.boxed(inner)?)
-                }
+    /// With the type that the expression has when it runs: what is in `doc` is only known here.
+    fn node(&mut self, expr: &Expr) -> Option<(Node, Type)> {
+        Some(match &expr.kind {
+            Kind::Literal(_) | Kind::Param(_) => match self.constant(expr)? {
+                Value::Int(number) => (Node::Constant(f64::from(number)), Type::Int),
+                Value::Long(number) => whole(Node::Constant(number as f64), Type::Long),
+                Value::Double(number) => (Node::Constant(number), Type::Double),
                 _ => return None,
             },
-            Kind::BuiltIn { name, arguments } => self.built_in(name, arguments)?,
+            Kind::FieldPart(_, FieldPart::First) => match self.field.kind {
+                FieldType::GeoPoint | FieldType::Boolean => return None,
+                _ if self.field.representation() != Representation::Number => return None,
+                _ => (Node::Number, Type::Double),
+            },
+            Kind::FieldValue(_) => match self.field.kind {
+                FieldType::Long | FieldType::Integer | FieldType::Short | FieldType::Byte => {
+                    whole(Node::Number, Type::Long)
+                }
+                FieldType::Double
+                | FieldType::Float
+                | FieldType::HalfFloat
+                | FieldType::ScaledFloat { .. } => (Node::Number, Type::Double),
+                _ => return None,
+            },
+            Kind::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::Div), left, right) => {
+                let ((left, left_type), (right, right_type)) = (self.node(left)?, self.node(right)?);
+                let ty = if left_type.rank()? >= right_type.rank()? { left_type } else { right_type };
+                // Integers are cut off.
+                if *op == Binary::Div && ty != Type::Double {
+                    return None;
+                }
+                whole(Node::Arithmetic(*op, Box::new(left), Box::new(right)), ty)
+            }
+            Kind::Unary(Unary::Plus, inner) => self.node(inner)?,
+            Kind::Unary(Unary::Minus, inner) => {
+                let (inner, ty) = self.node(inner)?;
+                whole(Node::Minus(Box::new(inner)), ty)
+            }
+            Kind::Cast(Type::Double, inner) => (self.node(inner)?.0, Type::Double),
+            Kind::Cast(Type::Def, inner) => self.node(inner)?,
+            Kind::Static { class: "Math", name, arguments } => {
+                let node = match (&**name, arguments.as_slice()) {
+                    ("max", [left, right]) => Node::Greater(self.boxed(left)?, self.boxed(right)?),
+                    ("min", [left, right]) => Node::Lesser(self.boxed(left)?, self.boxed(right)?),
+                    (name, [inner]) if ASCENDING.contains(&name) => {
+                        Node::Ascending(math(name)?, self.boxed(inner)?)
+                    }
+                    _ => return None,
+                };
+                (node, Type::Double)
+            }
+            Kind::BuiltIn { name, arguments } => (self.built_in(name, arguments)?, Type::Double),
             _ => return None,
-        };
-        match expr.ty {
-            Type::Double => Some(node),
-            Type::Int => Some(Node::Whole(f64::from(i32::MAX), Box::new(node))),
-            Type::Long => Some(Node::Whole(WHOLE_MAX, Box::new(node))),
-            // What is found out when it runs may be a float, which rounds.
-            Type::Def if matches!(node, Node::Constant(_) | Node::Number) => Some(node),
-            _ => None,
-        }
+        })
     }
 
     fn boxed(&mut self, expr: &Expr) -> Option<Box<Node>> {
-        self.node(expr).map(Box::new)
+        self.node(expr).map(|(node, _)| Box::new(node))
     }
 
     fn built_in(&mut self, name: &str, arguments: &[Expr]) -> Option<Node> {
@@ -140,10 +155,12 @@ impl Reading<'_, '_> {
     }
 }
 
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(_) | Value::Long(_) | Value::Double(_) => Some(value.f64()),
-        _ => None,
+/// `node` with what its type holds.
+fn whole(node: Node, ty: Type) -> (Node, Type) {
+    match ty {
+        Type::Int => (Node::Whole(f64::from(i32::MAX), Box::new(node)), ty),
+        Type::Long => (Node::Whole(WHOLE_MAX, Box::new(node)), ty),
+        _ => (node, ty),
     }
 }
 
@@ -232,5 +249,55 @@ impl Ceiling for ScriptCeiling<'_> {
             // Negative scores are refused, so they have to be found.
             _ => f64::INFINITY,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limber_mapping::{Mapping, MappingSettings};
+    use serde_json::json;
+
+    use super::super::{Script, ScriptContext, Scripts};
+    use super::*;
+
+    /// The least and the most of a script over stored numbers of a field.
+    fn interval(source: &str, kind: &str, span: Span) -> Option<Interval> {
+        let mapping = json!({ "properties": { "f": { "type": kind } } });
+        let mapping = Mapping::parse(&mapping, &MappingSettings::default()).expect("a mapping");
+        let field = mapping.field("f").expect("mapped");
+        let script = Script::parse(&json!({ "source": source, "params": { "two": 2, "half": 0.5 } }));
+        let script = script.expect("a script");
+        let compiled = Scripts::default().compile(&script, ScriptContext::Score).expect("compiles");
+        let mut run = Run::new(&compiled, &script.params);
+        let root = Reading { run: &mut run, field }.node(only_expression(&compiled)?)?.0;
+        ScriptCeiling { field, root: Node::Constant(0.0) }.interval(&root, &span)
+    }
+
+    #[test]
+    fn intervals_hold_what_the_script_can_give() {
+        let whole = |source: &str| interval(source, "long", Span::Numbers(3, 8));
+        assert_eq!(whole("doc['f'].value"), Some((3.0, 8.0)));
+        assert_eq!(whole("10 - doc['f'].value * params.two"), Some((-6.0, 4.0)));
+        assert_eq!(whole("doc['f'].value * doc['f'].value"), Some((9.0, 64.0)));
+        assert_eq!(whole("1.0 / doc['f'].value"), Some((0.125, 1.0 / 3.0)));
+        assert_eq!(whole("Math.sqrt(doc['f'].value + 1)"), Some((2.0, 3.0)));
+        assert_eq!(whole("Math.max(5, -doc['f'].value + 10)"), Some((5.0, 7.0)));
+        assert_eq!(
+            whole("decayNumericLinear(5.0, 4.0, 0.0, params.half, doc['f'].value)"),
+            Some((0.625, 1.0))
+        );
+        assert_eq!(interval("doc['f'].value", "double", Span::Numbers(0, 0)), Some((0.0, 0.0)));
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_may_be_anything() {
+        let whole = |source: &str| interval(source, "long", Span::Numbers(-3, 8));
+        assert_eq!(whole("1.0 / doc['f'].value"), None, "0 lies inside");
+        assert_eq!(whole("doc['f'].value / 2"), None, "integers are cut off");
+        assert_eq!(whole("Math.log(doc['f'].value)"), None, "negative");
+        assert_eq!(whole("doc['f'].value % 3"), None);
+        assert_eq!(whole("doc['f'].value > 2 ? 1 : 0"), None);
+        let large = Span::Numbers(1 << 40, 1 << 41);
+        assert_eq!(interval("doc['f'].value * doc['f'].value", "long", large), None, "overflows");
     }
 }
