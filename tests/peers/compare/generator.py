@@ -1,0 +1,246 @@
+"""Seeded random requests, and malformed versions of any request."""
+import copy, dataclasses, json, re
+
+from .requests import Request
+
+# Field, by index and use: what the random requests choose from.
+FIELDS = {
+    "http_logs": {"text": ["request"], "keyword": ["request.raw"], "ip": ["clientip"], "number": ["status", "size"], "date": ["@timestamp"],
+                  "boolean": [], "unique": None},
+    "accounts": {"text": ["address", "firstname", "lastname", "employer"], "keyword": ["state", "gender", "city", "firstname.raw", "employer.raw"],
+                 "ip": [], "number": ["age", "balance", "account_number"], "date": [], "boolean": [], "unique": "account_number"},
+    "shakespeare": {"text": ["text_entry"], "keyword": ["speaker", "play_name", "type", "line_number"], "ip": [], "number": ["line_id"],
+                    "date": [], "boolean": [], "unique": "line_id"},
+    "flights": {"text": [], "keyword": ["Carrier", "OriginCountry", "DestWeather", "OriginWeather", "DestCityName", "FlightDelayType"], "ip": [],
+                "number": ["AvgTicketPrice", "DistanceMiles", "FlightDelayMin", "dayOfWeek"], "date": ["timestamp"],
+                "boolean": ["Cancelled", "FlightDelay"], "unique": "FlightNum", "place": ["OriginLocation", "DestLocation"]},
+}
+
+
+class Maker:
+    """Random requests over one index; values are those of its documents."""
+
+    def __init__(self, rng, index, documents):
+        self.rng, self.index, self.fields, self.documents = rng, index, FIELDS[index], documents
+
+    def value(self, field):
+        document = self.rng.choice(self.documents)
+        return document.get(field.removesuffix(".raw"), "none")
+
+    def field(self, *kinds):
+        found = [field for kind in kinds for field in self.fields[kind]]
+        return self.rng.choice(found) if found else None
+
+    def words(self, count):
+        field = self.field("text")
+        words = re.findall(r"\w+", " ".join(str(self.value(field)) for _ in range(count)))
+        start = self.rng.randrange(max(1, len(words) - count))
+        return field, " ".join(words[start:start + count] or ["none"])
+
+    def query(self, depth=2):
+        rng = self.rng
+        kinds = ["term", "terms", "range", "range", "exists", "prefix", "ids", "match_all"]
+        if self.fields["text"]:
+            kinds += ["match", "match", "match", "phrase", "phrase"]
+        if depth:
+            kinds += ["bool", "bool", "bool", "constant"]
+        if self.fields.get("place"):
+            kinds += ["place", "place"]
+        kind = rng.choice(kinds)
+        boost = {"boost": rng.choice([0.5, 2, 3.25])} if rng.random() < 0.2 else {}
+        if kind == "term":
+            field = self.field("keyword", "number", "ip", "boolean")
+            return {"term": {field: {"value": self.value(field), **boost}}}
+        if kind == "terms":
+            field = self.field("keyword", "number", "ip")
+            return {"terms": {field: [self.value(field) for _ in range(rng.randrange(1, 6))], **boost}}
+        if kind == "range":
+            field = self.field("number", "date", "number", "ip")
+            ends = sorted((self.value(field) for _ in range(2)), key=str if field == "clientip" else None)
+            bounds = {rng.choice(["gte", "gt"]): ends[0], rng.choice(["lte", "lt"]): ends[1]}
+            if rng.random() < 0.3:
+                bounds.pop(rng.choice(list(bounds)))
+            return {"range": {field: {**bounds, **boost}}}
+        if kind == "exists":
+            return {"exists": {"field": self.field("keyword", "number", "text", "date", "ip", "boolean"), **boost}}
+        if kind == "prefix":
+            field = self.field("keyword")
+            return {"prefix": {field: {"value": str(self.value(field))[:rng.randrange(1, 6)], **boost}}}
+        if kind == "place":
+            return self.near_place(boost)
+        if kind == "ids":
+            return {"ids": {"values": [str(rng.randrange(len(self.documents))) for _ in range(rng.randrange(1, 9))], **boost}}
+        if kind == "match_all":
+            return {"match_all": boost}
+        if kind == "match":
+            field, words = self.words(rng.randrange(1, 5))
+            extra = rng.choice([{}, {}, {"operator": "and"}, {"minimum_should_match": rng.choice([1, 2, "60%", "-1"])}])
+            return {"match": {field: {"query": words, **extra, **boost}}}
+        if kind == "phrase":
+            field, words = self.words(rng.randrange(1, 4))
+            return {"match_phrase": {field: {"query": words, **({"slop": rng.randrange(4)} if rng.random() < 0.5 else {}), **boost}}}
+        if kind == "constant":
+            return {"constant_score": {"filter": self.query(depth - 1), **boost}}
+        clauses = {}
+        for name in rng.sample(["must", "filter", "should", "must_not"], rng.randrange(1, 4)):
+            clauses[name] = [self.query(depth - 1) for _ in range(rng.randrange(1, 4))]
+        if "should" in clauses and rng.random() < 0.4:
+            clauses["minimum_should_match"] = rng.choice([0, 1, 2, "50%", -1])
+        return {"bool": {**clauses, **boost}}
+
+    def place(self):
+        """[lon, lat] near one of the documents' points."""
+        point = self.value(self.rng.choice(self.fields["place"]))
+        shifted = lambda text, end: max(-end, min(end, round(float(text) + self.rng.gauss(0, 2), self.rng.choice([0, 2, 6]))))
+        return [shifted(point["lon"], 180), shifted(point["lat"], 90)]
+
+    def near_place(self, boost):
+        rng, field, (x, y) = self.rng, self.field("place"), self.place()
+        reach = rng.choice([0.5, 3, 15, 70])
+        west, east, south, north = max(-180, x - reach), min(180, x + reach), max(-90, y - reach), min(90, y + reach)
+        ring = [[west, south], [east, south], [x, north], [west, south]]
+        return rng.choice([
+            {"geo_distance": {"distance": f"{reach * 100}km", field: [x, y], **boost}},
+            {"geo_bounding_box": {field: {"top_left": [west, north], "bottom_right": [east, south]}, **boost}},
+            {"geo_bounding_box": {field: {"top_left": [east, north], "bottom_right": [west, south]}, **boost}},
+            {"geo_polygon": {field: {"points": ring}, **boost}},
+            {"geo_shape": {field: {"shape": {"type": "polygon", "coordinates": [ring]}, "relation": rng.choice(["intersects", "disjoint", "within"])}, **boost}},
+            {"distance_feature": {"field": field, "origin": [x, y], "pivot": f"{reach * 10}km", **boost}}])
+
+    def metric(self):
+        rng = self.rng
+        kind = rng.choice(["avg", "sum", "min", "max", "stats", "extended_stats", "value_count", "cardinality", "percentiles", "percentile_ranks"])
+        field = self.field("number", "number", "date", "boolean") if kind not in ("value_count", "cardinality") else self.field("keyword", "number", "ip", "date")
+        options = {"field": field}
+        if kind == "percentiles" and rng.random() < 0.5:
+            options["percents"] = sorted(rng.sample([0, 1, 10, 33.3, 50, 90, 99, 100], 3))
+        if kind == "percentile_ranks":
+            field = options["field"] = self.field("number")
+            options["values"] = [self.value(field) for _ in range(2)]
+        if kind.startswith("percentile") and rng.random() < 0.3:
+            options["keyed"] = False
+        return {kind: options}
+
+    def bucket(self):
+        rng = self.rng
+        kind = rng.choice(["terms", "terms", "terms", "histogram", "date_histogram", "range", "filter", "filters", "missing"]
+                          + ["place"] * (2 if self.fields.get("place") else 0))
+        if kind == "place":
+            field, reach = self.field("place"), rng.choice([100, 1000, 5000])
+            return rng.choice([{"geohash_grid": {"field": field, "precision": rng.randrange(1, 7)}}, {"geotile_grid": {"field": field, "precision": rng.randrange(0, 14)}},
+                               {"geo_distance": {"field": field, "origin": self.place(), "unit": "km", "ranges": [{"to": reach}, {"from": reach, "to": 3 * reach}]}}])
+        if kind == "date_histogram" and not self.fields["date"]:
+            kind = "terms"
+        if kind == "terms":
+            field = self.field("keyword", "keyword", "number", "ip", "boolean")
+            options = {"field": field}
+            if rng.random() < 0.6:
+                options["size"] = rng.randrange(1, 30)
+            if rng.random() < 0.4:
+                options["order"] = rng.choice([{"_count": "asc"}, {"_key": "asc"}, {"_key": "desc"}, {"_count": "desc"}])
+            if rng.random() < 0.2:
+                options["min_doc_count"] = rng.randrange(1, 20)
+            return {"terms": options}
+        if kind == "histogram":
+            field = self.field("number")
+            options = {"field": field, "interval": {"age": 3, "status": 50, "dayOfWeek": 1}.get(field, rng.choice([250, 1000, 5000]))}
+            if rng.random() < 0.4:
+                options["offset"] = rng.randrange(0, 50)
+            if rng.random() < 0.4:
+                options["min_doc_count"] = rng.randrange(0, 10)
+            if rng.random() < 0.3:
+                options["keyed"] = True
+            return {"histogram": options}
+        if kind == "date_histogram":
+            options = {"field": self.field("date")}
+            options.update(rng.choice([{"calendar_interval": rng.choice(["hour", "day", "week", "month", "quarter", "year"])}, {"fixed_interval": rng.choice(["45m", "6h", "2d", "10d"])}]))
+            if rng.random() < 0.5:
+                options["time_zone"] = rng.choice(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "+03:00", "-09:30", "Australia/Lord_Howe"])
+            if rng.random() < 0.3:
+                options["min_doc_count"] = rng.randrange(0, 30)
+            if rng.random() < 0.3:
+                options["order"] = rng.choice([{"_key": "desc"}, {"_count": "desc"}])
+            return {"date_histogram": options}
+        if kind == "range":
+            field = self.field("number")
+            ends = sorted({self.value(field) for _ in range(3)})
+            ranges = [{"to": ends[0]}] + [{"from": left, "to": right} for left, right in zip(ends, ends[1:])] + [{"from": ends[-1]}]
+            return {"range": {"field": field, "ranges": ranges, "keyed": rng.random() < 0.3}}
+        if kind == "filter":
+            return {"filter": self.query(1)}
+        if kind == "filters":
+            return {"filters": {"filters": {name: self.query(1) for name in "xyz"[:rng.randrange(1, 4)]}, **({"other_bucket_key": "rest"} if rng.random() < 0.5 else {})}}
+        return {"missing": {"field": self.field("keyword", "number", "date")}}
+
+    def aggregations(self, depth=2):
+        out = {}
+        for name in "abc"[:self.rng.randrange(1, 3)]:
+            if depth and self.rng.random() < 0.65:
+                out[name] = self.bucket()
+                if self.rng.random() < 0.6:
+                    below = out[name]["aggs"] = self.aggregations(depth - 1)
+                    self.order_by_metric(out[name], below)
+            else:
+                out[name] = self.metric()
+        return out
+
+    def order_by_metric(self, own, below):
+        single = [name for name, body in below.items() if set(body) & {"avg", "sum", "min", "max"}]
+        stats = [name + ".max" for name, body in below.items() if set(body) & {"stats", "extended_stats"}]
+        kind = next(iter(own))
+        if kind in ("terms", "histogram", "date_histogram") and (single or stats) and self.rng.random() < 0.5:
+            own[kind]["order"] = {self.rng.choice(single + stats): self.rng.choice(["asc", "desc"])}
+
+    def sort(self):
+        rng, out = self.rng, []
+        for _ in range(rng.randrange(1, 3)):
+            field = self.field("keyword", "number", "date", "ip", "number")
+            out.append(rng.choice([field, {field: "desc"}, {field: {"order": "asc", "missing": rng.choice(["_first", "_last"])}}, "_score"]))
+        return out
+
+    def request(self):
+        rng, body = self.rng, {"query": self.query()}
+        path = "_count" if rng.random() < 0.08 else "_search"
+        if path == "_count":
+            return Request(self.index, body, path)
+        if rng.random() < 0.45:
+            body["aggs"] = self.aggregations()
+            body["size"] = rng.choice([0, 0, 0, 3])
+        else:
+            body["size"] = rng.randrange(1, 40)
+            if rng.random() < 0.5:
+                body["sort"] = self.sort()
+            if rng.random() < 0.3:
+                body["from"] = rng.randrange(0, 200)
+            if rng.random() < 0.1:
+                body["explain"] = True
+        if rng.random() < 0.2:
+            body["track_total_hits"] = rng.choice([True, 5, 500])
+        return Request(self.index, body, path)
+
+
+def malformed(rng, request):
+    """`request` with one thing wrong somewhere."""
+    body = copy.deepcopy(request.body) or {}
+    places = []
+
+    def walk(value):
+        if isinstance(value, dict):
+            places.extend((value, key) for key in value)
+            list(map(walk, value.values()))
+        elif isinstance(value, list):
+            places.extend((value, place) for place in range(len(value)))
+            list(map(walk, value))
+
+    walk(body)
+    if not places:
+        return None
+    holder, key = rng.choice(places)
+    change = rng.choice(["key", "unknown", "value", "value", "value"])
+    if change == "unknown" and isinstance(holder[key], dict):
+        holder[key]["unknown_option"] = 1
+    elif change == "key" and isinstance(holder, dict):
+        holder[key + "_x"] = holder.pop(key)
+    else:
+        holder[key] = rng.choice([[], {}, "x", -1, None, 1.5, True, [[1]], {"x": {}}, ""])
+    return dataclasses.replace(request, body=body, pages="")
