@@ -1,8 +1,10 @@
 //! Aggregations bound to a shard, and the collectors made from them.
 
+use limber_mapping::RequestError;
+
 use super::bucket::{
     DateHistogramCollector, DateShape, FilterCollector, FiltersCollector, HistogramCollector,
-    MissingCollector, RangeCollector, ShownRange,
+    MissingCollector, RangeCollector, Rounding, ShownRange,
 };
 use super::budget::Budget;
 use super::collector::{Collector, NoCollector, Subs};
@@ -43,6 +45,8 @@ pub struct Bound {
     pub shape: Shape,
     /// The documents that `subs` see, where those are not the shard's own.
     pub inner: Option<ShardSnapshot>,
+    /// The nearest buckets around that are made of dates, and whether it is directly below them.
+    pub around: Option<(Width, bool)>,
     subs: Vec<Bound>,
 }
 
@@ -53,12 +57,22 @@ impl Bound {
     }
 }
 
+/// How long buckets are that are made of dates.
+#[derive(Debug, Clone)]
+pub enum Width {
+    Dates(Rounding),
+    /// They have no length, and why not.
+    Unknown(RequestError),
+}
+
 /// What aggregations are bound to.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding<'b> {
     pub shard: &'b ShardSnapshot,
     pub now_millis: i64,
     pub search_query: Option<&'b Query>,
+    /// The nearest buckets around that are made of dates, and whether what is bound is directly below them.
+    pub around: Option<(&'b Width, bool)>,
 }
 
 pub fn bind_all(list: &[Aggregation], binding: &Binding<'_>) -> Result<Vec<Bound>> {
@@ -66,7 +80,7 @@ pub fn bind_all(list: &[Aggregation], binding: &Binding<'_>) -> Result<Vec<Bound
 }
 
 fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
-    let &Binding { shard, now_millis, search_query } = binding;
+    let &Binding { shard, now_millis, search_query, around } = binding;
     let source = match values_of(&aggregation.kind) {
         Some((values, accepts)) => {
             Some(Source::bind(values, accepts, aggregation.type_name, shard, now_millis)?)
@@ -77,7 +91,29 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         Kind::Own(definition) => definition.scope(aggregation, shard)?,
         _ => None,
     };
-    let below = Binding { shard: inner.as_ref().unwrap_or(shard), ..*binding };
+    let mut sources: Vec<Source> = source.iter().cloned().collect();
+    let mut date = None;
+    let width = match (&aggregation.kind, &source) {
+        (Kind::DateHistogram(histogram), Some(source)) => {
+            let shape = histogram.shape(source)?;
+            let width = Width::Dates(shape.rounding.clone());
+            date = Some(shape);
+            Some(width)
+        }
+        (Kind::Own(definition), _) => {
+            for (place, (values, accepts)) in definition.values().into_iter().enumerate() {
+                let type_name = definition.type_name_of(place).unwrap_or(aggregation.type_name);
+                sources.push(Source::bind(values, accepts, type_name, shard, now_millis)?);
+            }
+            definition.width(aggregation, &sources)?
+        }
+        _ => None,
+    };
+    let nearest = match &width {
+        Some(width) => Some((width, true)),
+        None => around.map(|(width, _)| (width, false)),
+    };
+    let below = Binding { shard: inner.as_ref().unwrap_or(shard), around: nearest, ..*binding };
     let mut bound = Bound {
         name: aggregation.name.clone(),
         kind: aggregation.kind.clone(),
@@ -87,13 +123,14 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         shape: Shape {
             format: source.as_ref().map_or(Format::Raw, |source| source.format.clone()),
             is_mapped: source.as_ref().is_none_or(Source::is_mapped),
-            sources: source.iter().cloned().collect(),
-            date: None,
+            sources,
+            date,
             ranges: Vec::new(),
             subs: Vec::new(),
         },
         subs: bind_all(&aggregation.subs, &below)?,
         inner,
+        around: around.map(|(width, is_parent)| (width.clone(), is_parent)),
         source,
     };
     let bind_query = |query: &Query| query::bind(query, shard, now_millis);
@@ -102,10 +139,7 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
             bound.filter = TermFilter::bind(&terms.include, &terms.exclude, source, &terms.name)?;
         }
         (Kind::Histogram(histogram), _) => histogram.check_on_shard(&aggregation.subs)?,
-        (Kind::DateHistogram(histogram), Some(source)) => {
-            histogram.order.check_on_shard(&aggregation.subs)?;
-            bound.shape.date = Some(histogram.shape(source)?);
-        }
+        (Kind::DateHistogram(histogram), _) => histogram.order.check_on_shard(&aggregation.subs)?,
         (Kind::Range(ranges), Some(source)) => bound.shape.ranges = ranges.shown(source)?,
         (Kind::Filter(query), _) => bound.queries = vec![bind_query(query)?],
         (Kind::Filters(filters), _) => {
@@ -113,11 +147,6 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
                 filters.filters.iter().map(|(_, query)| bind_query(query)).collect::<Result<_>>()?;
         }
         (Kind::Own(definition), _) => {
-            for (place, (values, accepts)) in definition.values().into_iter().enumerate() {
-                let type_name = definition.type_name_of(place).unwrap_or(aggregation.type_name);
-                let source = Source::bind(values, accepts, type_name, shard, now_millis)?;
-                bound.shape.sources.push(source);
-            }
             if let Some(first) = bound.shape.sources.first() {
                 bound.shape.format = first.format.clone();
             }

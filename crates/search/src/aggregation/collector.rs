@@ -46,6 +46,9 @@ pub trait Collector<'s>: Debug {
     fn order_value(&self, _path: &[String], _value: Option<&str>, _bucket: u32) -> f64 {
         f64::NAN
     }
+    /// The parent tells the keys of its `buckets`, where those are numbers: of dates the instants that they begin at. Called before
+    /// [`Collector::finish`].
+    fn take_keys(&mut self, _buckets: &[u32], _key_of: &dyn Fn(u32) -> i64) {}
     /// Everything was collected: makes ready what [`Collector::order_value`] asks for, where that takes work.
     fn settle(&mut self) -> Result<()> {
         Ok(())
@@ -156,6 +159,16 @@ impl<'s> Subs<'s> {
             [] => counts.get(bucket as usize).map_or(0.0, |&count| count as f64),
             path => self.order_value_below(path, value, bucket),
         }
+    }
+
+    /// [`Subs::finish`] of buckets that have such keys.
+    pub fn finish_keyed(
+        &mut self,
+        buckets: &[u32],
+        key_of: impl Fn(u32) -> i64,
+    ) -> Result<Vec<Vec<Partial>>> {
+        self.list.iter_mut().for_each(|(_, sub)| sub.take_keys(buckets, &key_of));
+        self.finish(buckets)
     }
 
     /// For each of `buckets` (any order, each once) the results of all aggregations.
@@ -295,7 +308,7 @@ impl BoundAggregations {
         search_query: Option<&Query>,
         context: &SearchContext,
     ) -> Result<BoundAggregations> {
-        let binding = Binding { shard, now_millis: context.now_millis, search_query };
+        let binding = Binding { shard, now_millis: context.now_millis, search_query, around: None };
         let list = super::bind::bind_all(&request.list, &binding)?;
         Ok(BoundAggregations { list, needs_scores: request.needs_scores(), budget: Budget::new(context)? })
     }

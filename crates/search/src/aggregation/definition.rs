@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::bind::{Bound, Shape};
+use super::bind::{Bound, Shape, Width};
 use super::budget::Budget;
 use super::collector::{Collector, Subs};
 use super::options::ValuesOptions;
@@ -15,7 +15,7 @@ use super::order::BucketOrder;
 use super::partial::{Bucket, Partial};
 use super::reduce::Reducer;
 use super::render::Renderer;
-use super::source::Accepts;
+use super::source::{Accepts, Source};
 use super::terms::Include;
 use super::tree::Aggregation;
 use crate::context::ShardSnapshot;
@@ -41,6 +41,11 @@ pub trait Definition: Debug + Send + Sync {
 
     /// The documents that the aggregations below it see, where those are not the shard's own.
     fn scope(&self, _own: &Aggregation, _shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
+        Ok(None)
+    }
+
+    /// How long its buckets are, where they are made of dates.
+    fn width(&self, _own: &Aggregation, _sources: &[Source]) -> Result<Option<Width>> {
         Ok(None)
     }
 

@@ -95,6 +95,7 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("percentiles_bucket", pipeline::PercentilesBucket::parse),
     ("random_sampler", sampling::RandomSampler::parse),
     ("range", bucket::Ranges::parse),
+    ("rate", metric::Rate::parse),
     ("rare_terms", terms::RareTerms::parse),
     ("reverse_nested", bucket::ReverseNested::parse),
     ("sampler", sampling::Sampler::parse),
@@ -132,7 +133,6 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "inference",
     "ip_prefix",
     "parent",
-    "rate",
     "scripted_metric",
     "time_series",
 ];

@@ -162,6 +162,7 @@ const SCRIPTED: &[&str] = &[
     "percentile_ranks",
     "percentiles",
     "range",
+    "rate",
     "stats",
     "sum",
     "terms",
@@ -195,6 +196,12 @@ impl ValuesOptions {
             return Err(options.wrong_type("missing", value));
         }
         Ok(ValuesOptions { field, missing, format: options.text("format")?, time_zone: None, script })
+    }
+
+    /// As [`ValuesOptions::parse`]; `None` without field and script.
+    pub fn parse_optional(options: &mut Options) -> Result<Option<ValuesOptions>> {
+        let values = ValuesOptions::parse(options)?;
+        Ok(options.has_no_field.take().is_none().then_some(values))
     }
 
     /// Reads `field` and `missing` of an aggregation over places; `wanted` is what Elasticsearch asks for without a field.

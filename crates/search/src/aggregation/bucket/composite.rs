@@ -12,7 +12,7 @@ use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
-use super::super::bind::Bound;
+use super::super::bind::{Bound, Width};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
@@ -155,6 +155,17 @@ impl Definition for Composite {
                 factory_name(parent.type_name)
             ))),
         }
+    }
+
+    fn width(&self, own: &Aggregation, sources: &[Source]) -> Result<Option<Width>> {
+        let mut dated = self.sources.iter().zip(sources).filter(|(source, _)| source.is_dates());
+        if let (Some((request, source)), None) = (dated.next(), dated.next()) {
+            return Ok(request.rounding(source)?.map(Width::Dates));
+        }
+        Ok(Some(Width::Unknown(RequestError::illegal_argument(format!(
+            "aggregation [{}] does not have exactly one date_histogram value source; exactly one is required when using with rate aggregation",
+            own.name
+        )))))
     }
 
     fn check_on_shard(&self, bound: &Bound, _: &ShardSnapshot) -> Result<()> {
@@ -474,7 +485,13 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         // Only single buckets may be above: there is one parent.
         let best = self.best();
-        let subs = self.subs.finish(&best)?;
+        let (cells, width) = (&self.cells, self.width);
+        let subs = match self.readers.iter().position(|reader| reader.request.is_dates()) {
+            Some(place) => {
+                self.subs.finish_keyed(&best, |number| cells[number as usize * width + place + 1])?
+            }
+            None => self.subs.finish(&best)?,
+        };
         let bucket = |(&number, subs): (&u32, Vec<Partial>)| {
             let combination = self.combination(number);
             let key = |(place, reader): (usize, &SourceReader<'_>)| match combination[0] >> place & 1 {

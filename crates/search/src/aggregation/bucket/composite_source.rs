@@ -151,6 +151,10 @@ impl CompositeSource {
         }
     }
 
+    pub fn is_dates(&self) -> bool {
+        matches!(self.kind, SourceKind::Dates { .. })
+    }
+
     pub fn rounding(&self, source: &Source) -> Result<Option<Rounding>> {
         let SourceKind::Dates { interval, offset_millis } = &self.kind else { return Ok(None) };
         let interval = interval.ok_or_else(|| {

@@ -183,7 +183,7 @@ pub fn keyed_partials(table: &BucketTable, subs: &mut Subs<'_>, parents: &[u32])
         list.sort_unstable_by_key(|&bucket| table.key(bucket));
     }
     let all: Vec<u32> = lists.iter().flatten().copied().collect();
-    let mut results = subs.finish(&all)?.into_iter();
+    let mut results = subs.finish_keyed(&all, |bucket| table.key(bucket))?.into_iter();
     let bucket = |bucket: u32, subs: Vec<Partial>| KeyedBucket {
         key: table.key(bucket),
         doc_count: table.counts[bucket as usize],

@@ -38,5 +38,5 @@ pub use missing::{MissingCollector, parse_missing};
 pub use nested::{Nested, ReverseNested};
 pub use range::{Ranges, ShownRange};
 pub use range_collector::RangeCollector;
-pub use rounding::Interval;
+pub use rounding::{Interval, Rounding};
 pub use variable_width_histogram::VariableWidthHistogram;

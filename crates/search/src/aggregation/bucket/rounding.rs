@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `Rounding`: calendar units are truncated on the local clock, fixed intervals are multiples since the local
 //! 1970-01-01T00:00.
 
+use limber_mapping::RequestError;
 use limber_mapping::date::{Civil, MILLIS_PER_DAY, Zone, civil_from_days, days_from_civil};
 
 /// The width of a bucket.
@@ -47,6 +48,31 @@ impl Interval {
         })
     }
 
+    /// Months of the units that are made of months.
+    fn months(self) -> Option<i64> {
+        match self {
+            Interval::Month => Some(1),
+            Interval::Quarter => Some(3),
+            Interval::Year => Some(12),
+            _ => None,
+        }
+    }
+
+    /// Name of a calendar unit.
+    fn name(self) -> &'static str {
+        match self {
+            Interval::Second => "second",
+            Interval::Minute => "minute",
+            Interval::Hour => "hour",
+            Interval::Day => "day",
+            Interval::Week => "week",
+            Interval::Month => "month",
+            Interval::Quarter => "quarter",
+            Interval::Year => "year",
+            Interval::FixedMillis(_) => "fixed",
+        }
+    }
+
     /// Milliseconds of units that are equally long on every clock without changes of its offset.
     fn regular_millis(self) -> Option<i64> {
         Some(match self {
@@ -79,6 +105,45 @@ impl Rounding {
     pub fn next(&self, start: i64) -> i64 {
         let start = start.saturating_sub(self.offset_millis);
         self.next_plain(start).saturating_add(self.offset_millis)
+    }
+
+    /// How many of a calendar unit a bucket is long: the one that starts at `start`, or any.
+    ///
+    /// # Errors
+    /// `illegal_argument_exception` where months are measured in what is not made of months, or any bucket of months in days.
+    ///
+    /// Source: Elasticsearch's `Rounding.Prepared#roundingSize`, which leaves out the offset when it looks for the end of the bucket.
+    pub fn size_in(&self, unit: Interval, start: Option<i64>) -> Result<f64, RequestError> {
+        let refused = |reason: String| Err(RequestError::illegal_argument(reason));
+        let only_short = "only week, day, hour, minute and second are supported for this histogram";
+        match (self.interval, self.interval.months(), unit.months()) {
+            (_, Some(own), Some(months)) => Ok(own as f64 / months as f64),
+            (interval, None, None) => {
+                let millis = |interval: Interval| interval.mean_millis().unwrap_or(1) as f64;
+                Ok(millis(interval) / millis(unit))
+            }
+            (_, Some(_), None) => match start {
+                Some(start) => {
+                    let next = self.next_plain(self.round_plain(start));
+                    Ok(next.saturating_sub(start) as f64 / unit.mean_millis().unwrap_or(1) as f64)
+                }
+                None => refused(format!(
+                    "Cannot use non month-based rate unit [{}] with calendar interval histogram [{}] only month, quarter and year are \
+                     supported for this histogram",
+                    unit.name(),
+                    self.interval.name()
+                )),
+            },
+            (Interval::FixedMillis(_), ..) => refused(format!(
+                "Cannot use month-based rate unit [{}] with fixed interval based histogram, {only_short}",
+                unit.name()
+            )),
+            (interval, ..) => refused(format!(
+                "Cannot use month-based rate unit [{}] with non-month based calendar interval histogram [{}] {only_short}",
+                unit.name(),
+                interval.name()
+            )),
+        }
     }
 
     /// About how many buckets there are between two instants.
@@ -172,12 +237,7 @@ impl Rounding {
         }
         let local = self.zone.to_local(start);
         let civil = Civil::from_millis(local);
-        let months = match self.interval {
-            Interval::Month => 1,
-            Interval::Quarter => 3,
-            Interval::Year => 12,
-            _ => 0,
-        };
+        let months = self.interval.months().unwrap_or(0);
         let next = match self.interval {
             Interval::Week => Some(local.saturating_add(7 * MILLIS_PER_DAY)),
             Interval::Day => Some(local.saturating_add(MILLIS_PER_DAY)),

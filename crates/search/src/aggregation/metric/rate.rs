@@ -1,0 +1,226 @@
+//! `rate`: documents, or a field's sum or number of values, a unit of time.
+//!
+//! Source: Elasticsearch's documentation of the aggregation and its REST tests (`analytics/rate.yml`): `AbstractRateAggregator`,
+//! `InternalRate`. A bucket's length is that of the nearest `date_histogram` or `composite` around: of months by the calendar where the
+//! rate is directly below.
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value};
+
+use super::super::bind::{Bound, Width};
+use super::super::bucket::Interval;
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::entries::Entries;
+use super::super::kahan::KahanSum;
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Accepts;
+use super::super::tree::{Aggregation, Kind};
+use super::numeric::{Metric, MetricKind, single};
+use super::numeric_collector::MetricCollector;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct Rate {
+    /// `None`: what a bucket holds is the rate.
+    unit: Option<Interval>,
+    /// `None`: documents are counted.
+    metric: Option<Metric>,
+    has_mode: bool,
+}
+
+impl Rate {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let unit = match options.text("unit")? {
+            None => None,
+            Some(text) => Some(
+                Interval::calendar(&text)
+                    .ok_or_else(|| options.refused("unit", format!("Unsupported unit {text}")))?,
+            ),
+        };
+        let mode = options.text("mode")?;
+        let kind = match mode.as_deref().map(str::to_ascii_uppercase).as_deref() {
+            None | Some("SUM") => MetricKind::Sum,
+            Some("VALUE_COUNT") => MetricKind::ValueCount,
+            Some(other) => {
+                let reason =
+                    format!("No enum constant org.elasticsearch.xpack.analytics.rate.RateMode.{other}");
+                return Err(options.refused("mode", reason));
+            }
+        };
+        let values = ValuesOptions::parse_optional(options)?;
+        let metric = values.map(|values| Metric { kind, values, sigma: 0.0 });
+        Ok(Kind::own(Rate { unit, metric, has_mode: mode.is_some() }))
+    }
+}
+
+/// Of one bucket.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    sum: f64,
+    /// How many units the bucket is long; `None`: no shard knows.
+    divisor: Option<f64>,
+}
+
+impl Found {
+    fn rate(&self) -> f64 {
+        self.sum / self.divisor.unwrap_or(1.0)
+    }
+}
+
+impl Definition for Rate {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        self.metric.iter().map(|metric| (&metric.values, Accepts::Quantities)).collect()
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn check_on_shard(&self, _: &Bound, _: &ShardSnapshot) -> Result<()> {
+        match self.has_mode && self.metric.is_none() {
+            false => Ok(()),
+            true => Err(RequestError::illegal_argument(
+                "The mode parameter is only supported with field or script",
+            )
+            .into()),
+        }
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, budget, .. } = place;
+        let values = match (&self.metric, bound.sources().first()) {
+            (Some(metric), Some(source)) => {
+                Values::Metric(Box::new(MetricCollector::new(metric, source, budget)?))
+            }
+            _ => Values::Documents(Vec::new()),
+        };
+        let is_mapped = bound.sources().iter().all(|source| source.is_mapped() || source.missing.is_some());
+        Ok(Box::new(RateCollector { unit: self.unit, bound, is_mapped, values, starts: Vec::new(), budget }))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        let (mut sum, mut divisor) = (KahanSum::default(), None);
+        for found in parts.iter().filter_map(Partial::as_own::<Found>) {
+            sum.add(found.sum);
+            divisor = divisor.or(found.divisor);
+        }
+        Ok(Partial::own(Found { sum: sum.value, divisor }))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Some(found) = partial.as_own::<Found>() else { return };
+        single(out, found.rate(), true, &renderer.shape.format);
+    }
+
+    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
+        partial.as_own::<Found>().map(Found::rate)
+    }
+
+    fn order_value_name(&self, _: &Aggregation, name: Option<&str>) -> std::result::Result<(), String> {
+        match name {
+            None | Some("value") => Ok(()),
+            Some(name) => Err(format!("Unknown value key [{name}] for single-value metric aggregation")),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Values<'s> {
+    /// Documents by bucket.
+    Documents(Vec<u64>),
+    Metric(Box<MetricCollector<'s>>),
+}
+
+#[derive(Debug)]
+struct RateCollector<'s> {
+    unit: Option<Interval>,
+    bound: &'s Bound,
+    is_mapped: bool,
+    values: Values<'s>,
+    /// When each of the parent's buckets begins, by bucket; only directly below buckets of dates.
+    starts: Vec<i64>,
+    budget: &'s Budget,
+}
+
+impl RateCollector<'_> {
+    /// Documents, or the field's sum or number of values.
+    fn sum(&self, bucket: u32) -> f64 {
+        match &self.values {
+            Values::Documents(counts) => counts.get(bucket as usize).map_or(0.0, |&count| count as f64),
+            Values::Metric(metric) => metric.order_value(&[], None, bucket),
+        }
+    }
+
+    /// How many units a bucket is long.
+    fn divisor(&self, bucket: u32) -> std::result::Result<f64, RequestError> {
+        let (rounding, is_parent) = match &self.bound.around {
+            Some((Width::Dates(rounding), is_parent)) => (rounding, *is_parent),
+            Some((Width::Unknown(reason), _)) => return Err(reason.clone()),
+            None => {
+                return Err(RequestError::illegal_argument(
+                    "The rate aggregation can only be used inside a date histogram aggregation or composite aggregation with one date \
+                     histogram value source",
+                ));
+            }
+        };
+        let Some(unit) = self.unit else { return Ok(1.0) };
+        rounding.size_in(unit, self.starts.get(bucket as usize).copied().filter(|_| is_parent))
+    }
+}
+
+impl<'s> Collector<'s> for RateCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        match &mut self.values {
+            Values::Documents(_) => Ok(()),
+            Values::Metric(metric) => metric.begin_segment(view),
+        }
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let counts = match &mut self.values {
+            Values::Metric(metric) => return metric.collect(entries),
+            Values::Documents(counts) => counts,
+        };
+        if entries.bucket_count > counts.len() {
+            self.budget.spend((entries.bucket_count - counts.len()) as u64 * 8)?;
+            counts.resize(entries.bucket_count, 0);
+        }
+        match entries.buckets {
+            None => counts[0] += entries.len() as u64,
+            Some(buckets) => buckets.iter().for_each(|&bucket| counts[bucket as usize] += 1),
+        }
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        match &mut self.values {
+            Values::Documents(_) => Ok(()),
+            Values::Metric(metric) => metric.end_segment(),
+        }
+    }
+
+    fn take_keys(&mut self, buckets: &[u32], key_of: &dyn Fn(u32) -> i64) {
+        let most = buckets.iter().copied().max().map_or(0, |most| most as usize + 1);
+        self.starts.resize(most, 0);
+        buckets.iter().for_each(|&bucket| self.starts[bucket as usize] = key_of(bucket));
+    }
+
+    fn order_value(&self, _: &[String], _: Option<&str>, bucket: u32) -> f64 {
+        self.sum(bucket) / self.divisor(bucket).unwrap_or(f64::NAN)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let found = |&bucket: &u32| {
+            let divisor = if self.is_mapped { Some(self.divisor(bucket)?) } else { None };
+            Ok(Partial::own(Found { sum: self.sum(bucket), divisor }))
+        };
+        buckets.iter().map(found).collect()
+    }
+}
