@@ -3,7 +3,7 @@
 //! The effective value of a key is the transient one, else the persistent one, else the configuration's, else the default.
 
 use limber_mapping::RequestError;
-use limber_search::script::ScriptLimits;
+use limber_search::script::{AllowedScripts, ScriptLimits};
 use serde_json::{Map, Value};
 
 use crate::api::Result;
@@ -11,7 +11,7 @@ use crate::settings::definition::{
     self,
     Change::{self, Dynamic},
     Definition,
-    Kind::{self, Boolean, BytesOrPercent, Choice, Integer, Text, Time},
+    Kind::{self, Boolean, BytesOrPercent, Choice, Integer, List, Text, Time},
 };
 use crate::settings::flat::{FlatSettings, flatten};
 use crate::settings::value;
@@ -53,6 +53,9 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("script.max_compilations_rate", Text, "150/5m", Dynamic),
     row("script.max_size_in_bytes", Integer { min: 0, max: INT_MAX }, "65535", Dynamic),
     row("script.cache.max_size", Integer { min: 0, max: INT_MAX }, "3000", Change::Static),
+    row("search.aggs.allowed_inline_metric_scripts", List, "[]", Dynamic),
+    row("search.aggs.allowed_stored_metric_scripts", List, "[]", Dynamic),
+    row("search.aggs.only_allowed_metric_scripts", Boolean, "false", Dynamic),
     row("search.max_buckets", Integer { min: 0, max: INT_MAX }, "65536", Dynamic),
     row("search.default_search_timeout", Time { min_ms: 0, minus_one: true }, "-1", Dynamic),
     row("search.default_keep_alive", Time { min_ms: 0, minus_one: false }, "5m", Dynamic),
@@ -146,11 +149,23 @@ impl ClusterSettings {
             .collect()
     }
 
+    /// What is set for a key.
+    fn value(&self, key: &str) -> Option<&Value> {
+        [&self.transient, &self.persistent, &self.node].into_iter().find_map(|map| map.get(key))
+    }
+
+    /// The effective texts of a known list; one text may hold several between commas.
+    pub fn list(&self, key: &'static str) -> Vec<String> {
+        match self.value(key) {
+            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            Some(Value::String(text)) => text.split(',').map(|item| item.trim().to_owned()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The effective text of a known key.
     pub fn text(&self, key: &'static str) -> &str {
-        let set = |map: &'_ FlatSettings| map.contains_key(key);
-        let map = [&self.transient, &self.persistent, &self.node].into_iter().find(|map| set(map));
-        match map.and_then(|map| map.get(key)).and_then(Value::as_str) {
+        match self.value(key).and_then(Value::as_str) {
             Some(text) => text,
             None => definition::find(CLUSTER_SETTINGS, key).map_or("", |row| row.default),
         }
@@ -181,6 +196,10 @@ impl ClusterSettings {
             source_bytes_max: self.integer("script.max_size_in_bytes").max(0) as usize,
             cache_size: self.integer("script.cache.max_size").max(0) as usize,
             rate: ScriptLimits::parse_rate(self.text("script.max_compilations_rate"))?,
+            metric_scripts: self.boolean("search.aggs.only_allowed_metric_scripts").then(|| AllowedScripts {
+                inline: self.list("search.aggs.allowed_inline_metric_scripts"),
+                stored: self.list("search.aggs.allowed_stored_metric_scripts"),
+            }),
         })
     }
 

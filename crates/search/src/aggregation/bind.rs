@@ -18,6 +18,7 @@ use super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::{self, BoundQuery, Query};
+use crate::script::{BoundScript, ContextScript};
 
 /// What the answer needs to know of a shard's field: how values are shown and what dates and ranges mean.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct Shape {
     pub sources: Vec<Source>,
     pub date: Option<DateShape>,
     pub ranges: Vec<ShownRange>,
+    /// What makes the answer of all shards' findings, or why nothing does.
+    pub reduce_script: Option<std::result::Result<ContextScript, RequestError>>,
     pub subs: Vec<Shape>,
 }
 
@@ -40,6 +43,8 @@ pub struct Bound {
     source: Option<Source>,
     pub filter: TermFilter,
     pub queries: Vec<BoundQuery>,
+    /// Those of [`Definition::scripts`](super::definition::Definition::scripts), in its order.
+    pub(crate) scripts: Vec<BoundScript>,
     /// The query of the search, where hits are shown.
     pub search_query: Option<BoundQuery>,
     pub shape: Shape,
@@ -119,6 +124,7 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         kind: aggregation.kind.clone(),
         filter: TermFilter::default(),
         queries: Vec::new(),
+        scripts: Vec::new(),
         search_query: None,
         shape: Shape {
             format: source.as_ref().map_or(Format::Raw, |source| source.format.clone()),
@@ -126,6 +132,7 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
             sources,
             date,
             ranges: Vec::new(),
+            reduce_script: None,
             subs: Vec::new(),
         },
         subs: bind_all(&aggregation.subs, &below)?,
@@ -163,6 +170,10 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
                 bound.filter =
                     TermFilter::bind(include, exclude, &bound.shape.sources[0], &aggregation.name)?;
             }
+            for (script, context) in definition.scripts(aggregation, shard)? {
+                bound.scripts.push(BoundScript::bind(&script, context, shard)?);
+            }
+            bound.shape.reduce_script = definition.reduce_script(shard);
             definition.check_subs(aggregation, &bound)?;
             definition.check_on_shard(&bound, shard)?;
         }

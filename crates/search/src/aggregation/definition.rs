@@ -21,6 +21,7 @@ use super::tree::Aggregation;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::Query;
+use crate::script::{ContextScript, Script, ScriptContext};
 
 /// One aggregation as asked for.
 pub trait Definition: Debug + Send + Sync {
@@ -37,6 +38,19 @@ pub trait Definition: Debug + Send + Sync {
     /// The queries it needs bound; [`Bound::queries`] are in this order.
     fn queries(&self) -> Vec<&Query> {
         Vec::new()
+    }
+
+    /// The scripts it runs on a shard.
+    fn scripts(&self, _own: &Aggregation, _shard: &ShardSnapshot) -> Result<Vec<(Script, ScriptContext)>> {
+        Ok(Vec::new())
+    }
+
+    /// The script it runs over what all shards found.
+    fn reduce_script(
+        &self,
+        _shard: &ShardSnapshot,
+    ) -> Option<std::result::Result<ContextScript, RequestError>> {
+        None
     }
 
     /// The documents that the aggregations below it see, where those are not the shard's own.
@@ -133,6 +147,11 @@ pub trait Definition: Debug + Send + Sync {
     /// The number that a path such as `name` or `name.value` leads to.
     fn number(&self, _partial: &Partial, _value: Option<&str>) -> Option<f64> {
         None
+    }
+
+    /// What Elasticsearch calls the result that a path leads to, where that is no number.
+    fn java_name(&self, _partial: &Partial, _value: Option<&str>) -> &'static str {
+        "Object[]"
     }
 
     /// Whether buckets can be ordered by the number of this name. The error is Elasticsearch's reason.

@@ -99,6 +99,7 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("rare_terms", terms::RareTerms::parse),
     ("reverse_nested", bucket::ReverseNested::parse),
     ("sampler", sampling::Sampler::parse),
+    ("scripted_metric", metric::ScriptedMetric::parse),
     ("serial_diff", pipeline::SerialDiff::parse),
     ("significant_terms", significant::SignificantTerms::parse),
     ("significant_text", significant::SignificantText::parse),
@@ -133,6 +134,5 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "inference",
     "ip_prefix",
     "parent",
-    "scripted_metric",
     "time_series",
 ];

@@ -13,6 +13,7 @@ use super::source::Source;
 use super::terms::{compare_by, reduce_terms};
 use super::tree::{Aggregation, Aggregations, Kind};
 use crate::error::{Error, Result};
+use crate::script::ContextScript;
 
 /// The whole search's aggregations, ready to be shown.
 #[derive(Debug, Clone)]
@@ -135,6 +136,11 @@ impl Reducer<'_> {
         };
         let buckets = parts.into_iter().filter_map(bucket).collect();
         self.merged(aggregation, buckets).map(Partial::Single)
+    }
+
+    /// [`Shape::reduce_script`] of the aggregation at hand.
+    pub fn script(&self) -> Option<&std::result::Result<ContextScript, RequestError>> {
+        self.shape().and_then(|shape| shape.reduce_script.as_ref())
     }
 
     fn shape(&self) -> Option<&Shape> {
@@ -398,7 +404,7 @@ fn too_many_buckets(limit: u64) -> RequestError {
 }
 
 /// What Elasticsearch wraps errors of the last reduce in.
-fn in_reduce(cause: RequestError) -> RequestError {
+pub fn in_reduce(cause: RequestError) -> RequestError {
     RequestError::new(400, "search_phase_execution_exception", "")
         .with("phase", "fetch")
         .with("grouped", true)

@@ -13,7 +13,9 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
                 "random_score" | "random_sampler" => value.get("seed").is_some(),
                 "gauss" | "exp" | "linear" => has_origins(value),
                 // A stored script, or the terms of another index.
-                "script" => value.get("id").is_none(),
+                "script" | "init_script" | "map_script" | "combine_script" | "reduce_script" => {
+                    value.get("id").is_none()
+                }
                 "terms" => !names_another_document(value),
                 "profile" => value != &Value::Bool(true),
                 _ => true,

@@ -11,6 +11,7 @@ use super::emit::Emitted;
 use super::error::ScriptError;
 use super::fields::BoundFields;
 use super::run::Run;
+use super::settled::Kept;
 use super::spec::Script;
 use super::tree::{Compiled, ScriptContext};
 use super::value::Value;
@@ -73,6 +74,13 @@ impl BoundScript {
     pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<OpenScript<'a>> {
         let run = Run::new(&self.script, &self.params).on_segment(&self.fields, segment)?;
         Ok(OpenScript { script: &self.script, run })
+    }
+}
+
+impl BoundScript {
+    /// The script without documents.
+    pub fn start(&self) -> OpenScript<'_> {
+        OpenScript { script: &self.script, run: Run::new(&self.script, &self.params) }
     }
 }
 
@@ -223,6 +231,24 @@ impl OpenScript<'_> {
     pub fn emitted_numbers(&mut self, docs: &[DocId]) -> Option<EmittedBlock> {
         self.run.begin(docs);
         (Block { run: &mut self.run, scores: &[] }).emitted(self.script, docs.len())
+    }
+
+    /// Documents for [`OpenScript::given`], ascending.
+    pub fn begin(&mut self, docs: &[DocId]) {
+        self.run.begin(docs);
+    }
+
+    /// Runs the script for document `at` of those begun, given `value` in its variable. What it makes is kept in `kept`; gives its
+    /// value and what that counts.
+    pub fn given(&mut self, value: &Value, at: usize, score: f32, kept: &mut Kept) -> Result<(Value, u64)> {
+        self.run.score = f64::from(score);
+        self.run.given = Some(value.clone());
+        let outcome = self.run.run(at);
+        let grown = self.run.hand_over(&mut kept.made);
+        match outcome {
+            Ok(value) => Ok((value, grown)),
+            Err(error) => Err(self.failed(error)),
+        }
     }
 
     fn each(

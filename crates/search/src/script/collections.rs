@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::error::ScriptError;
+use super::map::{MapOrder, MapValue};
 use super::run::{Outcome, Run};
 use super::tree::Binary;
-use super::value::{MapValue, Value};
+use super::value::Value;
 
 /// What `collect` makes of a stream: the texts that [`super::statics`] hands out for `Collectors`.
 pub(super) const TO_LIST: &str = "java.util.stream.Collectors.toList";
@@ -211,7 +212,7 @@ impl<'a> Run<'a> {
             ("collect", [Value::Str(collector)]) => match collector.as_ref() {
                 TO_LIST => Value::list(items),
                 TO_SET => {
-                    let mut set = MapValue { is_hashed: true, ..MapValue::default() };
+                    let mut set = MapValue::new(MapOrder::Hashed);
                     for item in items {
                         set.put(item, Value::Null);
                     }
@@ -273,10 +274,10 @@ impl<'a> Run<'a> {
         let is_set = matches!(target, Value::Set(_));
         let or_null = |value: Option<Value>| value.unwrap_or(Value::Null);
         Ok(Some(match (name, arguments) {
-            ("size", []) => Value::Int(map.borrow().entries.len() as i32),
-            ("isEmpty", []) => Value::Bool(map.borrow().entries.is_empty()),
+            ("size", []) => Value::Int(map.borrow().len() as i32),
+            ("isEmpty", []) => Value::Bool(map.borrow().is_empty()),
             ("clear", []) => {
-                map.borrow_mut().entries.clear();
+                map.borrow_mut().clear();
                 Value::Null
             }
             ("add", [item]) if is_set => {
@@ -303,7 +304,7 @@ impl<'a> Run<'a> {
             }
             ("containsKey", [key]) => Value::Bool(map.borrow().get(key).is_some()),
             ("containsValue", [value]) => {
-                Value::Bool(map.borrow().entries.iter().any(|(_, known)| known.equals(value)))
+                Value::Bool(map.borrow().entries().iter().any(|(_, known)| known.equals(value)))
             }
             ("put", [key, value]) => {
                 self.grow(32, at)?;
@@ -318,7 +319,7 @@ impl<'a> Run<'a> {
                 or_null(known)
             }
             ("putAll", [Value::Map(more)]) => {
-                let more = more.borrow().entries.clone();
+                let more = more.borrow().entries().to_vec();
                 self.grow(32 * more.len(), at)?;
                 for (key, value) in more {
                     map.borrow_mut().put(key, value);

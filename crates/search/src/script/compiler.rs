@@ -21,11 +21,27 @@ pub struct ScriptLimits {
     pub cache_size: usize,
     /// `script.max_compilations_rate`: how many within how many seconds; `None`: `unlimited`.
     pub rate: Option<(u32, u64)>,
+    /// `search.aggs.only_allowed_metric_scripts`; `None`: any.
+    pub metric_scripts: Option<AllowedScripts>,
+}
+
+/// The scripts that `scripted_metric` may run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AllowedScripts {
+    /// Sources: `search.aggs.allowed_inline_metric_scripts`.
+    pub inline: Vec<String>,
+    /// Ids: `search.aggs.allowed_stored_metric_scripts`.
+    pub stored: Vec<String>,
 }
 
 impl Default for ScriptLimits {
     fn default() -> ScriptLimits {
-        ScriptLimits { source_bytes_max: 65_535, cache_size: 3000, rate: Some((150, 300)) }
+        ScriptLimits {
+            source_bytes_max: 65_535,
+            cache_size: 3000,
+            rate: Some((150, 300)),
+            metric_scripts: None,
+        }
     }
 }
 
@@ -124,6 +140,16 @@ impl Scripts {
             state.filled = Instant::now();
         }
         state.limits = limits;
+    }
+
+    /// Whether `scripted_metric` may run a script.
+    pub(crate) fn allows_metric(&self, script: &Script) -> bool {
+        let state = self.state();
+        let Some(allowed) = &state.limits.metric_scripts else { return true };
+        match &script.code {
+            Code::Inline { source, .. } => allowed.inline.contains(source),
+            Code::Stored(id) => allowed.stored.contains(id),
+        }
     }
 
     /// (compilations, evictions from the cache, compilations refused by the rate limit).

@@ -13,7 +13,9 @@ use serde_json::{Map, Value as Json};
 
 use super::compiler::Scripts;
 use super::error::ScriptError;
+use super::map::MapOrder;
 use super::run::Run;
+use super::settled::{Asker, Settled};
 use super::spec::Script;
 use super::tree::{Compiled, ScriptContext};
 use super::value::Value;
@@ -43,6 +45,24 @@ impl ContextScript {
     /// The members of `ctx` that the script can reach; `None`: any.
     pub fn names(&self) -> Option<&[Arc<str>]> {
         self.script.ctx_names.as_deref()
+    }
+
+    /// The last script of `scripted_metric`: what it makes of what the shards found, as JSON.
+    ///
+    /// # Errors
+    /// `script_exception`; `illegal_argument_exception` for a value that holds itself or has no JSON.
+    pub(crate) fn reduce(&self, states: &[Settled]) -> Result<Json, RequestError> {
+        let mut run = Run::new(&self.script, &self.params);
+        let states = Value::list(states.iter().map(Settled::to_value).collect());
+        run.given = Some(states.clone());
+        let failed =
+            |error: ScriptError| error.to_request_error("runtime", &self.script.source, self.script.language);
+        let value = match run.run(0).map_err(failed)? {
+            Value::Params => run.params.clone(),
+            value => value,
+        };
+        Settled::of(&value, Asker::Reduce)?;
+        value.to_json(JSON_DEPTH_MAX).map_err(|(kind, reason)| RequestError::new(400, kind, reason))
     }
 
     pub fn start(&self) -> ContextRun<'_> {
@@ -91,6 +111,9 @@ impl ContextRun<'_> {
         Ok(matches!(self.finished(outcome)?, Value::Bool(true)))
     }
 }
+
+/// Nesting of what [`ContextScript::reduce`] gives; more than a settled value has.
+const JSON_DEPTH_MAX: u32 = 250;
 
 /// What a value of `ctx` counts against the memory of a script; as much as an item that the script makes itself.
 const VALUE_CHARGE: usize = 32;
@@ -207,7 +230,7 @@ impl ContextValue {
             }
             Value::Map(map) => {
                 let map = map.borrow();
-                let entries = if map.is_sorted { map.walk() } else { map.entries.clone() };
+                let entries = if map.order == MapOrder::Sorted { map.walk() } else { map.entries().to_vec() };
                 View::Map(
                     entries
                         .into_iter()
@@ -224,7 +247,7 @@ impl ContextValue {
     }
 }
 
-fn identity(value: &Value) -> Option<usize> {
+pub(super) fn identity(value: &Value) -> Option<usize> {
     match value {
         Value::List(items) => Some(Rc::as_ptr(items) as *const () as usize),
         Value::Map(map) | Value::Set(map) => Some(Rc::as_ptr(map) as *const () as usize),
@@ -257,7 +280,7 @@ impl Frozen {
                 match &value {
                     Value::List(items) => rest.extend(items.borrow().iter().cloned()),
                     Value::Map(map) => {
-                        rest.extend(map.borrow().entries.iter().map(|(_, value)| value.clone()));
+                        rest.extend(map.borrow().entries().iter().map(|(_, value)| value.clone()));
                     }
                     _ => {}
                 }

@@ -29,7 +29,7 @@ impl Run<'_> {
         match (arguments.pop(), arguments.pop()) {
             (Some(value), Some(Value::Str(name))) => self.emit_one(Some(name), value, at),
             (Some(Value::Map(map)), None) => {
-                let entries = map.borrow().entries.clone();
+                let entries = map.borrow().entries().to_vec();
                 for (name, value) in entries {
                     self.emit_one(Some(name.text().into()), value, at)?;
                 }

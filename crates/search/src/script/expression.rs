@@ -27,7 +27,7 @@ const LEVELS: &[&[(&str, Binary)]] = &[
 
 /// Compiles an expression.
 pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, ScriptError> {
-    if !context.has_doc() {
+    if !context.has_doc() || context.given().is_some() {
         return Err(ScriptError::argument(
             0,
             format!("expression engine does not know how to handle script context [{}]", context.name()),

@@ -256,6 +256,7 @@ impl<'a> Run<'a> {
         arguments: Vec<Value>,
         at: u32,
     ) -> Outcome<Value> {
+        self.check_kept(name, &arguments, at)?;
         match (name, arguments.as_slice()) {
             _ if target.is_null() => return Err(null(name, at)),
             ("equals", [other]) => return Ok(Value::Bool(target.equals(other))),

@@ -38,6 +38,9 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
     while parser.is_function() {
         parser.function()?;
     }
+    if let Some((name, ty)) = context.given() {
+        parser.declare(name, ty, 0)?;
+    }
     let mut body = Vec::new();
     while parser.peek() != &TokenKind::End {
         if body.last().is_some_and(ends) {
@@ -45,7 +48,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         }
         body.push(parser.statement()?);
     }
-    if body.is_empty() && context.has_ctx() {
+    if body.is_empty() && (context.has_ctx() || context.given().is_some()) {
         let reason =
             "invalid function definition: found no statements for function [execute] with [0] parameters";
         return Err(ScriptError::argument(0, reason));

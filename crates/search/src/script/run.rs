@@ -14,8 +14,9 @@ use super::emit::Emitted;
 use super::error::ScriptError;
 use super::field_part::part_of;
 use super::fields::{BoundFields, FieldReader};
+use super::map::{MapOrder, MapValue};
 use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, LambdaBody, Stmt, Type, Variable};
-use super::value::{Failure, MapValue, Value};
+use super::value::{Failure, Value};
 
 /// Rounds of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;
@@ -53,6 +54,8 @@ pub(crate) struct Run<'a> {
     documents: Option<Documents<'a>>,
     pub(super) params: Value,
     pub(crate) score: f64,
+    /// What the script is given in its first slot ([`ScriptContext::given`](super::tree::ScriptContext::given)).
+    pub(super) given: Option<Value>,
     /// `ctx`.
     pub(crate) ctx: Value,
     /// What of `ctx` may not be changed.
@@ -90,6 +93,7 @@ impl<'a> Run<'a> {
             documents: None,
             params: Value::from_json(&serde_json::Value::Object(params.clone())),
             score: 0.0,
+            given: None,
             ctx: Value::Null,
             frozen: Frozen::Nothing,
             aggregated: Value::Null,
@@ -152,6 +156,9 @@ impl<'a> Run<'a> {
         self.loops_left = LOOPS_MAX;
         self.locals.clear();
         self.locals.resize(usize::from(script.slots), Value::Null);
+        if let (Some(slot), Some(given)) = (self.locals.first_mut(), &self.given) {
+            *slot = given.clone();
+        }
         match self.block(&script.body)? {
             Flow::Return(value) => Ok(value),
             _ => Ok(Value::Null),
@@ -225,7 +232,14 @@ impl<'a> Run<'a> {
                 "index_out_of_bounds_exception",
                 format!("Index {nth} out of bounds for length {count}"),
             )),
-            _ => Ok(reader.value(doc, nth)?),
+            _ => {
+                let value = reader.value(doc, nth)?;
+                // The script may keep it.
+                if let (Value::Str(text), true) = (&value, self.given.is_some()) {
+                    self.grow(text.len(), at)?;
+                }
+                Ok(value)
+            }
         }
     }
 
@@ -248,8 +262,12 @@ impl<'a> Run<'a> {
         }
         let document = documents.segment.document(doc, &mut documents.stored)?;
         let json: serde_json::Value = serde_json::from_slice(document.source).unwrap_or_default();
+        let source_bytes = document.source.len();
         let source = Value::from_json(&json);
         documents.source = Some((doc, source.clone()));
+        if self.given.is_some() {
+            self.grow(source_bytes, 0)?;
+        }
         Ok(source)
     }
 
@@ -277,15 +295,14 @@ impl<'a> Run<'a> {
         self.frozen.check(target, &self.ctx, at)
     }
 
+    /// What the script made, which from now on is the caller's to dismantle, and what that counts; the next run may make as much.
+    pub(super) fn hand_over(&mut self, made: &mut Vec<Value>) -> u64 {
+        made.append(&mut self.made);
+        GROWTH_MAX - std::mem::replace(&mut self.growth_left, GROWTH_MAX)
+    }
+
     fn dismantle(&mut self) {
-        for value in &self.made {
-            match value {
-                Value::List(items) => items.borrow_mut().clear(),
-                Value::Map(map) | Value::Set(map) => map.borrow_mut().entries.clear(),
-                _ => {}
-            }
-        }
-        self.made.clear();
+        dismantle(&mut self.made);
     }
 
     /// Remembers what was just made and belongs to no one else yet.
@@ -587,7 +604,7 @@ impl<'a> Run<'a> {
             }
             Kind::Map(pairs) => {
                 self.grow(64 + pairs.len() * 32, at)?;
-                let mut map = MapValue { is_hashed: true, ..MapValue::default() };
+                let mut map = MapValue::new(MapOrder::Hashed);
                 for (key, value) in pairs {
                     let key = self.eval(key)?;
                     let value = self.eval(value)?;
@@ -603,6 +620,16 @@ impl<'a> Run<'a> {
             }
             Kind::Assign { target, op, value, gives_old } => self.assign(target, *op, value, *gives_old),
             other => Err(ScriptError::argument(at, format!("unexpected expression [{other:?}]"))),
+        }
+    }
+
+    /// Refuses to put functions and patterns, which belong to one script, into what several scripts see.
+    pub(super) fn check_kept(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<()> {
+        let is_own = |value: &Value| matches!(value, Value::Lambda(_) | Value::Extractor(_));
+        let is_kept = matches!(name, "add" | "asList" | "put" | "putIfAbsent" | "set" | "singletonList");
+        match self.given.is_some() && is_kept && arguments.iter().any(is_own) {
+            true => Err(ScriptError::unsupported(at, "a function in a list or map")),
+            false => Ok(()),
         }
     }
 
@@ -709,6 +736,18 @@ impl<'a> Run<'a> {
         let Some(mapped) = reader.field else { return Ok(0.0) };
         Ok(part_of(part, reader.stored(doc), |stored| mapped.decode_f64(stored)))
     }
+}
+
+/// Empties lists, maps and sets one by one, and lets go of them.
+pub(super) fn dismantle(made: &mut Vec<Value>) {
+    for value in made.iter() {
+        match value {
+            Value::List(items) => items.borrow_mut().clear(),
+            Value::Map(map) | Value::Set(map) => map.borrow_mut().clear(),
+            _ => {}
+        }
+    }
+    made.clear();
 }
 
 pub(super) fn failed((kind, reason): Failure, at: u32) -> ScriptError {

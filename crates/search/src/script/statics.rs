@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use super::collections::{JOINING, TO_LIST, TO_SET};
 use super::error::ScriptError;
+use super::map::{MapOrder, MapValue};
 use super::run::{Outcome, Run, failed};
 use super::tree::Type;
-use super::value::{DateValue, MapValue, Value};
+use super::value::{DateValue, Value};
 
 /// Functions of one double.
 pub(super) fn math(name: &str) -> Option<fn(f64) -> f64> {
@@ -107,6 +108,7 @@ pub(super) fn call(
     arguments: &[Value],
     at: u32,
 ) -> Outcome<Value> {
+    run.check_kept(name, arguments, at)?;
     let parsed = || arguments.first().map(Value::text).unwrap_or_default();
     Ok(match (class, name, arguments) {
         ("Math", "round", [number]) => Value::Long(round(number.f64())),
@@ -211,20 +213,22 @@ pub(super) fn call(
 
 pub(super) fn create(run: &mut Run<'_>, class: &'static str, arguments: &[Value], at: u32) -> Outcome<Value> {
     let short = class.rsplit('.').next().unwrap_or(class);
-    let map = |is_hashed, is_sorted| MapValue { is_hashed, is_sorted, ..MapValue::default() };
+    let order = match short {
+        "HashMap" | "HashSet" => MapOrder::Hashed,
+        "TreeMap" => MapOrder::Sorted,
+        _ => MapOrder::Inserted,
+    };
     Ok(match (short, arguments) {
         ("ArrayList", []) => Value::list(Vec::new()),
         ("ArrayList", [more]) => Value::list(run.items(more, at)?),
-        ("HashMap" | "LinkedHashMap" | "TreeMap", []) => {
-            Value::Map(Rc::new(RefCell::new(map(short == "HashMap", short == "TreeMap"))))
-        }
+        ("HashMap" | "LinkedHashMap" | "TreeMap", []) => Value::Map(MapValue::new(order).shared()),
         ("HashMap" | "LinkedHashMap" | "TreeMap", [Value::Map(more)]) => {
-            let mut made = map(short == "HashMap", short == "TreeMap");
-            made.entries = more.borrow().entries.clone();
-            Value::Map(Rc::new(RefCell::new(made)))
+            let more = more.borrow();
+            run.grow(32 * more.len(), at)?;
+            Value::Map(MapValue::of(more.entries().to_vec(), order).shared())
         }
         ("HashSet" | "LinkedHashSet", items) if items.len() <= 1 => {
-            let mut made = map(short == "HashSet", false);
+            let mut made = MapValue::new(order);
             if let Some(more) = items.first() {
                 for item in run.items(more, at)? {
                     made.put(item, Value::Null);

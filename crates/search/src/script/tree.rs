@@ -304,6 +304,11 @@ pub enum ScriptContext {
     IngestCondition,
     BucketScript,
     BucketSelector,
+    /// The four scripts of `scripted_metric`.
+    MetricInit,
+    MetricMap,
+    MetricCombine,
+    MetricReduce,
     RuntimeField(Emits),
 }
 
@@ -338,6 +343,10 @@ impl ScriptContext {
             ScriptContext::IngestCondition => "processor_conditional",
             ScriptContext::BucketScript => "bucket_aggregation",
             ScriptContext::BucketSelector => "aggregation_selector",
+            ScriptContext::MetricInit => "aggs_init",
+            ScriptContext::MetricMap => "aggs_map",
+            ScriptContext::MetricCombine => "aggs_combine",
+            ScriptContext::MetricReduce => "aggs_reduce",
             ScriptContext::RuntimeField(emits) => match emits {
                 Emits::Boolean => "boolean_field",
                 Emits::Composite => "composite_field",
@@ -358,12 +367,17 @@ impl ScriptContext {
                 Type::Bool
             }
             ScriptContext::StringSort => Type::Str,
-            ScriptContext::Field | ScriptContext::Aggregation => Type::Def,
+            ScriptContext::Field
+            | ScriptContext::Aggregation
+            | ScriptContext::MetricCombine
+            | ScriptContext::MetricReduce => Type::Def,
             ScriptContext::BucketScript => Type::Object("java.lang.Number"),
             ScriptContext::Update
             | ScriptContext::UpdateByQuery
             | ScriptContext::Reindex
             | ScriptContext::Ingest
+            | ScriptContext::MetricInit
+            | ScriptContext::MetricMap
             | ScriptContext::RuntimeField(_) => Type::Void,
         }
     }
@@ -378,11 +392,32 @@ impl ScriptContext {
                 | ScriptContext::IngestCondition
                 | ScriptContext::BucketScript
                 | ScriptContext::BucketSelector
+                | ScriptContext::MetricInit
+                | ScriptContext::MetricCombine
+                | ScriptContext::MetricReduce
         )
     }
 
     pub(crate) fn has_ctx(self) -> bool {
-        !self.has_doc() && !matches!(self, ScriptContext::BucketScript | ScriptContext::BucketSelector)
+        matches!(
+            self,
+            ScriptContext::Update
+                | ScriptContext::UpdateByQuery
+                | ScriptContext::Reindex
+                | ScriptContext::Ingest
+                | ScriptContext::IngestCondition
+        )
+    }
+
+    /// A variable that the script is given in its first slot.
+    pub(crate) fn given(self) -> Option<(&'static str, Type)> {
+        match self {
+            ScriptContext::MetricInit | ScriptContext::MetricMap | ScriptContext::MetricCombine => {
+                Some(("state", Type::Object("java.util.Map")))
+            }
+            ScriptContext::MetricReduce => Some(("states", Type::Object("java.util.List"))),
+            _ => None,
+        }
     }
 
     /// Whether `script.max_compilations_rate` holds: not for pipelines, which are compiled when they are put and when the node starts.
@@ -397,6 +432,7 @@ impl ScriptContext {
                 | ScriptContext::NumberSort
                 | ScriptContext::StringSort
                 | ScriptContext::Aggregation
+                | ScriptContext::MetricMap
         )
     }
 }

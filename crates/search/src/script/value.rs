@@ -9,6 +9,7 @@ use limber_mapping::date::{Civil, Zone};
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
 
+use super::map::{MapOrder, MapValue};
 use super::tree::{Binary, Literal, Type, Unary};
 
 /// Why an operation fails: Elasticsearch's name of the exception, and its text.
@@ -107,56 +108,6 @@ impl DateValue {
     }
 }
 
-/// A map in the order it is walked.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct MapValue {
-    pub entries: Vec<(Value, Value)>,
-    /// Walked as a `java.util.HashMap` walks rather than in the order of insertion.
-    pub is_hashed: bool,
-    /// Walked by key.
-    pub is_sorted: bool,
-}
-
-impl MapValue {
-    pub fn get(&self, key: &Value) -> Option<&Value> {
-        self.entries.iter().find(|(known, _)| known.equals(key)).map(|(_, value)| value)
-    }
-
-    /// The old value.
-    pub fn put(&mut self, key: Value, value: Value) -> Option<Value> {
-        match self.entries.iter_mut().find(|(known, _)| known.equals(&key)) {
-            Some((_, slot)) => Some(std::mem::replace(slot, value)),
-            None => {
-                self.entries.push((key, value));
-                None
-            }
-        }
-    }
-
-    pub fn remove(&mut self, key: &Value) -> Option<Value> {
-        let at = self.entries.iter().position(|(known, _)| known.equals(key))?;
-        Some(self.entries.remove(at).1)
-    }
-
-    /// Entries as Java walks them: by key, by insertion, or by bucket of the hash table.
-    pub fn walk(&self) -> Vec<(Value, Value)> {
-        let mut entries = self.entries.clone();
-        if self.is_sorted {
-            entries.sort_by(|left, right| left.0.compare(&right.0).unwrap_or(Ordering::Equal));
-        } else if self.is_hashed {
-            let mut capacity = 16u32;
-            while entries.len() as u32 > capacity / 4 * 3 {
-                capacity *= 2;
-            }
-            entries.sort_by_key(|(key, _)| {
-                let hash = key.hash() as u32;
-                (hash ^ (hash >> 16)) & (capacity - 1)
-            });
-        }
-        entries
-    }
-}
-
 impl Value {
     pub fn str(text: impl Into<Arc<str>>) -> Value {
         Value::Str(text.into())
@@ -167,7 +118,8 @@ impl Value {
     }
 
     pub fn map(entries: Vec<(Value, Value)>, is_hashed: bool) -> Value {
-        Value::Map(Rc::new(RefCell::new(MapValue { entries, is_hashed, is_sorted: false })))
+        let order = if is_hashed { MapOrder::Hashed } else { MapOrder::Inserted };
+        Value::Map(MapValue::of(entries, order).shared())
     }
 
     pub fn of(literal: &Literal) -> Value {
@@ -323,13 +275,17 @@ impl Value {
             (Value::Map(left), Value::Map(right)) | (Value::Set(left), Value::Set(right)) => {
                 Rc::ptr_eq(left, right) || {
                     let (left, right) = (left.borrow(), right.borrow());
-                    left.entries.len() == right.entries.len()
-                        && left.entries.iter().all(|(key, value)| {
-                            let found = right
-                                .entries
-                                .iter()
-                                .find(|(known, _)| known.equals_within(key, depth - 1, steps));
-                            found.is_some_and(|(_, other)| value.equals_within(other, depth - 1, steps))
+                    left.len() == right.len()
+                        && left.entries().iter().all(|(key, value)| {
+                            let found = match key {
+                                Value::List(_) | Value::Map(_) | Value::Set(_) => right
+                                    .entries()
+                                    .iter()
+                                    .find(|(known, _)| known.equals_within(key, depth - 1, steps))
+                                    .map(|(_, value)| value),
+                                _ => right.get(key),
+                            };
+                            found.is_some_and(|other| value.equals_within(other, depth - 1, steps))
                         })
                 }
             }

@@ -45,7 +45,11 @@ impl Value {
             Value::Bool(flag) => (*flag).into(),
             Value::Int(number) => (*number).into(),
             Value::Long(number) => (*number).into(),
-            Value::Float(number) => number_json(f64::from(*number), java_float(*number)),
+            // By its digits: 1.1f is 1.1.
+            Value::Float(number) => {
+                let text = java_float(*number);
+                number_json(text.parse().unwrap_or(f64::from(*number)), text)
+            }
             Value::Double(number) => number_json(*number, java_double(*number)),
             Value::Str(text) => text.as_ref().into(),
             Value::Text(text) => text.borrow().as_str().into(),

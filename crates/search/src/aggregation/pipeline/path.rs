@@ -173,7 +173,10 @@ fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f
         (partial, Kind::Own(definition)) => definition.number(partial, value),
         _ => None,
     };
-    found.ok_or_else(|| wrong(java_name(partial), &own.name))
+    found.ok_or_else(|| match &own.kind {
+        Kind::Own(definition) => wrong(definition.java_name(partial, value), &own.name),
+        _ => wrong(java_name(partial), &own.name),
+    })
 }
 
 /// What Elasticsearch calls a result of this kind.

@@ -1,0 +1,333 @@
+//! `scripted_metric`: whatever four scripts make of the documents of a bucket.
+//!
+//! Source: Elasticsearch's `ScriptedMetricAggregationBuilder`, `ScriptedMetricAggregator`, `InternalScriptedMetric`, and the answers of a
+//! running 9.4. A state a bucket: made by `init_script`, changed by `map_script` for each document, handed on as what `combine_script` gives;
+//! `reduce_script` sees those of all shards.
+
+use std::fmt;
+
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value as Json};
+
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::entries::Entries;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::reduce::{Reducer, in_reduce};
+use super::super::render::Renderer;
+use super::super::tree::{Aggregation, Kind};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::json;
+use crate::script::{
+    Asker, BoundScript, ContextScript, Kept, OpenScript, Script, ScriptContext, Settled, Value,
+    check_references,
+};
+
+#[derive(Debug, Clone)]
+pub struct ScriptedMetric {
+    init: Option<Script>,
+    map: Script,
+    combine: Option<Script>,
+    reduce: Option<Script>,
+    /// What all four see beside their own.
+    params: Map<String, Json>,
+}
+
+impl ScriptedMetric {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let mut script = |option: &str| match options.take_typed(option)? {
+            None => Ok(None),
+            Some(value @ (Json::String(_) | Json::Object(_))) => {
+                Script::parse(&value).map(Some).map_err(|cause| options.failed(option, cause))
+            }
+            Some(other) => Err(options.wrong_type(option, &other)),
+        };
+        let (init, map) = (script("init_script")?, script("map_script")?);
+        let (combine, reduce) = (script("combine_script")?, script("reduce_script")?);
+        let params = match options.take_typed("params")? {
+            None => Map::new(),
+            Some(Json::Object(params)) => params,
+            Some(other) => {
+                // Elasticsearch names the kind of token, not the value.
+                let reason = format!(
+                    "[scripted_metric] params doesn't support values of type: {}",
+                    json::token(&other)
+                );
+                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            }
+        };
+        if let (None, Some(option)) = (&map, options.first_left()) {
+            return Err(super::super::options::unknown_field(options.kind, option));
+        }
+        let map = map.ok_or_else(|| RequestError::illegal_argument("Required [map_script]"))?;
+        Ok(Kind::own(ScriptedMetric { init, map, combine, reduce, params }))
+    }
+
+    /// A script with the parameters of the aggregation.
+    fn with_params(&self, script: &Script) -> std::result::Result<Script, RequestError> {
+        let mut script = script.clone();
+        for (name, value) in &self.params {
+            if script.params.insert(name.clone(), value.clone()).is_some() {
+                return Err(RequestError::illegal_argument(format!(
+                    "Parameter name \"{name}\" used in both aggregation and script parameters"
+                )));
+            }
+        }
+        Ok(script)
+    }
+}
+
+/// Of one bucket.
+#[derive(Debug, Clone)]
+struct Found {
+    /// What `combine_script` gave, one a shard.
+    states: Vec<Settled>,
+    /// What `reduce_script` gave; null before it ran.
+    value: Json,
+}
+
+impl Definition for ScriptedMetric {
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn needs_scores(&self) -> bool {
+        self.map.is_stored() || self.map.text().contains("_score")
+    }
+
+    fn scripts(&self, own: &Aggregation, shard: &ShardSnapshot) -> Result<Vec<(Script, ScriptContext)>> {
+        let missing =
+            |name: &str| RequestError::illegal_argument(format!("[{name}] must not be null: [{}]", own.name));
+        let combine = self.combine.as_ref().ok_or_else(|| missing("combine_script"))?;
+        let reduce = self.reduce.as_ref().ok_or_else(|| missing("reduce_script"))?;
+        let named = [
+            ("init_script", self.init.as_ref()),
+            ("map_script", Some(&self.map)),
+            ("combine_script", Some(combine)),
+            ("reduce_script", Some(reduce)),
+        ];
+        for (name, script) in named {
+            if script.is_some_and(|script| !shard.scripts.allows_metric(script)) {
+                return Err(RequestError::illegal_argument(format!(
+                    "[{name}] contains not allowed script: [{}]",
+                    own.name
+                ))
+                .into());
+            }
+        }
+        let of_shard = [
+            (Some(&self.map), ScriptContext::MetricMap),
+            (Some(combine), ScriptContext::MetricCombine),
+            (self.init.as_ref(), ScriptContext::MetricInit),
+        ];
+        let bound = of_shard.into_iter().filter_map(|(script, context)| Some((script?, context)));
+        bound.map(|(script, context)| Ok((self.with_params(script)?, context))).collect()
+    }
+
+    fn reduce_script(
+        &self,
+        shard: &ShardSnapshot,
+    ) -> Option<std::result::Result<ContextScript, RequestError>> {
+        let script = self.with_params(self.reduce.as_ref()?);
+        Some(
+            script.and_then(|script| {
+                ContextScript::compile(&shard.scripts, &script, ScriptContext::MetricReduce)
+            }),
+        )
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, budget, .. } = place;
+        let [map, combine, init @ ..] = bound.scripts.as_slice() else {
+            unreachable!("bound with the scripts of a shard")
+        };
+        Ok(Box::new(ScriptedCollector {
+            map,
+            open: None,
+            combine: combine.start(),
+            init: init.first().map(BoundScript::start),
+            states: Vec::new(),
+            kept: Kept::default(),
+            memory: Memory::default(),
+            budget,
+        }))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let found = parts.into_iter().filter_map(Partial::into_own::<Found>);
+        let mut states: Vec<Settled> = found.flat_map(|found| found.states).collect();
+        if states.is_empty() {
+            // A bucket that no shard has.
+            states.push(Settled::Null);
+        }
+        let value = match reducer.script() {
+            None => Json::Null,
+            Some(Ok(script)) => script.reduce(&states).map_err(in_reduce)?,
+            Some(Err(error)) => return Err(in_reduce(error.clone()).into()),
+        };
+        Ok(Partial::own(Found { states, value }))
+    }
+
+    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Json>) {
+        if let Some(found) = partial.as_own::<Found>() {
+            out.insert("value".into(), found.value.clone());
+        }
+    }
+
+    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
+        let found = partial.as_own::<Found>().filter(|_| value == Some("value"))?;
+        found.value.as_f64()
+    }
+
+    fn java_name(&self, partial: &Partial, value: Option<&str>) -> &'static str {
+        match (value, partial.as_own::<Found>().map(|found| &found.value)) {
+            (Some("value"), Some(Json::String(_))) => "String",
+            (Some("value"), Some(Json::Bool(_))) => "Boolean",
+            (Some("value"), Some(Json::Array(_))) => "ArrayList",
+            (Some("value"), Some(Json::Object(_))) => "HashMap",
+            _ => "InternalScriptedMetric",
+        }
+    }
+
+    fn order_value_name(&self, _: &Aggregation, _: Option<&str>) -> std::result::Result<(), String> {
+        Err("Buckets can only be sorted on a sub-aggregator path that is built out of zero or more single-bucket aggregations within the \
+             path and a final single-bucket or a metrics aggregation at the path end."
+            .to_owned())
+    }
+}
+
+/// The memory of all states, told to the ledger before it grows far.
+#[derive(Debug, Default)]
+struct Memory {
+    /// When it was last measured.
+    measured_bytes: u64,
+    /// Made since, whether still there or not.
+    grown_bytes: u64,
+    charged_bytes: u64,
+}
+
+/// Growth that is not worth a look at all states.
+const GROWTH_BYTES_MIN: u64 = 16 << 10;
+
+/// What an empty state takes.
+const STATE_BYTES: u64 = 128;
+
+struct ScriptedCollector<'s> {
+    map: &'s BoundScript,
+    /// `map` on the begun segment.
+    open: Option<OpenScript<'s>>,
+    combine: OpenScript<'s>,
+    init: Option<OpenScript<'s>>,
+    /// By bucket, made when its first document comes.
+    states: Vec<Option<Value>>,
+    kept: Kept,
+    memory: Memory,
+    budget: &'s Budget,
+}
+
+impl fmt::Debug for ScriptedCollector<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("ScriptedCollector").field("memory", &self.memory).finish_non_exhaustive()
+    }
+}
+
+impl ScriptedCollector<'_> {
+    /// The state of a bucket that has none.
+    fn new_state(&mut self) -> Result<Value> {
+        let state = Value::map(Vec::new(), true);
+        self.kept.made.push(state.clone());
+        self.memory.grown_bytes += STATE_BYTES;
+        if let Some(init) = &mut self.init {
+            init.begin(&[]);
+            let (_, grown) = init.given(&state, 0, 0.0, &mut self.kept)?;
+            self.memory.grown_bytes += grown;
+            check_references(&state, Asker::Init)?;
+        }
+        Ok(state)
+    }
+
+    fn account(&mut self) -> Result<()> {
+        let memory = &mut self.memory;
+        if memory.measured_bytes + memory.grown_bytes <= memory.charged_bytes {
+            return Ok(());
+        }
+        if memory.grown_bytes >= GROWTH_BYTES_MIN.max(memory.measured_bytes / 2) {
+            let slots = self.states.len() * size_of::<Option<Value>>();
+            memory.measured_bytes = self.kept.sweep(self.states.iter().flatten()) + slots as u64;
+            memory.grown_bytes = 0;
+        }
+        let live = memory.measured_bytes + memory.grown_bytes;
+        if live > memory.charged_bytes {
+            self.budget.spend(live - memory.charged_bytes)?;
+            memory.charged_bytes = live;
+        }
+        Ok(())
+    }
+
+    /// What a bucket hands on.
+    fn combined(&mut self, bucket: u32) -> Result<Settled> {
+        let state = match self.states.get_mut(bucket as usize).and_then(Option::take) {
+            Some(state) => {
+                check_references(&state, Asker::Map)?;
+                state
+            }
+            None => self.new_state()?,
+        };
+        self.combine.begin(&[]);
+        let (value, grown) = self.combine.given(&state, 0, 0.0, &mut self.kept)?;
+        let settled = Settled::of(&value, Asker::Combine)?;
+        self.memory.grown_bytes += grown;
+        self.budget.spend(settled.bytes())?;
+        Ok(settled)
+    }
+}
+
+impl<'s> Collector<'s> for ScriptedCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.open = Some(self.map.open(&view.segment)?);
+        Ok(())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.states.len() {
+            self.states.resize(entries.bucket_count, None);
+        }
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        open.begin(entries.docs);
+        for entry in 0..entries.len() {
+            let (bucket, position) = (entries.bucket(entry) as usize, entries.position(entry));
+            let state = match &self.states[bucket] {
+                Some(state) => state.clone(),
+                None => {
+                    let state = self.new_state()?;
+                    self.states[bucket] = Some(state.clone());
+                    state
+                }
+            };
+            let (_, grown) = open.given(&state, position, entries.score(position), &mut self.kept)?;
+            self.memory.grown_bytes += grown;
+            self.account()?;
+        }
+        self.open = Some(open);
+        Ok(())
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.open = None;
+        Ok(())
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let mut partials = Vec::with_capacity(buckets.len());
+        for &bucket in buckets {
+            let states = vec![self.combined(bucket)?];
+            partials.push(Partial::own(Found { states, value: Json::Null }));
+            self.account()?;
+        }
+        Ok(partials)
+    }
+}
