@@ -15,6 +15,7 @@ mod collect;
 pub mod context;
 mod counting;
 mod dates;
+pub mod dissect;
 mod error;
 mod execute;
 mod fetch;

@@ -59,6 +59,14 @@ impl Pattern {
             .map_err(|error| format!("{error} near\n{pattern}"))
     }
 
+    /// The pattern as it is matched.
+    pub fn source(&self) -> &str {
+        match self {
+            Pattern::Linear(regex) => regex.as_str(),
+            Pattern::Backtracking(regex) => regex.as_str(),
+        }
+    }
+
     /// Names of the groups by index.
     pub fn group_names(&self) -> Vec<Option<&str>> {
         match self {

@@ -5,6 +5,7 @@
 mod alias;
 mod alias_actions;
 mod composable;
+pub mod date_math;
 mod merge_json;
 mod metadata;
 pub mod names;

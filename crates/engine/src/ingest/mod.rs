@@ -39,8 +39,11 @@ pub use timestamp::timestamp;
 
 /// Names of all processors, sorted (`GET _nodes/ingest`).
 pub fn processor_names() -> Vec<&'static str> {
-    let mut names: Vec<_> =
-        processor::PROCESSORS.iter().map(|(name, _)| *name).chain(["pipeline", "script"]).collect();
+    let mut names: Vec<_> = processor::PROCESSORS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(["foreach", "pipeline", "script"])
+        .collect();
     names.sort_unstable();
     names
 }

@@ -175,6 +175,12 @@ impl Options {
         }
     }
 
+    /// An error of a processor inside of this one, as one of this.
+    pub fn relocate(&self, mut error: RequestError) -> RequestError {
+        error.metadata.retain(|name, _| !matches!(name.as_str(), "processor_type" | "processor_tag"));
+        self.locate(error)
+    }
+
     /// A field name that may be a template.
     pub fn field_name(&mut self, name: &str) -> Result<FieldName> {
         FieldName::parse(&self.string(name)?)

@@ -9,6 +9,7 @@ use limber_search::script::{Script, ScriptContext, Scripts};
 use serde_json::{Map, Value};
 
 use super::options::{Options, java_type};
+use super::path::FieldPath;
 use super::processor::{self, KNOWN_ELSEWHERE, PROCESSORS, Processor};
 use super::script::PipelineScript;
 use super::template::Text;
@@ -27,6 +28,12 @@ pub enum Action {
     Run {
         name: Text,
         ignore_missing: bool,
+    },
+    /// The `foreach` processor: run one step for each item of a list or object.
+    Each {
+        field: FieldPath,
+        ignore_missing: bool,
+        step: Box<Step>,
     },
 }
 
@@ -56,8 +63,8 @@ impl Step {
             (Action::Run { name: Text::Template(name), .. }, Some(tag)) => {
                 format!("{kind}:{}:{tag}", name.source())
             }
-            (Action::Process(_), Some(tag)) => format!("{kind}:{tag}"),
-            (Action::Process(_), None) => kind.to_owned(),
+            (Action::Process(_) | Action::Each { .. }, Some(tag)) => format!("{kind}:{tag}"),
+            (Action::Process(_) | Action::Each { .. }, None) => kind.to_owned(),
         }
     }
 }
@@ -175,6 +182,7 @@ impl Parser<'_> {
         let condition = options.take("if").map(|value| self.condition(&value, &options)).transpose()?;
         let (kind, action) = match kind {
             "script" => ("script", Action::Process(self.script(&mut options)?)),
+            "foreach" => ("foreach", self.each(&mut options, depth)?),
             _ => action(kind, &mut options)?,
         };
         options.finish()?;
@@ -194,6 +202,24 @@ impl Parser<'_> {
         PipelineScript::compile(self.scripts, script, ScriptContext::IngestCondition)
             .map(Box::new)
             .map_err(|error| options.locate(as_java_exception(error)))
+    }
+
+    /// The processor `foreach`. What is wrong with the processor inside is told as if it were its own.
+    fn each(&mut self, options: &mut Options, depth: usize) -> Result<Action, RequestError> {
+        let field = options.path("field")?;
+        let missing = options.error("processor", "required property is missing");
+        let inside = options.optional_map("processor")?.ok_or(missing)?;
+        let ignore_missing = options.bool_or("ignore_missing", false)?;
+        let mut inside = inside.into_iter();
+        let (Some((kind, config)), None) = (inside.next(), inside.next()) else {
+            return Err(options.error("processor", "Must specify exactly one processor type"));
+        };
+        self.step_count += 1;
+        if depth >= NESTING_DEPTH_MAX || self.step_count > STEP_COUNT_MAX {
+            return Err(options.error("processor", "processors are nested too deeply, or too many"));
+        }
+        let step = self.step(&kind, config, depth + 1).map_err(|error| options.relocate(error))?;
+        Ok(Action::Each { field, ignore_missing, step: Box::new(step) })
     }
 
     /// The processor `script`.

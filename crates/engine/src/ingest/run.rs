@@ -8,7 +8,7 @@ use std::time::Instant;
 use limber_mapping::RequestError;
 
 use super::document::{IngestDocument, Metadata, ROOT};
-use super::node::{Kind, Node};
+use super::node::{Kind, Node, NodeId};
 use super::path::FieldPath;
 use super::pipeline::{Action, Step};
 use super::processor::Flow;
@@ -151,7 +151,7 @@ impl<'p> Runner<'p> {
         out: &mut Vec<u8>,
     ) -> Result<Outcome, Failure<'p>> {
         self.with_document(source, metadata, |runner, document| match runner.run_all(ids, document)? {
-            Flow::Continue => {
+            Flow::Continue | Flow::Terminated => {
                 document.write(ROOT, out)?;
                 Ok(Outcome::Changed(changed_metadata(document)))
             }
@@ -242,7 +242,10 @@ impl<'p> Runner<'p> {
         self.active.pop();
         document.pipeline = outer;
         tally(&mut self.counters[counter].whole, start, result.is_err());
-        result
+        match result {
+            Ok(Flow::Terminated) => Ok(Flow::Continue),
+            other => other,
+        }
     }
 
     fn run_steps(
@@ -251,8 +254,9 @@ impl<'p> Runner<'p> {
         document: &mut IngestDocument<'p>,
     ) -> Result<Flow, Failure<'p>> {
         for step in steps {
-            if self.run_step(step, document)? == Flow::Dropped {
-                return Ok(Flow::Dropped);
+            match self.run_step(step, document)? {
+                Flow::Continue => {}
+                ends => return Ok(ends),
             }
         }
         Ok(Flow::Continue)
@@ -284,13 +288,16 @@ impl<'p> Runner<'p> {
         let result = match &step.action {
             Action::Process(processor) => processor.execute(document).map_err(Failure::from),
             Action::Run { name, ignore_missing } => self.run_nested(step, name, *ignore_missing, document),
+            Action::Each { field, ignore_missing, step } => {
+                self.run_each(field, *ignore_missing, step, document)
+            }
         };
         if let Some(counted) = step.counted
             && let Some(&counter) = self.active.last()
         {
             tally(&mut self.counters[counter].steps[counted as usize], start, result.is_err());
         }
-        if self.trace.is_some() && matches!(step.action, Action::Process(_)) {
+        if self.trace.is_some() && !matches!(step.action, Action::Run { .. }) {
             self.record(step, &result, document);
         }
         let mut failure = match result {
@@ -309,6 +316,97 @@ impl<'p> Runner<'p> {
         }
         put_failure(document, &failure)?;
         self.run_on_failure(&step.on_failure, document)
+    }
+
+    /// `foreach`: each item in turn is `_ingest._value`, and its name in an object `_ingest._key`; what is left there takes its place.
+    fn run_each(
+        &mut self,
+        field: &'p FieldPath,
+        ignore_missing: bool,
+        step: &'p Step,
+        document: &mut IngestDocument<'p>,
+    ) -> Result<Flow, Failure<'p>> {
+        let found = match field.find(document)? {
+            Some(found) => found.node,
+            None if ignore_missing => return Ok(Flow::Continue),
+            None => field.get(document)?,
+        };
+        let kind = document.node(found).kind;
+        match kind {
+            Kind::Array | Kind::Object => {}
+            Kind::Null if ignore_missing => return Ok(Flow::Continue),
+            Kind::Null => {
+                let reason = format!("field [{}] is null, cannot loop over its elements.", field.text());
+                return Err(RequestError::illegal_argument(reason).into());
+            }
+            _ => {
+                let class = super::value::java_type(document, found);
+                let reason =
+                    format!("field [{}] of type [{class}] cannot be cast to a list or map", field.text());
+                return Err(RequestError::illegal_argument(reason).into());
+            }
+        }
+        let (value_path, key_path) = (FieldPath::parse("_ingest._value")?, FieldPath::parse("_ingest._key")?);
+        let outer_value = member_of(document, &value_path)?;
+        let outer_key = member_of(document, &key_path)?;
+        // Steps inside are no steps of the pipeline.
+        let trace = self.trace.take();
+        let outcome = self.run_items(step, found, (&value_path, &key_path), document);
+        self.trace = trace;
+        if kind == Kind::Object {
+            key_path.set(document, outer_key)?;
+        }
+        value_path.set(document, outer_value)?;
+        let (made, flow) = outcome.map_err(|failure| Failure { origin: None, ..failure })?;
+        if flow != Flow::Dropped {
+            field.set(document, made)?;
+        }
+        Ok(flow)
+    }
+
+    /// The list or object of what each item became.
+    fn run_items(
+        &mut self,
+        step: &'p Step,
+        from: NodeId,
+        (value_path, key_path): (&FieldPath, &FieldPath),
+        document: &mut IngestDocument<'p>,
+    ) -> Result<(Node, Flow), Failure<'p>> {
+        let kind = document.node(from).kind;
+        let items: Vec<NodeId> = document.children(from).collect();
+        let made = document.add(Node::container(kind));
+        let mut ends = Flow::Continue;
+        for item in items {
+            if kind == Kind::Object {
+                let key = document.key(item).into_owned();
+                let key = document.make_string(&key)?;
+                key_path.set(document, key)?;
+            }
+            let value = *document.node(item);
+            value_path.set(document, value)?;
+            match self.run_step(step, document)? {
+                Flow::Dropped => return Ok((*document.node(made), Flow::Dropped)),
+                Flow::Terminated => ends = Flow::Terminated,
+                Flow::Continue => {}
+            }
+            let value = member_of(document, value_path)?;
+            if kind == Kind::Array {
+                document.append_child(made, "", value)?;
+                continue;
+            }
+            let key = member_of(document, key_path)?;
+            if key.kind == Kind::Null {
+                continue;
+            }
+            let key = super::value::java_text_of(document, &key);
+            match document.member(made, &key) {
+                Some((known, _)) => document.replace(known, value),
+                None => {
+                    document.append_child(made, &key, value)?;
+                }
+            }
+        }
+        Ok((*document.node(made), ends))
     }
 
     fn run_nested(
@@ -356,7 +454,7 @@ impl<'p> Runner<'p> {
     fn record(&mut self, step: &Step, result: &Result<Flow, Failure<'p>>, document: &mut IngestDocument<'p>) {
         let status = match result {
             Ok(Flow::Dropped) => Status::Dropped,
-            Ok(Flow::Continue) => Status::Success,
+            Ok(Flow::Continue | Flow::Terminated) => Status::Success,
             Err(failure) if step.ignore_failure => Status::ErrorIgnored(failure.error.clone()),
             Err(failure) => Status::Error(failure.error.clone()),
         };
@@ -375,7 +473,7 @@ impl<'p> Runner<'p> {
     ) -> Result<Option<T>, RequestError> {
         let outcome = self.with_document(source, metadata, |runner, document| {
             match runner.run_all(&[id], document)? {
-                Flow::Continue => Ok(then(document).map(Some)?),
+                Flow::Continue | Flow::Terminated => Ok(then(document).map(Some)?),
                 Flow::Dropped => Ok(None),
             }
         });
@@ -407,6 +505,14 @@ impl Drop for Runner<'_> {
             metrics.ingested_bytes.fetch_add(counters.ingested_bytes, Ordering::Relaxed);
             metrics.produced_bytes.fetch_add(counters.produced_bytes, Ordering::Relaxed);
         }
+    }
+}
+
+/// What is there, or null.
+fn member_of(document: &mut IngestDocument<'_>, path: &FieldPath) -> Result<Node, RequestError> {
+    match path.find(document)? {
+        Some(found) => Ok(*document.node(found.node)),
+        None => document.make_scalar(Kind::Null, "null"),
     }
 }
 

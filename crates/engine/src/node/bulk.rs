@@ -10,7 +10,7 @@ use super::bulk_step::{
     routing_of, version_of,
 };
 use crate::api::*;
-use crate::catalog::WriteTarget;
+use crate::catalog::{WriteTarget, date_math};
 use crate::ingest::{Metadata, Outcome, Pipelines, Runner};
 use crate::shard::{GeneratedIds, ShardOperation, ShardOperationKind, Timer, routing};
 
@@ -190,6 +190,13 @@ impl Node {
                 }
                 step.ingested = Some(before..arena.len());
                 step.changed = changed;
+                let index = step.changed.as_mut().and_then(|changed| changed.index.as_mut());
+                if let Some(index) = index.filter(|index| index.starts_with('<')) {
+                    match date_math::resolve(index, self.environment.clock.now_millis() as i64) {
+                        Ok(resolved) => *index = resolved,
+                        Err(error) => step.outcome = Some(Err(error)),
+                    }
+                }
             }
             Outcome::Dropped => {
                 step.outcome = Some(Ok(dropped()));

@@ -42,59 +42,65 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
 
 impl Processor for Append {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
-        self.field.with(document, |document, path| self.append(document, path))?;
+        self.field.with(document, |document, path| {
+            let value = self.value.make(document)?;
+            append(document, path, value, self.allow_duplicates)
+        })?;
         Ok(Flow::Continue)
     }
 }
 
-impl Append {
-    fn append(&self, document: &mut IngestDocument<'_>, path: &FieldPath) -> Result<(), RequestError> {
-        let value = self.value.make(document)?;
-        let list = match path.find(document)? {
-            Some(found) if document.node(found.node).kind == Kind::Array => found.node,
-            Some(found) => {
-                let single = *document.node(found.node);
-                document.replace(found.node, Node::container(Kind::Array));
-                document.append_child(found.node, "", single)?;
-                found.node
-            }
-            None => {
-                path.set(document, Node::container(Kind::Array))?;
-                path.get(document)?
-            }
-        };
-        path.mark_edited(document)?;
-        document.mark_edited(list);
-        if value.kind == Kind::Array {
-            let holder = document.add(value);
-            let values: Vec<NodeId> = document.children(holder).collect();
-            for value in values {
-                let value = *document.node(value);
-                self.append_one(document, list, value)?;
-            }
-            Ok(())
-        } else {
-            self.append_one(document, list, value)
+/// Adds a value, or those of a list, to the list that `path` has or gets.
+pub fn append(
+    document: &mut IngestDocument<'_>,
+    path: &FieldPath,
+    value: Node,
+    allow_duplicates: bool,
+) -> Result<(), RequestError> {
+    let list = match path.find(document)? {
+        Some(found) if document.node(found.node).kind == Kind::Array => found.node,
+        Some(found) => {
+            let single = *document.node(found.node);
+            document.replace(found.node, Node::container(Kind::Array));
+            document.append_child(found.node, "", single)?;
+            found.node
         }
-    }
-
-    fn append_one(
-        &self,
-        document: &mut IngestDocument<'_>,
-        list: NodeId,
-        value: Node,
-    ) -> Result<(), RequestError> {
-        if !self.allow_duplicates {
-            let candidate = document.add(value);
-            let text = java_text(document, candidate);
-            let known = document
-                .children(list)
-                .any(|child| document.node(child).kind == value.kind && java_text(document, child) == text);
-            if known {
-                return Ok(());
-            }
+        None => {
+            path.set(document, Node::container(Kind::Array))?;
+            path.get(document)?
         }
-        document.append_child(list, "", value)?;
+    };
+    path.mark_edited(document)?;
+    document.mark_edited(list);
+    if value.kind == Kind::Array {
+        let holder = document.add(value);
+        let values: Vec<NodeId> = document.children(holder).collect();
+        for value in values {
+            let value = *document.node(value);
+            append_one(document, list, value, allow_duplicates)?;
+        }
         Ok(())
+    } else {
+        append_one(document, list, value, allow_duplicates)
     }
+}
+
+fn append_one(
+    document: &mut IngestDocument<'_>,
+    list: NodeId,
+    value: Node,
+    allow_duplicates: bool,
+) -> Result<(), RequestError> {
+    if !allow_duplicates {
+        let candidate = document.add(value);
+        let text = java_text(document, candidate);
+        let known = document
+            .children(list)
+            .any(|child| document.node(child).kind == value.kind && java_text(document, child) == text);
+        if known {
+            return Ok(());
+        }
+    }
+    document.append_child(list, "", value)?;
+    Ok(())
 }

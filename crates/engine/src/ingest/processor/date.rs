@@ -16,8 +16,9 @@ use super::{Flow, Processor};
 /// What `output_format` is by default.
 const OUTPUT_PATTERN: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
 
+/// How the processors of dates read a text.
 #[derive(Debug)]
-enum Format {
+pub enum Format {
     Iso8601,
     Unix,
     UnixMillis,
@@ -40,10 +41,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let target = FieldPath::parse(&options.string_or("target_field", "@timestamp")?)?;
     let timezone = options.optional_string("timezone")?.map(|text| Text::parse(&text)).transpose()?;
     if let Some(locale) = options.optional_string("locale")?
-        && !matches!(
-            locale.to_ascii_lowercase().split(['-', '_']).next(),
-            Some("" | "en" | "english" | "root" | "und")
-        )
+        && !is_english(&locale)
     {
         return Err(RequestError::unsupported(format!("the locale [{locale}] of the processor [date]")));
     }
@@ -56,7 +54,14 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     Ok(Box::new(DateProcessor { field, target, formats, timezone, output }))
 }
 
-fn format(name: String) -> Format {
+/// Whether names of months and days are those that are known here.
+pub fn is_english(locale: &str) -> bool {
+    let language = locale.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    matches!(language.as_str(), "" | "en" | "english" | "root" | "und")
+}
+
+/// A format by its name or pattern.
+pub fn format(name: String) -> Format {
     match name.as_str() {
         "ISO8601"
         | "iso8601"
@@ -113,7 +118,8 @@ impl Processor for DateProcessor {
 }
 
 impl Format {
-    fn instant(&self, text: &str, year: i32, zone: &TimeZone) -> Result<Timestamp, RequestError> {
+    /// The instant of a text; `year` and `zone` where it has none.
+    pub fn instant(&self, text: &str, year: i32, zone: &TimeZone) -> Result<Timestamp, RequestError> {
         let (name, parsed) = match self {
             Format::Iso8601 => ("iso8601", iso8601(text, zone)),
             Format::Unix => return from_seconds(text),

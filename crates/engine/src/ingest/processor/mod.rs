@@ -4,23 +4,32 @@
 
 mod append;
 mod bytes;
+mod community_id;
 mod convert;
 mod csv;
 mod date;
+mod date_index_name;
+mod dissect;
+mod dot_expander;
 mod drop;
 mod fail;
 mod fingerprint;
 mod grok;
 mod gsub;
+mod html_strip;
 mod join;
 mod json;
+mod kv;
 mod letter_case;
 mod network_direction;
+mod registered_domain;
 mod remove;
 mod rename;
 pub mod script;
 mod set;
+mod sort;
 mod split;
+mod terminate;
 mod text;
 mod trim;
 mod uri_parts;
@@ -37,6 +46,8 @@ pub enum Flow {
     Continue,
     /// The document is not indexed, and that is no failure.
     Dropped,
+    /// The pipeline ends here; the one that called it goes on.
+    Terminated,
 }
 
 /// One compiled step.
@@ -48,26 +59,35 @@ pub trait Processor: Send + Sync + std::fmt::Debug {
 /// Reads a processor's own options.
 pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 
-/// Every processor but `pipeline`, which the runner itself executes, and `script`, which needs the scripts of the node.
+/// Every processor but `foreach` and `pipeline`, which the runner itself executes, and `script`, which needs the scripts of the node.
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("append", append::parse),
     ("bytes", bytes::parse),
+    ("community_id", community_id::parse),
     ("convert", convert::parse),
     ("csv", csv::parse),
     ("date", date::parse),
+    ("date_index_name", date_index_name::parse),
+    ("dissect", dissect::parse),
+    ("dot_expander", dot_expander::parse),
     ("drop", drop::parse),
     ("fail", fail::parse),
     ("fingerprint", fingerprint::parse),
     ("grok", grok::parse),
     ("gsub", gsub::parse),
+    ("html_strip", html_strip::parse),
     ("join", join::parse),
     ("json", json::parse),
+    ("kv", kv::parse),
     ("lowercase", letter_case::parse_lowercase),
     ("network_direction", network_direction::parse),
+    ("registered_domain", registered_domain::parse),
     ("remove", remove::parse),
     ("rename", rename::parse),
     ("set", set::parse),
+    ("sort", sort::parse),
     ("split", split::parse),
+    ("terminate", terminate::parse),
     ("trim", trim::parse),
     ("uppercase", letter_case::parse_uppercase),
     ("uri_parts", uri_parts::parse),
@@ -78,23 +98,13 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
 pub const KNOWN_ELSEWHERE: &[&str] = &[
     "attachment",
     "circle",
-    "community_id",
-    "date_index_name",
-    "dissect",
-    "dot_expander",
     "enrich",
-    "foreach",
     "geo_grid",
     "geoip",
-    "html_strip",
     "inference",
     "ip_location",
-    "kv",
     "redact",
-    "registered_domain",
     "reroute",
     "set_security_user",
-    "sort",
-    "terminate",
     "user_agent",
 ];

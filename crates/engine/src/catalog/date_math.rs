@@ -1,0 +1,108 @@
+//! Date math in names: "which index is `<logs-{now/d}>` today?"
+//!
+//! Source: Elasticsearch's `IndexNameExpressionResolver.DateMathExpressionResolver`.
+
+use limber_mapping::RequestError;
+use limber_mapping::date::{DateFormat, Zone};
+
+use crate::api::Result;
+
+const FORMAT: &str = "yyyy.MM.dd";
+
+/// The name that an expression between `<` and `>` stands for; any other name is itself.
+///
+/// # Errors
+/// `parse_exception` for braces without partner, an unreadable date or an unknown zone.
+pub fn resolve(name: &str, now_millis: i64) -> Result<String> {
+    let Some(inside) = name.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) else {
+        return Ok(name.to_owned());
+    };
+    let invalid = |why: &str| {
+        RequestError::new(
+            400,
+            "parse_exception",
+            format!("invalid dynamic name expression [{inside}]. {why}"),
+        )
+    };
+    let mut out = String::new();
+    let mut rest = inside.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '\\' => out.extend(rest.next()),
+            '}' => {
+                return Err(invalid(
+                    "invalid character at position. `{` and `}` are reserved characters and should be escaped when used as part of the index name using `\\` (e.g. `\\{text\\}`)",
+                ));
+            }
+            '{' => {
+                let math =
+                    placeholder(&mut rest).ok_or_else(|| invalid("date math placeholder is open ended"))?;
+                out.push_str(&date_of(&math, now_millis)?);
+            }
+            other => out.push(other),
+        }
+    }
+    match out.is_empty() {
+        true => Err(invalid("nothing captured")),
+        false => Ok(out),
+    }
+}
+
+/// The text up to the brace that closes the one before.
+fn placeholder(rest: &mut std::str::Chars<'_>) -> Option<String> {
+    let (mut depth, mut math) = (1, String::new());
+    for character in rest {
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(math);
+        }
+        math.push(character);
+    }
+    None
+}
+
+/// `now/d{yyyy.MM|+01:00}` as a date.
+fn date_of(math: &str, now_millis: i64) -> Result<String> {
+    let (expression, written) = match math.split_once('{') {
+        Some((expression, written)) => (expression, written.strip_suffix('}').unwrap_or(written)),
+        None => (math, FORMAT),
+    };
+    let (pattern, zone) = match written.split_once('|') {
+        Some((pattern, zone)) => (pattern, Zone::parse(zone)?),
+        None => (written, Zone::Utc),
+    };
+    let format = DateFormat::parse_list(pattern)?;
+    let millis = format.parse_with_math(expression, now_millis, false, &zone)?;
+    Ok(format.format_millis_in(millis, &zone))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_dates() {
+        // 2024-03-22T23:30:00Z
+        let now = 1_711_150_200_000;
+        for (name, expected) in [
+            ("plain", Some("plain")),
+            ("<logs-{now/d}>", Some("logs-2024.03.22")),
+            ("<logs-{now/M}-x>", Some("logs-2024.03.01-x")),
+            ("<logs-{now/d{yyyy_MM_dd|+12:00}}>", Some("logs-2024_03_23")),
+            ("<i-{2016-04-25||/M{yyyy-MM-dd|UTC}}>", Some("i-2016-04-01")),
+            ("<i-{2016-04-25||/y{yyyy-MM-dd|UTC}}>", Some("i-2016-01-01")),
+            (r"<a\{b\}-{now{yyyy}}>", Some("a{b}-2024")),
+            ("<a-{now/d>", None),
+            ("<a}>", None),
+            ("<>", None),
+            ("<{now/q!}>", None),
+            ("<{now{yyyy|Nowhere/Town}}>", None),
+        ] {
+            assert_eq!(resolve(name, now).ok().as_deref(), expected, "{name}");
+        }
+    }
+}

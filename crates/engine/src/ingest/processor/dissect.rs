@@ -1,0 +1,48 @@
+//! `dissect`: "the text between these delimiters, each piece into a field". Source: Elasticsearch's `DissectProcessor`.
+
+use limber_mapping::RequestError;
+use limber_search::dissect::Dissect;
+
+use super::super::document::IngestDocument;
+use super::super::options::Options;
+use super::super::path::FieldPath;
+use super::text::string_field;
+use super::{Flow, Processor};
+
+#[derive(Debug)]
+struct DissectProcessor {
+    field: FieldPath,
+    ignore_missing: bool,
+    pattern: Box<str>,
+    dissect: Dissect,
+}
+
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let field = options.path("field")?;
+    let pattern = options.string("pattern")?;
+    let separator = options.string_or("append_separator", "")?;
+    let ignore_missing = options.bool_or("ignore_missing", false)?;
+    let dissect = Dissect::parse(&pattern, &separator).map_err(|error| {
+        let shown = format!("org.elasticsearch.dissect.DissectException${}: {}", error.class, error.reason);
+        let cause = RequestError::new(500, error.kind, error.reason);
+        options.locate(RequestError::new(500, "exception", shown).caused_by(cause))
+    })?;
+    Ok(Box::new(DissectProcessor { field, ignore_missing, pattern: pattern.into(), dissect }))
+}
+
+impl Processor for DissectProcessor {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        let text = string_field(document, &self.field, self.ignore_missing, "cannot process it.")?;
+        let Some(text) = text else { return Ok(Flow::Continue) };
+        let Some(parts) = self.dissect.parts(&text) else {
+            let reason =
+                format!("Unable to find match for dissect pattern: {} against source: {text}", self.pattern);
+            return Err(RequestError::new(500, "find_match", reason));
+        };
+        for (name, part) in parts {
+            let value = document.make_string(&part)?;
+            FieldPath::parse(name)?.set(document, value)?;
+        }
+        Ok(Flow::Continue)
+    }
+}

@@ -1,0 +1,230 @@
+//! `dissect`: "which named parts does this text have between these delimiters?"
+//!
+//! Source: Elasticsearch's `DissectParser`, checked against the answers of 9.4.3.
+
+use std::borrow::Cow;
+
+/// A dissect pattern: literal text and keys in turn.
+#[derive(Debug)]
+pub struct Dissect {
+    leading: String,
+    /// Each key with the text behind it; empty behind the last: all that is left.
+    keys: Vec<(Key, String)>,
+    /// Joins the parts of a `%{+name}`.
+    separator: String,
+    /// Whether each key is one part of its own.
+    is_plain: bool,
+}
+
+/// What is wrong with a pattern.
+#[derive(Debug)]
+pub struct DissectError {
+    /// Name of Elasticsearch's exception, as a class within `DissectException` and as a type: `PatternParse`, `pattern_parse`.
+    pub class: &'static str,
+    pub kind: &'static str,
+    pub reason: String,
+}
+
+#[derive(Debug)]
+struct Key {
+    name: String,
+    kind: KeyKind,
+    /// `->`: the text behind it may be repeated.
+    skips_padding: bool,
+}
+
+#[derive(Debug, PartialEq)]
+enum KeyKind {
+    Plain,
+    /// `%{}` and `%{?name}`.
+    Skipped,
+    /// `%{+name}`, with the place of `/n`.
+    Appended(u32),
+    /// `%{*name}`: the text is a name.
+    Name,
+    /// `%{&name}`: the value of that name.
+    Value,
+}
+
+/// A part of a text by name.
+pub type Part<'p, 't> = (&'p str, Cow<'t, str>);
+
+impl Dissect {
+    /// `separator` joins what several `%{+name}` find.
+    pub fn parse(pattern: &str, separator: &str) -> Result<Dissect, DissectError> {
+        let unable = |why: &str| DissectError {
+            class: "PatternParse",
+            kind: "pattern_parse",
+            reason: format!("Unable to parse pattern: {pattern} Reason: {why}"),
+        };
+        let nothing = || unable("Unable to find any keys or delimiters.");
+        let (leading, mut rest) = pattern.split_once("%{").ok_or_else(nothing)?;
+        let mut keys = Vec::new();
+        loop {
+            let (key, behind) = rest.split_once('}').ok_or_else(nothing)?;
+            let (delimiter, next) = match behind.split_once("%{") {
+                Some((delimiter, next)) => (delimiter, Some(next)),
+                None => (behind, None),
+            };
+            keys.push((Key::parse(key)?, delimiter.to_owned()));
+            match next {
+                Some(next) => rest = next,
+                None => break,
+            }
+        }
+        if keys.iter().all(|(key, _)| key.kind == KeyKind::Skipped) {
+            return Err(nothing());
+        }
+        let is_unpaired = |(key, _): &&(Key, String)| {
+            let count =
+                |kind| keys.iter().filter(|(other, _)| other.kind == kind && other.name == key.name).count();
+            matches!(key.kind, KeyKind::Name | KeyKind::Value)
+                && (count(KeyKind::Name) != 1 || count(KeyKind::Value) != 1)
+        };
+        if let Some((key, _)) = keys.iter().find(is_unpaired) {
+            return Err(unable(&format!(
+                "Found invalid key/reference associations: '{}' Please ensure each '*<key>' is matched with a matching '&<key>",
+                key.name
+            )));
+        }
+        let is_plain = keys.iter().all(|(key, _)| matches!(key.kind, KeyKind::Plain | KeyKind::Skipped));
+        Ok(Dissect { leading: leading.to_owned(), keys, separator: separator.to_owned(), is_plain })
+    }
+
+    /// The parts of a text, in the order of the pattern; the last of several of one name counts. `None`: the text does not fit.
+    pub fn parts<'p, 't: 'p>(&'p self, text: &'t str) -> Option<Vec<Part<'p, 't>>> {
+        let mut rest = text.strip_prefix(self.leading.as_str())?;
+        let mut found: Vec<(&Key, &'t str)> = Vec::with_capacity(self.keys.len());
+        for (number, (key, delimiter)) in self.keys.iter().enumerate() {
+            let is_last = number + 1 == self.keys.len();
+            let part = if delimiter.is_empty() {
+                if !is_last {
+                    return None;
+                }
+                std::mem::take(&mut rest)
+            } else {
+                let end = rest.find(delimiter.as_str())?;
+                let part = &rest[..end];
+                rest = &rest[end + delimiter.len()..];
+                while key.skips_padding
+                    && let Some(next) = rest.strip_prefix(delimiter.as_str())
+                {
+                    rest = next;
+                }
+                part
+            };
+            found.push((key, part));
+        }
+        if self.is_plain {
+            let named = found.iter().filter(|(key, _)| key.kind == KeyKind::Plain);
+            return Some(named.map(|(key, text)| (key.name.as_str(), Cow::Borrowed(*text))).collect());
+        }
+        Some(self.named(&found))
+    }
+
+    fn named<'p, 't: 'p>(&'p self, found: &[(&'p Key, &'t str)]) -> Vec<Part<'p, 't>> {
+        let mut named: Vec<Part<'p, 't>> = Vec::new();
+        let mut joined: Vec<&str> = Vec::new();
+        for (key, text) in found {
+            match key.kind {
+                KeyKind::Skipped | KeyKind::Value => {}
+                KeyKind::Name => {
+                    let value = found
+                        .iter()
+                        .find(|(other, _)| other.kind == KeyKind::Value && other.name == key.name);
+                    named.push((text, Cow::Borrowed(value.map_or("", |(_, value)| value))));
+                }
+                KeyKind::Plain | KeyKind::Appended(_) => {
+                    let is_appended = |key: &Key| matches!(key.kind, KeyKind::Appended(_));
+                    let is_same = |other: &Key| {
+                        other.name == key.name && (other.kind == KeyKind::Plain || is_appended(other))
+                    };
+                    if joined.contains(&key.name.as_str()) {
+                        continue;
+                    }
+                    if !found.iter().any(|(other, _)| is_same(other) && is_appended(other)) {
+                        named.push((&key.name, Cow::Borrowed(text)));
+                        continue;
+                    }
+                    joined.push(&key.name);
+                    let mut parts: Vec<_> = found.iter().filter(|(other, _)| is_same(other)).collect();
+                    parts.sort_by_key(|(key, _)| match key.kind {
+                        KeyKind::Appended(order) => order,
+                        _ => 0,
+                    });
+                    let texts: Vec<&str> = parts.iter().map(|(_, text)| *text).collect();
+                    named.push((&key.name, Cow::Owned(texts.join(&self.separator))));
+                }
+            }
+        }
+        named
+    }
+}
+
+impl Key {
+    fn parse(written: &str) -> Result<Key, DissectError> {
+        let refused = |why: &str| DissectError {
+            class: "KeyParse",
+            kind: "key_parse",
+            reason: format!("Unable to parse key: {written} Reason: {why}"),
+        };
+        let unnamed = || refused("The key name could not be determined");
+        let (text, skips_padding) = match written.strip_suffix("->") {
+            Some(text) => (text, true),
+            None => (written, false),
+        };
+        let is_modifier = |first: char| matches!(first, '?' | '*' | '&' | '+');
+        let (kind, mut name) = match text.chars().next() {
+            None => (KeyKind::Skipped, ""),
+            Some('?') => (KeyKind::Skipped, &text[1..]),
+            Some('*') => (KeyKind::Name, &text[1..]),
+            Some('&') => (KeyKind::Value, &text[1..]),
+            Some('+') => (KeyKind::Appended(0), &text[1..]),
+            Some(_) => (KeyKind::Plain, text),
+        };
+        if kind != KeyKind::Plain && name.starts_with(is_modifier) {
+            return Err(refused("multiple modifiers are not allowed."));
+        }
+        let mut kind = kind;
+        if let (KeyKind::Appended(_), Some((own, order))) = (&kind, name.split_once('/')) {
+            (kind, name) = (KeyKind::Appended(order.parse().map_err(|_| unnamed())?), own);
+        }
+        if (name.is_empty() && kind != KeyKind::Skipped) || name.contains('/') {
+            return Err(unnamed());
+        }
+        Ok(Key { name: name.to_owned(), kind, skips_padding })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pattern: &str, separator: &str, text: &str, expected: Option<&[(&str, &str)]>) {
+        let dissect = Dissect::parse(pattern, separator).expect("the pattern is valid");
+        let own = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let made = dissect.parts(text).map(|parts| {
+            parts.into_iter().map(|(name, value)| (name.to_owned(), value.into_owned())).collect()
+        });
+        assert_eq!(made, expected.map(own), "{pattern} on {text}");
+    }
+
+    #[test]
+    fn dissect_takes_texts_apart() {
+        check("%{a} %{b}", "", "x y z", Some(&[("a", "x"), ("b", "y z")]));
+        check("[%{a}] %{?skip} %{b}.", "", "[x] y z.", Some(&[("a", "x"), ("b", "z")]));
+        check("%{a->} %{b}", "", "x    y", Some(&[("a", "x"), ("b", "y")]));
+        check("%{+a/2} %{+a/1} %{b}", "-", "x y z", Some(&[("a", "y-x"), ("b", "z")]));
+        check("%{*k}=%{&k};", "", "name=value;", Some(&[("name", "value")]));
+        check("%{a},%{b}", "", "no comma", None);
+    }
+
+    #[test]
+    fn wrong_patterns_are_refused() {
+        for pattern in ["", "abc", "%{a", "%{*k}=%{b}", "%{+}"] {
+            assert!(Dissect::parse(pattern, "").is_err(), "{pattern}");
+        }
+    }
+}
