@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use limber_mapping::{Mapping, Nested, RequestError};
-use limber_segment::SegmentView;
+use limber_segment::{SegmentView, SortField};
 use limber_store::Ledger;
 
 use crate::cache::ShardCaches;
@@ -33,6 +33,8 @@ pub struct ShardSettings {
     pub max_inner_result_window: u32,
     /// `index.max_regex_length`.
     pub max_regex_length: usize,
+    /// `index.sort.*`: the order of every segment's documents; empty: that of their arrival.
+    pub index_sort: Arc<[SortField]>,
 }
 
 impl Default for ShardSettings {
@@ -43,6 +45,7 @@ impl Default for ShardSettings {
             max_slices_per_scroll: 1024,
             max_inner_result_window: 100,
             max_regex_length: 1000,
+            index_sort: Arc::new([]),
         }
     }
 }

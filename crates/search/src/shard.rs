@@ -98,7 +98,16 @@ pub(crate) fn search<'a>(
         sink,
         top: match sorts.is_empty() {
             true => Top::Scores(TopScores::new(wanted.count_max, wanted.bar.as_ref())),
-            false => Top::Fields(TopFields::new(sorts.clone(), wanted.count_max, wanted.after, wanted.bar)),
+            false => Top::Fields(TopFields::new(
+                sorts.clone(),
+                wanted.count_max,
+                wanted.after,
+                wanted.bar,
+                match shard.nested {
+                    None => &shard.settings.index_sort,
+                    Some(_) => &[],
+                },
+            )),
         },
         count_max: wanted.count_max,
         total: 0,
@@ -400,6 +409,10 @@ impl<'a> Run<'a, '_, '_> {
             self.context.check()?;
             let may_skip = self.may_skip();
             if may_skip && let Some(fields) = fields {
+                if fields.is_complete() {
+                    self.is_lower_bound = true;
+                    return Ok(Progress::GoOn);
+                }
                 fields.narrow(segment, &self.context.ledger)?;
             }
             if may_skip && windows.is_some() && self.cannot_compete(start, fields, &mut scorer)? {

@@ -9,7 +9,8 @@ use limber_mapping::{Mapping, MappingSettings};
 use limber_segment::file::SectionKind;
 use limber_segment::postings::Want;
 use limber_segment::{
-    Buffer, DocumentMeta, LiveDocs, NO_MORE_DOCS, Segment, SegmentId, SegmentView, StoredCodec, merge,
+    Buffer, DocumentMeta, LiveDocs, NO_MORE_DOCS, Segment, SegmentId, SegmentView, SortField, StoredCodec,
+    merge_sorted,
 };
 use limber_store::Directory;
 use model::{Random, memory, open};
@@ -63,9 +64,10 @@ fn written(
     directory: &Arc<dyn Directory>,
     id: u64,
     documents: &[Value],
+    sort: &Arc<[SortField]>,
 ) -> Arc<Segment> {
     let mapping = mapping();
-    let (mut buffer, mut scratch) = (Buffer::new(StoredCodec::Lz4), Scratch::new());
+    let (mut buffer, mut scratch) = (Buffer::sorted(StoredCodec::Lz4, sort.clone()), Scratch::new());
     for (number, document) in (0u64..).zip(documents) {
         let name = format!("{id}-{number}");
         let meta =
@@ -87,6 +89,19 @@ fn written(
     let (meta, live) = buffer.write(&**directory, SegmentId(id), &mapping).expect("writes");
     assert!(live.is_none());
     Arc::new(open(directory, &meta).expect("opens"))
+}
+
+fn no_order() -> Arc<[SortField]> {
+    Arc::new([])
+}
+
+/// By `v`, the largest first.
+fn descending() -> Arc<[SortField]> {
+    Arc::new([SortField { path: "v".into(), descending: true, takes_max: true, missing_first: false }])
+}
+
+fn put_in_order(documents: &mut [&Value]) {
+    documents.sort_by_key(|document| std::cmp::Reverse(document["v"].as_i64()));
 }
 
 /// The objects of a path below these, each with the place of the object it is in.
@@ -195,7 +210,7 @@ fn assert_holds(segment: &Segment, documents: &[&Value]) {
 fn flipped_bits_are_found() {
     let (mut random, directory) = (Random(3), memory());
     let documents: Vec<Value> = (0..30).map(|_| document(&mut random)).collect();
-    let segment = written(&mut random, &directory, 1, &documents);
+    let segment = written(&mut random, &directory, 1, &documents, &no_order());
     let meta = segment.meta().clone();
     let name = meta.files[0].name.clone();
     let whole = directory.open(&name).expect("opens").to_vec();
@@ -240,14 +255,19 @@ proptest! {
         seed in any::<u64>(),
         counts in prop::collection::vec(0usize..90, 1..4),
         delete_one_in in prop::collection::vec(prop_oneof![Just(0u64), Just(1), Just(2), Just(10)], 4),
+        is_sorted in any::<bool>(),
     ) {
         let (mut random, directory) = (Random(seed), memory());
+        let sort: Arc<[SortField]> = if is_sorted { descending() } else { no_order() };
         let all: Vec<Vec<Value>> =
             counts.iter().map(|count| (0..*count).map(|_| document(&mut random)).collect()).collect();
         let mut parts: Vec<(SegmentView, Vec<&Value>)> = Vec::new();
         for ((documents, id), delete) in all.iter().zip(1u64..).zip(&delete_one_in) {
-            let segment = written(&mut random, &directory, id, documents);
-            let documents: Vec<&Value> = documents.iter().collect();
+            let segment = written(&mut random, &directory, id, documents, &sort);
+            let mut documents: Vec<&Value> = documents.iter().collect();
+            if is_sorted {
+                put_in_order(&mut documents);
+            }
             assert_holds(&segment, &documents);
             let mut live = LiveDocs::all(segment.doc_count());
             for doc in 0..segment.doc_count() {
@@ -259,10 +279,14 @@ proptest! {
         }
         for id in [50, 51] {
             let views: Vec<SegmentView> = parts.iter().map(|(view, _)| view.clone()).collect();
-            let (meta, _) = merge(&views, &*directory, SegmentId(id), StoredCodec::Lz4, None).expect("merges");
+            let merged = merge_sorted(&views, &*directory, SegmentId(id), StoredCodec::Lz4, &sort, None);
+            let (meta, _) = merged.expect("merges");
             let mut kept: Vec<&Value> = Vec::new();
             for (view, documents) in &parts {
                 kept.extend((0u32..).zip(documents).filter(|(doc, _)| view.is_live(*doc)).map(|(_, one)| *one));
+            }
+            if is_sorted {
+                put_in_order(&mut kept);
             }
             let segment = Arc::new(open(&directory, &meta).expect("opens"));
             assert_holds(&segment, &kept);

@@ -13,7 +13,7 @@ use super::open::LiveIndices;
 use crate::api::*;
 use crate::catalog::names::{check_index_name, has_wildcard, index_not_found_because};
 use crate::catalog::{Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
-use crate::settings::{IndexSettings, check_new, defaults};
+use crate::settings::{IndexSettings, check_index_sort, check_new, defaults};
 use crate::shard::{Host, IndexCore, create_files, largest_buffer, store_error};
 
 /// Metadata of an index, in its folder.
@@ -110,6 +110,7 @@ impl Node {
             check_alias_target(&catalog, alias)?;
         }
         let mapping = Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings)?)?;
+        check_index_sort(&typed.sort, &mapping, name)?;
         self.check_runtime_scripts(&mapping)?;
         let metadata = IndexMetadata {
             name: name.into(),
@@ -270,6 +271,7 @@ impl Node {
                     Mapping::parse(&metadata.mappings, &settings)?.merge(body)?
                 }
             };
+            check_index_sort(&metadata.typed.sort, &mapping, &metadata.name)?;
             self.check_runtime_scripts(&mapping)?;
             updates.push((metadata, mapping));
         }

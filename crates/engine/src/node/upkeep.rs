@@ -9,6 +9,7 @@ use super::Node;
 use super::live::LiveIndex;
 use crate::api::*;
 use crate::catalog::IndexMetadata;
+use crate::settings::describe_sort;
 use crate::shard::Shard;
 
 impl Node {
@@ -126,6 +127,7 @@ impl Node {
         let mut response = BroadcastResponse::default();
         for (metadata, live) in self.live_of(expression, options)? {
             let copies = 1 + live.core.settings.load().number_of_replicas;
+            let sort = describe_sort(&live.core.settings.load().sort, &live.core.mapping.load());
             let mut shards = Map::new();
             for shard in &live.shards {
                 response.total += copies;
@@ -134,7 +136,7 @@ impl Node {
                     continue;
                 };
                 response.successful += 1;
-                let segments: Map<String, Value> = core.describe_segments().into_iter().collect();
+                let segments: Map<String, Value> = core.describe_segments(&sort).into_iter().collect();
                 let committed = segments.values().filter(|segment| segment["committed"] == true).count();
                 let entry = json!([{
                     "routing": {"state": "STARTED", "primary": true, "node": self.node_id()},

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzers;
 use limber_mapping::{Limits, MappingSettings, RequestError};
+use limber_segment::SortField;
 use serde_json::Value;
 
 use crate::api::Result;
 use crate::settings::definition::{self, Change, Definition, Kind};
 use crate::settings::flat::{FlatSettings, nest};
+use crate::settings::index_sort;
 use crate::settings::index_table::INDEX_SETTINGS;
 use crate::settings::value;
 
@@ -85,6 +87,8 @@ pub struct IndexSettings {
     pub blocks: Blocks,
     pub merge: MergeSettings,
     pub check_on_startup: bool,
+    /// `index.sort.*`; empty: documents stay in the order they come.
+    pub sort: Arc<[SortField]>,
 }
 
 /// Largest `routing_num_shards` by default: room for ten doublings.
@@ -213,6 +217,7 @@ impl IndexSettings {
                 max_thread_count: (max_thread_count > 0).then_some(max_thread_count as usize),
                 auto_throttle: read.boolean("index.merge.scheduler.auto_throttle", true)?,
             },
+            sort: index_sort::parse(flat)?,
             check_on_startup: read.text("index.shard.check_on_startup").is_some_and(|text| text != "false"),
         })
     }
@@ -430,7 +435,6 @@ mod tests {
             json!({"refresh_interval": "10"}),
             "failed to parse setting [index.refresh_interval] with value [10] as a time value: unit is missing or unrecognized",
         );
-        check(json!({"sort.field": "a"}), "setting [index.sort.field] is not supported by Limber yet");
         check(
             json!({"uuid": "a"}),
             "Validation Failed: 1: private index setting [index.uuid] can not be set explicitly;",

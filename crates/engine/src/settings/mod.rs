@@ -4,6 +4,7 @@ mod cluster;
 mod definition;
 mod flat;
 mod index;
+mod index_sort;
 mod index_table;
 pub mod value;
 
@@ -13,3 +14,4 @@ pub use definition::{Change, Definition, Kind, find, unknown_setting};
 pub use flat::{FlatSettings, flatten, nest, normalize_index_keys};
 pub use index::{Blocks, Durability, IndexSettings, MergeSettings, SettingsUpdate};
 pub(crate) use index::{check_new, defaults};
+pub(crate) use index_sort::{check_index_sort, describe_sort};

@@ -11,7 +11,7 @@ use limber_mapping::document::Scratch;
 use limber_mapping::{Mapping, RequestError};
 use limber_search::script::Scripts;
 use limber_search::{IndexRef, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot};
-use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, StoredCodec};
+use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, SortField, StoredCodec};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger, Pool};
 use parking_lot::{Mutex, RwLock};
@@ -269,6 +269,11 @@ impl Shard {
         if self.index.settings.load().best_compression { StoredCodec::Zstd } else { StoredCodec::Lz4 }
     }
 
+    /// `index.sort.*`.
+    pub(super) fn sort(&self) -> Arc<[SortField]> {
+        self.index.settings.load().sort.clone()
+    }
+
     /// Bytes that [`Shard::refresh`](super::Shard) would free.
     pub(crate) fn buffered_bytes(&self) -> u64 {
         self.core().map_or(0, |core| core.buffered_bytes.load(Ordering::Relaxed))
@@ -303,13 +308,13 @@ impl Core {
     }
 
     /// A buffer for this thread alone.
-    pub(super) fn check_out(&self, codec: StoredCodec) -> Slot {
+    pub(super) fn check_out(&self, codec: StoredCodec, sort: Arc<[SortField]>) -> Slot {
         if let Some(slot) = self.idle.lock().pop() {
             return slot;
         }
         let number = self.next_buffer.fetch_add(1, Ordering::Relaxed);
         self.deletes.write().insert(number, Arc::default());
-        Slot { number, buffer: Buffer::new(codec), scratch: Scratch::new(), bytes: 0 }
+        Slot { number, buffer: Buffer::sorted(codec, sort), scratch: Scratch::new(), bytes: 0 }
     }
 
     pub(super) fn check_in(&self, mut slot: Slot) -> usize {
@@ -368,8 +373,8 @@ impl Core {
         self.segments.load().iter().map(|entry| entry.segment.clone()).collect()
     }
 
-    /// The segments as `GET _segments` shows them.
-    pub(crate) fn describe_segments(&self) -> Vec<(String, Value)> {
+    /// The segments as `GET _segments` shows them; `sort`: of the index, described.
+    pub(crate) fn describe_segments(&self, sort: &Value) -> Vec<(String, Value)> {
         let committed: HashSet<SegmentId> = match self.committed.try_lock() {
             Some(commit) => commit.segments.iter().map(|segment| segment.meta.id).collect(),
             None => HashSet::new(),
@@ -378,7 +383,7 @@ impl Core {
         let describe = |view: &SegmentView| {
             let meta = view.segment.meta();
             let (num_docs, deleted_docs) = view.counts_with_nested();
-            let body = json!({
+            let mut body = json!({
                 "generation": meta.id.0,
                 "num_docs": num_docs,
                 "deleted_docs": deleted_docs,
@@ -390,6 +395,9 @@ impl Core {
                 "compound": meta.files.len() == 1,
                 "attributes": {},
             });
+            if sort.as_array().is_some_and(|fields| !fields.is_empty()) {
+                body["sort"] = sort.clone();
+            }
             (format!("_{}", meta.id), body)
         };
         published.segments.iter().map(describe).collect()

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use limber_segment::{LiveDocs, SegmentId, SegmentView, merge, merge_memory_bytes};
+use limber_segment::{LiveDocs, SegmentId, SegmentView, merge_memory_bytes, merge_sorted};
 use limber_store::Charge;
 
 use super::core::{Core, Shard};
@@ -129,9 +129,9 @@ impl Shard {
         is_needed: bool,
     ) -> Result<Option<Charge>> {
         let pool = &self.services.ledger.segment_writes;
-        let is_of_one = views.len() == 1;
+        let (is_of_one, is_sorted) = (views.len() == 1, !self.sort().is_empty());
         loop {
-            let bytes = merge_memory_bytes(views).map_err(|error| segment_error(&error))?;
+            let bytes = merge_memory_bytes(views, is_sorted).map_err(|error| segment_error(&error))?;
             if let Some(charge) = pool.try_charge(bytes) {
                 return Ok(Some(charge));
             }
@@ -211,7 +211,8 @@ impl Shard {
             Ok(())
         };
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
-        let (meta, map) = merge(views, &*self.directory, id, self.codec(), Some(Box::new(progress)))?;
+        let (meta, map) =
+            merge_sorted(views, &*self.directory, id, self.codec(), &self.sort(), Some(Box::new(progress)))?;
         Ok(Some((SegmentEntry::new(self.opened(&meta)?, None), map)))
     }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use limber_segment::{Segment, SegmentId, SegmentMeta};
+use limber_segment::{DocId, Segment, SegmentId, SegmentMeta, Written};
 use parking_lot::MutexGuard;
 
 use super::core::{Core, Published, Shard, Slot};
@@ -19,6 +19,13 @@ struct Frozen {
     slots: Vec<Slot>,
     max_seq_no: Option<u64>,
     translog_generation: Option<u64>,
+}
+
+/// The segment of a buffer.
+struct FreshSegment {
+    entry: SegmentEntry,
+    /// Of each document of the buffer, its number in the segment; `None`: the same.
+    places: Option<Vec<DocId>>,
 }
 
 /// A published state that a commit can write down.
@@ -130,22 +137,22 @@ impl Shard {
         }
     }
 
-    fn write_segment(&self, core: &Core, slot: Slot) -> limber_segment::Result<Option<SegmentEntry>> {
+    fn write_segment(&self, core: &Core, slot: Slot) -> limber_segment::Result<Option<FreshSegment>> {
         let bytes = slot.bytes as u64;
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
         let mapping = self.index.mapping.load_full();
         // Inverting takes about what the buffer itself does: it is charged until all of it is written.
         let _working = self.services.ledger.segment_writes.charge_always(bytes);
-        let written = slot.buffer.write(&*self.directory, id, &mapping);
+        let written = slot.buffer.write_sorted(&*self.directory, id, &mapping);
         core.buffered_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        let (meta, live) = written?;
+        let Written { meta, live, places } = written?;
         if live.as_ref().is_some_and(|live| live.live_count() == 0) {
             for file in &meta.files {
                 self.directory.delete(&file.name)?;
             }
             return Ok(None);
         }
-        Ok(Some(SegmentEntry::new(self.opened(&meta)?, live)))
+        Ok(Some(FreshSegment { entry: SegmentEntry::new(self.opened(&meta)?, live), places }))
     }
 
     /// The segment, its heap charged.
@@ -155,7 +162,7 @@ impl Shard {
         Ok(ChargedSegment { segment: Arc::new(segment.charged_to(&pool)), pool })
     }
 
-    fn install(&self, core: &Core, written: Vec<(u64, Option<SegmentEntry>)>) {
+    fn install(&self, core: &Core, written: Vec<(u64, Option<FreshSegment>)>) {
         let _gate = core.gate.write();
         let mut segments: SegmentList = core.segments.load().to_vec();
         // A segment without a live document that anyone can see goes at once.
@@ -167,13 +174,13 @@ impl Shard {
             }
             stays
         });
-        for (number, entry) in written {
+        for (number, fresh) in written {
             let late = core.deletes.write().remove(&number);
-            let Some(entry) = entry else { continue };
+            let Some(FreshSegment { entry, places }) = fresh else { continue };
             // Searches see the segment as it was frozen; later deletes wait for the next refresh.
             entry.publish();
             for doc in late.into_iter().flat_map(|list| std::mem::take(&mut *list.lock())) {
-                entry.delete(doc);
+                entry.delete(places.as_ref().map_or(doc, |places| places[doc as usize]));
             }
             segments.push(Arc::new(entry));
         }

@@ -219,7 +219,7 @@ impl Shard {
             core,
             segments: core.segments.load_full(),
             mapping: self.index.mapping.load_full(),
-            slot: core.check_out(self.codec()),
+            slot: core.check_out(self.codec(), self.sort()),
             batch,
             place,
             now_millis: self.now_millis(),

@@ -2,6 +2,7 @@
 
 mod best;
 mod distance;
+mod index_order;
 mod key;
 mod nested;
 mod pace;

@@ -230,20 +230,25 @@ impl BoundSort {
         Ok(bound)
     }
 
-    fn bind_missing(&mut self, missing: &Missing) -> Result<()> {
+    /// The number that comes before or after all others.
+    pub fn extreme(&self, first: bool) -> i64 {
         let (least, greatest) = match self.kind {
             KeyKind::Double | KeyKind::Float => {
                 (sortable_from_f64(f64::NEG_INFINITY), sortable_from_f64(f64::INFINITY))
             }
             _ => (i64::MIN, i64::MAX),
         };
+        if first == self.descending { greatest } else { least }
+    }
+
+    fn bind_missing(&mut self, missing: &Missing) -> Result<()> {
         match missing {
             Missing::Last => {
-                self.missing_number = if self.descending { least } else { greatest };
+                self.missing_number = self.extreme(false);
                 self.missing_terms = MissingTerms::Last;
             }
             Missing::First => {
-                self.missing_number = if self.descending { greatest } else { least };
+                self.missing_number = self.extreme(true);
                 self.missing_terms = MissingTerms::First;
             }
             Missing::Value(value) if self.kind == KeyKind::Term => {

@@ -8,9 +8,10 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use limber_mapping::Field;
-use limber_segment::{DocId, Segment, SegmentView};
+use limber_segment::{DocId, Segment, SegmentView, SortField};
 use limber_store::{Charge, Ledger};
 
+use super::index_order::follows_index_sort;
 use super::key::{SortKey, compare_keys};
 use super::reader::{KeyReader, ordered};
 use super::sort::{BoundSort, KeyKind};
@@ -35,6 +36,8 @@ pub(crate) struct TopFields {
     after: Option<(Box<[SortKey]>, Tie)>,
     /// What other shards have found already.
     bar: Option<Bar>,
+    /// Hits of a segment come in the order of the sorts.
+    in_order: bool,
 }
 
 impl TopFields {
@@ -43,9 +46,11 @@ impl TopFields {
         count_max: usize,
         after: Option<(Box<[SortKey]>, Tie)>,
         bar: Option<Bar>,
+        index_sort: &[SortField],
     ) -> TopFields {
         let bar = bar.filter(|bar| bar.fits(&sorts));
-        TopFields { sorts, count_max, hits: Vec::new(), after, bar }
+        let in_order = follows_index_sort(&sorts, index_sort);
+        TopFields { sorts, count_max, hits: Vec::new(), after, bar, in_order }
     }
 
     /// Bytes of what [`TopFields::segment`] keeps beside its readers.
@@ -91,11 +96,12 @@ impl TopFields {
             Some((keys, tie)) => Some((local(keys, &readers)?, *tie)),
             None => None,
         };
-        let first_field = self.sorts[0].field.clone();
+        let (first_field, in_order) = (self.sorts[0].field.clone(), self.in_order);
         Ok(SegmentTop {
             first_field,
             cutoff,
             after,
+            in_order,
             ..SegmentTop::new(readers, number, base, self.count_max)
         })
     }
@@ -224,6 +230,10 @@ pub(crate) struct SegmentTop<'a> {
     contenders: Option<(Vec<u64>, Charge)>,
     pace: Pace,
     columns: Vec<Vec<i64>>,
+    /// Documents come in the order of their keys.
+    in_order: bool,
+    /// No document after those seen can be wanted.
+    is_complete: bool,
     /// Of sorts by terms that no dictionary holds: takes the place of all above.
     made: Option<MadeTop>,
 }
@@ -277,6 +287,8 @@ impl<'a> SegmentTop<'a> {
             contenders: None,
             pace: Pace::default(),
             columns: Vec::new(),
+            in_order: false,
+            is_complete: false,
             made: None,
         }
     }
@@ -287,8 +299,12 @@ impl SegmentTop<'_> {
     /// help. Visiting the best first (a log's newest, say) lets nearly all others be skipped.
     pub fn best_windows_first(&self, doc_count: u32) -> Result<Option<[Vec<u32>; 2]>> {
         let window_count = doc_count.div_ceil(WINDOW);
-        // Made keys take documents in their order.
-        if window_count < WINDOWS_WORTH_SORTING || self.made.is_some() || !self.readers[0].has_bounds() {
+        // Made keys take documents in their order, and those of a sorted index are in the best one.
+        if window_count < WINDOWS_WORTH_SORTING
+            || self.in_order
+            || self.made.is_some()
+            || !self.readers[0].has_bounds()
+        {
             return Ok(None);
         }
         let mut windows = Vec::with_capacity(window_count as usize);
@@ -332,10 +348,17 @@ impl SegmentTop<'_> {
                 }
             }
             if let Some((cutoff, tie_wins)) = &self.cutoff {
-                match self.compare_at(at, cutoff) {
-                    Ordering::Greater => continue,
-                    Ordering::Equal if !tie_wins => continue,
-                    _ => {}
+                let is_beyond = match self.compare_at(at, cutoff) {
+                    Ordering::Greater => true,
+                    Ordering::Equal => !tie_wins,
+                    Ordering::Less => false,
+                };
+                if is_beyond && self.in_order {
+                    self.is_complete = true;
+                    return Ok(());
+                }
+                if is_beyond {
+                    continue;
                 }
             }
             if self.heap.len() >= self.count_max
@@ -351,6 +374,11 @@ impl SegmentTop<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether no document after those collected can be wanted, as they come in the order of their keys.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete || (self.in_order && self.heap.len() >= self.count_max)
     }
 
     #[inline]

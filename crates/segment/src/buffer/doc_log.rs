@@ -39,6 +39,20 @@ impl DocLog {
         (0..self.len as u32).chain([doc]).for_each(|doc| docs.push(doc));
     }
 
+    /// The document of an entry.
+    #[inline]
+    pub fn get(&self, entry: usize) -> DocId {
+        self.docs.as_ref().map_or(entry as DocId, |docs| docs.get(entry))
+    }
+
+    /// Where the entries of each of `doc_count` documents start, and where the last one's end: `[doc_count + 1]`.
+    pub fn starts(&self, doc_count: usize) -> Vec<u32> {
+        let mut starts = vec![0; doc_count + 1];
+        (0..self.len).for_each(|entry| starts[self.get(entry) as usize + 1] += 1);
+        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
+        starts
+    }
+
     /// The first entry of a document at or after `doc`.
     pub fn first_from(&self, doc: DocId) -> usize {
         let Some(docs) = &self.docs else { return self.len.min(doc as usize) };

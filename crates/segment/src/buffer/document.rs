@@ -1,12 +1,15 @@
 //! The buffer itself: documents come in, one at a time.
 
+use std::sync::Arc;
+
 use limber_mapping::{Field, FieldId, FieldSink, Nested, SpaceId, reserved};
 
 use super::fields::{FieldBuffer, TextNumber};
 use super::id_log::IdLog;
 use super::nested::NestedBuffers;
-use crate::stored::{StoredCodec, StoredWriter};
-use crate::{DocId, Error, Result, TERM_BYTES_MAX};
+use super::sources::Sources;
+use crate::stored::StoredCodec;
+use crate::{DocId, Error, Result, SortField, TERM_BYTES_MAX};
 
 /// Logs hold offsets of 32 bits; a buffer that has grown beyond this refuses further documents. Engines write buffers out
 /// long before, at 64 to 128 MB.
@@ -36,7 +39,9 @@ pub struct Buffer {
     /// Field of the last text.
     last_text: Option<FieldId>,
     pub(super) ids: IdLog,
-    pub(super) stored: StoredWriter,
+    pub(super) stored: Sources,
+    /// The order that the documents are written in; empty: as they come.
+    pub(super) sort: Arc<[SortField]>,
     pub(super) seq_no_bounds: Option<(u64, u64)>,
     current: Option<Current>,
     /// Routing of the current document: it goes to `stored` once the document is sure to stay.
@@ -58,6 +63,12 @@ struct Current {
 impl Buffer {
     /// `codec`: of the stored documents, which are compressed as they come.
     pub fn new(codec: StoredCodec) -> Buffer {
+        Buffer::sorted(codec, Arc::new([]))
+    }
+
+    /// As [`Buffer::new`], for documents that are written in the order of `sort`, ties as they came. Their sources are compressed when
+    /// they are written, so that they take their whole length until then.
+    pub fn sorted(codec: StoredCodec, sort: Arc<[SortField]>) -> Buffer {
         Buffer {
             doc_count: 0,
             deleted: Vec::new(),
@@ -65,7 +76,8 @@ impl Buffer {
             nested: NestedBuffers::default(),
             last_text: None,
             ids: IdLog::default(),
-            stored: StoredWriter::new(codec),
+            stored: Sources::new(codec, !sort.is_empty()),
+            sort,
             seq_no_bounds: None,
             current: None,
             routing: Vec::new(),

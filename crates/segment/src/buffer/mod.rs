@@ -8,8 +8,11 @@ mod id_log;
 mod invert;
 mod memo;
 mod nested;
+mod reorder;
 mod sort;
+mod sources;
 mod table;
 mod write;
 
 pub use document::{BUFFER_BYTES_MAX, Buffer, DocumentMeta};
+pub use write::Written;

@@ -10,6 +10,7 @@ use super::document::Buffer;
 use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer, TextBuffer};
 use super::invert::TermOrder;
 use super::nested::NestedBuffers;
+use super::reorder::{Reordering, reorder_nested};
 use super::table::same;
 use crate::columns::format::GROUP;
 use crate::columns::{ColumnSummary, ColumnWriter};
@@ -31,26 +32,57 @@ impl Buffer {
         id: SegmentId,
         mapping: &Mapping,
     ) -> Result<(SegmentMeta, Option<LiveDocs>)> {
+        self.write_sorted(directory, id, mapping).map(|written| (written.meta, written.live))
+    }
+
+    /// As [`Buffer::write`]; tells where the documents of a sorted buffer went.
+    pub fn write_sorted(
+        self,
+        directory: &dyn Directory,
+        id: SegmentId,
+        mapping: &Mapping,
+    ) -> Result<Written> {
         let doc_count = self.doc_count();
+        let Buffer { mut fields, ids, stored, sort, deleted, seq_no_bounds, mut nested, .. } = self;
+        let order = match sort.is_empty() {
+            true => None,
+            false => Reordering::by(&sort, &mut fields, doc_count, mapping),
+        };
+        if let Some(order) = &order {
+            fields.iter_mut().for_each(|field| order.reorder(field));
+            reorder_nested(order, &mut nested.spaces, mapping);
+        }
         let mut live = None;
-        for &doc in &self.deleted {
+        for &doc in &deleted {
+            let doc = order.as_ref().map_or(doc, |order| order.new_of(doc));
             live.get_or_insert_with(|| LiveDocs::all(doc_count)).delete(doc);
         }
-        let Buffer { fields, ids, stored, seq_no_bounds, nested, .. } = self;
         let mut segment =
             FieldsWriter { writer: SegmentWriter::new(directory, id), infos: Vec::new(), doc_count };
-        stored.write(&mut segment.writer)?;
         let ids = ids.finish();
+        stored.write(order.as_ref(), |doc| ids.get(doc), &mut segment.writer)?;
         let filter = id_filter::encode(doc_count as usize, (0..doc_count).map(|doc| id_hash(ids.get(doc))));
         segment.writer.put(SectionKind::IdFilter, ID_FIELD, &filter)?;
-        let by_id = sorted_ids(doc_count, |doc| ids.get(doc), live.as_ref());
-        segment.write_ids(mapping.field_by_id(reserved::ID), &by_id, |doc| ids.get(doc))?;
-        drop((by_id, ids));
+        match &order {
+            None => segment.write_all_ids(mapping, live.as_ref(), |doc| ids.get(doc))?,
+            Some(order) => segment.write_all_ids(mapping, live.as_ref(), |doc| ids.get(order.old(doc)))?,
+        }
+        drop(ids);
         segment.write_fields(fields, mapping)?;
         segment.write_nested(nested, mapping)?;
         let meta = segment.writer.finish(&segment.infos, doc_count, seq_no_bounds)?;
-        Ok((meta, live))
+        Ok(Written { meta, live, places: order.map(Reordering::into_new) })
     }
+}
+
+/// A buffer that became a segment.
+#[derive(Debug)]
+pub struct Written {
+    pub meta: SegmentMeta,
+    /// Without the documents that were deleted before; `None`: all are live.
+    pub live: Option<LiveDocs>,
+    /// Of each document of the buffer, its number in the segment; `None`: the same.
+    pub places: Option<Vec<DocId>>,
 }
 
 /// `_id` is written first.
@@ -154,6 +186,16 @@ impl FieldsWriter<'_> {
             writer.end(section);
         }
         writer.put(SectionKind::TermDirectory, number, &directory)
+    }
+
+    fn write_all_ids<'a>(
+        &mut self,
+        mapping: &Mapping,
+        live: Option<&LiveDocs>,
+        id: impl Fn(DocId) -> &'a [u8] + Copy,
+    ) -> Result<()> {
+        let by_id = sorted_ids(self.doc_count, id, live);
+        self.write_ids(mapping.field_by_id(reserved::ID), &by_id, id)
     }
 
     /// `docs`: ascending by their ids. An id that two live documents have is written once for both.

@@ -9,120 +9,178 @@ use crate::file::{SectionKind, SegmentWriter};
 use crate::points::{LeafCursor, LeafWriter, Point, column_serves, write_column_kind};
 use crate::{DocId, Error, FieldInfo, Result, SegmentView, Sink};
 
+use super::conduct::Documents;
 use super::doc_map::DocIdMap;
 use super::terms::{DROPPED, OrdinalMaps};
 
 /// Merges a number column.
 pub(super) fn merge_numbers(
-    views: &[SegmentView],
-    map: &DocIdMap,
+    documents: &Documents<'_>,
     info: &FieldInfo,
     number: u32,
     writer: &mut SegmentWriter<'_>,
 ) -> Result<ColumnSummary> {
     let mut section = writer.begin(SectionKind::Column, number);
-    let mut merged = ColumnWriter::new();
-    let mut copier = Copier::default();
-    for (segment, view) in views.iter().enumerate() {
-        if let Some(column) = view.segment.numbers(&info.path)? {
-            copier.copy(view, column, first_doc(map, segment, view), Ok, &mut merged, &mut section)?;
-        }
+    let mut columns = Vec::with_capacity(documents.views.len());
+    for view in documents.views {
+        columns.push(view.segment.numbers(&info.path)?);
     }
-    let summary = merged.finish(map.doc_count(), &mut section)?;
+    let summary = merge_columns(documents, columns, |_, value| Ok(value), &mut section)?;
     writer.end(section);
     Ok(summary)
 }
 
 /// Merges an ordinal column; ordinals become those of the merged dictionary.
 pub(super) fn merge_ordinals(
-    views: &[SegmentView],
-    map: &DocIdMap,
+    documents: &Documents<'_>,
     info: &FieldInfo,
     number: u32,
     ordinals: &OrdinalMaps,
     writer: &mut SegmentWriter<'_>,
 ) -> Result<()> {
     let mut section = writer.begin(SectionKind::Column, number);
-    let mut merged = ColumnWriter::new();
-    let mut copier = Copier::default();
-    for (segment, view) in views.iter().enumerate() {
-        if let Some(column) = view.segment.ordinals(&info.path)? {
-            let of_segment = &ordinals[segment];
-            let new_ordinal = |old: u32| match of_segment.get(old as usize) {
-                Some(&new) if new != DROPPED => Ok(i64::from(new)),
-                _ => Err(Error::corrupt("column", u64::from(old), "ordinals of terms that documents have")),
-            };
-            copier.copy(
-                view,
-                column,
-                first_doc(map, segment, view),
-                new_ordinal,
-                &mut merged,
-                &mut section,
-            )?;
-        }
+    let mut columns = Vec::with_capacity(documents.views.len());
+    for view in documents.views {
+        columns.push(view.segment.ordinals(&info.path)?);
     }
-    merged.finish(map.doc_count(), &mut section)?;
+    let new_ordinal = |segment: usize, old: u32| match ordinals[segment].get(old as usize) {
+        Some(&new) if new != DROPPED => Ok(i64::from(new)),
+        _ => Err(Error::corrupt("column", u64::from(old), "ordinals of terms that documents have")),
+    };
+    merge_columns(documents, columns, new_ordinal, &mut section)?;
     writer.end(section);
     Ok(())
 }
 
-/// New number of the first live document of a segment; the others follow without gaps.
-fn first_doc(map: &DocIdMap, segment: usize, view: &SegmentView) -> DocId {
-    match &view.live {
-        None => map.get(segment, 0).unwrap_or(0),
-        Some(live) => live.iter().next().and_then(|doc| map.get(segment, doc)).unwrap_or(0),
+/// `new_value`: by segment and value.
+fn merge_columns<T: ColumnValue>(
+    documents: &Documents<'_>,
+    columns: Vec<Option<Column<'_, T>>>,
+    new_value: impl Fn(usize, T) -> Result<i64>,
+    section: &mut impl Sink,
+) -> Result<ColumnSummary> {
+    let mut merged = ColumnWriter::new();
+    let mut sources: Vec<ColumnSource<'_, T>> =
+        documents.views.iter().zip(columns).map(|(view, column)| ColumnSource::new(view, column)).collect();
+    let mut next_doc = 0;
+    match documents.order {
+        None => {
+            for (segment, source) in sources.iter_mut().enumerate() {
+                let doc_count = source.view.live_count();
+                source.copy(doc_count, next_doc, |value| new_value(segment, value), &mut merged, section)?;
+                next_doc += doc_count;
+                // Its buffers serve one segment after the other.
+                *source = ColumnSource::new(source.view, None);
+            }
+        }
+        Some(order) => {
+            for (segment, doc_count) in order.runs() {
+                let source = &mut sources[segment];
+                source.copy(doc_count, next_doc, |value| new_value(segment, value), &mut merged, section)?;
+                next_doc += doc_count;
+            }
+        }
     }
+    merged.finish(documents.map.doc_count(), section)
 }
 
-/// Buffers for copying columns window by window.
-struct Copier<T> {
+/// One segment's column, read window by window.
+struct ColumnSource<'a, T> {
+    view: &'a SegmentView,
+    column: Option<Column<'a, T>>,
+    next_window: DocId,
     docs: Vec<DocId>,
     batch: Batch<T>,
     new_values: Vec<i64>,
+    /// Documents and values of the window that were copied.
+    docs_done: usize,
+    values_done: usize,
 }
 
-impl<T> Default for Copier<T> {
-    fn default() -> Self {
-        Copier { docs: Vec::new(), batch: Batch::default(), new_values: Vec::new() }
+impl<'a, T: ColumnValue> ColumnSource<'a, T> {
+    fn new(view: &'a SegmentView, column: Option<Column<'a, T>>) -> ColumnSource<'a, T> {
+        ColumnSource {
+            view,
+            column,
+            next_window: 0,
+            docs: Vec::new(),
+            batch: Batch::default(),
+            new_values: Vec::new(),
+            docs_done: 0,
+            values_done: 0,
+        }
     }
-}
 
-impl<T: ColumnValue> Copier<T> {
+    /// Copies what the next `doc_count` live documents have, which are numbered from `first_doc` on now.
     fn copy(
         &mut self,
-        view: &SegmentView,
-        column: Column<'_, T>,
-        mut next_doc: DocId,
+        doc_count: u32,
+        first_doc: DocId,
         new_value: impl Fn(T) -> Result<i64>,
         merged: &mut ColumnWriter,
         section: &mut impl Sink,
     ) -> Result<()> {
-        for start in (0..view.doc_count()).step_by(WINDOW) {
-            let end = view.doc_count().min(start.saturating_add(WINDOW as u32));
-            self.docs.clear();
-            match &view.live {
-                None => self.docs.extend(start..end),
-                Some(live) => self.docs.extend((start..end).filter(|doc| live.is_live(*doc))),
+        if self.column.is_none() {
+            return Ok(());
+        }
+        let mut copied = 0;
+        while copied < doc_count {
+            if self.docs_done == self.docs.len() && !self.read_window(&new_value)? {
+                return Ok(());
             }
-            column.gather(&self.docs, &mut self.batch)?;
-            self.new_values.clear();
-            for value in &self.batch.values {
-                self.new_values.push(new_value(*value)?);
-            }
-            if self.batch.is_aligned() {
-                merged.push_run(next_doc, &self.new_values, section)?;
+            let count = (self.docs.len() - self.docs_done).min((doc_count - copied) as usize);
+            // What the document numbered 0 in the window would be.
+            let base = (first_doc + copied).wrapping_sub(self.docs_done as u32);
+            self.docs_done += count;
+            let rest = &self.new_values[self.values_done..];
+            let taken = if self.batch.is_aligned() {
+                let (values, _) = rest.split_at(count);
+                merged.push_run(first_doc + copied, values, section)?;
+                count
             } else {
-                let mut rest = &self.new_values[..];
-                for of_doc in self.batch.positions.chunk_by(|a, b| a == b) {
+                let positions = &self.batch.positions[self.values_done..];
+                let taken = match self.docs_done == self.docs.len() {
+                    true => positions.len(),
+                    false => positions.partition_point(|&position| (position as usize) < self.docs_done),
+                };
+                let mut rest = &rest[..taken];
+                for of_doc in positions[..taken].chunk_by(|a, b| a == b) {
                     let (values, after) = rest.split_at(of_doc.len());
-                    merged.push(next_doc + of_doc[0], values, section)?;
+                    merged.push(base.wrapping_add(of_doc[0]), values, section)?;
                     rest = after;
                 }
-            }
-            next_doc += self.docs.len() as u32;
+                taken
+            };
+            self.values_done += taken;
+            copied += count as u32;
         }
         Ok(())
+    }
+
+    /// `false` at the end.
+    fn read_window(&mut self, new_value: impl Fn(T) -> Result<i64>) -> Result<bool> {
+        (self.docs_done, self.values_done) = (0, 0);
+        self.docs.clear();
+        let doc_count = self.view.doc_count();
+        while self.docs.is_empty() {
+            if self.next_window >= doc_count {
+                return Ok(false);
+            }
+            let end = doc_count.min(self.next_window.saturating_add(WINDOW as u32));
+            match &self.view.live {
+                None => self.docs.extend(self.next_window..end),
+                Some(live) => self.docs.extend((self.next_window..end).filter(|doc| live.is_live(*doc))),
+            }
+            self.next_window = end;
+        }
+        if let Some(column) = &self.column {
+            column.gather(&self.docs, &mut self.batch)?;
+        }
+        self.new_values.clear();
+        for value in &self.batch.values {
+            self.new_values.push(new_value(*value)?);
+        }
+        Ok(true)
     }
 }
 
@@ -151,9 +209,9 @@ pub(super) fn merge_points(
             }
         }
     }
-    // Equal values come in segment order, which is document order.
-    let mut heap: BinaryHeap<Reverse<(i64, usize)>> =
-        sources.iter().enumerate().map(|(place, source)| Reverse((source.leaf[0].0, place))).collect();
+    // Equal values come in the order of their documents.
+    let mut heap: BinaryHeap<Reverse<(Point, usize)>> =
+        sources.iter().enumerate().map(|(place, source)| Reverse((source.leaf[0], place))).collect();
     let mut leaves = LeafWriter::default();
     let mut seen = column.is_none().then(|| vec![0u64; map.doc_count().div_ceil(64) as usize]);
     while let Some(Reverse((_, place))) = heap.pop() {
@@ -162,8 +220,8 @@ pub(super) fn merge_points(
         // Take everything that comes before the other sources' next values.
         loop {
             let point = source.leaf[source.at];
-            if limit.is_some_and(|limit| (point.0, place) > limit) {
-                heap.push(Reverse((point.0, place)));
+            if limit.is_some_and(|(limit, _)| point > limit) {
+                heap.push(Reverse((point, place)));
                 break;
             }
             if let Some(seen) = &mut seen {

@@ -7,12 +7,13 @@ use limber_store::Directory;
 use super::columns::{merge_numbers, merge_ordinals, merge_points};
 use super::doc_map::DocIdMap;
 use super::nested::merge_nested;
+use super::order::MergeOrder;
 use super::stored::merge_stored;
 use super::terms::merge_terms;
 use crate::columns::ColumnSummary;
 use crate::file::{Progress, SectionKind, SegmentWriter};
 use crate::stored::StoredCodec;
-use crate::{Error, FieldInfo, Result, SegmentId, SegmentMeta, SegmentView};
+use crate::{Error, FieldInfo, Result, SegmentId, SegmentMeta, SegmentView, SortField};
 
 /// Path of the column that holds sequence numbers.
 const SEQ_NO_PATH: &str = "_seq_no";
@@ -28,7 +29,21 @@ pub fn merge(
     codec: StoredCodec,
     progress: Option<Box<Progress<'_>>>,
 ) -> Result<(SegmentMeta, DocIdMap)> {
-    let map = DocIdMap::of(views)?;
+    merge_sorted(views, directory, id, codec, &[], progress)
+}
+
+/// As [`merge`], for views whose documents are in the order of `sort`: those of the new segment are as well, ties in the order of the views.
+pub fn merge_sorted(
+    views: &[SegmentView],
+    directory: &dyn Directory,
+    id: SegmentId,
+    codec: StoredCodec,
+    sort: &[SortField],
+    progress: Option<Box<Progress<'_>>>,
+) -> Result<(SegmentMeta, DocIdMap)> {
+    let order = MergeOrder::by(views, sort)?;
+    let map = Documents::map_of(views, order.as_ref())?;
+    let documents = Documents { views, map: &map, order: order.as_ref() };
     let mut fields = union_of_fields(views)?;
     let mut writer = SegmentWriter::new(directory, id);
     if let Some(progress) = progress {
@@ -36,26 +51,42 @@ pub fn merge(
     }
     let mut seq_no_bounds = None;
     for (number, info) in (0u32..).zip(&fields) {
-        let column = merge_field(views, &map, info, number, &mut writer)?;
+        let column = merge_field(&documents, info, number, &mut writer)?;
         if &*info.path == SEQ_NO_PATH {
             seq_no_bounds =
                 column.filter(|c| c.value_count > 0).map(|c| (c.min.max(0) as u64, c.max.max(0) as u64));
         }
     }
-    merge_nested(views, &mut fields, &mut writer)?;
-    merge_stored(views, codec, &mut writer)?;
+    merge_nested(&documents, &mut fields, &mut writer)?;
+    merge_stored(&documents, codec, &mut writer)?;
     let meta = writer.finish(&fields, map.doc_count(), seq_no_bounds)?;
     Ok((meta, map))
 }
 
+/// The documents that are merged, and where they go.
+#[derive(Clone, Copy)]
+pub(super) struct Documents<'m> {
+    pub views: &'m [SegmentView],
+    pub map: &'m DocIdMap,
+    /// `None`: one segment after the other.
+    pub order: Option<&'m MergeOrder>,
+}
+
+impl Documents<'_> {
+    pub fn map_of(views: &[SegmentView], order: Option<&MergeOrder>) -> Result<DocIdMap> {
+        let in_turn = DocIdMap::of(views)?;
+        Ok(order.map_or(in_turn, |order| order.doc_map(views)))
+    }
+}
+
 /// Every section of one field; what was written as its number column.
 pub(super) fn merge_field(
-    views: &[SegmentView],
-    map: &DocIdMap,
+    documents: &Documents<'_>,
     info: &FieldInfo,
     number: u32,
     writer: &mut SegmentWriter<'_>,
 ) -> Result<Option<ColumnSummary>> {
+    let Documents { views, map, .. } = *documents;
     let has = |kind| {
         views.iter().any(|view| {
             view.segment
@@ -65,15 +96,15 @@ pub(super) fn merge_field(
     };
     if info.representation != Representation::Number {
         if has(SectionKind::TermDirectory) {
-            let ordinals = merge_terms(views, map, info, number, writer)?;
+            let ordinals = merge_terms(documents, info, number, writer)?;
             if has(SectionKind::Column) {
-                merge_ordinals(views, map, info, number, &ordinals, writer)?;
+                merge_ordinals(documents, info, number, &ordinals, writer)?;
             }
         }
         return Ok(None);
     }
     let column = match has(SectionKind::Column) {
-        true => Some(merge_numbers(views, map, info, number, writer)?),
+        true => Some(merge_numbers(documents, info, number, writer)?),
         false => None,
     };
     if info.index && has(SectionKind::Points) {

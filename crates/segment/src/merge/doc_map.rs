@@ -6,7 +6,7 @@ use limber_codec::Reader;
 
 use crate::{DocId, Error, LiveDocs, Result, SegmentView};
 
-/// (number of the merged segment, document in it) to the document in the new segment. Documents keep their order.
+/// (number of the merged segment, document in it) to the document in the new segment. Documents of one segment keep their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocIdMap {
     segments: Vec<SegmentDocs>,
@@ -19,7 +19,12 @@ enum SegmentDocs {
     Shifted { base: DocId, doc_count: u32 },
     /// The live ones among `live` in their order.
     Ranked(Ranked),
+    /// Among those of other segments; [`DROPPED_DOC`]: deleted.
+    Placed(Vec<DocId>),
 }
+
+/// Stands for the new number of a document that did not go over.
+pub(super) const DROPPED_DOC: DocId = DocId::MAX;
 
 /// New numbers of live documents: a bit and half a bit a document, where a list of numbers would take 32.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +77,11 @@ impl DocIdMap {
         Ok(DocIdMap { segments, doc_count: next })
     }
 
+    /// `places`: by segment, by document.
+    pub(super) fn placed(places: Vec<Vec<DocId>>, doc_count: u32) -> DocIdMap {
+        DocIdMap { segments: places.into_iter().map(SegmentDocs::Placed).collect(), doc_count }
+    }
+
     /// Heap bytes of the map of these segments; their live docs are the views' own.
     pub(super) fn heap_bytes(views: &[SegmentView]) -> u64 {
         let with_deletes = views.iter().filter(|view| view.deleted_count() > 0);
@@ -89,46 +99,62 @@ impl DocIdMap {
         match self.segments.get(segment)? {
             SegmentDocs::Shifted { base, doc_count } => (doc < *doc_count).then(|| base + doc),
             SegmentDocs::Ranked(ranked) => ranked.get(doc),
+            SegmentDocs::Placed(places) => {
+                places.get(doc as usize).copied().filter(|&doc| doc != DROPPED_DOC)
+            }
         }
     }
 
-    /// Where the segment's documents start, when all of them went over.
+    /// Where the segment's documents start, when all of them went over one after the other.
     #[inline]
     pub(super) fn shift(&self, segment: usize) -> Option<DocId> {
         match self.segments.get(segment)? {
             SegmentDocs::Shifted { base, .. } => Some(*base),
-            SegmentDocs::Ranked(_) => None,
+            SegmentDocs::Ranked(_) | SegmentDocs::Placed(_) => None,
         }
     }
 
     /// Replaces `docs` and `freqs` (one a document, or none at all) by what is left of them, in new numbers.
     pub(super) fn map(&self, segment: usize, docs: &mut Vec<DocId>, freqs: &mut Vec<u32>) -> Result<()> {
-        let ranked = match &self.segments[segment] {
+        match &self.segments[segment] {
             SegmentDocs::Shifted { base, doc_count } => {
                 if docs.last().is_some_and(|doc| doc >= doc_count) {
                     return Err(outside());
                 }
                 docs.iter_mut().for_each(|doc| *doc += base);
-                return Ok(());
+                Ok(())
             }
-            SegmentDocs::Ranked(ranked) => ranked,
-        };
-        if docs.last().is_some_and(|doc| *doc >= ranked.live.doc_count()) {
-            return Err(outside());
+            SegmentDocs::Ranked(ranked) => keep(docs, freqs, ranked.live.doc_count(), |doc| ranked.get(doc)),
+            SegmentDocs::Placed(places) => keep(docs, freqs, places.len() as u32, |doc| {
+                Some(places[doc as usize]).filter(|&doc| doc != DROPPED_DOC)
+            }),
         }
-        let mut kept = 0;
-        for index in 0..docs.len() {
-            let new = ranked.get(docs[index]);
-            docs[kept] = new.unwrap_or_default();
-            if let Some(freq) = freqs.get(index).copied() {
-                freqs[kept] = freq;
-            }
-            kept += usize::from(new.is_some());
-        }
-        docs.truncate(kept);
-        freqs.truncate(kept);
-        Ok(())
     }
+}
+
+/// Leaves what has a new number. `doc_count`: of the segment.
+#[inline]
+fn keep(
+    docs: &mut Vec<DocId>,
+    freqs: &mut Vec<u32>,
+    doc_count: u32,
+    new_doc: impl Fn(DocId) -> Option<DocId>,
+) -> Result<()> {
+    if docs.last().is_some_and(|doc| *doc >= doc_count) {
+        return Err(outside());
+    }
+    let mut kept = 0;
+    for index in 0..docs.len() {
+        let new = new_doc(docs[index]);
+        docs[kept] = new.unwrap_or_default();
+        if let Some(freq) = freqs.get(index).copied() {
+            freqs[kept] = freq;
+        }
+        kept += usize::from(new.is_some());
+    }
+    docs.truncate(kept);
+    freqs.truncate(kept);
+    Ok(())
 }
 
 #[cold]

@@ -4,6 +4,7 @@ use limber_mapping::Representation;
 
 use super::doc_map::DocIdMap;
 use super::nested::nested_spaces;
+use super::order::MergeOrder;
 use crate::file::{COMPOUND_BYTES_MAX, SectionKind};
 use crate::id_filter::IdFilterBuilder;
 use crate::segment::ID_PATH;
@@ -17,11 +18,11 @@ const BLOCK_TABLE_BYTES_PER_TERM: f64 = 5.0 / 32.0;
 const DIRECTORY_BYTES_PER_DOC: f64 = 48.0 / 128.0;
 
 /// Heap bytes that [`super::merge`] of these holds at most at a time, about: what it keeps throughout and what its largest field takes,
-/// as fields are merged one after the other.
+/// as fields are merged one after the other. `is_sorted`: by the index's sort.
 ///
 /// # Errors
 /// A segment whose dictionaries do not open.
-pub fn merge_memory_bytes(views: &[SegmentView]) -> Result<u64> {
+pub fn merge_memory_bytes(views: &[SegmentView], is_sorted: bool) -> Result<u64> {
     let doc_count: u64 = views.iter().map(|view| u64::from(view.live_count())).sum();
     let file_bytes: u64 = views.iter().map(|view| view.segment.file_bytes()).sum();
     let directory_bytes = (doc_count as f64 * DIRECTORY_BYTES_PER_DOC) as u64;
@@ -31,11 +32,12 @@ pub fn merge_memory_bytes(views: &[SegmentView]) -> Result<u64> {
     for info in views.iter().flat_map(|view| view.segment.fields()) {
         largest = largest.max(field_bytes(views, info, doc_count)?);
     }
-    let mut throughout = throughout;
+    let mut throughout = throughout + if is_sorted { MergeOrder::heap_bytes(views) } else { 0 };
     for space in nested_spaces(views) {
         let doc_count = space.views.iter().map(|view| u64::from(view.live_count())).sum();
         // Live docs and parent bits, and the map where some were deleted.
         throughout += doc_count / 2 + DocIdMap::heap_bytes(&space.views);
+        throughout += if is_sorted { MergeOrder::heap_bytes(&space.views) } else { 0 };
         for info in space.views.iter().flat_map(|view| view.segment.fields()) {
             largest = largest.max(field_bytes(&space.views, info, doc_count)?);
         }

@@ -2,37 +2,47 @@
 
 use std::sync::Arc;
 
-use super::conduct::{merge_field, union_of_fields};
-use super::doc_map::DocIdMap;
+use super::conduct::{Documents, merge_field, union_of_fields};
+use super::order::MergeOrder;
 use crate::file::{NO_FIELD, SectionKind, SegmentWriter};
 use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
 use crate::{FieldInfo, Result, SegmentView};
 
 /// The nested documents of live documents, path by path; their fields go behind those that are in `fields`.
 pub(super) fn merge_nested(
-    views: &[SegmentView],
+    documents: &Documents<'_>,
     fields: &mut Vec<FieldInfo>,
     writer: &mut SegmentWriter<'_>,
 ) -> Result<()> {
-    let spaces = nested_spaces(views);
+    let spaces = nested_spaces(documents.views);
     let mut table = Vec::with_capacity(spaces.len());
+    let mut orders: Vec<Option<MergeOrder>> = Vec::with_capacity(spaces.len());
     for space in &spaces {
-        let map = DocIdMap::of(&space.views)?;
+        let (parents, parent_order) = match space.parent {
+            None => (documents.views, documents.order),
+            Some(place) => (&spaces[place].views[..], orders[place].as_ref()),
+        };
+        let counts = || -> Vec<_> {
+            parents
+                .iter()
+                .zip(documents.views)
+                .map(|(parents, whole)| space.child_counts(parents, whole))
+                .collect()
+        };
+        let order = parent_order.map(|order| order.of_children(&mut counts()));
+        let map = Documents::map_of(&space.views, order.as_ref())?;
         let own = union_of_fields(&space.views)?;
+        let nested = Documents { views: &space.views, map: &map, order: order.as_ref() };
         for (number, info) in (fields.len() as u32..).zip(&own) {
-            merge_field(&space.views, &map, info, number, writer)?;
+            merge_field(&nested, info, number, writer)?;
         }
-        let parents = space.parent.map_or(views, |place| &spaces[place].views);
         let mut bits = ParentBitsBuilder::default();
-        for view in parents.iter().zip(views) {
-            let (parents, whole) = view;
-            let mut own = whole.segment.nested(&space.path).map(|own| own.bits.child_cursor());
-            for parent in (0..parents.doc_count()).filter(|&doc| parents.is_live(doc)) {
-                bits.push(own.as_mut().map_or(0, |own| {
-                    let start = own.first_child(parent);
-                    own.first_child(parent + 1) - start
-                }));
-            }
+        let mut counts = counts();
+        match parent_order {
+            None => counts.into_iter().flatten().for_each(|count| bits.push(count)),
+            Some(order) => order.runs().for_each(|(segment, parent_count)| {
+                counts[segment].by_ref().take(parent_count as usize).for_each(|count| bits.push(count));
+            }),
         }
         table.push(SpaceEntry {
             path: space.path.clone(),
@@ -41,6 +51,7 @@ pub(super) fn merge_nested(
             bits: Arc::new(bits.finish()),
         });
         fields.extend(own);
+        orders.push(order);
     }
     if !table.is_empty() {
         writer.put(SectionKind::Nested, NO_FIELD, &nested::encode(&table))?;
@@ -54,6 +65,23 @@ pub(super) struct MergedSpace {
     /// Place among the merge's spaces.
     parent: Option<usize>,
     pub views: Vec<SegmentView>,
+}
+
+impl MergedSpace {
+    /// Of each live one of `parents`: its number of children. `whole`: the documents around all of them.
+    fn child_counts<'v>(
+        &self,
+        parents: &'v SegmentView,
+        whole: &'v SegmentView,
+    ) -> impl Iterator<Item = u32> + use<'v> {
+        let mut own = whole.segment.nested(&self.path).map(|own| own.bits.child_cursor());
+        (0..parents.doc_count()).filter(|&doc| parents.is_live(doc)).map(move |parent| {
+            own.as_mut().map_or(0, |own| {
+                let start = own.first_child(parent);
+                own.first_child(parent + 1) - start
+            })
+        })
+    }
 }
 
 /// Every path that any segment has nested documents of, parents first.

@@ -1,21 +1,27 @@
 //! Stored documents of several segments as one: whole blocks as they are where nothing was deleted.
 
-use crate::file::{NO_FIELD, SectionKind, SegmentWriter};
+use super::conduct::Documents;
+use super::order::MergeOrder;
+use crate::file::{NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
 use crate::stored::{RawBlock, Stored, StoredCodec, StoredReader, StoredWriter};
-use crate::{Result, SegmentView};
+use crate::{DocId, Result, SegmentView};
 
 /// Finished blocks collected before they are written out.
 const DRAIN_BYTES: usize = 1 << 20;
 
 pub(super) fn merge_stored(
-    views: &[SegmentView],
+    documents: &Documents<'_>,
     codec: StoredCodec,
     writer: &mut SegmentWriter<'_>,
 ) -> Result<()> {
     let mut section = writer.begin(SectionKind::StoredBlocks, NO_FIELD);
     let mut merged = StoredWriter::new(codec);
+    if let Some(order) = documents.order {
+        copy_in_order(documents.views, order, &mut merged, &mut section)?;
+        return merged.finish(section, writer);
+    }
     let mut reader = StoredReader::new();
-    for view in views {
+    for view in documents.views {
         let Some(stored) = view.segment.stored_documents()? else { continue };
         for block in 0..stored.block_count() {
             let raw = stored.raw_block(block)?;
@@ -30,6 +36,81 @@ pub(super) fn merge_stored(
         }
     }
     merged.finish(section, writer)
+}
+
+/// Runs of documents of one segment; whole blocks as they are where a run is long.
+fn copy_in_order(
+    views: &[SegmentView],
+    order: &MergeOrder,
+    merged: &mut StoredWriter,
+    section: &mut SectionWriter<'_>,
+) -> Result<()> {
+    let mut sources = Vec::with_capacity(views.len());
+    for view in views {
+        sources.push(StoredSource {
+            view,
+            stored: view.segment.stored_documents()?,
+            reader: StoredReader::new(),
+            next: 0,
+            block: 0,
+        });
+    }
+    for (segment, doc_count) in order.runs() {
+        sources[segment].copy(doc_count, merged)?;
+        if merged.finished_bytes() >= DRAIN_BYTES {
+            merged.drain(section)?;
+        }
+    }
+    Ok(())
+}
+
+/// The stored documents of a segment, read from the first to the last.
+struct StoredSource<'a> {
+    view: &'a SegmentView,
+    stored: Option<Stored<'a>>,
+    reader: StoredReader,
+    next: DocId,
+    /// At or before that of `next`.
+    block: usize,
+}
+
+/// A run of fewer blocks is copied document by document: a raw block ends the one before it, however small that is.
+const RAW_BLOCKS_MIN: u32 = 4;
+
+impl StoredSource<'_> {
+    /// The next `doc_count` live documents.
+    fn copy(&mut self, doc_count: u32, merged: &mut StoredWriter) -> Result<()> {
+        let Some(stored) = &self.stored else { return Ok(()) };
+        let mut left = doc_count;
+        while left > 0 {
+            if !self.view.is_live(self.next) {
+                self.next += 1;
+                continue;
+            }
+            let mut raw = stored.raw_block(self.block)?;
+            while self.next >= raw.first_doc + raw.doc_count {
+                self.block += 1;
+                raw = stored.raw_block(self.block)?;
+            }
+            let is_long = left >= raw.doc_count.saturating_mul(RAW_BLOCKS_MIN);
+            if is_long
+                && self.next == raw.first_doc
+                && stored.codec() == merged.codec()
+                && is_whole(self.view, &raw)
+                && stored.is_well_filled(&raw)?
+            {
+                merged.push_raw(&raw)?;
+                self.next += raw.doc_count;
+                left -= raw.doc_count;
+                continue;
+            }
+            let document = stored.document(self.view.segment.core(), self.next, &mut self.reader)?;
+            merged.push(document.id, document.routing, document.source)?;
+            self.next += 1;
+            left -= 1;
+        }
+        Ok(())
+    }
 }
 
 /// All documents of the block are live.

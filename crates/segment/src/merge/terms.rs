@@ -3,11 +3,12 @@
 use crate::file::{SectionKind, SegmentWriter};
 use crate::id_filter::{IdFilterBuilder, id_hash};
 use crate::norms;
-use crate::postings::{FieldSinks, FieldWriter, IndexOptions, PostingsReader, Want};
+use crate::postings::{FieldSinks, FieldWriter, IndexOptions, Postings, PostingsReader, Want};
 use crate::segment::ID_PATH;
 use crate::terms::{TermCursor, TermInfo};
 use crate::{DocId, FieldInfo, NO_MORE_DOCS, Result, SegmentView, Sink};
 
+use super::conduct::Documents;
 use super::doc_map::{DocIdMap, outside};
 
 /// New ordinal of each old one, by segment; empty for segments without the field. Old ordinals whose documents were all deleted
@@ -24,12 +25,12 @@ struct Source<'a> {
 
 /// Merges norms, terms and postings of a field; the ordinal maps when `info.column`.
 pub(super) fn merge_terms<'d>(
-    views: &[SegmentView],
-    map: &DocIdMap,
+    documents: &Documents<'_>,
     info: &FieldInfo,
     number: u32,
     writer: &mut SegmentWriter<'d>,
 ) -> Result<OrdinalMaps> {
+    let Documents { views, map, .. } = *documents;
     let mut ordinals: OrdinalMaps = vec![Vec::new(); views.len()];
     let mut sources = Vec::new();
     let mut doc_count_with_field = 0u64;
@@ -82,6 +83,11 @@ pub(super) fn merge_terms<'d>(
         let ord = field.term_count();
         let is_kept = match sources {
             [source] if copier.is_single(source)? => copier.copy_single_term(source, &mut field)?,
+            [_, _, ..] if documents.order.is_some() => {
+                field.begin_term(term);
+                copier.interleave(sources, &mut field)?;
+                field.end_term()?
+            }
             _ => {
                 field.begin_term(term);
                 for source in sources {
@@ -270,6 +276,43 @@ impl<'m> PostingsCopier<'m> {
         postings.status()
     }
 
+    /// Postings of one term of several segments whose documents lie among each other.
+    fn interleave(&mut self, sources: &[Source<'_>], field: &mut FieldWriter<'_>) -> Result<()> {
+        let mut streams = Vec::with_capacity(sources.len());
+        for source in sources {
+            let postings = source.postings.postings(&source.cursor.info()?, self.want)?;
+            let mut stream = MappedPostings { segment: source.segment, postings, doc: 0 };
+            if stream.settle(self.map)? {
+                streams.push(stream);
+            }
+        }
+        while let Some((at, limit)) = nearest(&streams) {
+            let stream = &mut streams[at];
+            loop {
+                self.docs.push(stream.doc);
+                if self.options.positions {
+                    stream.postings.positions(&mut self.of_doc);
+                    self.freqs.push(self.of_doc.len() as u32);
+                    self.positions.append(&mut self.of_doc);
+                } else if self.options.frequencies {
+                    self.freqs.push(stream.postings.freq());
+                }
+                if self.docs.len() == POSITIONS_BATCH_DOCS {
+                    self.hand_over(field)?;
+                }
+                stream.postings.next();
+                if !stream.settle(self.map)? {
+                    streams.swap_remove(at);
+                    break;
+                }
+                if stream.doc > limit {
+                    break;
+                }
+            }
+        }
+        self.hand_over(field)
+    }
+
     fn copy_single(&mut self, segment: usize, info: &TermInfo, field: &mut FieldWriter<'_>) -> Result<()> {
         if let Some(new) = self.map.get(segment, info.location.single_doc) {
             self.docs.push(new);
@@ -293,4 +336,34 @@ impl<'m> PostingsCopier<'m> {
         self.positions.clear();
         Ok(())
     }
+}
+
+/// Postings of one segment, on a document that goes over.
+struct MappedPostings {
+    segment: usize,
+    postings: Postings,
+    /// Its new number.
+    doc: DocId,
+}
+
+impl MappedPostings {
+    /// Passes over deleted documents; `false` at the end.
+    fn settle(&mut self, map: &DocIdMap) -> Result<bool> {
+        while self.postings.doc() != NO_MORE_DOCS {
+            if let Some(doc) = map.get(self.segment, self.postings.doc()) {
+                self.doc = doc;
+                return Ok(true);
+            }
+            self.postings.next();
+        }
+        self.postings.status()?;
+        Ok(false)
+    }
+}
+
+/// Where the stream with the first document is, and the first document of the others; a merge has few.
+fn nearest(streams: &[MappedPostings]) -> Option<(usize, DocId)> {
+    let (at, _) = streams.iter().enumerate().min_by_key(|(_, stream)| stream.doc)?;
+    let others = streams.iter().enumerate().filter(|(other, _)| *other != at);
+    Some((at, others.map(|(_, stream)| stream.doc).min().unwrap_or(NO_MORE_DOCS)))
 }

@@ -1,0 +1,37 @@
+//! "Do the hits of a segment come in the order of the sort by themselves?", because the index keeps its documents in that order.
+
+use limber_segment::SortField;
+
+use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
+use crate::request::Mode;
+
+/// Whether documents that ascend in a segment never come before those ahead of them by `sorts`: they are the first fields of the index's
+/// sort, perhaps with the order of documents behind them.
+pub(crate) fn follows_index_sort(sorts: &[BoundSort], index_sort: &[SortField]) -> bool {
+    let (sorts, index_sort) = match sorts {
+        [fields @ .., last] if last.kind == KeyKind::Doc && !last.descending => (fields, index_sort),
+        _ => (sorts, index_sort),
+    };
+    !sorts.is_empty()
+        && sorts.len() <= index_sort.len()
+        && sorts.iter().zip(index_sort).all(|(sort, by)| is_same(sort, by))
+}
+
+fn is_same(sort: &BoundSort, by: &SortField) -> bool {
+    let is_plain = sort.transform == Transform::None
+        && sort.nested.is_none()
+        && sort.runtime.is_none()
+        && sort.origins.is_none()
+        && sort.script.is_none();
+    let missing_is_same = match sort.kind {
+        KeyKind::Term => {
+            sort.missing_terms == if by.missing_first { MissingTerms::First } else { MissingTerms::Last }
+        }
+        _ => sort.missing_number == sort.extreme(by.missing_first),
+    };
+    is_plain
+        && sort.field.as_ref().is_some_and(|field| field.path == by.path)
+        && sort.descending == by.descending
+        && sort.mode == if by.takes_max { Mode::Max } else { Mode::Min }
+        && missing_is_same
+}
