@@ -1,8 +1,9 @@
 //! One mapped leaf field, and the sink that a parsed document is poured into.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::analysis::Analyzer;
+use crate::analysis::{Analyzer, Normalizer};
 use crate::date::DateFormat;
 
 /// Number of a leaf field within one index's mapping: dense, stable while the index is open, never reused.
@@ -69,9 +70,13 @@ pub struct Field {
     pub positions: bool,
     /// Text and keyword: whether frequencies are written.
     pub frequencies: bool,
-    /// Text: analyzers. Keyword: none (normalizers are refused by name until they exist).
+    /// Text alone.
     pub analyzer: Option<Arc<Analyzer>>,
     pub search_analyzer: Option<Arc<Analyzer>>,
+    /// Keyword: values and what is looked for are brought into its form.
+    pub normalizer: Option<Arc<Normalizer>>,
+    /// Keyword: a text that is looked for is several, with white space between them.
+    pub splits_queries: bool,
     /// Text: positions left free between two values of one document (default 100).
     pub position_increment_gap: u32,
     /// Keyword: values longer than this many UTF-16 units are not indexed.
@@ -119,6 +124,8 @@ impl Field {
             frequencies: false,
             analyzer: None,
             search_analyzer: None,
+            normalizer: None,
+            splits_queries: false,
             position_increment_gap: 0,
             ignore_above: None,
             null_value: None,
@@ -152,6 +159,14 @@ impl Field {
     pub fn constant(&self) -> Option<Option<&str>> {
         let constant = self.runtime.as_ref()?.constant.as_ref()?;
         Some(constant.as_deref())
+    }
+
+    /// A text as the field has it: in the form of its normalizer.
+    pub fn normalize<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &self.normalizer {
+            Some(normalizer) => normalizer.normalize(text),
+            None => Cow::Borrowed(text),
+        }
     }
 
     /// Whether a segment writes its points by place instead of by value.

@@ -410,6 +410,11 @@ fn build(
         frequencies: index_options == "positions" || index_options == "freqs",
         analyzer: index_analyzer,
         search_analyzer,
+        normalizer: leaf
+            .param("normalizer")
+            .as_str()
+            .and_then(|name| settings.analyzers.normalizer(name).cloned()),
+        splits_queries: leaf.flag("split_queries_on_whitespace"),
         position_increment_gap: leaf.param("position_increment_gap").as_u64().unwrap_or(if match_only {
             100
         } else {

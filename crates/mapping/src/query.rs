@@ -121,7 +121,7 @@ impl Field {
     pub fn select_term(&self, value: &Value, context: &DateContext<'_>) -> Result<Selection, RequestError> {
         let text = text_of(value)?;
         Ok(match Shape::of(&self.kind) {
-            Shape::Text | Shape::Keyword => Selection::Term(text.as_bytes().to_vec()),
+            Shape::Text | Shape::Keyword => Selection::Term(self.normalize(&text).as_bytes().to_vec()),
             Shape::GeoPoint => {
                 return Err(RequestError::illegal_argument(format!(
                     "Geometry fields do not support exact searching, use dedicated geometry queries instead: [{}]",
@@ -173,7 +173,7 @@ impl Field {
         let upper = upper.filter(|end| !end.value.is_null());
         match Shape::of(&self.kind) {
             Shape::Text | Shape::Keyword => {
-                Ok(Selection::Terms { lower: term_end(lower)?, upper: term_end(upper)? })
+                Ok(Selection::Terms { lower: self.term_end(lower)?, upper: self.term_end(upper)? })
             }
             Shape::Ip => self.ip_range(lower, upper),
             Shape::GeoPoint | Shape::Binary => Err(RequestError::illegal_argument(format!(
@@ -255,6 +255,12 @@ impl Field {
             Shape::Boolean => self.boolean(&text)? as i128 - beyond,
             _ => sortable_from_f64(self.rounded_for_range(self.double(&text)?)) as i128 - beyond,
         })
+    }
+
+    fn term_end(&self, end: Option<RangeEnd<'_>>) -> Result<Bound<Vec<u8>>, RequestError> {
+        let Some(end) = end else { return Ok(Bound::Unbounded) };
+        let term = self.normalize(&text_of(end.value)?).as_bytes().to_vec();
+        Ok(if end.inclusive { Bound::Included(term) } else { Bound::Excluded(term) })
     }
 
     fn ip_range(
@@ -381,14 +387,4 @@ impl Field {
 /// The double whose digits are the shortest that name this float.
 fn shortest(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(value as f64)
-}
-
-fn term_end(end: Option<RangeEnd<'_>>) -> Result<Bound<Vec<u8>>, RequestError> {
-    Ok(match end {
-        None => Bound::Unbounded,
-        Some(end) => {
-            let term = text_of(end.value)?.as_bytes().to_vec();
-            if end.inclusive { Bound::Included(term) } else { Bound::Excluded(term) }
-        }
-    })
 }

@@ -347,7 +347,10 @@ impl Leaf {
             is_plain: true,
             is_named,
             ignore_above: field.ignore_above.unwrap_or(u32::MAX),
-            quick_bytes_max: (field.ignore_above.unwrap_or(u32::MAX) as usize).min(TERM_BYTES_MAX),
+            quick_bytes_max: match field.normalizer {
+                Some(_) => 0,
+                None => (field.ignore_above.unwrap_or(u32::MAX) as usize).min(TERM_BYTES_MAX),
+            },
             null: field.null_value.as_ref().map(OwnedScalar::from_json),
             multi_fields: Box::default(),
             copies: Box::default(),

@@ -117,7 +117,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.sort.mode", List, "[]", Final),
     row("index.sort.missing", List, "[]", Final),
     row("index.similarity.*", Unsupported, "", Static),
-    row("index.analysis.*", Text, "", Static),
+    row("index.analysis.*", List, "", Static),
     row("index.lifecycle.name", Unsupported, "", Dynamic),
     row("index.lifecycle.rollover_alias", Unsupported, "", Dynamic),
     row("index.lifecycle.*", Unsupported, "", Dynamic),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
-use limber_mapping::analysis::{AnalyzedToken, Analyzer, Analyzers};
+use limber_mapping::analysis::{AnalyzedToken, Analyzers, Normalizer};
+use limber_mapping::{Mapping, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::{App, Route};
@@ -38,7 +38,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     let mut texts = Vec::new();
     let (mut analyzer, mut field) = (None, None);
     let mut custom = Map::new();
-    let (mut explain, mut normalizer) = (false, false);
+    let (mut explain, mut normalizer) = (false, None);
     for (name, value) in object {
         match name.as_str() {
             "text" => texts = texts_of(value)?,
@@ -48,7 +48,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
                 custom.insert(name.clone(), value.clone());
             }
             "explain" => explain = value.as_bool().unwrap_or(false),
-            "normalizer" => normalizer = true,
+            "normalizer" => normalizer = Some(string(name, value)?),
             "attributes" => {}
             other => {
                 return Err(RequestError::new(
@@ -66,13 +66,24 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             "Validation Failed: 1: text is missing;",
         ));
     }
-    if normalizer {
-        return Err(RequestError::unsupported("[normalizer] in [_analyze]"));
+    if normalizer.is_some() && request.param("index").is_none() {
+        return Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            "Validation Failed: 1: index is required if normalizer is specified;",
+        ));
     }
     let mapping = match request.param("index") {
         Some(index) => Some(app.node.mapping(index)?),
         None => None,
     };
+    if let Some(normalizer) = normalizer_of(normalizer, field.as_deref(), mapping.as_deref())? {
+        if explain {
+            return Err(RequestError::unsupported("[explain] of a normalizer in [_analyze]"));
+        }
+        let tokens = tokens_of(|text| normalizer.analyze(text), &texts)?;
+        return Ok(Response::ok(json!({"tokens": tokens})));
+    }
     let analyzer = if !custom.is_empty() {
         if custom
             .get("char_filter")
@@ -100,14 +111,30 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         }
     };
     if !explain {
-        return Ok(Response::ok(json!({"tokens": tokens_of(&analyzer, &texts)?})));
+        return Ok(Response::ok(json!({"tokens": tokens_of(|text| analyzer.analyze(text), &texts)?})));
     }
     if !custom.is_empty() {
         return Ok(Response::ok(json!({"detail": stages(&custom, &texts)?})));
     }
-    let tokens = tokens_of(&analyzer, &texts)?;
+    let tokens = tokens_of(|text| analyzer.analyze(text), &texts)?;
     Ok(Response::ok(json!({"detail": {
         "custom_analyzer": false, "analyzer": {"name": analyzer.name, "tokens": tokens}}})))
+}
+
+/// The normalizer that is named, or that of the field.
+fn normalizer_of(
+    name: Option<String>,
+    field: Option<&str>,
+    mapping: Option<&Mapping>,
+) -> Result<Option<Arc<Normalizer>>> {
+    let Some(mapping) = mapping else { return Ok(None) };
+    match name {
+        Some(name) => match mapping.settings().analyzers.normalizer(&name) {
+            Some(normalizer) => Ok(Some(normalizer.clone())),
+            None => Err(RequestError::illegal_argument(format!("failed to find normalizer under [{name}]"))),
+        },
+        None => Ok(field.and_then(|path| mapping.field(path)?.normalizer.clone())),
+    }
 }
 
 /// The tokens after the tokenizer and after each filter.
@@ -116,7 +143,7 @@ fn stages(custom: &Map<String, Value>, texts: &[String]) -> Result<Value> {
     let (declared, filters) = filters_of(custom.get("filter"))?;
     let after = |count: usize| -> Result<Vec<Value>> {
         let analyzer = Analyzers::ad_hoc(&json!({"filter": declared}), &tokenizer, &filters[..count])?;
-        tokens_of(&analyzer, texts)
+        tokens_of(|text| analyzer.analyze(text), texts)
     };
     let mut shown = Vec::with_capacity(filters.len());
     for (number, name) in filters.iter().enumerate() {
@@ -139,11 +166,11 @@ fn tokenizer_of(custom: &Map<String, Value>) -> Result<String> {
 }
 
 /// The tokens of all texts, one behind the other, as the answer shows them.
-fn tokens_of(analyzer: &Analyzer, texts: &[String]) -> Result<Vec<Value>> {
+fn tokens_of(analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String]) -> Result<Vec<Value>> {
     let mut tokens: Vec<AnalyzedToken> = Vec::new();
     let (mut position, mut offset) = (0, 0);
     for text in texts {
-        let found = analyzer.analyze(text);
+        let found = analyze(text);
         let last = found.last().map_or(0, |token| token.position + 1);
         tokens.extend(found.into_iter().map(|token| AnalyzedToken {
             position: token.position + position,

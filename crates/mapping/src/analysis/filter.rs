@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 
 use super::english::is_stop_word;
+use super::folding::fold_into;
 use super::porter;
 
 /// A Snowball stemmer, by its algorithm.
@@ -28,6 +29,8 @@ pub(super) enum Filter {
     Lowercase,
     Uppercase,
     Trim,
+    /// Lucene's `ASCIIFoldingFilter`.
+    AsciiFolding,
     /// Lucene's `EnglishPossessiveFilter`.
     EnglishPossessive,
     /// Lucene's English stop words.
@@ -48,6 +51,11 @@ pub(super) enum Filter {
 }
 
 impl Filter {
+    /// Whether it changes characters alone, so that a normalizer may have it.
+    pub fn is_normalizing(&self) -> bool {
+        matches!(self, Filter::Lowercase | Filter::Uppercase | Filter::Trim | Filter::AsciiFolding)
+    }
+
     /// Changes the token in place; false when it is removed. `other` is room to write in.
     #[inline]
     pub fn apply(&self, token: &mut String, other: &mut String) -> bool {
@@ -80,6 +88,14 @@ impl Filter {
                 other.clear();
                 other.push_str(token.trim_matches(|c: char| c <= ' '));
                 std::mem::swap(token, other);
+                true
+            }
+            Filter::AsciiFolding => {
+                if !token.is_ascii() {
+                    other.clear();
+                    fold_into(token, other);
+                    std::mem::swap(token, other);
+                }
                 true
             }
             Filter::EnglishPossessive => {

@@ -2,10 +2,13 @@
 
 mod analyzer;
 mod ascii;
+mod char_filter;
 mod english;
 mod entities;
 mod filter;
+mod folding;
 mod html;
+mod normalizer;
 mod porter;
 mod registry;
 mod tokenizer;
@@ -13,4 +16,5 @@ mod uax29;
 
 pub use analyzer::{AnalyzedToken, Analyzer, Token};
 pub use html::strip_html;
+pub use normalizer::Normalizer;
 pub use registry::Analyzers;

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::analyzer::{Analyzer, TOKEN_LENGTH_MAX};
+use super::char_filter::CharFilter;
 use super::english::STOP_WORDS;
 use super::filter::{Filter, Snowball};
+use super::normalizer::Normalizer;
 use super::tokenizer::Tokenizer;
 use crate::RequestError;
 
@@ -15,6 +17,7 @@ use crate::RequestError;
 #[derive(Debug)]
 pub struct Analyzers {
     by_name: HashMap<String, Arc<Analyzer>>,
+    normalizers: HashMap<String, Arc<Normalizer>>,
 }
 
 /// Names of the built-in analyzers.
@@ -43,7 +46,8 @@ impl Analyzers {
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), Arc::new(built_in(name)?))))
             .collect();
-        Analyzers { by_name }
+        let normalizers = HashMap::from([("lowercase".to_owned(), Arc::new(Normalizer::lowercase()))]);
+        Analyzers { by_name, normalizers }
     }
 
     /// The built-in analyzers and those of the body of `settings.analysis`.
@@ -66,11 +70,20 @@ impl Analyzers {
         };
         for (name, body) in sections {
             let is_empty = body.as_object().is_some_and(Map::is_empty);
-            if !matches!(name.as_str(), "analyzer" | "tokenizer" | "filter") && !is_empty {
+            let is_known =
+                matches!(name.as_str(), "analyzer" | "tokenizer" | "filter" | "char_filter" | "normalizer");
+            if !is_known && !is_empty {
                 return Err(RequestError::unsupported(format!("[analysis.{name}]")));
             }
         }
-        let declared = Declared { tokenizers: section("tokenizer")?, filters: section("filter")? };
+        let declared = Declared {
+            tokenizers: section("tokenizer")?,
+            filters: section("filter")?,
+            char_filters: section("char_filter")?,
+        };
+        for name in declared.char_filters.keys() {
+            declared.char_filter(name, name)?;
+        }
         for name in declared.filters.keys() {
             declared.filter(name)?;
         }
@@ -86,6 +99,15 @@ impl Analyzers {
             let analyzer = declared.analyzer(name, body)?;
             analyzers.by_name.insert(name.clone(), Arc::new(analyzer));
         }
+        for (name, body) in section("normalizer")? {
+            let Value::Object(body) = body else {
+                return Err(RequestError::illegal_argument(format!(
+                    "[analysis.normalizer.{name}] must be an object"
+                )));
+            };
+            let normalizer = declared.normalizer(name, body)?;
+            analyzers.normalizers.insert(name.clone(), Arc::new(normalizer));
+        }
         Ok(analyzers)
     }
 
@@ -93,7 +115,11 @@ impl Analyzers {
     pub fn ad_hoc(analysis: &Value, tokenizer: &str, filters: &[String]) -> Result<Analyzer, RequestError> {
         let empty = Map::new();
         let section = |name: &str| analysis.get(name).and_then(Value::as_object).unwrap_or(&empty);
-        let declared = Declared { tokenizers: section("tokenizer"), filters: section("filter") };
+        let declared = Declared {
+            tokenizers: section("tokenizer"),
+            filters: section("filter"),
+            char_filters: section("char_filter"),
+        };
         let (tokenizer, length_max, mut chain) = declared.tokenizer(tokenizer)?;
         for filter in filters {
             chain.push(declared.filter(filter)?);
@@ -103,6 +129,11 @@ impl Analyzers {
 
     pub fn get(&self, name: &str) -> Option<&Arc<Analyzer>> {
         self.by_name.get(name)
+    }
+
+    /// A normalizer of keywords: `lowercase`, or one that the index declares.
+    pub fn normalizer(&self, name: &str) -> Option<&Arc<Normalizer>> {
+        self.normalizers.get(name)
     }
 
     /// The analyzer of a text field that names none: the index's `default`, else `standard`.
@@ -120,7 +151,30 @@ impl Analyzers {
 struct Declared<'a> {
     tokenizers: &'a Map<String, Value>,
     filters: &'a Map<String, Value>,
+    char_filters: &'a Map<String, Value>,
 }
+
+/// Filters of Elasticsearch that a normalizer may have, and that are not here yet.
+const NORMALIZING_MISSING: &[&str] = &[
+    "arabic_normalization",
+    "bengali_normalization",
+    "cjk_width",
+    "decimal_digit",
+    "elision",
+    "german_normalization",
+    "hindi_normalization",
+    "icu_folding",
+    "icu_normalizer",
+    "indic_normalization",
+    "persian_normalization",
+    "scandinavian_folding",
+    "scandinavian_normalization",
+    "serbian_normalization",
+    "sorani_normalization",
+];
+/// Filters that work without being declared.
+const FILTERS: &[&str] =
+    &["lowercase", "uppercase", "trim", "asciifolding", "porter_stem", "stop", "length", "stemmer"];
 
 impl Declared<'_> {
     fn analyzer(&self, name: &str, body: &Map<String, Value>) -> Result<Analyzer, RequestError> {
@@ -198,6 +252,65 @@ impl Declared<'_> {
         Ok(analyzer)
     }
 
+    /// Source: `CustomNormalizerProvider`.
+    fn normalizer(&self, name: &str, body: &Map<String, Value>) -> Result<Normalizer, RequestError> {
+        match body.get("type").map(text).as_deref() {
+            Some("lowercase") => return Ok(Normalizer::new(name, Vec::new(), vec![Filter::Lowercase])),
+            None | Some("custom") => {}
+            Some(other) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Unknown normalizer type [{other}] for [{name}]"
+                )));
+            }
+        }
+        if body.contains_key("tokenizer") {
+            return Err(RequestError::illegal_argument(format!(
+                "Custom normalizer [{name}] cannot configure a tokenizer"
+            )));
+        }
+        refuse_others(body, &["filter", "char_filter"], &format!("normalizer [{name}]"))?;
+        let mut char_filters = Vec::new();
+        for filter in strings(body.get("char_filter")) {
+            char_filters.push(self.char_filter(&filter, name)?);
+        }
+        let mut filters = Vec::new();
+        for filter in strings(body.get("filter")) {
+            let is_known = self.filters.contains_key(&filter)
+                || FILTERS.contains(&filter.as_str())
+                || NORMALIZING_MISSING.contains(&filter.as_str());
+            if !is_known {
+                return Err(RequestError::illegal_argument(format!(
+                    "Custom Analyzer [{name}] failed to find filter under name [{filter}]"
+                )));
+            }
+            let parsed = self.filter(&filter)?;
+            if !parsed.is_normalizing() {
+                return Err(RequestError::illegal_argument(format!(
+                    "Custom normalizer [{name}] may not use filter [{filter}]"
+                )));
+            }
+            filters.push(parsed);
+        }
+        Ok(Normalizer::new(name, char_filters, filters))
+    }
+
+    /// A declared character filter; `user`: the normalizer that names it.
+    fn char_filter(&self, name: &str, user: &str) -> Result<CharFilter, RequestError> {
+        match self.char_filters.get(name) {
+            Some(Value::Object(body)) => {
+                let kind = body.get("type").map(text).unwrap_or_default();
+                CharFilter::parse(name, &kind, body)
+            }
+            Some(_) => Err(RequestError::illegal_argument(format!("char_filter [{name}] must be an object"))),
+            None if name == "html_strip" => Err(RequestError::illegal_argument(format!(
+                "Custom normalizer [{user}] may not use char filter [html_strip]"
+            ))),
+            None => Err(RequestError::illegal_argument(format!(
+                "Custom normalizer [{user}] failed to find char_filter under name [{name}]"
+            ))),
+        }
+    }
+
     /// A tokenizer, its longest token, and the filters that it brings along.
     fn tokenizer(&self, name: &str) -> Result<(Tokenizer, usize, Vec<Filter>), RequestError> {
         let (kind, body) = match self.tokenizers.get(name) {
@@ -234,6 +347,13 @@ impl Declared<'_> {
             "lowercase" => (&[], Filter::Lowercase),
             "uppercase" => (&[], Filter::Uppercase),
             "trim" => (&[], Filter::Trim),
+            "asciifolding" => {
+                if matches!(body.get("preserve_original").map(text).as_deref(), Some("true")) {
+                    let reason = format!("[preserve_original] of filter [{name}]");
+                    return Err(RequestError::unsupported(reason));
+                }
+                (&["preserve_original"], Filter::AsciiFolding)
+            }
             "porter_stem" => (&[], Filter::PorterStem),
             "stop" => {
                 let ignore_case = matches!(body.get("ignore_case").map(text).as_deref(), Some("true"));
@@ -280,7 +400,11 @@ impl Declared<'_> {
     }
 }
 
-fn refuse_others(body: &Map<String, Value>, allowed: &[&str], what: &str) -> Result<(), RequestError> {
+pub(super) fn refuse_others(
+    body: &Map<String, Value>,
+    allowed: &[&str],
+    what: &str,
+) -> Result<(), RequestError> {
     match body
         .keys()
         .find(|key| !allowed.contains(&key.as_str()) && !matches!(key.as_str(), "type" | "version"))
@@ -291,14 +415,14 @@ fn refuse_others(body: &Map<String, Value>, allowed: &[&str], what: &str) -> Res
 }
 
 /// Settings are strings as often as not.
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
-fn strings(value: Option<&Value>) -> Vec<String> {
+pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
     match value {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(list)) => list.iter().map(text).collect(),

@@ -86,6 +86,13 @@ pub(super) fn checked(
             }
             Ok(value.clone())
         }
+        Check::Normalizer => {
+            let name = value.as_str().ok_or_else(|| conversion("a normalizer's name"))?;
+            match settings.analyzers.normalizer(name) {
+                Some(_) => Ok(value.clone()),
+                None => Err(mapper_parsing(format!("normalizer [{name}] not found for field [{field}]"))),
+            }
+        }
         Check::Similarity => match value.as_str() {
             Some("BM25") => Ok(value.clone()),
             Some("boolean") => Err(RequestError::unsupported("[similarity: boolean]")),

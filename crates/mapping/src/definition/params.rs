@@ -17,6 +17,7 @@ pub(crate) enum Check {
     /// `docs`, `freqs`, `positions` (`offsets` is refused by name).
     IndexOptions,
     Analyzer,
+    Normalizer,
     Similarity,
     DateFormat,
     /// A scalar that the type itself must be able to read.
@@ -123,8 +124,8 @@ static KEYWORD: &[Param] = &[
     param("index_options", Check::IndexOptions, Update::Never, "\"docs\""),
     param("norms", Check::Bool, Update::Off, "false"),
     SIMILARITY,
-    param("normalizer", Check::OnlyDefault, Update::Never, "null"),
-    param("split_queries_on_whitespace", Check::OnlyDefault, Update::Always, "false"),
+    param("normalizer", Check::Normalizer, Update::Never, "null"),
+    param("split_queries_on_whitespace", Check::Bool, Update::Always, "false"),
     SCRIPT,
     ON_SCRIPT_ERROR,
     META,

@@ -134,6 +134,14 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     self.note_ignored(leaf);
                     return Ok(());
                 }
+                let normal;
+                let value = match (&field.normalizer, std::str::from_utf8(value)) {
+                    (Some(normalizer), Ok(text)) => {
+                        normal = normalizer.normalize(text);
+                        normal.as_bytes()
+                    }
+                    _ => value,
+                };
                 if value.len() > TERM_BYTES_MAX {
                     return Err(self.immense(node, value, at));
                 }

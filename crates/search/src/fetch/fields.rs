@@ -245,15 +245,19 @@ fn source_values(
         return Ok(constant.map(Value::from).into_iter().collect());
     }
     let mut raw = Vec::new();
-    gather(source, path, &mut raw);
+    gather_with_nulls(source, path, &mut raw);
     if raw.is_empty()
         && let Some((parent, _)) = field.path.rsplit_once('.')
         && mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
         && let Some((parent, _)) = path.rsplit_once('.')
     {
-        gather(source, parent, &mut raw);
+        gather_with_nulls(source, parent, &mut raw);
     }
-    Ok(raw.into_iter().filter_map(|value| shown(field, value, format.as_ref())).collect())
+    let given = raw.into_iter().filter_map(|value| match value {
+        Value::Null => field.null_value.as_ref(),
+        value => Some(value),
+    });
+    Ok(given.filter_map(|value| shown(field, value, format.as_ref())).collect())
 }
 
 /// Points of the source at `path`, each as GeoJSON, WKT or WKB.
@@ -301,8 +305,13 @@ pub(crate) fn gather_whole<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v V
 
 /// All scalars at a dotted path, through arrays and through members whose names hold dots.
 pub(crate) fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
+    gather_with_nulls(value, path, out);
+    out.retain(|value| !value.is_null());
+}
+
+fn gather_with_nulls<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| gather(item, path, out)),
+        Value::Array(items) => items.iter().for_each(|item| gather_with_nulls(item, path, out)),
         Value::Object(members) => {
             for (name, inner) in members {
                 if name == path {
@@ -310,7 +319,7 @@ pub(crate) fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>)
                 } else if let Some(rest) =
                     path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'))
                 {
-                    gather(inner, rest, out);
+                    gather_with_nulls(inner, rest, out);
                 }
             }
         }
@@ -321,7 +330,7 @@ pub(crate) fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>)
 fn leaves<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| leaves(item, out)),
-        Value::Object(_) | Value::Null => {}
+        Value::Object(_) => {}
         scalar => out.push(scalar),
     }
 }
@@ -330,7 +339,12 @@ fn leaves<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
 fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
     let text = json::scalar_text(value)?;
     match &field.kind {
-        FieldType::Text | FieldType::Keyword | FieldType::Binary => Some(text.into()),
+        FieldType::Keyword => {
+            let limit = field.ignore_above.unwrap_or(u32::MAX) as usize;
+            let is_kept = text.len() <= limit || text.encode_utf16().count() <= limit;
+            is_kept.then(|| field.normalize(&text).into_owned().into())
+        }
+        FieldType::Text | FieldType::Binary => Some(text.into()),
         FieldType::Ip => {
             limber_mapping::ip::parse(text.as_bytes()).map(|bytes| limber_mapping::ip::format(&bytes).into())
         }

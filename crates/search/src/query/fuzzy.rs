@@ -50,7 +50,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 impl QueryNode for FuzzyQuery {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
         match binder.searchable_field(&self.field)? {
-            Some(field) => self.fuzzy.bind(binder, &field, &self.word, boost),
+            Some(field) => self.fuzzy.bind(binder, &field, &field.normalize(&self.word), boost),
             None => Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field))),
         }
     }

@@ -101,7 +101,7 @@ impl QueryNode for MatchPhrase {
             return binder.term(&self.field, &self.text, boost);
         }
         let text = json::scalar_text(&self.text).unwrap_or_default();
-        let terms = analyse(self.query, &field, self.analyzer.as_deref(), &text, binder)?;
+        let terms = analyse(self.query, &field, self.analyzer.as_deref(), &text, false, binder)?;
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }

@@ -136,12 +136,14 @@ pub(super) fn zero_terms(value: &Value) -> Result<bool, RequestError> {
 /// One term of an analysed text and its position.
 pub(super) type AnalysedTerm = (Box<[u8]>, u32);
 
-/// The terms of `text`: by the named analyzer, or the field's search analyzer, or the text itself for a keyword.
+/// The terms of `text`: by the named analyzer, or the field's search analyzer, or the text itself for a keyword; `splits`: in words where
+/// the keyword says so.
 pub(super) fn analyse(
     query: &str,
     field: &Field,
     analyzer: Option<&str>,
     text: &str,
+    splits: bool,
     binder: &Binder<'_>,
 ) -> Result<Vec<AnalysedTerm>, Error> {
     let named = match analyzer {
@@ -157,7 +159,16 @@ pub(super) fn analyse(
         Some(analyzer) => {
             analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)))
         }
+        None if splits && field.splits_queries => {
+            let words = (0..).zip(text.split_whitespace());
+            terms.extend(words.map(|(position, word)| (word.as_bytes().into(), position)));
+        }
         None => terms.push((text.as_bytes().into(), 0)),
+    }
+    if field.normalizer.is_some() {
+        for (term, _) in &mut terms {
+            *term = field.normalize(&String::from_utf8_lossy(term)).as_bytes().into();
+        }
     }
     // Work and memory of every such query grow with the count; Lucene's `BooleanQuery` refuses at the same one.
     let clauses_max = QueryLimits::default().clauses_max;
@@ -200,7 +211,7 @@ impl QueryNode for Match {
             };
         }
         let text = json::scalar_text(&self.text).unwrap_or_default();
-        let terms = analyse(self.query, &field, self.analyzer.as_deref(), &text, binder)?;
+        let terms = analyse(self.query, &field, self.analyzer.as_deref(), &text, true, binder)?;
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }

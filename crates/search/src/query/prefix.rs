@@ -68,7 +68,7 @@ impl QueryNode for Prefix {
         let Some(field) = term_field(binder, &self.field, "prefix")? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        Ok(bind_prefix(&field, &self.value, boost))
+        Ok(bind_prefix(&field, &field.normalize(&self.value), boost))
     }
 }
 

@@ -77,7 +77,7 @@ impl QueryNode for RegexpQuery {
             None => Rewrite::Constant,
             Some(name) => Rewrite::parse(name)?,
         };
-        let regexp = Arc::new(Regexp::parse(&self.pattern, self.options)?);
+        let regexp = Arc::new(Regexp::parse(&field.normalize(&self.pattern), self.options)?);
         let text = format!("{}:/{}/", self.field, self.pattern);
         bind_automaton(binder, &field, regexp, rewrite, |_, _| 1.0, boost, text)
     }

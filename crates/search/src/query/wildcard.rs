@@ -1,5 +1,6 @@
 //! `wildcard`: documents with a term that fits a pattern of `*` and `?`; and terms compared without regard to case.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
@@ -51,7 +52,7 @@ impl QueryNode for Wildcard {
         let Some(field) = term_field(binder, &self.field, "wildcard")? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        let pattern = TermPattern::parse(&self.pattern, self.case_insensitive);
+        let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
         Ok(bind_pattern(&field, pattern, boost, format!("{}:{}", self.field, self.pattern)))
     }
 }
@@ -65,7 +66,7 @@ pub(super) fn bind_literal(
     let Some(field) = term_field(binder, path, "term")? else {
         return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
     };
-    let pieces = text.chars().map(Piece::One).collect();
+    let pieces = field.normalize(text).chars().map(Piece::One).collect();
     let shown = format!("CaseInsensitiveTermQuery{{{path}:{text}}}");
     Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, shown))
 }
@@ -79,7 +80,7 @@ pub(super) fn bind_prefix_ignoring_case(
     let Some(field) = term_field(binder, path, "prefix")? else {
         return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
     };
-    let pieces = text.chars().map(Piece::One).chain([Piece::Many]).collect();
+    let pieces = field.normalize(text).chars().map(Piece::One).chain([Piece::Many]).collect();
     Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, format!("{path}:{text}*")))
 }
 
@@ -137,18 +138,31 @@ impl TermPattern {
         TermPattern { pieces, ignores_case }
     }
 
-    /// `*` any run, `?` any character, `\\` takes the next one as it is.
-    fn parse(pattern: &str, ignores_case: bool) -> TermPattern {
+    /// `*` any run, `?` any character, `\\` takes the next one as it is. What lies between them is normalized.
+    fn parse(pattern: &str, normalize: impl Fn(&str) -> Cow<'_, str>, ignores_case: bool) -> TermPattern {
         let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let end_literal = |literal: &mut String, pieces: &mut Vec<Piece>| {
+            if !literal.is_empty() {
+                pieces.extend(normalize(literal).chars().map(Piece::One));
+                literal.clear();
+            }
+        };
         let mut characters = pattern.chars();
         while let Some(character) = characters.next() {
-            pieces.push(match character {
+            let piece = match character {
                 '*' => Piece::Many,
                 '?' => Piece::Any,
-                '\\' => Piece::One(characters.next().unwrap_or('\\')),
-                other => Piece::One(other),
-            });
+                other => {
+                    let is_escape = other == '\\';
+                    literal.push(if is_escape { characters.next().unwrap_or('\\') } else { other });
+                    continue;
+                }
+            };
+            end_literal(&mut literal, &mut pieces);
+            pieces.push(piece);
         }
+        end_literal(&mut literal, &mut pieces);
         TermPattern::new(pieces, ignores_case)
     }
 
@@ -229,17 +243,17 @@ mod tests {
             ("a b-[c]", "a b-[c]", false, true),
         ] {
             assert_eq!(
-                TermPattern::parse(pattern, ignores_case).matches(term.as_bytes()),
+                TermPattern::parse(pattern, Cow::from, ignores_case).matches(term.as_bytes()),
                 expected,
                 "{pattern} {term}"
             );
         }
-        assert_eq!(TermPattern::parse("ab\\*c?d", false).prefix(), "ab*c");
+        assert_eq!(TermPattern::parse("ab\\*c?d", Cow::from, false).prefix(), "ab*c");
     }
 
     #[test]
     fn a_bomb_costs_little() {
-        let pattern = TermPattern::parse(&"*a".repeat(500), false);
+        let pattern = TermPattern::parse(&"*a".repeat(500), Cow::from, false);
         assert!(!pattern.matches("ab".repeat(400).as_bytes()));
     }
 }
