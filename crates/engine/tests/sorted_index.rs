@@ -90,6 +90,8 @@ fn assert_same(node: &Node, sorts: &Value) {
         json!({"range": {"n": {"gte": 1, "lt": 6}}}),
         json!({"term": {"color": "c1"}}),
         json!({"match_phrase": {"text": "b c1"}}),
+        json!({"geo_shape": {"area": {"shape": "POINT (13.5 8.5)"}}}),
+        json!({"geo_shape": {"area": {"shape": "BBOX (5, 20, 15, 0)", "relation": "within"}}}),
         json!({"nested": {"path": "o", "query": {"range": {"o.v": {"gte": 4}}}}}),
     ] {
         assert_eq!(search(node, "sorted", query.clone()), search(node, "plain", query.clone()), "{query}");
@@ -121,7 +123,7 @@ fn run(steps: &[Step], which: usize) {
         "settings": {"number_of_shards": 1, "number_of_replicas": 0, "merge.policy.segments_per_tier": 2},
         "mappings": {"properties": {
             "n": {"type": "integer"}, "color": {"type": "keyword"}, "f": {"type": "double"}, "text": {"type": "text"},
-            "o": {"type": "nested", "properties": {"v": {"type": "long"}}},
+            "o": {"type": "nested", "properties": {"v": {"type": "long"}}}, "area": {"type": "geo_shape"},
         }},
     });
     node.create_index("plain", &body).expect("created");
@@ -135,6 +137,10 @@ fn run(steps: &[Step], which: usize) {
                     source["color"] = format!("c{color}").into();
                     source["text"] = format!("a b c{color} b").into();
                 }
+                let corner = f64::from(*id);
+                source["area"] = n.iter().map(|size| json!({
+                    "type": "envelope", "coordinates": [[corner, corner], [corner + 4.0 + f64::from(*size), corner - 1.0]]
+                })).collect();
                 source["o"] = (0..*nested).map(|at| json!({"v": at * 2 + id % 5})).collect();
                 for name in ["plain", "sorted"] {
                     write(&node, index(name, &format!("id{id}"), source.to_string().as_bytes()))

@@ -32,6 +32,11 @@ pub enum FieldType {
     Ip,
     /// Number column of [`crate::geo::GeoPoint::encode`]; points in Z order.
     GeoPoint,
+    /// Shapes on the grid ([`crate::geo::GridShape`]); cells that they touch as points.
+    GeoShape {
+        /// `orientation`: how outer rings run.
+        is_clockwise: bool,
+    },
     /// Base64 in JSON; its bytes are in the column alone, and nothing searches them.
     Binary,
 }
@@ -47,6 +52,9 @@ pub enum Representation {
     /// [`crate::number::sortable_from_f64`], floats and half floats as their value widened to f64, scaled floats as
     /// `round(value * scaling_factor)`. Index = points, column = numbers.
     Number,
+    /// Bytes of shapes ([`crate::geo::GridShape::encode`]), always kept when there is an index or a column. Index = points, numbers of cells
+    /// ([`crate::geo::ShapeCell`]).
+    Shape,
 }
 
 /// One leaf field as mapped. Immutable; shared by `Arc`.
@@ -142,6 +150,7 @@ impl Field {
         match self.kind {
             FieldType::Text => Representation::Text,
             FieldType::Keyword | FieldType::Ip | FieldType::Binary => Representation::Terms,
+            FieldType::GeoShape { .. } => Representation::Shape,
             _ => Representation::Number,
         }
     }
@@ -186,6 +195,9 @@ pub trait FieldSink {
     fn number(&mut self, field: &Field, value: i64);
     /// A value of a text field; the sink runs `field.analyzer` over it and applies `position_increment_gap`.
     fn text(&mut self, field: &Field, value: &str);
+    /// A shape of a field whose representation is [`Representation::Shape`]: its bytes, and the cells that it touches (none where the field has
+    /// no index).
+    fn shape(&mut self, field: &Field, cells: &[i64], bytes: &[u8]);
     /// A nested document begins: the values that follow are its own, until its [`FieldSink::end_nested`]. Its parent is the document
     /// that is open in `nested.parent`.
     fn begin_nested(&mut self, nested: &Nested);
@@ -234,6 +246,7 @@ impl FieldType {
             FieldType::Date { .. } => "date",
             FieldType::Ip => "ip",
             FieldType::GeoPoint => "geo_point",
+            FieldType::GeoShape { .. } => "geo_shape",
             FieldType::Binary => "binary",
         }
     }

@@ -378,6 +378,9 @@ fn build(
         }
         "ip" => FieldType::Ip,
         "geo_point" => FieldType::GeoPoint,
+        "geo_shape" => {
+            FieldType::GeoShape { is_clockwise: leaf.params.get("orientation") == Some(&"LEFT".into()) }
+        }
         "binary" => FieldType::Binary,
         other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
     };

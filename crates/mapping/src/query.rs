@@ -122,7 +122,7 @@ impl Field {
         let text = text_of(value)?;
         Ok(match Shape::of(&self.kind) {
             Shape::Text | Shape::Keyword => Selection::Term(self.normalize(&text).as_bytes().to_vec()),
-            Shape::GeoPoint => {
+            Shape::GeoPoint | Shape::GeoShape => {
                 return Err(RequestError::illegal_argument(format!(
                     "Geometry fields do not support exact searching, use dedicated geometry queries instead: [{}]",
                     self.path
@@ -176,11 +176,13 @@ impl Field {
                 Ok(Selection::Terms { lower: self.term_end(lower)?, upper: self.term_end(upper)? })
             }
             Shape::Ip => self.ip_range(lower, upper),
-            Shape::GeoPoint | Shape::Binary => Err(RequestError::illegal_argument(format!(
-                "Field [{}] of type [{}] does not support range queries",
-                self.path,
-                self.type_name()
-            ))),
+            Shape::GeoPoint | Shape::GeoShape | Shape::Binary => {
+                Err(RequestError::illegal_argument(format!(
+                    "Field [{}] of type [{}] does not support range queries",
+                    self.path,
+                    self.type_name()
+                )))
+            }
             shape => {
                 let has_number = [lower, upper].iter().flatten().any(|end| end.value.is_number());
                 let context = &context.for_numbers(shape == Shape::Date && has_number);

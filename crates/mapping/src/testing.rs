@@ -71,6 +71,10 @@ impl FieldSink for RecordingSink {
         self.calls.push(Recorded::Text { path: field.path.to_string(), value: value.to_owned() });
     }
 
+    fn shape(&mut self, field: &Field, _: &[i64], bytes: &[u8]) {
+        self.calls.push(Recorded::Term { path: field.path.to_string(), value: bytes.to_vec() });
+    }
+
     fn begin_nested(&mut self, nested: &Nested) {
         self.calls.push(Recorded::Begin { path: nested.path.to_string() });
     }
@@ -108,6 +112,11 @@ impl FieldSink for NullSink {
     fn text(&mut self, _: &Field, value: &str) {
         self.calls += 1;
         self.folded ^= value.len() as u64;
+    }
+
+    fn shape(&mut self, _: &Field, _: &[i64], bytes: &[u8]) {
+        self.calls += 1;
+        self.folded ^= bytes.len() as u64;
     }
 
     fn begin_nested(&mut self, _: &Nested) {

@@ -80,6 +80,7 @@ pub(crate) enum Shape {
     Date,
     Ip,
     GeoPoint,
+    GeoShape,
     Binary,
 }
 
@@ -134,6 +135,7 @@ impl Shape {
             FieldType::Date { .. } => Shape::Date,
             FieldType::Ip => Shape::Ip,
             FieldType::GeoPoint => Shape::GeoPoint,
+            FieldType::GeoShape { .. } => Shape::GeoShape,
             FieldType::Binary => Shape::Binary,
         }
     }
@@ -202,7 +204,7 @@ pub(crate) fn typed<'a>(
             finite(value, value.map(|value| round_to_half(value as f32) as f64), "half_float").map(number)
         }
         // The walker reads these as a whole.
-        Shape::GeoPoint | Shape::Binary => Ok(Typed::Nothing),
+        Shape::GeoPoint | Shape::GeoShape | Shape::Binary => Ok(Typed::Nothing),
         Shape::Scaled(factor) => match double(field, scalar, "scaled_float", f64::MAX)? {
             Some(value) => Ok(Typed::Number(scaled(value, factor))),
             None => Ok(Typed::Nothing),

@@ -136,6 +136,10 @@ impl FieldSink for Nowhere {
         black_box(value);
     }
 
+    fn shape(&mut self, _: &Field, _: &[i64], bytes: &[u8]) {
+        black_box(bytes);
+    }
+
     fn begin_nested(&mut self, _: &Nested) {}
 
     fn end_nested(&mut self, _: &Nested) {}

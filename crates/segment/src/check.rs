@@ -5,6 +5,7 @@ use limber_mapping::Representation;
 
 use crate::file::{SectionKind, format::Lane};
 use crate::id_filter::{IdFilter, id_hash};
+use crate::points::ShapeCells;
 use crate::postings::Want;
 use crate::segment::{ID_PATH, Segment};
 use crate::{Error, FieldInfo, NO_MORE_DOCS, Result};
@@ -120,6 +121,18 @@ impl Segment {
                 if column.is_some_and(|column| column.value_count() != points.value_count()) {
                     return Err(Error::corrupt("points", 0, "as many values as the column has"));
                 }
+            }
+            return expected("points", self.file().entry(SectionKind::Points, number).is_some(), field.index);
+        }
+        if field.representation == Representation::Shape {
+            if let Some(shapes) = self.shapes(&field.path)? {
+                shapes.check()?;
+                report.value_count += shapes.value_count();
+            }
+            if let Some(points) = self.raw_points(&field.path)? {
+                points.check()?;
+                ShapeCells::new(points).check()?;
+                report.point_count += points.value_count();
             }
             return expected("points", self.file().entry(SectionKind::Points, number).is_some(), field.index);
         }

@@ -20,6 +20,7 @@ pub mod norms;
 pub mod points;
 pub mod postings;
 mod segment;
+pub mod shapes;
 mod sink;
 pub mod stored;
 pub mod terms;

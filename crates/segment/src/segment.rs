@@ -12,8 +12,9 @@ use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
 use crate::id_filter::{IdFilter, id_hash};
 use crate::nested::{self, NestedSpace, SpaceEntry};
 use crate::norms::Norms;
-use crate::points::{Points, SpatialPoints};
+use crate::points::{Points, ShapeCells, SpatialPoints};
 use crate::postings::{Postings, PostingsReader, Want};
+use crate::shapes::ShapeColumn;
 use crate::stored::{Stored, StoredDocument, StoredReader};
 use crate::terms::{IndexPages, TermDictionary, TermInfo};
 use crate::{DocId, Error, FieldInfo, LiveDocs, NO_MORE_DOCS, Result, SegmentMeta};
@@ -501,9 +502,33 @@ impl Segment {
         }
     }
 
+    /// Cells of a field of shapes.
+    pub fn shape_cells(&self, path: &str) -> Result<Option<ShapeCells<'_>>> {
+        match self.field(path) {
+            Some(field) if field.representation == Representation::Shape => {
+                Ok(self.raw_points(path)?.map(ShapeCells::new))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Shapes of a field by document.
+    pub fn shapes(&self, path: &str) -> Result<Option<ShapeColumn<'_>>> {
+        let sections = [SectionKind::Column, SectionKind::Shapes]
+            .map(|kind| self.section(path, kind, Representation::Shape));
+        match sections {
+            [Some(places), Some(bytes)] => {
+                let places = self.of_this_segment(NumberColumn::open(places)?)?;
+                Ok(Some(ShapeColumn::new(places, bytes)))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The points section, whatever its numbers mean.
     pub(crate) fn raw_points(&self, path: &str) -> Result<Option<Points<'_>>> {
-        match self.section(path, SectionKind::Points, Representation::Number) {
+        let of = self.field(path).map_or(Representation::Number, |field| field.representation);
+        match self.section(path, SectionKind::Points, of) {
             Some(bytes) => {
                 // Places do not ascend as the column's numbers do.
                 let is_spatial = self.field(path).is_some_and(|field| field.spatial);
@@ -526,6 +551,9 @@ impl Segment {
         }
         if let Some(column) = self.ordinals(path)? {
             return Ok(Some(column.presence()));
+        }
+        if let Some(shapes) = self.shapes(path)? {
+            return Ok(Some(shapes.places().presence()));
         }
         let state = &self.state(number).presence;
         if state.get().is_none() {

@@ -22,6 +22,7 @@ mod open;
 mod scripts;
 mod search;
 mod segment_memory;
+mod shape_lookup;
 mod state;
 mod stats;
 mod templates;

@@ -12,11 +12,19 @@ use crate::api::*;
 const LOOKUPS_MAX: usize = 1_000;
 
 impl Node {
+    /// Puts what other documents hold into the JSON of a search: terms and shapes.
+    ///
+    /// Errors: as either of them.
+    pub fn resolve_lookups(&self, body: &mut Value) -> Result<()> {
+        self.resolve_terms_lookups(body)?;
+        self.resolve_shape_lookups(body)
+    }
+
     /// Replaces `{"terms": {"field": {"index", "id", "path", "routing"}}}` in the JSON of a search by the values found there; none where the
     /// document, or the path in it, is missing.
     ///
     /// Errors: `index_not_found_exception`, and lookups that do not say where to look.
-    pub fn resolve_terms_lookups(&self, body: &mut Value) -> Result<()> {
+    pub(super) fn resolve_terms_lookups(&self, body: &mut Value) -> Result<()> {
         let mut count = 0;
         self.put_terms(body, &mut count)
     }

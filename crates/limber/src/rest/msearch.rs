@@ -151,7 +151,7 @@ impl Header {
         }
         url.extend(self.request_cache.map(|flag| ("request_cache".to_owned(), flag.to_string())));
         let mut body = parse_json(body)?;
-        app.node.resolve_terms_lookups(&mut body)?;
+        app.node.resolve_lookups(&mut body)?;
         SearchRequest::parse(&body, &UrlParameters(url))
     }
 

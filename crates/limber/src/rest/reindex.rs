@@ -36,7 +36,7 @@ pub const ROUTES: &[Route] = &[Route {
 
 fn reindex(app: &App, request: &Request) -> Result<Response> {
     let mut body = request.json_required()?;
-    app.node.resolve_terms_lookups(&mut body)?;
+    app.node.resolve_lookups(&mut body)?;
     let Value::Object(mut members) = body else {
         return Err(RequestError::parsing("Expected [START_OBJECT]"));
     };

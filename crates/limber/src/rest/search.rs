@@ -44,7 +44,7 @@ pub const ROUTES: &[Route] = &[
 
 fn search(app: &App, request: &Request) -> Result<Response> {
     let mut body = request.json()?.unwrap_or(Value::Null);
-    app.node.resolve_terms_lookups(&mut body)?;
+    app.node.resolve_lookups(&mut body)?;
     let parsed = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let total_as_int = check_shared_parameters(request, &parsed)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;

@@ -121,6 +121,11 @@ pub(super) fn checked(
                 Ok(json!({"lat": point.latitude, "lon": point.longitude}))
             }
         },
+        Check::Orientation => {
+            let name = value.as_str().map_or_else(|| java_text(value), str::to_owned);
+            let is_clockwise = crate::geo::parse_orientation(&name)?;
+            Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
+        }
         Check::Meta => meta(value, field, kind),
         Check::OnlyDefault => {
             if *value == kind.default_of(param.name) || (param.name == "locale" && is_plain_locale(value)) {

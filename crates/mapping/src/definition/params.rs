@@ -24,6 +24,8 @@ pub(crate) enum Check {
     NullValue,
     /// A point in any notation, kept as `{"lat", "lon"}`.
     NullPoint,
+    /// How outer rings run, kept as `RIGHT` or `LEFT`.
+    Orientation,
     Meta,
     /// A text or number, kept as a text.
     Constant,
@@ -193,6 +195,21 @@ static GEO_POINT: &[Param] = &[
     METRIC,
 ];
 
+static GEO_SHAPE: &[Param] = &[
+    INDEX,
+    DOC_VALUES,
+    STORE,
+    IGNORE_MALFORMED,
+    param("ignore_z_value", Check::ExplicitBool, Update::Always, ""),
+    COERCE,
+    param("orientation", Check::Orientation, Update::Always, ""),
+    META,
+];
+
+/// Parameters of shapes as prefix trees, which Elasticsearch has refused for new indices since 8.0.
+pub(crate) static PREFIX_TREE_PARAMS: &[&str] =
+    &["strategy", "tree", "tree_levels", "precision", "distance_error_pct", "points_only"];
+
 static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Never, "false"), META];
 
 /// Every leaf type there is.
@@ -213,6 +230,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "date", params: DATE },
     Kind { name: "ip", params: IP },
     Kind { name: "geo_point", params: GEO_POINT },
+    Kind { name: "geo_shape", params: GEO_SHAPE },
     Kind { name: "binary", params: BINARY },
 ];
 
@@ -229,7 +247,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "double_range",
     "flattened",
     "float_range",
-    "geo_shape",
     "histogram",
     "icu_collation_keyword",
     "integer_range",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::check::checked;
-use super::params::{Check, KINDS, KINDS_MISSING, Kind};
+use super::params::{Check, KINDS, KINDS_MISSING, Kind, PREFIX_TREE_PARAMS};
 use super::runtime;
 use super::templates::Template;
 use super::tree::{Dynamic, Includes, Leaf, Node, Object, Root};
@@ -433,6 +433,14 @@ fn leaf(
             "copy_to" => leaf.copy_to = copy_to(value)?,
             // Accepted without effect by Elasticsearch for old indices and refused for new ones.
             "boost" => return Err(unknown_parameter("boost", last, kind.name)),
+            _ if kind.name == "geo_shape" && PREFIX_TREE_PARAMS.contains(&name.as_str()) => {
+                let named = body.keys().filter(|name| PREFIX_TREE_PARAMS.contains(&name.as_str()));
+                let named: Vec<&str> = named.map(String::as_str).collect();
+                return Err(RequestError::illegal_argument(format!(
+                    "using deprecated parameters [{}] in mapper [{last}] of type [geo_shape] is no longer allowed",
+                    named.join(", ")
+                )));
+            }
             _ => {
                 let Some(param) = kind.param(name) else {
                     return Err(unknown_parameter(name, last, kind.name));
@@ -457,7 +465,7 @@ fn leaf(
             }
         }
     }
-    if matches!(kind.name, "geo_point" | "binary" | "constant_keyword")
+    if matches!(kind.name, "geo_point" | "geo_shape" | "binary" | "constant_keyword")
         && !(leaf.fields.is_empty() && leaf.copy_to.is_empty())
     {
         return Err(RequestError::unsupported(format!(

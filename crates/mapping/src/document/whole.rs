@@ -1,4 +1,4 @@
-//! Values that are read as a whole instead of scalar by scalar: "which points, or which bytes, stand here?"
+//! Values that are read as a whole instead of scalar by scalar: "which points, shapes or bytes stand here?"
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -10,7 +10,7 @@ use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::field::{Field, FieldSink};
-use crate::geo::{GeoPoint, ReadOptions, read};
+use crate::geo::{GeoPoint, GridShape, ReadOptions, ShapeOptions, cells_of, check_simple, read, read_shape};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 use crate::typed::{Scalar, Shape};
 
@@ -22,7 +22,59 @@ fn read_options(field: &Field) -> ReadOptions {
     ReadOptions { ignore_z: field.ignore_z, bring_back: field.ignore_malformed }
 }
 
+/// The shape that a document's value names, ready to be stored.
+fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
+    let given = read_shape(value, &ShapeOptions::of(field))?;
+    let shape = GridShape::of(&given.geometry, given.is_clockwise)?;
+    check_simple(&shape)?;
+    Ok(shape)
+}
+
 impl<'a, S: FieldSink> Walk<'a, S> {
+    /// The object or list of a `geo_shape`; returns the offset behind it.
+    #[inline(never)]
+    pub(super) fn shapes(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+        let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
+        let tree = self.tree;
+        let value = self.value_of(at, end);
+        self.put_shapes(&tree.leaves[leaf as usize], leaf, &value, end - 1)?;
+        Ok(end)
+    }
+
+    fn put_shapes(&mut self, node: &'a Leaf, leaf: u32, value: &Value, at: usize) -> Result<(), Stop> {
+        match value {
+            // The depth of JSON that was let in bounds this recursion.
+            Value::Array(items) => items.iter().try_for_each(|item| self.put_shapes(node, leaf, item, at)),
+            Value::Null => Ok(()),
+            shape => self.put_shape(node, leaf, shape, at),
+        }
+    }
+
+    fn put_shape(&mut self, node: &'a Leaf, leaf: u32, value: &Value, at: usize) -> Result<(), Stop> {
+        let field = &*node.field;
+        let shape = match shape_of(field, value) {
+            Ok(shape) => shape,
+            Err(_) if field.ignore_malformed => {
+                self.note_ignored(leaf);
+                return Ok(());
+            }
+            Err(cause) => return Err(self.unreadable(node, at, cause)),
+        };
+        if shape.is_empty() {
+            return Ok(());
+        }
+        if node.is_fed {
+            let cells = if field.index { cells_of(&shape) } else { Vec::new() };
+            let mut bytes = Vec::new();
+            shape.encode(&mut bytes);
+            self.sink.shape(field, &cells, &bytes);
+        }
+        if node.is_named {
+            self.note_name(leaf);
+        }
+        Ok(())
+    }
+
     /// The object or list of a `geo_point`; returns the offset behind it.
     #[inline(never)]
     pub(super) fn points(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
@@ -126,6 +178,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         match (node.shape, scalar) {
             (Shape::GeoPoint, Scalar::Text(text)) => self.put_point(node, leaf, &Value::from(text), at),
             (Shape::GeoPoint, _) => self.put_point(node, leaf, &Value::Bool(false), at),
+            (Shape::GeoShape, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
+            (Shape::GeoShape, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
             _ => self.put_bytes(node, leaf, scalar, at),
         }
     }

@@ -5,8 +5,9 @@
 use serde_json::{Map, Value};
 
 use super::geometry::{Geometry, Position};
-use super::wkt::{WktOptions, geometry_from_wkt, rectangle, ring};
+use super::wkt::{WktOptions, check_z, geometry_from_wkt, rectangle, ring};
 use crate::RequestError;
+use crate::field::{Field, FieldType};
 
 /// Collections in collections: a level takes stack.
 const DEPTH_MAX: usize = 100;
@@ -19,42 +20,59 @@ pub struct GivenShape {
     pub is_clockwise: bool,
 }
 
-/// Reads the shape of a query, given as GeoJSON or WKT: open rings are closed, positions may lie outside of the map. `parse_length` reads the radius of a circle, in meters.
+/// How a shape is read. Positions may lie outside of the map.
+#[derive(Clone, Copy)]
+pub struct ShapeOptions<'f> {
+    /// Open rings are closed, otherwise refused.
+    pub coerce: bool,
+    /// Third coordinates are passed over, otherwise refused.
+    pub ignore_z: bool,
+    /// Where a shape does not tell its `orientation`.
+    pub is_clockwise: bool,
+    /// Reads the radius of a circle, in meters.
+    pub parse_length: &'f dyn Fn(&str) -> Result<f64, RequestError>,
+}
+
+impl ShapeOptions<'static> {
+    /// How the shapes of a field are read. Circles have no radius: no field takes them.
+    pub fn of(field: &Field) -> ShapeOptions<'static> {
+        ShapeOptions {
+            coerce: field.coerce,
+            ignore_z: field.ignore_z,
+            is_clockwise: field.kind == FieldType::GeoShape { is_clockwise: true },
+            parse_length: &|_| Ok(0.0),
+        }
+    }
+}
+
+/// Whether outer rings of this orientation run clockwise.
+///
+/// # Errors
+/// `Unknown orientation [name]`.
+pub fn parse_orientation(name: &str) -> Result<bool, RequestError> {
+    match name.to_lowercase().as_str() {
+        "right" | "counterclockwise" | "ccw" => Ok(false),
+        "left" | "clockwise" | "cw" => Ok(true),
+        _ => Err(RequestError::illegal_argument(format!("Unknown orientation [{name}]"))),
+    }
+}
+
+/// Reads a shape, given as GeoJSON or WKT.
 ///
 /// # Errors
 /// In Elasticsearch's words and types.
-pub fn read_shape(
-    value: &Value,
-    parse_length: &dyn Fn(&str) -> Result<f64, RequestError>,
-) -> Result<GivenShape, RequestError> {
+pub fn read_shape(value: &Value, options: &ShapeOptions<'_>) -> Result<GivenShape, RequestError> {
     match value {
         Value::String(text) => {
-            let geometry =
-                geometry_from_wkt(text, WktOptions { allow_z: true, coerce: true }).map_err(|error| {
-                    match error.kind {
-                        "parse_exception" => RequestError::new(
-                            500,
-                            "i_o_exception",
-                            format!("java.text.ParseException: {}", error.reason),
-                        ),
-                        _ => error,
-                    }
-                })?;
-            Ok(GivenShape { geometry, is_clockwise: false })
+            let notation = WktOptions { allow_z: options.ignore_z, coerce: options.coerce, off_map: true };
+            let geometry = geometry_from_wkt(text, notation)?;
+            Ok(GivenShape { geometry, is_clockwise: options.is_clockwise })
         }
         Value::Object(members) => Ok(GivenShape {
-            geometry: from_object(members, parse_length, 0)?,
+            geometry: from_object(members, options, 0)?,
             is_clockwise: match members.get("orientation").and_then(Value::as_str) {
-                None => false,
-                Some(name) => match name.to_lowercase().as_str() {
-                    "right" | "counterclockwise" | "ccw" => false,
-                    "left" | "clockwise" | "cw" => true,
-                    _ => {
-                        return Err(failed(RequestError::illegal_argument(format!(
-                            "Unknown orientation [{name}]"
-                        ))));
-                    }
-                },
+                None => options.is_clockwise,
+                Some(name) => parse_orientation(name).map_err(failed)?,
             },
         }),
         _ => Err(refused("shape must be an object consisting of type and coordinates")),
@@ -77,7 +95,7 @@ fn failed(cause: RequestError) -> RequestError {
 
 fn from_object(
     members: &Map<String, Value>,
-    parse_length: &dyn Fn(&str) -> Result<f64, RequestError>,
+    options: &ShapeOptions<'_>,
     depth: usize,
 ) -> Result<Geometry, RequestError> {
     if depth > DEPTH_MAX {
@@ -101,7 +119,7 @@ fn from_object(
             return Err(failed(refused("geometries not included")));
         };
         let parts = items.iter().map(|item| match item {
-            Value::Object(members) => from_object(members, parse_length, depth + 1),
+            Value::Object(members) => from_object(members, options, depth + 1),
             _ => Err(failed(refused("shape must be an object consisting of type and coordinates"))),
         });
         return Ok(Geometry::Collection(parts.collect::<Result<_, _>>()?));
@@ -109,18 +127,20 @@ fn from_object(
     let coordinates = members.get("coordinates").ok_or_else(|| failed(refused("coordinates not included")));
     let of = |value: &Value| -> Result<Geometry, RequestError> {
         Ok(match kind.as_str() {
-            "point" => Geometry::Point(position(value)?),
-            "multipoint" => Geometry::MultiPoint(positions(value)?),
-            "linestring" => Geometry::Line(line(value)?),
+            "point" => Geometry::Point(position(value, options)?),
+            "multipoint" => Geometry::MultiPoint(positions(value, options)?),
+            "linestring" => Geometry::Line(line(value, options)?),
             "multilinestring" => {
-                Geometry::MultiLine(list(value)?.iter().map(line).collect::<Result<_, _>>()?)
+                let lines = list(value)?.iter().map(|one| line(one, options));
+                Geometry::MultiLine(lines.collect::<Result<_, _>>()?)
             }
-            "polygon" => Geometry::Polygon(rings(value)?),
+            "polygon" => Geometry::Polygon(rings(value, options)?),
             "multipolygon" => {
-                Geometry::MultiPolygon(list(value)?.iter().map(rings).collect::<Result<_, _>>()?)
+                let polygons = list(value)?.iter().map(|one| rings(one, options));
+                Geometry::MultiPolygon(polygons.collect::<Result<_, _>>()?)
             }
             "envelope" => {
-                let corners = positions(value)?;
+                let corners = positions(value, options)?;
                 let [(west, north), (east, south)] = corners[..] else {
                     return Err(refused(format!(
                         "invalid number of points [{}] provided for geo_shape [ENVELOPE] when expecting an array of 2 coordinates",
@@ -133,10 +153,10 @@ fn from_object(
                 let radius = match members.get("radius") {
                     None => return Err(refused("radius is not specified")),
                     Some(Value::Number(meters)) => meters.as_f64().unwrap_or(0.0),
-                    Some(Value::String(text)) => parse_length(text)?,
+                    Some(Value::String(text)) => (options.parse_length)(text)?,
                     Some(_) => return Err(refused("radius is not specified")),
                 };
-                Geometry::Circle { center: position(value)?, radius_meters: radius }
+                Geometry::Circle { center: position(value, options)?, radius_meters: radius }
             }
             other => return Err(RequestError::illegal_argument(format!("unknown geo_shape [{other}]"))),
         })
@@ -148,27 +168,31 @@ fn list(value: &Value) -> Result<&[Value], RequestError> {
     value.as_array().map(Vec::as_slice).ok_or_else(|| refused("geo coordinates must be numbers"))
 }
 
-fn position(value: &Value) -> Result<Position, RequestError> {
+fn position(value: &Value, options: &ShapeOptions<'_>) -> Result<Position, RequestError> {
     let number = |value: &Value| value.as_f64().ok_or_else(|| refused("geo coordinates must be numbers"));
     match list(value)? {
-        [longitude, latitude] | [longitude, latitude, _] => Ok((number(longitude)?, number(latitude)?)),
+        [longitude, latitude] => Ok((number(longitude)?, number(latitude)?)),
+        [longitude, latitude, z] => {
+            check_z(number(z)?, options.ignore_z)?;
+            Ok((number(longitude)?, number(latitude)?))
+        }
         [_, _, ..] => Err(refused("geo coordinates greater than 3 dimensions are not supported")),
         _ => Err(refused("geo coordinates must be numbers")),
     }
 }
 
-fn positions(value: &Value) -> Result<Vec<Position>, RequestError> {
-    list(value)?.iter().map(position).collect()
+fn positions(value: &Value, options: &ShapeOptions<'_>) -> Result<Vec<Position>, RequestError> {
+    list(value)?.iter().map(|one| position(one, options)).collect()
 }
 
-fn line(value: &Value) -> Result<Vec<Position>, RequestError> {
-    let line = positions(value)?;
+fn line(value: &Value, options: &ShapeOptions<'_>) -> Result<Vec<Position>, RequestError> {
+    let line = positions(value, options)?;
     if line.len() < 2 {
         return Err(RequestError::new(400, "exception", "not enough points to build a line"));
     }
     Ok(line)
 }
 
-fn rings(value: &Value) -> Result<Vec<Vec<Position>>, RequestError> {
-    list(value)?.iter().map(|coordinates| ring(positions(coordinates)?, true)).collect()
+fn rings(value: &Value, options: &ShapeOptions<'_>) -> Result<Vec<Vec<Position>>, RequestError> {
+    list(value)?.iter().map(|one| ring(line(one, options)?, options.coerce)).collect()
 }

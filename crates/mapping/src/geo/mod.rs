@@ -3,13 +3,22 @@
 mod geohash;
 mod geojson;
 mod geometry;
+mod grid_cover;
+mod grid_edges;
+mod grid_shape;
+mod grid_simple;
 mod point;
 mod read;
+mod render;
 mod wkt;
 
 pub use geohash::{GEOHASH_CHARS_MAX, geohash_bounds, geohash_text};
-pub use geojson::{GivenShape, read_shape};
+pub use geojson::{GivenShape, ShapeOptions, parse_orientation, read_shape};
 pub use geometry::{Geometry, Position, Rectangle};
+pub use grid_cover::{ShapeCell, cells_of};
+pub use grid_edges::{GridBounds, GridEdges, GridPoint, Meeting, Side, is_on, turn};
+pub use grid_shape::{GRID_TURN, GridShape, Part, PartKind};
+pub use grid_simple::check_simple;
 pub use point::{GeoPoint, decode_latitude, decode_longitude, encode_latitude, encode_longitude};
 pub use read::read;
 pub use read::{ReadOptions, parse_point, parse_points};

@@ -161,7 +161,8 @@ fn geojson_position(items: &[Value], ignore_z: bool) -> Result<GeoPoint, Request
 
 fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
     if text.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("point")) {
-        return match geometry_from_wkt(text, WktOptions { allow_z: ignore_z, coerce: false }) {
+        return match geometry_from_wkt(text, WktOptions { allow_z: ignore_z, coerce: false, off_map: false })
+        {
             Ok(Geometry::Point((longitude, latitude))) => Ok(GeoPoint { latitude, longitude }),
             Ok(_) => Err(refused("Invalid WKT format")),
             Err(cause) => Err(refused("Invalid WKT format").caused_by(cause)),

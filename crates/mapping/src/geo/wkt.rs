@@ -14,8 +14,10 @@ const DEPTH_MAX: usize = 100;
 pub struct WktOptions {
     /// Third coordinates are passed over, otherwise refused.
     pub allow_z: bool,
-    /// Open rings are closed, and positions outside of the map are left as they are; otherwise both are refused.
+    /// Open rings are closed, otherwise refused.
     pub coerce: bool,
+    /// Positions outside of the map are left as they are, otherwise refused.
+    pub off_map: bool,
 }
 
 /// Reads a shape. What comes behind it is not looked at, as Elasticsearch does not.
@@ -110,13 +112,7 @@ impl<'t> Reader<'t> {
     /// A third coordinate, if there is one.
     fn pass_z(&mut self) -> Result<(), RequestError> {
         if self.is_number_next() {
-            let z = self.number()?;
-            if !self.options.allow_z {
-                return Err(RequestError::illegal_argument(format!(
-                    "found Z value [{}] but [ignore_z_value] parameter is [false]",
-                    java_double(z)
-                )));
-            }
+            check_z(self.number()?, self.options.allow_z)?;
         }
         Ok(())
     }
@@ -124,7 +120,7 @@ impl<'t> Reader<'t> {
     fn position(&mut self) -> Result<Position, RequestError> {
         let position = (self.number()?, self.number()?);
         self.pass_z()?;
-        if self.options.coerce { Ok(position) } else { checked(position) }
+        if self.options.off_map { Ok(position) } else { checked(position) }
     }
 
     /// Positions up to the `)`.
@@ -246,6 +242,17 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// Refuses a third coordinate that is not passed over.
+pub(super) fn check_z(z: f64, allow_z: bool) -> Result<(), RequestError> {
+    if allow_z {
+        return Ok(());
+    }
+    Err(RequestError::illegal_argument(format!(
+        "found Z value [{}] but [ignore_z_value] parameter is [false]",
+        java_double(z)
+    )))
+}
+
 /// Refuses positions outside of the map.
 pub(super) fn checked(position: Position) -> Result<Position, RequestError> {
     let (longitude, latitude) = position;
@@ -302,8 +309,8 @@ pub(super) fn ring(mut ring: Vec<Position>, coerce: bool) -> Result<Vec<Position
 mod tests {
     use super::*;
 
-    const LENIENT: WktOptions = WktOptions { allow_z: true, coerce: false };
-    const STRICT: WktOptions = WktOptions { allow_z: false, coerce: false };
+    const LENIENT: WktOptions = WktOptions { allow_z: true, coerce: false, off_map: false };
+    const STRICT: WktOptions = WktOptions { allow_z: false, coerce: false, off_map: false };
 
     #[test]
     fn shapes_of_every_kind() {

@@ -79,6 +79,27 @@ impl Accepts {
     }
 }
 
+/// Why an aggregation does not go over shapes. Source: Elasticsearch's `SpatialPlugin`.
+fn refused_on_shapes(field: &Field, aggregation: &str) -> RequestError {
+    match aggregation {
+        "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => RequestError::new(
+            403,
+            "security_exception",
+            format!("current license is non-compliant for [{aggregation} aggregation on geo_shape fields]"),
+        ),
+        "geo_bounds" | "value_count" | "cardinality" | "missing" => {
+            let path = &field.path;
+            RequestError::unsupported(format!(
+                "aggregation [{aggregation}] on field [{path}] of type [geo_shape]"
+            ))
+        }
+        _ => RequestError::illegal_argument(format!(
+            "Field [{}] of type [geo_shape] is not supported for aggregation [{aggregation}]",
+            field.path
+        )),
+    }
+}
+
 impl Source {
     /// Resolves the field. Errors as Elasticsearch words them: text fields, fields without doc values, the wrong type for `aggregation`.
     pub fn bind(
@@ -92,6 +113,7 @@ impl Source {
         if let Some(field) = &field {
             match field.kind {
                 FieldType::GeoPoint => crate::collect::check_column(field, shard)?,
+                FieldType::GeoShape { .. } => return Err(refused_on_shapes(field, aggregation).into()),
                 _ if accepts == Accepts::Places => {}
                 _ => crate::collect::check_sortable(field, shard)?,
             }

@@ -170,6 +170,11 @@ fn write_docs(docs: &Docs, out: &mut Vec<u8>) -> bool {
             text(field.path.as_bytes(), out);
             text(format!("{relation:?} {shape:?}").as_bytes(), out);
         }
+        Docs::Shapes { field, target, relation } => {
+            out.push(b'H');
+            text(field.path.as_bytes(), out);
+            text(format!("{relation:?} {target:?}").as_bytes(), out);
+        }
         Docs::AllOf(parts) | Docs::AnyOf(parts) => {
             out.push(if matches!(docs, Docs::AllOf(_)) { b'A' } else { b'O' });
             number(parts.len() as u64, out);

@@ -435,6 +435,10 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
             "can't sort on geo_point or point field without using specific sorting feature, like geo_distance",
         )
         .into()),
+        FieldType::GeoShape { .. } => Err(RequestError::illegal_argument(
+            "can't sort on geo_shape field without using specific sorting feature, like geo_distance",
+        )
+        .into()),
         FieldType::Binary => Err(RequestError::unsupported(format!(
             "a sort or aggregation on field [{}] of type [{}]",
             field.path,

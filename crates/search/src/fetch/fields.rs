@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::DateFormat;
-use limber_mapping::geo::{GeoPoint, ReadOptions, parse_points};
+use limber_mapping::geo::{GeoPoint, Geometry, ReadOptions, ShapeOptions, parse_points, read_shape};
 use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text};
 use limber_mapping::{Field, FieldType, Mapping, Nested, Representation, RequestError, SpaceId, reserved};
 use limber_segment::columns::Batch;
@@ -31,11 +31,19 @@ pub(super) fn collect(
     for wanted in &request.docvalue_fields {
         for field in shard.mapping.matching(&wanted.field) {
             if wanted.field.contains('*')
-                && (field.representation() == Representation::Text || !field.doc_values)
+                && (matches!(field.representation(), Representation::Text | Representation::Shape)
+                    || !field.doc_values)
             {
                 continue;
             }
             check_column(field, shard)?;
+            if field.representation() == Representation::Shape {
+                return Err(RequestError::unsupported(format_args!(
+                    "[docvalue_fields] on field [{}] of type [geo_shape]",
+                    field.path
+                ))
+                .into());
+            }
             let values = column_values(shard, segment, field, doc, wanted)?;
             if !values.is_empty() {
                 found.insert(field.path.to_string(), values.into());
@@ -237,8 +245,10 @@ fn source_values(
     path: &str,
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
-    if field.kind == FieldType::GeoPoint {
-        return source_points(source, field, path, wanted);
+    match field.kind {
+        FieldType::GeoPoint => return source_points(source, field, path, wanted),
+        FieldType::GeoShape { .. } => return source_shapes(source, field, path, wanted),
+        _ => {}
     }
     let format = date_format(field, wanted)?;
     if let Some(constant) = field.constant() {
@@ -270,17 +280,42 @@ fn source_points(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
     Ok(points.map(show).collect())
 }
 
+/// Shapes of the source at `path`, each as GeoJSON, WKT or WKB; what cannot be read is passed over.
+fn source_shapes(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
+    let show: fn(Geometry) -> Value = match wanted.format.as_deref() {
+        None | Some("geojson") => |shape| shape.to_geojson(),
+        Some("wkt") => |shape| shape.to_wkt().into(),
+        Some("wkb") => |shape| shape.to_wkb().into(),
+        Some(other) => return Err(unrecognized_format(field, other).into()),
+    };
+    let mut raw = Vec::new();
+    gather_whole(source, path, &mut raw);
+    let options = ShapeOptions::of(field);
+    let mut shown = Vec::new();
+    // The depth of JSON that was let in bounds the lists in lists.
+    while let Some(value) = raw.pop() {
+        match value {
+            Value::Array(items) => raw.extend(items),
+            one => shown.extend(read_shape(one, &options).ok().map(|given| show(given.geometry))),
+        }
+    }
+    shown.reverse();
+    Ok(shown)
+}
+
+fn unrecognized_format(field: &Field, format: &str) -> RequestError {
+    let cause = RequestError::illegal_argument(format!("Unrecognized geometry format [{format}]."));
+    let reason = format!("error fetching [{}]: {}", field.path, cause.reason);
+    RequestError::illegal_argument(reason).caused_by(cause)
+}
+
 /// How places are shown.
 fn place_format(field: &Field, wanted: &FieldFormat) -> Result<fn(GeoPoint) -> Value> {
     Ok(match wanted.format.as_deref() {
         None | Some("geojson") => GeoPoint::to_geojson,
         Some("wkt") => |point| point.to_wkt().into(),
         Some("wkb") => |point| point.to_wkb().into(),
-        Some(other) => {
-            let cause = RequestError::illegal_argument(format!("Unrecognized geometry format [{other}]."));
-            let reason = format!("error fetching [{}]: {}", field.path, cause.reason);
-            return Err(RequestError::illegal_argument(reason).caused_by(cause).into());
-        }
+        Some(other) => return Err(unrecognized_format(field, other).into()),
     })
 }
 

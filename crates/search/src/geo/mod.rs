@@ -5,6 +5,7 @@ mod distance;
 mod grid;
 mod polygon;
 mod shape;
+mod target;
 mod validation;
 
 pub(crate) use arc::ArcFrom;
@@ -13,4 +14,5 @@ pub use grid::{Grid, TileRows};
 pub(crate) use grid::{GridCell, Hexagon, ZOOM_MAX, cell_touches, geohash_chars_of, tile_of};
 pub(crate) use polygon::Polygon;
 pub(crate) use shape::{Circle, HexagonShape, Relation, Ring, Shape, check_within, degrees};
+pub(crate) use target::{ShapeRelation, Target};
 pub(crate) use validation::Validation;

@@ -2,8 +2,8 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{
-    GeoPoint, Geometry, Position, Rectangle, decode_latitude, decode_longitude, encode_latitude,
-    encode_longitude,
+    GRID_TURN, GeoPoint, Geometry, GridBounds, GridPoint, Position, Rectangle, decode_latitude,
+    decode_longitude, encode_latitude, encode_longitude,
 };
 use limber_segment::points::{Cell, Overlap};
 
@@ -248,6 +248,7 @@ fn shifts(longitudes: impl Iterator<Item = f64>) -> Vec<f64> {
 #[derive(Debug)]
 pub(crate) struct Circle {
     center: ArcFrom,
+    radius_meters: f64,
     key: f64,
     /// Degrees of latitude that the circle reaches.
     south: f64,
@@ -255,6 +256,11 @@ pub(crate) struct Circle {
     /// Degrees to either side; a half turn when a pole is inside.
     reach: f64,
 }
+
+/// How often a line that comes near a circle is halved: to some centimetres.
+const LINE_HALVES_MAX: u32 = 28;
+/// Meters of a degree, no less.
+const DEGREE_METERS_MAX: f64 = 111_200.0;
 
 /// Meters that bounds are wider than the circle, for what its distances are rounded (Lucene's `GeoUtils` adds as much).
 const SLACK_METERS: f64 = 0.5;
@@ -269,6 +275,7 @@ impl Circle {
         let reach = if has_pole { 180.0 } else { (angle.sin() / latitude.cos()).asin().to_degrees() };
         Circle {
             center: ArcFrom::new(center.latitude, center.longitude),
+            radius_meters,
             key: key_of_meters(radius_meters),
             south: south.to_degrees().max(-90.0),
             north: north.to_degrees().min(90.0),
@@ -281,6 +288,49 @@ impl Circle {
         point.latitude >= self.south
             && point.latitude <= self.north
             && self.center.key(point.latitude, point.longitude) <= self.key
+    }
+
+    /// Whether a place in degrees (longitude, latitude) is in it, whatever turn it was given in.
+    pub fn has(&self, (longitude, latitude): Position) -> bool {
+        self.contains(GeoPoint { latitude, longitude })
+    }
+
+    /// Whether it reaches a line that is straight on the map, its ends aside. Lucene's `Circle2D` asks for the line's place that is nearest to
+    /// the center on the map alone, which is another one than on the earth.
+    pub fn meets_line(&self, a: Position, b: Position) -> bool {
+        self.meets_half(a, b, LINE_HALVES_MAX)
+    }
+
+    fn meets_half(&self, a: Position, b: Position, halves_left: u32) -> bool {
+        let middle = (a.0.midpoint(b.0), a.1.midpoint(b.1));
+        if self.has(middle) {
+            return true;
+        }
+        // No place of the line is further from its middle than that.
+        let reach_meters = (b.0 - a.0).hypot(b.1 - a.1) / 2.0 * DEGREE_METERS_MAX;
+        let apart_meters = self.center.meters(middle.1, middle.0) - self.radius_meters;
+        halves_left > 0
+            && apart_meters <= reach_meters
+            && (self.meets_half(a, middle, halves_left - 1) || self.meets_half(middle, b, halves_left - 1))
+    }
+
+    /// The stored place of the center.
+    pub fn grid_center(&self) -> GridPoint {
+        let (longitude, latitude) = (self.center.longitude(), self.center.latitude());
+        (i64::from(encode_longitude(longitude)), i64::from(encode_latitude(latitude)))
+    }
+
+    /// A rectangle of the grid that it lies in.
+    pub fn grid_bounds(&self) -> GridBounds {
+        let (x, _) = self.grid_center();
+        let reach = (self.reach / 360.0 * GRID_TURN as f64) as i64 + 2;
+        let end = |latitude: f64| i64::from(encode_latitude(latitude));
+        GridBounds { x: (x - reach, x + reach), y: (end(self.south) - 1, end(self.north) + 1) }
+    }
+
+    pub fn overlap_of(&self, cell: &Cell) -> Overlap {
+        let (x, y) = degrees(cell);
+        self.overlap(x, y)
     }
 
     fn overlap(&self, x: (f64, f64), y: (f64, f64)) -> Overlap {

@@ -23,6 +23,7 @@ mod runtime;
 pub(crate) use runtime::selects_constant;
 mod scorer;
 mod script;
+mod shapes;
 mod simple;
 mod slice;
 mod source_phrase;

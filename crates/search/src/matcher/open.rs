@@ -25,6 +25,7 @@ use super::scorer::{
     BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, FeatureScorer, PhraseScorer, TermScorer,
 };
 use super::script::{ScriptDocs, ScriptScorer};
+use super::shapes::shapes;
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
@@ -372,6 +373,7 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
             })
         }
         Docs::Places { field, shape, relation } => places(segment, field, shape, *relation),
+        Docs::Shapes { field, target, relation } => shapes(segment, field, target, *relation),
         Docs::AllOf(parts) => {
             let required = parts.iter().map(|part| set(part, segment)).collect::<Result<Vec<_>>>()?;
             Ok(Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), doc_count)))

@@ -62,7 +62,7 @@ pub(super) fn places<'a>(
     }
 }
 
-fn present(segment: &Segment, field: &Field) -> Result<DocBits> {
+pub(super) fn present(segment: &Segment, field: &Field) -> Result<DocBits> {
     let mut bits = DocBits::new(segment.doc_count());
     if let Some(presence) = segment.presence(&field.path)? {
         let mut window = Bits::default();

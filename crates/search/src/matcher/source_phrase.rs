@@ -91,6 +91,8 @@ impl FieldSink for Sink<'_> {
             && phrase_freq(self.positions, self.offsets, self.groups, self.node.slop) > 0.0;
     }
 
+    fn shape(&mut self, _: &Field, _: &[i64], _: &[u8]) {}
+
     fn begin_nested(&mut self, _: &Nested) {}
 
     fn end_nested(&mut self, _: &Nested) {}

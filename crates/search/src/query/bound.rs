@@ -13,7 +13,7 @@ use super::nested::NestedNode;
 use super::wildcard::TermPattern;
 use crate::automaton::TermAutomaton;
 use crate::cache::FilterUse;
-use crate::geo::{Relation, Shape};
+use crate::geo::{Relation, Shape, ShapeRelation, Target};
 use crate::runtime::RuntimeField;
 use crate::score::Bm25;
 use crate::script::BoundScript;
@@ -220,6 +220,12 @@ pub(crate) enum Docs {
         shape: Arc<Shape>,
         relation: Relation,
     },
+    /// Shapes by what they have to do with another.
+    Shapes {
+        field: Arc<Field>,
+        target: Arc<Target>,
+        relation: ShapeRelation,
+    },
     /// In all of several.
     AllOf(Vec<Docs>),
     Exists {
@@ -352,7 +358,7 @@ impl BoundQuery {
             | Node::Nested(_) => 0,
             Node::ScriptScore(node) => 2 * node.query.bit_set_count(),
             Node::Docs { docs: Docs::AnyOf(parts) | Docs::AllOf(parts), .. } => parts.len() as u64,
-            Node::Docs { docs: Docs::Places { .. }, .. } => 2,
+            Node::Docs { docs: Docs::Places { .. } | Docs::Shapes { .. }, .. } => 2,
             Node::Docs { .. } => 1,
             Node::Constant { inner, .. } => inner.bit_set_count(),
             Node::Cached(node) => 1 + node.inner.bit_set_count(),

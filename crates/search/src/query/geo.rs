@@ -8,14 +8,14 @@ use limber_mapping::{Field, FieldType};
 use super::bind::Binder;
 use super::bound::{BoundQuery, Docs};
 use crate::error::Error;
-use crate::geo::{Relation, Shape};
+use crate::geo::{Relation, Shape, ShapeRelation, Target};
 
 /// Whether a point lies on the map.
 pub(super) fn is_on_map(point: &GeoPoint) -> bool {
     (-90.0..=90.0).contains(&point.latitude) && (-180.0..=180.0).contains(&point.longitude)
 }
 
-/// The `geo_point` field of a query; `None` when it is unmapped and that is ignored.
+/// The field of places or shapes of a query; `None` when it is unmapped and that is ignored.
 pub(super) fn geo_field(
     binder: &Binder<'_>,
     path: &str,
@@ -28,7 +28,7 @@ pub(super) fn geo_field(
         }
         return Err(binder.query_shard(format!("failed to find geo field [{path}]")).into());
     };
-    if field.kind != FieldType::GeoPoint {
+    if !matches!(field.kind, FieldType::GeoPoint | FieldType::GeoShape { .. }) {
         return Err(binder
             .query_shard(format!(
                 "Field [{path}] is of unsupported type [{}] for [{query}] query",
@@ -37,6 +37,24 @@ pub(super) fn geo_field(
             .into());
     }
     Ok(Some(field))
+}
+
+/// Documents with a place or shape that meets what is asked for; `text` is how explanations name it.
+pub(super) fn near(
+    field: Arc<Field>,
+    boost: f32,
+    text: String,
+    shape: impl FnOnce() -> Shape,
+    target: impl FnOnce() -> Target,
+) -> BoundQuery {
+    match field.kind {
+        FieldType::GeoShape { .. } => {
+            let text = format!("{}:{text}", field.path);
+            let (target, relation) = (Arc::new(target()), ShapeRelation::Intersects);
+            BoundQuery::constant(Docs::Shapes { field, target, relation }, boost, text)
+        }
+        _ => places(field, shape(), Relation::Intersects, boost, text),
+    }
 }
 
 /// Documents with a place in the shape; `text` is how explanations name it.

@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::geo::{geo_field, is_on_map, places};
+use super::geo::{geo_field, is_on_map, near};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
-use crate::geo::{Relation, Shape, Validation};
+use crate::geo::{Shape, Target, Validation};
 use crate::json;
 
 #[derive(Debug)]
@@ -122,7 +122,7 @@ fn corner(value: &Value) -> Result<Rectangle, RequestError> {
 
 fn from_wkt(value: &Value) -> Result<Rectangle, RequestError> {
     let text = value.as_str().unwrap_or_default();
-    match geometry_from_wkt(text, WktOptions { allow_z: true, coerce: false }) {
+    match geometry_from_wkt(text, WktOptions { allow_z: true, coerce: false, off_map: false }) {
         Ok(Geometry::Envelope(envelope)) => Ok(envelope),
         Ok(other) => Err(refused(format!(
             "failed to parse WKT bounding box. [{}] found. expected [ENVELOPE]",
@@ -199,6 +199,7 @@ impl QueryNode for BoundingBox {
             }
         }
         let text = format!("{corners:?}");
-        Ok(places(field, Shape::rectangle(&corners), Relation::Intersects, boost, text))
+        let (shape, target) = (|| Shape::rectangle(&corners), || Target::rectangle(&corners));
+        Ok(near(field, boost, text, shape, target))
     }
 }

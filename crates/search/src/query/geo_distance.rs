@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::geo::{geo_field, is_on_map, places};
+use super::geo::{geo_field, is_on_map, near};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
-use crate::geo::{Circle, DistanceKind, Relation, Shape, Unit, Validation, parse_distance};
+use crate::geo::{Circle, DistanceKind, Shape, Target, Unit, Validation, parse_distance};
 use crate::json;
 
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl QueryNode for Distance {
         }
         let center = self.center.normalized();
         let text = format!("{},{} +/- {} meters", center.latitude, center.longitude, self.meters);
-        let shape = Shape::Circle(Circle::new(center, self.meters));
-        Ok(places(field, shape, Relation::Intersects, boost, text))
+        let circle = || Circle::new(center, self.meters);
+        Ok(near(field, boost, text, || Shape::Circle(circle()), || Target::circle(circle())))
     }
 }

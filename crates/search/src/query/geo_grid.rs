@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::geo::{geo_field, places};
+use super::geo::{geo_field, near};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
-use crate::geo::{GridCell, Hexagon, HexagonShape, Relation, Shape};
+use crate::geo::{GridCell, Hexagon, HexagonShape, Shape, Target};
 use crate::json;
 
 #[derive(Debug)]
@@ -64,10 +64,14 @@ impl QueryNode for GeoGrid {
         let Some(field) = geo_field(binder, &self.field, "geo_grid", self.ignore_unmapped)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        let shape = match &self.cell {
+        let shape = || match &self.cell {
             GridCell::Rectangle(cell) => Shape::Cell(*cell),
             GridCell::Hexagon(cell) => Shape::Hexagon(HexagonShape::new(Hexagon::new(*cell))),
         };
-        Ok(places(field, shape, Relation::Intersects, boost, self.name.clone()))
+        let target = || match &self.cell {
+            GridCell::Rectangle(cell) => Target::cell(cell),
+            GridCell::Hexagon(cell) => Target::hexagon(*cell),
+        };
+        Ok(near(field, boost, self.name.clone(), shape, target))
     }
 }

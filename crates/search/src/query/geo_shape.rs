@@ -1,8 +1,8 @@
-//! `geo_shape`: documents whose places have a relation to a shape.
+//! `geo_shape`: documents whose places or shapes have a relation to a shape.
 
 use std::sync::Arc;
 
-use limber_mapping::geo::{Geometry, GivenShape, read_shape};
+use limber_mapping::geo::{Geometry, GivenShape, ShapeOptions, read_shape};
 use limber_mapping::{FieldType, RequestError};
 use serde_json::{Map, Value};
 
@@ -11,15 +11,14 @@ use super::bound::{BoundQuery, Docs};
 use super::geo::places;
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
-use crate::geo::{Relation, Shape, Unit, check_within, parse_distance};
+use crate::geo::{Relation, Shape, ShapeRelation, Target, Unit, check_within, parse_distance};
 use crate::json;
 
 #[derive(Debug)]
 struct GeoShape {
     field: String,
     shape: GivenShape,
-    /// `None` for `contains`.
-    relation: Option<Relation>,
+    relation: ShapeRelation,
     ignore_unmapped: bool,
 }
 
@@ -43,17 +42,17 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let Some((field, options)) = field else {
         return Err(RequestError::illegal_argument("fieldName is required"));
     };
-    let (mut shape, mut relation) = (None, Some(Relation::Intersects));
+    let (mut shape, mut relation) = (None, ShapeRelation::Intersects);
     for (key, value) in options {
         match key.as_str() {
-            "shape" => shape = Some(read_shape(value, &|text| parse_distance(text, Unit::METERS))?),
+            "shape" => shape = Some(given_shape(value)?),
             "relation" => {
                 let name = json::scalar_text(value).unwrap_or_default();
                 relation = match name.to_lowercase().as_str() {
-                    "intersects" => Some(Relation::Intersects),
-                    "disjoint" => Some(Relation::Disjoint),
-                    "within" => Some(Relation::Within),
-                    "contains" => None,
+                    "intersects" => ShapeRelation::Intersects,
+                    "disjoint" => ShapeRelation::Disjoint,
+                    "within" => ShapeRelation::Within,
+                    "contains" => ShapeRelation::Contains,
                     _ => return Err(RequestError::parsing(format!("Unknown shape operation [{name} ]"))),
                 };
             }
@@ -62,7 +61,11 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 "recursive" | "term" => {}
                 other => return Err(RequestError::parsing(format!("Unknown strategy [{other} ]"))),
             },
-            "indexed_shape" => return Err(RequestError::unsupported("[indexed_shape] in [geo_shape]")),
+            // Those of a request were put in their place before it was parsed, but for such without an id.
+            "indexed_shape" if value.get("id").is_some() => {
+                return Err(RequestError::unsupported("[indexed_shape] in [geo_shape] here"));
+            }
+            "indexed_shape" => {}
             other => return Err(unsupported(other)),
         }
     }
@@ -72,6 +75,22 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let query = common.query(GeoShape { field, shape, relation, ignore_unmapped });
     // Elasticsearch's parser starts at 0 here and at 1 everywhere else.
     Ok(if has_boost { query } else { Query { boost: 0.0, ..query } })
+}
+
+/// Open rings are closed, and third coordinates passed over.
+fn given_shape(value: &Value) -> Result<GivenShape, RequestError> {
+    let options = ShapeOptions {
+        coerce: true,
+        ignore_z: true,
+        is_clockwise: false,
+        parse_length: &|text| parse_distance(text, Unit::METERS),
+    };
+    read_shape(value, &options).map_err(|error| match error.kind {
+        "parse_exception" if value.is_string() => {
+            RequestError::new(500, "i_o_exception", format!("java.text.ParseException: {}", error.reason))
+        }
+        _ => error,
+    })
 }
 
 /// The points of a shape that is made of points alone: no other is contained in a document's places.
@@ -96,7 +115,7 @@ impl QueryNode for GeoShape {
             }
             return Err(binder.query_shard(format!("failed to find type for field [{path}]")).into());
         };
-        if field.kind != FieldType::GeoPoint {
+        if !matches!(field.kind, FieldType::GeoPoint | FieldType::GeoShape { .. }) {
             return Err(binder
                 .query_shard(format!(
                     "Field [{path}] is of unsupported type [{}] for [geo_shape] query",
@@ -107,13 +126,28 @@ impl QueryNode for GeoShape {
         let geometry = &self.shape.geometry;
         let shape_of = |geometry: &Geometry| Shape::of(geometry, self.shape.is_clockwise);
         let text = geometry.name().to_lowercase();
-        if self.relation == Some(Relation::Within) {
-            check_within(geometry).map_err(|error| {
-                let reason = format!("Exception creating query on Field [{path}] {}", error.reason);
-                binder.query_shard(reason).caused_by(error)
-            })?;
+        let failed = |error: RequestError| {
+            let reason = format!("Exception creating query on Field [{path}] {}", error.reason);
+            binder.query_shard(reason).caused_by(error)
+        };
+        if self.relation == ShapeRelation::Within {
+            check_within(geometry).map_err(failed)?;
         }
-        if let Some(relation) = self.relation {
+        if field.kind != FieldType::GeoPoint {
+            let target = Target::of(geometry, self.shape.is_clockwise).map_err(failed)?;
+            if target.is_empty() {
+                return Ok(BoundQuery::nothing("an empty shape"));
+            }
+            let docs = Docs::Shapes { field, target: Arc::new(target), relation: self.relation };
+            return Ok(BoundQuery::constant(docs, boost, format!("{path}:{text}")));
+        }
+        let relation = match self.relation {
+            ShapeRelation::Intersects => Some(Relation::Intersects),
+            ShapeRelation::Disjoint => Some(Relation::Disjoint),
+            ShapeRelation::Within => Some(Relation::Within),
+            ShapeRelation::Contains => None,
+        };
+        if let Some(relation) = relation {
             return Ok(places(field, shape_of(geometry), relation, boost, text));
         }
         match points_only(geometry) {

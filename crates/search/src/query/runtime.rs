@@ -80,7 +80,8 @@ fn only_field(docs: &Docs, shard: &ShardSnapshot) -> Option<Arc<Field>> {
         | Docs::Automaton { field, .. }
         | Docs::Numbers { field, .. }
         | Docs::NumberRange { field, .. }
-        | Docs::Places { field, .. } => Some(field.clone()),
+        | Docs::Places { field, .. }
+        | Docs::Shapes { field, .. } => Some(field.clone()),
         Docs::Exists { path } => shard.mapping.field(path).cloned(),
         Docs::AnyOf(parts) | Docs::AllOf(parts) => {
             let first = only_field(parts.first()?, shard)?;

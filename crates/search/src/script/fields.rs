@@ -46,6 +46,10 @@ impl BoundFields {
         let bind = |name: &Arc<str>| {
             let field = shard.mapping.field(name).cloned();
             let refused = match &field {
+                Some(field) if field.representation() == Representation::Shape => {
+                    let path = &field.path;
+                    Some(RequestError::unsupported(format!("field [{path}] of type [geo_shape] in scripts")))
+                }
                 Some(field) => match crate::collect::check_column(field, shard) {
                     Err(error) => Some(error.to_request_error()),
                     Ok(()) => None,

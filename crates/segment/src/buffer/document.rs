@@ -267,6 +267,12 @@ impl FieldSink for Buffer {
         }
     }
 
+    fn shape(&mut self, field: &Field, cells: &[i64], bytes: &[u8]) {
+        let doc = self.doc_count;
+        self.log_bytes += bytes.len() + size_of_val(cells);
+        self.field(field.id).shapes().push(doc, cells, bytes);
+    }
+
     fn begin_nested(&mut self, nested: &Nested) {
         let parent = self.doc_count;
         self.log_bytes += size_of::<DocId>();

@@ -6,6 +6,7 @@ use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
 use super::memo::{Analysed, Lookup, Memo};
 use super::table::{BATCH_TERMS, TermTable, same};
+use crate::shapes::ShapesBuffer;
 use crate::{DocId, TERM_BYTES_MAX};
 
 /// The log of one field, by representation.
@@ -16,6 +17,7 @@ pub enum FieldBuffer {
     Terms(Box<TermsBuffer>),
     Numbers(Box<NumbersBuffer>),
     Text(Box<TextBuffer>),
+    Shapes(Box<ShapesBuffer>),
 }
 
 /// A document that no buffer has: the field was not touched yet.
@@ -23,10 +25,10 @@ const NO_DOC: DocId = DocId::MAX;
 
 /// Where a field's logs stood before the current document.
 #[derive(Clone, Copy)]
-struct Mark {
-    doc: DocId,
-    entries: usize,
-    values: usize,
+pub struct Mark {
+    pub doc: DocId,
+    pub entries: usize,
+    pub values: usize,
 }
 
 impl Default for Mark {
@@ -38,7 +40,7 @@ impl Default for Mark {
 impl Mark {
     /// Notes where the logs stand when `doc` touches the field first; whether it did.
     #[inline]
-    fn touch(&mut self, doc: DocId, entries: usize, values: usize) -> bool {
+    pub fn touch(&mut self, doc: DocId, entries: usize, values: usize) -> bool {
         let first = self.doc != doc;
         if first {
             *self = Mark { doc, entries, values };
@@ -249,7 +251,21 @@ impl NumbersBuffer {
         self.mark = Mark::default();
     }
 
-    fn memory_bytes(&self) -> usize {
+    /// Forgets what `doc`, the current document, added.
+    pub fn roll_back_document(&mut self, doc: DocId) {
+        if self.mark.doc == doc {
+            self.roll_back();
+        }
+    }
+
+    /// Forgets what the documents from `doc` on added.
+    pub fn roll_back_from(&mut self, doc: DocId) {
+        let entries = self.docs.first_from(doc);
+        self.mark = Mark { doc: NO_DOC, entries, values: entries };
+        self.roll_back();
+    }
+
+    pub fn memory_bytes(&self) -> usize {
         let values = match &self.values {
             Numbers::Near(distances) => distances.memory_bytes(),
             Numbers::Far(values) => values.memory_bytes(),
@@ -435,12 +451,24 @@ impl FieldBuffer {
         }
     }
 
+    #[inline]
+    pub fn shapes(&mut self) -> &mut ShapesBuffer {
+        if let FieldBuffer::Absent = self {
+            *self = FieldBuffer::Shapes(Box::default());
+        }
+        match self {
+            FieldBuffer::Shapes(shapes) => shapes,
+            _ => unreachable!("a field keeps its representation as long as an index lives"),
+        }
+    }
+
     /// Forgets what `doc`, the current document, added.
     pub fn roll_back(&mut self, doc: DocId) {
         match self {
             FieldBuffer::Terms(terms) if terms.mark.doc == doc => terms.roll_back(),
-            FieldBuffer::Numbers(numbers) if numbers.mark.doc == doc => numbers.roll_back(),
+            FieldBuffer::Numbers(numbers) => numbers.roll_back_document(doc),
             FieldBuffer::Text(text) if text.mark.doc == doc => text.roll_back(),
+            FieldBuffer::Shapes(shapes) => shapes.roll_back(doc),
             _ => {}
         }
     }
@@ -454,11 +482,8 @@ impl FieldBuffer {
                 terms.mark = Mark { doc: NO_DOC, entries, values: entries };
                 terms.roll_back();
             }
-            FieldBuffer::Numbers(numbers) => {
-                let entries = numbers.docs.first_from(doc);
-                numbers.mark = Mark { doc: NO_DOC, entries, values: entries };
-                numbers.roll_back();
-            }
+            FieldBuffer::Numbers(numbers) => numbers.roll_back_from(doc),
+            FieldBuffer::Shapes(shapes) => shapes.roll_back_from(doc),
             FieldBuffer::Text(text) => {
                 let entries = text.docs.first_from(doc);
                 let values = match entries < text.entries.len() {
@@ -477,6 +502,7 @@ impl FieldBuffer {
             FieldBuffer::Terms(terms) => size_of::<TermsBuffer>() + terms.memory_bytes(),
             FieldBuffer::Numbers(numbers) => size_of::<NumbersBuffer>() + numbers.memory_bytes(),
             FieldBuffer::Text(text) => size_of::<TextBuffer>() + text.memory_bytes(),
+            FieldBuffer::Shapes(shapes) => size_of::<ShapesBuffer>() + shapes.memory_bytes(),
         }
     }
 }

@@ -14,5 +14,8 @@ mod sources;
 mod table;
 mod write;
 
+pub(crate) use chunk_log::ChunkLog;
+pub(crate) use doc_log::DocLog;
 pub use document::{BUFFER_BYTES_MAX, Buffer, DocumentMeta};
+pub(crate) use fields::{Mark, NumbersBuffer};
 pub use write::Written;

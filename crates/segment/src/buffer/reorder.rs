@@ -7,6 +7,7 @@ use super::invert::TermOrder;
 use super::nested::SpaceBuffer;
 use crate::DocId;
 use crate::index_sort::SortField;
+use crate::shapes::ShapesBuffer;
 
 /// A new order of documents.
 pub struct Reordering {
@@ -91,12 +92,24 @@ impl Reordering {
                 });
                 **terms = ordered;
             }
-            FieldBuffer::Numbers(numbers) => {
-                let (values, docs) = std::mem::take(&mut **numbers).into_parts();
-                let starts = docs.starts(self.new.len());
-                let mut ordered = NumbersBuffer::default();
-                self.for_each_entry(&starts, |new, entry| ordered.push(new, values[entry]));
-                **numbers = ordered;
+            FieldBuffer::Numbers(numbers) => self.reorder_numbers(numbers),
+            FieldBuffer::Shapes(shapes) => {
+                let ShapesBuffer { mut cells, bytes, starts, docs, .. } = std::mem::take(&mut **shapes);
+                self.reorder_numbers(&mut cells);
+                let entries = docs.starts(self.new.len());
+                let mut ordered = ShapesBuffer::default();
+                ordered.cells = cells;
+                self.for_each_entry(&entries, |new, entry| {
+                    let end = match entry + 1 < starts.len() {
+                        true => starts.get(entry + 1) as usize,
+                        false => bytes.len(),
+                    };
+                    ordered.docs.push(new);
+                    ordered.starts.push(ordered.bytes.len() as u32);
+                    let pieces = bytes.slices(starts.get(entry) as usize, end);
+                    pieces.for_each(|piece| ordered.bytes.extend_from_slice(piece));
+                });
+                **shapes = ordered;
             }
             FieldBuffer::Text(text) => {
                 let TextBuffer { table, tokens, entries, docs, .. } = std::mem::take(&mut **text);
@@ -118,6 +131,14 @@ impl Reordering {
                 **text = ordered;
             }
         }
+    }
+
+    fn reorder_numbers(&self, numbers: &mut NumbersBuffer) {
+        let (values, docs) = std::mem::take(numbers).into_parts();
+        let starts = docs.starts(self.new.len());
+        let mut ordered = NumbersBuffer::default();
+        self.for_each_entry(&starts, |new, entry| ordered.push(new, values[entry]));
+        *numbers = ordered;
     }
 
     /// Calls `each(new document, entry)` in the new order. `starts`: by old document, where its entries start; one more at the end.
@@ -180,7 +201,7 @@ fn keys_of(field: &mut FieldBuffer, by: &SortField, doc_count: u32) -> Vec<i64> 
         FieldBuffer::Numbers(numbers) => {
             (0..numbers.docs.len()).for_each(|entry| offer(numbers.docs.get(entry), numbers.get(entry)));
         }
-        FieldBuffer::Absent | FieldBuffer::Text(_) => {}
+        FieldBuffer::Absent | FieldBuffer::Text(_) | FieldBuffer::Shapes(_) => {}
     }
     keys
 }

@@ -19,7 +19,8 @@ use crate::id_filter::{self, id_hash};
 use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
 use crate::points::{PointsWriter, column_serves, place_of};
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
-use crate::{DocId, LiveDocs, Result, norms};
+use crate::shapes::ShapesBuffer;
+use crate::{DocId, LiveDocs, Result, Sink, norms};
 
 impl Buffer {
     /// Writes all documents as segment `id`; nothing is durable until the caller syncs `SegmentMeta::files`. `mapping` must
@@ -114,6 +115,7 @@ impl FieldsWriter<'_> {
                 FieldBuffer::Terms(terms) => self.write_terms(known(), *terms)?,
                 FieldBuffer::Numbers(numbers) => self.write_numbers(known(), *numbers)?,
                 FieldBuffer::Text(text) => self.write_text(known(), *text)?,
+                FieldBuffer::Shapes(shapes) => self.write_shapes(known(), *shapes)?,
             }
         }
         Ok(())
@@ -322,6 +324,28 @@ impl FieldsWriter<'_> {
     ) -> Result<()> {
         values.iter_mut().for_each(|value| *value = place_of(*value));
         self.write_points(number, &values, docs, None)
+    }
+
+    fn write_shapes(&mut self, field: &Field, shapes: ShapesBuffer) -> Result<()> {
+        if shapes.docs.len() == 0 {
+            return Ok(());
+        }
+        let (number, info) = self.add_info(field);
+        let ShapesBuffer { cells, bytes, starts, docs, .. } = shapes;
+        let mut section = self.writer.begin(SectionKind::Shapes, number);
+        bytes.chunks().try_for_each(|chunk| section.append(chunk))?;
+        self.writer.end(section);
+        drop(bytes);
+        let repeats = docs.has_repeats();
+        let docs = docs.finish(self.doc_count);
+        let mut places: Vec<i64> = starts.iter().map(i64::from).collect();
+        self.write_column(number, &mut places, docs.as_deref(), repeats, false)?;
+        if info.index {
+            let (cells, docs) = cells.into_parts();
+            let docs = docs.finish(self.doc_count);
+            self.write_points(number, &cells, docs.as_deref(), None)?;
+        }
+        Ok(())
     }
 
     /// `values` are not looked at when `column` is the index itself.

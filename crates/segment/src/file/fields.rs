@@ -14,6 +14,7 @@ pub(super) fn encode(fields: &[FieldInfo]) -> Vec<u8> {
             Representation::Text => 0,
             Representation::Terms => 1,
             Representation::Number => 2,
+            Representation::Shape => 3,
         });
         bytes.push(
             u8::from(field.index)
@@ -38,6 +39,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<FieldInfo>, Corrupt> {
             0 => Representation::Text,
             1 => Representation::Terms,
             2 => Representation::Number,
+            3 => Representation::Shape,
             _ => return Err(reader.corrupt("a representation")),
         };
         let flags = reader.u8()?;

@@ -30,7 +30,7 @@
 //! refuses it. Opening reads headers, footers and the table; checksums of sections are verified by `limber check` only.
 //!
 //! Field infos ([`super::FieldInfo`]) are a section of kind `Fields`: varint field_count, then per field: varint path
-//! length, path (UTF-8), u8 representation (0 text, 1 terms, 2 number), u8 flags (bit 0 index, 1 column, 2 norms,
+//! length, path (UTF-8), u8 representation (0 text, 1 terms, 2 number, 3 shape), u8 flags (bit 0 index, 1 column, 2 norms,
 //! 3 frequencies, 4 positions, 5 points in Z order). A field's number is its index in this list and means nothing outside the segment.
 
 /// First bytes of every file of a segment.
@@ -113,10 +113,12 @@ pub enum SectionKind {
     StoredIndex = 11,
     /// Nested spaces ([`crate::nested`]); once a segment that has any.
     Nested = 12,
+    /// Bytes of shapes ([`crate::shapes`]).
+    Shapes = 13,
 }
 
 impl SectionKind {
-    pub const ALL: [SectionKind; 13] = [
+    pub const ALL: [SectionKind; 14] = [
         SectionKind::Fields,
         SectionKind::TermIndex,
         SectionKind::TermDirectory,
@@ -130,6 +132,7 @@ impl SectionKind {
         SectionKind::StoredBlocks,
         SectionKind::StoredIndex,
         SectionKind::Nested,
+        SectionKind::Shapes,
     ];
 
     pub fn from_byte(byte: u8) -> Option<SectionKind> {
@@ -150,7 +153,8 @@ impl SectionKind {
             SectionKind::Positions => Lane::Positions,
             SectionKind::Column => Lane::Columns,
             SectionKind::Points => Lane::Points,
-            SectionKind::StoredBlocks => Lane::Stored,
+            // Not with the columns: a merge writes a field's shapes and their column at the same time.
+            SectionKind::StoredBlocks | SectionKind::Shapes => Lane::Stored,
         }
     }
 }

@@ -75,7 +75,7 @@ pub struct FieldInfo {
     pub representation: Representation,
     /// Terms (text, terms) or points (number) are written.
     pub index: bool,
-    /// A number or ordinal column is written.
+    /// A number or ordinal column, or one of shapes, is written.
     pub column: bool,
     pub norms: bool,
     pub frequencies: bool,
@@ -88,13 +88,16 @@ impl FieldInfo {
     pub fn of(field: &Field) -> FieldInfo {
         let representation = field.representation();
         let text = representation == Representation::Text;
+        let inverted = matches!(representation, Representation::Text | Representation::Terms);
+        // Shapes found by cells are looked at again.
+        let is_looked_at = representation == Representation::Shape && field.index;
         FieldInfo {
             path: field.path.clone(),
             representation,
             index: field.index,
-            column: field.doc_values && !text,
-            norms: field.norms && field.index && representation != Representation::Number,
-            frequencies: field.frequencies && field.index && representation != Representation::Number,
+            column: (field.doc_values && !text) || is_looked_at,
+            norms: field.norms && field.index && inverted,
+            frequencies: field.frequencies && field.index && inverted,
             positions: field.positions && field.index && text,
             spatial: field.is_spatial(),
         }

@@ -1,5 +1,6 @@
 //! Columns and points of one field of several segments as one.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -49,6 +50,33 @@ pub(super) fn merge_ordinals(
     };
     merge_columns(documents, columns, new_ordinal, &mut section)?;
     writer.end(section);
+    Ok(())
+}
+
+/// Merges a column of shapes; their bytes are copied as they are.
+pub(super) fn merge_shapes(
+    documents: &Documents<'_>,
+    info: &FieldInfo,
+    number: u32,
+    writer: &mut SegmentWriter<'_>,
+) -> Result<()> {
+    let mut section = writer.begin(SectionKind::Column, number);
+    let bytes = RefCell::new(writer.begin(SectionKind::Shapes, number));
+    let mut shapes = Vec::with_capacity(documents.views.len());
+    for view in documents.views {
+        shapes.push(view.segment.shapes(&info.path)?);
+    }
+    let columns = shapes.iter().map(|shapes| shapes.as_ref().map(|shapes| *shapes.places())).collect();
+    let new_place = |segment: usize, place: i64| {
+        let Some(shapes) = &shapes[segment] else { return Ok(place) };
+        let mut bytes = bytes.borrow_mut();
+        let new_place = bytes.position() as i64;
+        bytes.append(shapes.record(place)?)?;
+        Ok(new_place)
+    };
+    merge_columns(documents, columns, new_place, &mut section)?;
+    writer.end(section);
+    writer.end(bytes.into_inner());
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use limber_mapping::Representation;
 use limber_store::Directory;
 
-use super::columns::{merge_numbers, merge_ordinals, merge_points};
+use super::columns::{merge_numbers, merge_ordinals, merge_points, merge_shapes};
 use super::doc_map::DocIdMap;
 use super::nested::merge_nested;
 use super::order::MergeOrder;
@@ -94,6 +94,15 @@ pub(super) fn merge_field(
                 .is_some_and(|number| view.segment.file().entry(kind, number).is_some())
         })
     };
+    if info.representation == Representation::Shape {
+        if has(SectionKind::Shapes) {
+            merge_shapes(documents, info, number, writer)?;
+        }
+        if info.index && has(SectionKind::Points) {
+            merge_points(views, map, info, number, None, writer)?;
+        }
+        return Ok(None);
+    }
     if info.representation != Representation::Number {
         if has(SectionKind::TermDirectory) {
             let ordinals = merge_terms(documents, info, number, writer)?;

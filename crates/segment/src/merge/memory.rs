@@ -46,7 +46,7 @@ pub fn merge_memory_bytes(views: &[SegmentView], is_sorted: bool) -> Result<u64>
 }
 
 fn field_bytes(views: &[SegmentView], info: &FieldInfo, doc_count: u64) -> Result<u64> {
-    if info.representation == Representation::Number {
+    if matches!(info.representation, Representation::Number | Representation::Shape) {
         return Ok(0);
     }
     let mut term_count = 0;

@@ -2,6 +2,7 @@
 //!
 //! Layout: [`format`].
 
+mod cells;
 pub mod format;
 mod leaf;
 mod reader;
@@ -10,6 +11,7 @@ mod spatial;
 mod tests;
 mod writer;
 
+pub use cells::{CellCover, CellDocs, ShapeCells};
 pub(crate) use reader::LeafCursor;
 pub use reader::{PointDocs, Points};
 pub use spatial::{Cell, Cover, Overlap, SpatialPoints, place_of, stored_at};

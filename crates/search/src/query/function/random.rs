@@ -106,6 +106,12 @@ impl ScoreFunction for Random {
                         .into());
                 };
                 binder.check_column(field)?;
+                if field.representation() == Representation::Shape {
+                    return Err(RequestError::unsupported(format!(
+                        "[random_score] by field [{name}] of type [geo_shape]"
+                    ))
+                    .into());
+                }
                 if field.runtime.is_some() {
                     return Err(RequestError::unsupported(format!(
                         "[random_score] by the runtime field [{name}]"

@@ -1,0 +1,251 @@
+//! Cells that a shape touches: "under which numbers is this shape found?"
+//!
+//! The map is halved both ways again and again. A cell's number holds its bits in Z order with a mark behind them, so that the numbers
+//! of all cells within it are one range (the scheme of Google's S2). Lucene's `LatLonShape` indexes triangles by their bounds instead.
+
+use std::collections::VecDeque;
+
+use limber_codec::z_order::{deinterleave, interleave};
+
+use super::grid_edges::{GridBounds, GridEdges, GridPoint, Side, touches_bounds};
+use super::grid_shape::{GRID_TURN, GridShape, PartKind};
+
+const SIGN: u32 = 1 << 31;
+const SIGNS: u64 = 1 << 63;
+/// Half the map, in grid steps.
+const HALF_TURN: i64 = GRID_TURN / 2;
+/// Cells of a shape of few edges; more make a finer picture and a larger index.
+const CELLS_LEAST: usize = 16;
+/// Cells of any shape.
+const CELLS_MAX: usize = 128;
+/// Edges for each cell more.
+const EDGES_A_CELL: usize = 2;
+
+/// A quarter of a quarter of a quarter … of the map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShapeCell {
+    /// The bits that all its places share, in Z order, 0 behind them.
+    prefix: u64,
+    level: u32,
+}
+
+impl ShapeCell {
+    pub const MAP: ShapeCell = ShapeCell { prefix: 0, level: 0 };
+    /// The finest: two grid steps a side.
+    pub const LEVEL_MAX: u32 = 31;
+
+    pub fn level(self) -> u32 {
+        self.level
+    }
+
+    fn mark(self) -> u64 {
+        1 << (63 - 2 * self.level)
+    }
+
+    /// Its number: above those of the first half of the cells within it, below those of the other half.
+    pub fn number(self) -> i64 {
+        ((self.prefix | self.mark()) ^ SIGNS) as i64
+    }
+
+    /// Inverse of [`Self::number`]; `None` for a number that no cell has.
+    pub fn of_number(number: i64) -> Option<ShapeCell> {
+        let bits = number as u64 ^ SIGNS;
+        let place = bits.trailing_zeros();
+        (place % 2 == 1 && place < 64)
+            .then(|| ShapeCell { prefix: bits & (bits - 1), level: (63 - place) / 2 })
+    }
+
+    /// Smallest and largest number of the cells within it, itself included.
+    pub fn numbers_within(self) -> (i64, i64) {
+        let last = self.prefix | (self.mark() << 1).wrapping_sub(1);
+        (((self.prefix + 1) ^ SIGNS) as i64, (last ^ SIGNS) as i64)
+    }
+
+    /// Its quarters, by their numbers.
+    pub fn quarters(self) -> [ShapeCell; 4] {
+        let level = self.level + 1;
+        [0, 1, 2, 3].map(|quarter| ShapeCell { prefix: self.prefix | quarter << (64 - 2 * level), level })
+    }
+
+    /// Its places, up to the first ones of its neighbours, so that no line goes through between two cells.
+    pub fn bounds(self) -> GridBounds {
+        let (left, bottom) = deinterleave(self.prefix);
+        let side = 1i64 << (32 - self.level);
+        let (left, bottom) = (i64::from((left ^ SIGN) as i32), i64::from((bottom ^ SIGN) as i32));
+        GridBounds { x: (left, left + side), y: (bottom, bottom + side) }
+    }
+
+    /// The smallest one that holds a rectangle of the map.
+    fn around(bounds: &GridBounds) -> ShapeCell {
+        let number = |x: i64, y: i64| interleave(x as u32 ^ SIGN, y as u32 ^ SIGN);
+        let (first, last) = (number(bounds.x.0, bounds.y.0), number(bounds.x.1, bounds.y.1));
+        let level = ((first ^ last).leading_zeros() / 2).min(ShapeCell::LEVEL_MAX);
+        let prefix = if level == 0 { 0 } else { first >> (64 - 2 * level) << (64 - 2 * level) };
+        ShapeCell { prefix, level }
+    }
+}
+
+/// Numbers of cells that together hold the shape, ascending; each touches it, and none lies in another.
+pub fn cells_of(shape: &GridShape) -> Vec<i64> {
+    let edges = edges_of(shape);
+    let polygons: Vec<GridEdges> = (shape.parts.iter())
+        .filter(|part| part.kind == PartKind::Polygon)
+        .map(|part| GridEdges::new(part.lists.iter().map(Vec::as_slice)))
+        .collect();
+    let bounds = shape.bounds();
+    let map = GridBounds { x: (-HALF_TURN, HALF_TURN - 1), y: (-HALF_TURN, HALF_TURN - 1) };
+    let mut found = Vec::new();
+    // A shape beyond the map is on it a turn away.
+    let first = (bounds.x.0 + HALF_TURN).div_euclid(GRID_TURN);
+    let last = (bounds.x.1 + HALF_TURN).div_euclid(GRID_TURN);
+    for turn in first..=last.min(first + 2) {
+        let shift = turn * GRID_TURN;
+        let moved = bounds.shifted(-shift);
+        let within = GridBounds {
+            x: (moved.x.0.max(map.x.0), moved.x.1.min(map.x.1)),
+            y: (moved.y.0.clamp(map.y.0, map.y.1), moved.y.1.clamp(map.y.0, map.y.1)),
+        };
+        Descent { edges: &edges, polygons: &polygons, shift }.cover(&within, &mut found);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn edges_of(shape: &GridShape) -> Vec<(GridPoint, GridPoint)> {
+    let mut edges = Vec::new();
+    for part in &shape.parts {
+        for list in &part.lists {
+            match part.kind {
+                PartKind::Points => edges.extend(list.iter().map(|point| (*point, *point))),
+                PartKind::Line | PartKind::Polygon => {
+                    edges.extend(list.windows(2).map(|pair| (pair[0], pair[1])));
+                }
+            }
+        }
+    }
+    edges
+}
+
+struct Descent<'s> {
+    edges: &'s [(GridPoint, GridPoint)],
+    polygons: &'s [GridEdges],
+    /// Where the map's west is on the shape's plane, less where it is on the map.
+    shift: i64,
+}
+
+impl Descent<'_> {
+    /// Splits the coarsest cell that an edge goes through as long as there may be more cells.
+    fn cover(&self, bounds: &GridBounds, found: &mut Vec<i64>) {
+        let cells_max = (CELLS_LEAST + self.edges.len() / EDGES_A_CELL).min(CELLS_MAX);
+        let mut done = Vec::new();
+        let root = ShapeCell::around(bounds);
+        let all: Vec<u32> = (0..self.edges.len() as u32).collect();
+        let mut open = VecDeque::from([(root, all)]);
+        while let Some((cell, edges)) = open.pop_front() {
+            if cell.level == ShapeCell::LEVEL_MAX || done.len() + open.len() + 4 > cells_max {
+                done.push(cell);
+                continue;
+            }
+            for quarter in cell.quarters() {
+                let bounds = quarter.bounds().shifted(self.shift);
+                let here: Vec<u32> =
+                    edges.iter().copied().filter(|edge| self.touches(*edge, &bounds)).collect();
+                if !here.is_empty() {
+                    open.push_back((quarter, here));
+                } else if self.is_inside(&bounds) {
+                    done.push(quarter);
+                }
+            }
+        }
+        found.extend(done.into_iter().map(ShapeCell::number));
+    }
+
+    fn touches(&self, edge: u32, bounds: &GridBounds) -> bool {
+        let (a, b) = self.edges[edge as usize];
+        if a == b {
+            // A point is in one cell, not in its neighbours.
+            return bounds.holds(a) && a.0 < bounds.x.1 && a.1 < bounds.y.1;
+        }
+        touches_bounds(a, b, bounds)
+    }
+
+    /// Whether a rectangle that no edge touches is in a polygon.
+    fn is_inside(&self, bounds: &GridBounds) -> bool {
+        let corner = (bounds.x.0, bounds.y.0);
+        self.polygons.iter().any(|polygon| polygon.side_of(corner) != Side::Outside)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid_shape::Part;
+    use super::*;
+
+    #[test]
+    fn numbers_of_cells_within_are_a_range() {
+        let mut cell = ShapeCell::MAP;
+        for level in 0..ShapeCell::LEVEL_MAX {
+            assert_eq!(ShapeCell::of_number(cell.number()), Some(cell));
+            let (first, last) = cell.numbers_within();
+            let numbers = cell.quarters().map(ShapeCell::number);
+            assert!(numbers.is_sorted() && first <= numbers[0] && numbers[3] <= last);
+            assert!(numbers[1] < cell.number() && cell.number() < numbers[2]);
+            for quarter in cell.quarters() {
+                let (inner_first, inner_last) = quarter.numbers_within();
+                assert!(first <= inner_first && inner_last <= last);
+                assert!(cell.number() < inner_first || inner_last < cell.number());
+            }
+            cell = cell.quarters()[(level as usize * 7 + 1) % 4];
+        }
+        assert_eq!(ShapeCell::of_number(1), None);
+        assert_eq!(
+            ShapeCell::MAP.bounds(),
+            GridBounds { x: (-HALF_TURN, HALF_TURN), y: (-HALF_TURN, HALF_TURN) }
+        );
+    }
+
+    fn shape(kind: PartKind, points: &[GridPoint]) -> GridShape {
+        GridShape { parts: vec![Part { kind, lists: vec![points.to_vec()] }] }
+    }
+
+    fn cells(shape: &GridShape) -> Vec<ShapeCell> {
+        cells_of(shape).into_iter().map(|number| ShapeCell::of_number(number).expect("a cell")).collect()
+    }
+
+    #[test]
+    fn a_point_is_one_finest_cell() {
+        for point in [(0, 0), (-1, -1), (HALF_TURN - 1, -HALF_TURN), (12_345_678, -87_654_321)] {
+            let cells = cells(&shape(PartKind::Points, &[point]));
+            assert_eq!(cells.len(), 1);
+            assert_eq!(cells[0].level(), ShapeCell::LEVEL_MAX);
+            assert!(cells[0].bounds().holds(point));
+        }
+    }
+
+    #[test]
+    fn cells_hold_the_shape() {
+        let side = 1 << 28;
+        let ring = [(-side, -side), (side, -side), (side, side), (0, 3), (-side, side), (-side, -side)];
+        let polygon = shape(PartKind::Polygon, &ring);
+        let found = cells(&polygon);
+        assert!(found.len() <= CELLS_LEAST + 4, "{}", found.len());
+        let edges = GridEdges::new([&ring[..]]);
+        for x in -17..=17 {
+            for y in -17..=17 {
+                let at = (x * side / 16, y * side / 16);
+                if edges.side_of(at) != Side::Outside {
+                    assert!(found.iter().any(|cell| cell.bounds().holds(at)), "{at:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_beyond_the_map_are_on_both_of_its_ends() {
+        let line = shape(PartKind::Line, &[(HALF_TURN - 100, 0), (HALF_TURN + 100, 50)]);
+        let found = cells(&line);
+        let reaches = |at: GridPoint| found.iter().any(|cell| cell.bounds().holds(at));
+        assert!(reaches((HALF_TURN - 100, 0)) && reaches((100 - HALF_TURN, 50)) && !reaches((0, 0)));
+    }
+}

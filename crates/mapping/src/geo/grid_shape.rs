@@ -1,0 +1,329 @@
+//! A shape on the grid, as it is indexed and as queries ask about it: "which points, lines and rings is it made of?"
+//!
+//! As Lucene's `LatLonShape` and Elasticsearch's `GeometryNormalizer`, but a shape that crosses the date line is not cut: its
+//! coordinates go on beyond the map.
+//!
+//! ```text
+//! bytes    zigzag varint west, varint width, zigzag varint south, varint height (grid steps)
+//!          varint part_count, then per part:
+//!             u8 kind (0 points, 1 line, 2 polygon), varint list_count, then per list (a ring without its last point):
+//!                varint point_count, then per point: zigzag varint x, y less those of the point before (the first: less west, south)
+//! ```
+
+use limber_codec::{Corrupt, Reader, varint};
+
+use super::geometry::{Geometry, Position, Rectangle};
+use super::grid_edges::{GridBounds, GridPoint};
+use super::point::{GeoPoint, encode_latitude, encode_longitude};
+use crate::RequestError;
+use crate::number::java_double;
+
+/// Steps of the grid in a full turn.
+pub const GRID_TURN: i64 = 1 << 32;
+
+/// What a part of a shape is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartKind {
+    /// One list, of points that are each by itself.
+    Points,
+    /// One list.
+    Line,
+    /// Rings that end where they start: the outer one, then holes.
+    Polygon,
+}
+
+/// One part of a [`GridShape`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub kind: PartKind,
+    pub lists: Vec<Vec<GridPoint>>,
+}
+
+/// Points, lines and polygons on the grid.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GridShape {
+    pub parts: Vec<Part>,
+}
+
+impl GridShape {
+    /// The shape of a geometry. `is_clockwise`: how outer rings run, which tells on which side of a wide one its inside is.
+    ///
+    /// # Errors
+    /// `illegal_argument_exception` for circles, and for polygons that reach beyond a pole.
+    pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<GridShape, RequestError> {
+        let mut shape = GridShape::default();
+        shape.add(geometry, is_clockwise)?;
+        Ok(shape)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// All points, of rings their ends twice.
+    pub fn points(&self) -> impl Iterator<Item = &GridPoint> {
+        self.parts.iter().flat_map(|part| part.lists.iter().flatten())
+    }
+
+    pub fn bounds(&self) -> GridBounds {
+        GridBounds::of(self.points())
+    }
+
+    fn push(&mut self, kind: PartKind, lists: Vec<Vec<GridPoint>>) {
+        if lists.iter().any(|list| !list.is_empty()) {
+            self.parts.push(Part { kind, lists });
+        }
+    }
+
+    fn add(&mut self, geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
+        match geometry {
+            Geometry::Point(position) => self.push(PartKind::Points, vec![vec![on_grid(*position)]]),
+            Geometry::MultiPoint(positions) => {
+                self.push(PartKind::Points, vec![positions.iter().map(|at| on_grid(*at)).collect()]);
+            }
+            Geometry::Line(line) => self.push(PartKind::Line, vec![unrolled(line)]),
+            Geometry::MultiLine(lines) => {
+                lines.iter().for_each(|line| self.push(PartKind::Line, vec![unrolled(line)]));
+            }
+            Geometry::Polygon(rings) => self.add_polygon(rings, is_clockwise)?,
+            Geometry::MultiPolygon(polygons) => {
+                polygons.iter().try_for_each(|rings| self.add_polygon(rings, is_clockwise))?;
+            }
+            Geometry::Envelope(envelope) => self.add_rectangle(envelope),
+            Geometry::Circle { .. } => {
+                return Err(RequestError::illegal_argument("CIRCLE geometry is not supported"));
+            }
+            Geometry::Collection(parts) => {
+                parts.iter().try_for_each(|part| self.add(part, is_clockwise))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_rectangle(&mut self, Rectangle { west, east, south, north }: &Rectangle) {
+        let (left, bottom) = encoded((*west, *south));
+        let (right, top) = encoded((*east, *north));
+        let right = if east < west { right + GRID_TURN } else { right };
+        let ring = vec![(left, bottom), (right, bottom), (right, top), (left, top), (left, bottom)];
+        self.push(PartKind::Polygon, vec![ring]);
+    }
+
+    /// A ring wider than half a turn that runs against the wanted direction goes over the date line (`GeoPolygonDecomposer`).
+    fn add_polygon(&mut self, rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), RequestError> {
+        let Some(outer) = rings.first() else { return Ok(()) };
+        for (_, latitude) in rings.iter().flatten() {
+            if !(-90.0..=90.0).contains(latitude) {
+                let latitude = java_double(*latitude);
+                return Err(RequestError::illegal_argument(format!(
+                    "invalid latitude {latitude}; must be between -90.0 and 90.0"
+                )));
+            }
+        }
+        let longitudes = || outer.iter().map(|position| position.0);
+        let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);
+        let twice_area: f64 =
+            outer.windows(2).map(|pair| pair[0].0 * pair[1].1 - pair[1].0 * pair[0].1).sum();
+        let is_across = width > 180.0 && width != 360.0 && (twice_area < 0.0) != is_clockwise;
+        let place = |position: &Position| {
+            let (x, y) = encoded(*position);
+            (if is_across && position.0 < 0.0 { x + GRID_TURN } else { x }, y)
+        };
+        let lists = rings.iter().map(|ring| ring.iter().map(place).collect());
+        self.push(PartKind::Polygon, lists.collect());
+        Ok(())
+    }
+
+    /// Appends the shape's bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let GridBounds { x, y } = self.bounds();
+        varint::write_u64(out, varint::zigzag(x.0));
+        varint::write_u64(out, (x.1 - x.0) as u64);
+        varint::write_u64(out, varint::zigzag(y.0));
+        varint::write_u64(out, (y.1 - y.0) as u64);
+        varint::write_u64(out, self.parts.len() as u64);
+        for part in &self.parts {
+            out.push(part.kind as u8);
+            varint::write_u64(out, part.lists.len() as u64);
+            for list in &part.lists {
+                let list = match part.kind {
+                    PartKind::Polygon => &list[..list.len().saturating_sub(1)],
+                    _ => list,
+                };
+                varint::write_u64(out, list.len() as u64);
+                let mut before = (x.0, y.0);
+                for point in list {
+                    varint::write_u64(out, varint::zigzag(point.0 - before.0));
+                    varint::write_u64(out, varint::zigzag(point.1 - before.1));
+                    before = *point;
+                }
+            }
+        }
+    }
+
+    /// The bounds of a shape's bytes.
+    pub fn decode_bounds(bytes: &[u8]) -> Result<GridBounds, Corrupt> {
+        read_bounds(&mut Reader::new(bytes))
+    }
+
+    /// Inverse of [`Self::encode`].
+    pub fn decode(bytes: &[u8]) -> Result<GridShape, Corrupt> {
+        let mut reader = Reader::new(bytes);
+        let bounds = read_bounds(&mut reader)?;
+        let part_count = reader.varint()?;
+        let mut shape = GridShape::default();
+        for _ in 0..part_count {
+            let kind = match reader.u8()? {
+                0 => PartKind::Points,
+                1 => PartKind::Line,
+                2 => PartKind::Polygon,
+                _ => return Err(reader.corrupt("a kind of a shape's part")),
+            };
+            let list_count = reader.varint()?;
+            reader.expect(list_count <= reader.remaining() as u64, "lists that fit the shape")?;
+            let mut lists = Vec::with_capacity(list_count as usize);
+            for _ in 0..list_count {
+                lists.push(read_list(&mut reader, &bounds, kind == PartKind::Polygon)?);
+            }
+            shape.parts.push(Part { kind, lists });
+        }
+        reader.expect(reader.remaining() == 0, "the end of the shape")?;
+        Ok(shape)
+    }
+}
+
+/// Coordinates stay far from where arithmetic on them could overflow.
+const COORDINATE_MAX: i64 = 1 << 40;
+
+fn read_bounds(reader: &mut Reader<'_>) -> Result<GridBounds, Corrupt> {
+    let mut side = || -> Result<(i64, i64), Corrupt> {
+        let (low, length) = (varint::unzigzag(reader.varint()?), reader.varint()?);
+        let is_near = low.unsigned_abs() <= COORDINATE_MAX as u64 && length <= COORDINATE_MAX as u64;
+        reader.expect(is_near, "bounds of a shape near the map")?;
+        Ok((low, low + length as i64))
+    };
+    Ok(GridBounds { x: side()?, y: side()? })
+}
+
+fn read_list(reader: &mut Reader<'_>, bounds: &GridBounds, is_ring: bool) -> Result<Vec<GridPoint>, Corrupt> {
+    let count = reader.varint()?;
+    reader.expect(count >= 1 && count <= reader.remaining() as u64, "points that fit the shape")?;
+    let mut list = Vec::with_capacity(count as usize + usize::from(is_ring));
+    let mut at = (bounds.x.0, bounds.y.0);
+    for _ in 0..count {
+        let (x, y) = (varint::unzigzag(reader.varint()?), varint::unzigzag(reader.varint()?));
+        at = (at.0.wrapping_add(x), at.1.wrapping_add(y));
+        reader.expect(bounds.holds(at), "points within the shape's bounds")?;
+        list.push(at);
+    }
+    if is_ring {
+        list.push(list[0]);
+    }
+    Ok(list)
+}
+
+/// A point on the map, wherever it was given.
+fn on_grid((longitude, latitude): Position) -> GridPoint {
+    let point = GeoPoint { latitude, longitude }.normalized();
+    encoded((point.longitude, point.latitude))
+}
+
+/// A position whose longitude may lie beyond the map.
+fn encoded((longitude, latitude): Position) -> GridPoint {
+    let turns = match (-180.0..=180.0).contains(&longitude) {
+        true => 0.0,
+        false => ((longitude + 180.0) / 360.0).floor(),
+    };
+    let x = i64::from(encode_longitude(longitude - turns * 360.0)) + turns as i64 * GRID_TURN;
+    (x, i64::from(encode_latitude(latitude)))
+}
+
+/// A line that goes over the date line where that is shorter.
+fn unrolled(line: &[Position]) -> Vec<GridPoint> {
+    let mut found: Vec<GridPoint> = Vec::with_capacity(line.len());
+    for position in line {
+        let (mut x, y) = encoded(*position);
+        if let Some((before, _)) = found.last() {
+            let half = GRID_TURN / 2;
+            x = before + (x - before + half).rem_euclid(GRID_TURN) - half;
+        }
+        found.push((x, y));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{WktOptions, geometry_from_wkt};
+    use super::*;
+
+    fn shape(text: &str, is_clockwise: bool) -> GridShape {
+        let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
+        GridShape::of(&geometry_from_wkt(text, notation).expect(text), is_clockwise).expect(text)
+    }
+
+    #[test]
+    fn shapes_over_the_date_line_go_on_beyond_the_map() {
+        let check = |text: &str, is_clockwise: bool, west: f64, east: f64| {
+            let bounds = shape(text, is_clockwise).bounds();
+            let degrees = |x: i64| x as f64 * 360.0 / GRID_TURN as f64;
+            let found = (degrees(bounds.x.0), degrees(bounds.x.1));
+            assert!((found.0 - west).abs() < 1e-6 && (found.1 - east).abs() < 1e-6, "{text}: {found:?}");
+        };
+        check("LINESTRING (170 0, -170 0)", false, 170.0, 190.0);
+        check("LINESTRING (170 0, 190 0)", false, 170.0, 190.0);
+        check("LINESTRING (-170 0, 170 0)", false, -190.0, -170.0);
+        check("POINT (190 0)", false, -170.0, -170.0);
+        check("BBOX (170, -170, 10, 0)", false, 170.0, 190.0);
+        // Wide and against the wanted direction: the short way around.
+        check("POLYGON ((-170 0, -170 10, 170 10, 170 0, -170 0))", false, 170.0, 190.0);
+        check("POLYGON ((-170 0, 170 0, 170 10, -170 10, -170 0))", false, -170.0, 170.0);
+        check("POLYGON ((-170 0, 170 0, 170 10, -170 10, -170 0))", true, 170.0, 190.0);
+        check("POLYGON ((170 0, 190 0, 190 10, 170 10, 170 0))", false, 170.0, 190.0);
+    }
+
+    #[test]
+    fn the_bytes_of_a_shape() {
+        let mut bytes = Vec::new();
+        let lists = vec![vec![(0, 0), (3, 0), (3, -2), (0, 0)]];
+        let shape = GridShape { parts: vec![Part { kind: PartKind::Polygon, lists }] };
+        shape.encode(&mut bytes);
+        assert_eq!(bytes, [0, 3, 3, 2, 1, 2, 1, 3, 0, 4, 6, 0, 0, 3]);
+        assert_eq!(GridShape::decode(&bytes).expect("sound"), shape);
+        for len in 0..bytes.len() {
+            assert!(GridShape::decode(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn shapes_come_back(lists in prop::collection::vec(
+            (0u8..3, prop::collection::vec(prop::collection::vec((any::<i32>(), any::<i32>()), 1..9), 1..4)), 1..5,
+        )) {
+            let parts = lists.into_iter().map(|(kind, lists)| {
+                let kind = [PartKind::Points, PartKind::Line, PartKind::Polygon][kind as usize];
+                let lists = lists.into_iter().map(|list| {
+                    let mut list: Vec<GridPoint> =
+                        list.into_iter().map(|(x, y)| (i64::from(x) * 2, i64::from(y))).collect();
+                    if kind == PartKind::Polygon {
+                        list.push(list[0]);
+                    }
+                    list
+                });
+                Part { kind, lists: lists.collect() }
+            });
+            let shape = GridShape { parts: parts.collect() };
+            let mut bytes = Vec::new();
+            shape.encode(&mut bytes);
+            prop_assert_eq!(GridShape::decode_bounds(&bytes).expect("sound"), shape.bounds());
+            prop_assert_eq!(GridShape::decode(&bytes).expect("sound"), shape);
+        }
+
+        #[test]
+        fn corrupt_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = GridShape::decode(&bytes);
+        }
+    }
+}

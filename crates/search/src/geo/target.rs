@@ -1,0 +1,413 @@
+//! A shape that documents' shapes are compared with: "do they meet, does one hold the other?"
+//!
+//! Answers are Lucene's (`Component2D`, `LatLonShapeQuery`), given on the grid of stored coordinates: edges belong to a polygon, those
+//! of its holes do not when it is asked about, and a document contains only what does not touch its own edges.
+
+use h3o::CellIndex;
+use limber_mapping::RequestError;
+use limber_mapping::geo::{
+    GRID_TURN, GeoPoint, Geometry, GridBounds, GridEdges, GridPoint, GridShape, Meeting, Part, PartKind,
+    Rectangle, Side, is_on, turn,
+};
+use limber_segment::points::{Cell, Overlap};
+
+use super::shape::Circle;
+
+/// What a document's shapes have to do with another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ShapeRelation {
+    /// Any of them meets it.
+    Intersects,
+    /// There are some, and none meets it.
+    Disjoint,
+    /// There are some, and all lie in it.
+    Within,
+    /// Together they hold all of it.
+    Contains,
+}
+
+/// Points, lines, polygons and circles.
+#[derive(Debug)]
+pub(crate) struct Target {
+    parts: Vec<TargetPart>,
+}
+
+#[derive(Debug)]
+enum TargetPart {
+    Point(GridPoint),
+    Line(GridEdges),
+    Polygon { outer: GridEdges, holes: Vec<GridEdges> },
+    Circle(Circle),
+}
+
+/// Most anchors that the index is asked for: each leaves fewer candidates.
+const ANCHORS_MAX: usize = 8;
+
+impl Target {
+    /// # Errors
+    /// Polygons that reach beyond a pole.
+    pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<Target, RequestError> {
+        let mut target = Target { parts: Vec::new() };
+        target.add(geometry, is_clockwise)?;
+        Ok(target)
+    }
+
+    pub fn rectangle(rectangle: &Rectangle) -> Target {
+        Target::of(&Geometry::Envelope(*rectangle), false).expect("a rectangle is on the map")
+    }
+
+    /// A rectangle of stored coordinates.
+    pub fn cell(cell: &Cell) -> Target {
+        let [left, right, bottom, top] = [cell.x.0, cell.x.1, cell.y.0, cell.y.1].map(i64::from);
+        let ring = [(left, bottom), (right, bottom), (right, top), (left, top), (left, bottom)];
+        let outer = GridEdges::new([&ring[..]]);
+        Target { parts: vec![TargetPart::Polygon { outer, holes: Vec::new() }] }
+    }
+
+    /// A cell of H3, its sides straight on the map.
+    pub fn hexagon(cell: CellIndex) -> Target {
+        let mut ring: Vec<GridPoint> = Vec::new();
+        for corner in cell.boundary().iter() {
+            let stored = GeoPoint { latitude: corner.lat(), longitude: corner.lng() }.encode();
+            let (x, y) = (i64::from(stored as i32), stored >> 32);
+            let before = ring.last().map_or(x, |(before, _)| *before);
+            let half = GRID_TURN / 2;
+            ring.push((before + (x - before + half).rem_euclid(GRID_TURN) - half, y));
+        }
+        // Around a pole the corners make a whole turn, and the pole closes them.
+        let (first, last) = (ring[0], ring[ring.len() - 1]);
+        let turns = (last.0 - first.0) / (GRID_TURN / 2);
+        if turns != 0 {
+            let pole = if first.1 > 0 { i64::from(i32::MAX) } else { i64::from(i32::MIN) };
+            let end = first.0 + turns.signum() * GRID_TURN;
+            ring.extend([(end, first.1), (end, pole), (first.0, pole)]);
+        }
+        ring.push(first);
+        let outer = GridEdges::new([ring.as_slice()]);
+        Target { parts: vec![TargetPart::Polygon { outer, holes: Vec::new() }] }
+    }
+
+    pub fn circle(circle: Circle) -> Target {
+        Target { parts: vec![TargetPart::Circle(circle)] }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    fn add(&mut self, geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
+        match geometry {
+            Geometry::Circle { center: (longitude, latitude), radius_meters } => {
+                let center = GeoPoint { latitude: *latitude, longitude: *longitude }.normalized();
+                let center = GeoPoint::decode(center.encode());
+                self.parts.push(TargetPart::Circle(Circle::new(center, *radius_meters)));
+            }
+            Geometry::Collection(parts) => {
+                parts.iter().try_for_each(|part| self.add(part, is_clockwise))?;
+            }
+            other => {
+                for Part { kind, lists } in GridShape::of(other, is_clockwise)?.parts {
+                    match (kind, &lists[..]) {
+                        (PartKind::Points, _) => {
+                            self.parts.extend(lists.iter().flatten().map(|point| TargetPart::Point(*point)));
+                        }
+                        (PartKind::Line, _) => {
+                            self.parts
+                                .push(TargetPart::Line(GridEdges::new(lists.iter().map(Vec::as_slice))));
+                        }
+                        (PartKind::Polygon, [outer, holes @ ..]) => self.parts.push(TargetPart::Polygon {
+                            outer: GridEdges::new([outer.as_slice()]),
+                            holes: holes.iter().map(|hole| GridEdges::new([hole.as_slice()])).collect(),
+                        }),
+                        (PartKind::Polygon, []) => {}
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How a cell of the map lies to the shape.
+    pub fn overlap(&self, cell: &Cell) -> Overlap {
+        let ends = |(low, high): (i32, i32)| (i64::from(low), i64::from(high));
+        let bounds = GridBounds { x: ends(cell.x), y: ends(cell.y) };
+        let mut found = Overlap::None;
+        for part in &self.parts {
+            let overlap = match part {
+                TargetPart::Circle(circle) => circle.overlap_of(cell),
+                part => part.overlap(&bounds),
+            };
+            match overlap {
+                Overlap::All => return Overlap::All,
+                Overlap::Some => found = Overlap::Some,
+                Overlap::None => {}
+            }
+        }
+        found
+    }
+
+    /// Places that a document must hold to contain the shape.
+    pub fn anchors(&self) -> Vec<Cell> {
+        let stored = |part: &TargetPart| {
+            let (x, y) = part.anchor()?;
+            let x = (x + GRID_TURN / 2).rem_euclid(GRID_TURN) - GRID_TURN / 2;
+            Some(Cell { x: (x as i32, x as i32), y: (y as i32, y as i32) })
+        };
+        self.parts.iter().filter_map(stored).take(ANCHORS_MAX).collect()
+    }
+
+    /// Whether a document with these shapes has the relation; there is at least one.
+    pub fn holds(&self, relation: ShapeRelation, shapes: &[GridShape]) -> bool {
+        let mut parts = shapes.iter().flat_map(|shape| &shape.parts).map(DocPart::of);
+        match relation {
+            ShapeRelation::Intersects => parts.any(|part| self.meets(&part)),
+            ShapeRelation::Disjoint => !parts.any(|part| self.meets(&part)),
+            ShapeRelation::Within => parts.all(|part| self.surrounds(&part)),
+            ShapeRelation::Contains => {
+                let parts: Vec<DocPart<'_>> = parts.collect();
+                !self.parts.is_empty() && self.parts.iter().all(|target| target.is_contained_in(&parts))
+            }
+        }
+    }
+
+    fn meets(&self, part: &DocPart<'_>) -> bool {
+        self.parts.iter().any(|target| target.shifts(part).any(|shift| target.meets(part, shift)))
+    }
+
+    fn surrounds(&self, part: &DocPart<'_>) -> bool {
+        let any = |test: &dyn Fn(&TargetPart, i64) -> bool| {
+            self.parts.iter().any(|target| target.shifts(part).any(|shift| test(target, shift)))
+        };
+        match part.kind {
+            PartKind::Points => {
+                part.points().all(|point| any(&|target, shift| target.has(moved(point, shift))))
+            }
+            PartKind::Line => part
+                .edges()
+                .all(|(a, b)| any(&|target, shift| target.has_line(moved(a, shift), moved(b, shift)))),
+            PartKind::Polygon => any(&|target, shift| target.has_polygon(part, shift)),
+        }
+    }
+}
+
+fn moved((x, y): GridPoint, shift: i64) -> GridPoint {
+    (x + shift, y)
+}
+
+fn degrees((x, y): GridPoint) -> (f64, f64) {
+    (x as f64 * 360.0 / GRID_TURN as f64, y as f64 * 180.0 / GRID_TURN as f64)
+}
+
+/// A part of a document's shape.
+struct DocPart<'d> {
+    kind: PartKind,
+    lists: &'d [Vec<GridPoint>],
+    bounds: GridBounds,
+}
+
+impl<'d> DocPart<'d> {
+    fn of(part: &'d Part) -> DocPart<'d> {
+        let bounds = GridBounds::of(part.lists.iter().flatten());
+        DocPart { kind: part.kind, lists: &part.lists, bounds }
+    }
+
+    fn points(&self) -> impl Iterator<Item = GridPoint> {
+        self.lists.iter().flatten().copied()
+    }
+
+    fn edges(&self) -> impl Iterator<Item = (GridPoint, GridPoint)> {
+        self.lists.iter().flat_map(|list| list.windows(2).map(|pair| (pair[0], pair[1])))
+    }
+
+    /// Where a point lies to the rings of a polygon.
+    fn side_of(&self, at: GridPoint) -> Side {
+        if !self.bounds.holds(at) {
+            return Side::Outside;
+        }
+        let mut is_inside = false;
+        for (a, b) in self.edges() {
+            let (low, high) = (a.1.min(b.1), a.1.max(b.1));
+            if at.1 < low || high < at.1 || a.0.max(b.0) < at.0 {
+                continue;
+            }
+            let turn = turn(a, b, at);
+            if turn == 0 && a.0.min(b.0) <= at.0 {
+                return Side::On;
+            }
+            // The edge crosses the line from the point to the east.
+            if (a.1 > at.1) != (b.1 > at.1) {
+                is_inside ^= (turn > 0) == (b.1 > a.1);
+            }
+        }
+        if is_inside { Side::Inside } else { Side::Outside }
+    }
+
+    fn is_polygon_around(&self, at: GridPoint, shift: i64) -> bool {
+        self.kind == PartKind::Polygon && self.side_of(moved(at, -shift)) != Side::Outside
+    }
+}
+
+/// What a part of a document's shape says about a shape being contained in the whole (Lucene's `WithinRelation`).
+#[derive(Clone, Copy, PartialEq)]
+enum Verdict {
+    Apart,
+    Against,
+    For,
+}
+
+impl TargetPart {
+    fn bounds(&self) -> GridBounds {
+        match self {
+            TargetPart::Point(point) => GridBounds::of([point]),
+            TargetPart::Line(edges) | TargetPart::Polygon { outer: edges, .. } => *edges.bounds(),
+            TargetPart::Circle(circle) => circle.grid_bounds(),
+        }
+    }
+
+    /// Turns that bring a document's part near this one.
+    fn shifts(&self, part: &DocPart<'_>) -> impl Iterator<Item = i64> {
+        let (own, other) = (self.bounds(), part.bounds);
+        (-2..=2).map(|turns| turns * GRID_TURN).filter(move |shift| own.touches(&other.shifted(*shift)))
+    }
+
+    /// A place of it.
+    fn anchor(&self) -> Option<GridPoint> {
+        match self {
+            TargetPart::Point(point) => Some(*point),
+            TargetPart::Line(edges) | TargetPart::Polygon { outer: edges, .. } => edges.first_point(),
+            TargetPart::Circle(circle) => Some(circle.grid_center()),
+        }
+    }
+
+    fn overlap(&self, bounds: &GridBounds) -> Overlap {
+        let own = self.bounds();
+        let mut found = Overlap::None;
+        for turns in -2..=2 {
+            let moved = bounds.shifted(turns * GRID_TURN);
+            if !own.touches(&moved) {
+                continue;
+            }
+            let overlap = match self {
+                TargetPart::Point(_) => Overlap::Some,
+                TargetPart::Line(edges) if edges.touch(&moved) => Overlap::Some,
+                TargetPart::Polygon { outer, holes }
+                    if outer.touch(&moved) || holes.iter().any(|hole| hole.touch(&moved)) =>
+                {
+                    Overlap::Some
+                }
+                TargetPart::Polygon { .. } if self.has((moved.x.0, moved.y.0)) => Overlap::All,
+                _ => Overlap::None,
+            };
+            match overlap {
+                Overlap::All => return Overlap::All,
+                Overlap::Some => found = Overlap::Some,
+                Overlap::None => {}
+            }
+        }
+        found
+    }
+
+    /// Whether a point is in it.
+    fn has(&self, at: GridPoint) -> bool {
+        match self {
+            TargetPart::Point(point) => *point == at,
+            TargetPart::Line(edges) => edges.is_on(at),
+            TargetPart::Polygon { outer, holes } => {
+                outer.side_of(at) != Side::Outside
+                    && holes.iter().all(|hole| hole.side_of(at) == Side::Outside)
+            }
+            TargetPart::Circle(circle) => circle.has(degrees(at)),
+        }
+    }
+
+    /// Whether a line of a document comes near it.
+    fn meets_line(&self, a: GridPoint, b: GridPoint) -> bool {
+        match self {
+            TargetPart::Point(point) => is_on(a, b, *point),
+            TargetPart::Line(edges) => edges.meets(a, b, Meeting::Touching),
+            TargetPart::Polygon { outer, holes } => {
+                self.has(a)
+                    || self.has(b)
+                    || outer.meets(a, b, Meeting::Touching)
+                    || holes.iter().any(|hole| hole.meets(a, b, Meeting::Crossing))
+            }
+            TargetPart::Circle(circle) => {
+                self.has(a) || self.has(b) || circle.meets_line(degrees(a), degrees(b))
+            }
+        }
+    }
+
+    fn meets(&self, part: &DocPart<'_>, shift: i64) -> bool {
+        let meets_edges = || part.edges().any(|(a, b)| self.meets_line(moved(a, shift), moved(b, shift)));
+        match part.kind {
+            PartKind::Points => part.points().any(|point| self.has(moved(point, shift))),
+            PartKind::Line => meets_edges(),
+            PartKind::Polygon => {
+                meets_edges() || self.anchor().is_some_and(|anchor| part.is_polygon_around(anchor, shift))
+            }
+        }
+    }
+
+    /// Whether a line lies in it.
+    fn has_line(&self, a: GridPoint, b: GridPoint) -> bool {
+        match self {
+            TargetPart::Point(_) | TargetPart::Line(_) => false,
+            TargetPart::Polygon { outer, holes } => {
+                self.has(a)
+                    && self.has(b)
+                    && !outer.meets(a, b, Meeting::Crossing)
+                    && !holes.iter().any(|hole| hole.meets(a, b, Meeting::Touching))
+            }
+            TargetPart::Circle(_) => self.has(a) && self.has(b),
+        }
+    }
+
+    fn has_polygon(&self, part: &DocPart<'_>, shift: i64) -> bool {
+        let has_edges = || part.edges().all(|(a, b)| self.has_line(moved(a, shift), moved(b, shift)));
+        match self {
+            TargetPart::Point(_) | TargetPart::Line(_) => false,
+            TargetPart::Circle(_) => part.points().all(|point| self.has(moved(point, shift))),
+            TargetPart::Polygon { holes, .. } => {
+                let mut inner = holes.iter().filter_map(GridEdges::first_point);
+                has_edges() && !inner.any(|point| part.is_polygon_around(point, shift))
+            }
+        }
+    }
+
+    fn is_contained_in(&self, parts: &[DocPart<'_>]) -> bool {
+        let mut is_held = false;
+        for part in parts {
+            for shift in self.shifts(part) {
+                match self.verdict(part, shift) {
+                    Verdict::Against => return false,
+                    Verdict::For => is_held = true,
+                    Verdict::Apart => {}
+                }
+            }
+        }
+        is_held
+    }
+
+    fn verdict(&self, part: &DocPart<'_>, shift: i64) -> Verdict {
+        let verdict = |holds: bool, verdict: Verdict| if holds { verdict } else { Verdict::Apart };
+        let is_inside = || self.anchor().is_some_and(|anchor| part.is_polygon_around(anchor, shift));
+        match (self, part.kind) {
+            (TargetPart::Point(at), PartKind::Points) => {
+                verdict(part.points().any(|point| moved(point, shift) == *at), Verdict::For)
+            }
+            (TargetPart::Line(_), PartKind::Points) | (TargetPart::Point(_), PartKind::Line) => {
+                Verdict::Apart
+            }
+            (TargetPart::Point(_), PartKind::Polygon) => verdict(is_inside(), Verdict::For),
+            (_, PartKind::Points) => {
+                verdict(part.points().any(|point| self.has(moved(point, shift))), Verdict::Against)
+            }
+            (_, PartKind::Line | PartKind::Polygon) => {
+                if part.edges().any(|(a, b)| self.meets_line(moved(a, shift), moved(b, shift))) {
+                    return Verdict::Against;
+                }
+                verdict(is_inside(), Verdict::For)
+            }
+        }
+    }
+}
