@@ -58,11 +58,21 @@ impl Response {
     }
 }
 
+/// Type of an error that is shown as its reason alone: `{"error": "reason"}`, with a status unless that is 400
+/// (Elasticsearch's `RestController#handleBadRequest` and `#handleUnsupportedHttpMethod`).
+pub const BARE: &str = "bare";
+
 /// `{"error": {"root_cause": [...], "type", "reason", ...}, "status"}`.
 ///
 /// Source: `ElasticsearchException#generateFailureXContent` and `#guessRootCauses`; a search names its shards' root causes in
 /// the metadata `root_cause`.
 pub fn error_body(error: &RequestError) -> Value {
+    if error.kind == BARE {
+        return match error.status {
+            400 => json!({"error": error.reason}),
+            status => json!({"error": error.reason, "status": status}),
+        };
+    }
     let mut object = match error.to_json() {
         Value::Object(object) => object,
         other => Map::from_iter([("reason".to_owned(), other)]),
@@ -90,5 +100,7 @@ mod tests {
             "root_cause": [{"type": "index_not_found_exception", "reason": "no such index [x]", "index": "x"}],
             "type": "index_not_found_exception", "reason": "no such index [x]", "index": "x"}, "status": 404});
         assert_eq!(error_body(&error), expected);
+        assert_eq!(error_body(&RequestError::new(400, BARE, "no")), json!({"error": "no"}));
+        assert_eq!(error_body(&RequestError::new(405, BARE, "no")), json!({"error": "no", "status": 405}));
     }
 }

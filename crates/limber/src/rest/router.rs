@@ -10,7 +10,7 @@ use limber_mapping::RequestError;
 use super::App;
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
-use crate::http::response::Response;
+use crate::http::response::{BARE, Response};
 
 pub type Handler = fn(&App, &Request) -> Result<Response, RequestError>;
 
@@ -147,13 +147,12 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
     allowed.dedup();
     if allowed.is_empty() {
         let name = method.name();
-        return RequestError::illegal_argument(format!(
-            "no handler found for uri [{uri}] and method [{name}]"
-        ));
+        let reason = format!("no handler found for uri [{uri}] and method [{name}]");
+        return RequestError::new(400, BARE, reason);
     }
     RequestError::new(
         405,
-        "illegal_argument_exception",
+        BARE,
         format!(
             "Incorrect HTTP method for uri [{uri}] and method [{}], allowed: [{}]",
             method.name(),
