@@ -127,9 +127,10 @@ fn run(
     if by_score_with_keys && request.sort.is_empty() && is_scroll {
         request.to_mut().sort = vec![Sort::by("_score")];
     }
-    if cursor.is_some() {
-        // Counted by the first page.
-        request.to_mut().track_total_hits = TrackTotalHits::None;
+    if is_scroll {
+        // Counted by the first page, and to the end.
+        request.to_mut().track_total_hits =
+            if cursor.is_some() { TrackTotalHits::None } else { TrackTotalHits::Exact };
     }
     let request = &*request;
     // A scroll aggregates on its first page.
@@ -263,7 +264,7 @@ fn reduce(
     };
     let max_score = match request.is_by_score() {
         // No shard at all: Elasticsearch's empty response, whose score is a plain 0.
-        _ if found.is_empty() => Some(0.0),
+        _ if shard_count == 0 => Some(0.0),
         true if request.size() > 0 => best.map(|hit| match hit.keys.first() {
             Some(SortKey::Score(score)) => *score,
             _ => hit.score,

@@ -197,7 +197,11 @@ impl SearchHit {
             member(out, "_seq_no", &seq_no.into());
             member(out, "_primary_term", &primary_term.into());
         }
-        member(out, "_score", &self.score.map_or(Value::Null, float_to_json));
+        let score = match self.score {
+            Some(f32::INFINITY) => "Infinity".into(),
+            score => score.map_or(Value::Null, float_to_json),
+        };
+        member(out, "_score", &score);
         if let Some(routing) = &self.routing {
             member(out, "_routing", &routing.as_str().into());
         }

@@ -27,7 +27,7 @@ fn is_same(sort: &BoundSort, by: &SortField) -> bool {
         KeyKind::Term => {
             sort.missing_terms == if by.missing_first { MissingTerms::First } else { MissingTerms::Last }
         }
-        _ => sort.missing_number == sort.extreme(by.missing_first),
+        _ => sort.has_missing_at_end(by.missing_first),
     };
     is_plain
         && sort.field.as_ref().is_some_and(|field| field.path == by.path)

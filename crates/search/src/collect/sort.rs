@@ -226,29 +226,38 @@ impl BoundSort {
         } else if sort.format.is_some() {
             return Err(RequestError::unsupported("[format] of a sort on a field that is no date").into());
         }
-        bound.bind_missing(&sort.missing)?;
+        bound.bind_missing(&sort.missing, is_narrow(&kind) && sort.numeric_type.is_none())?;
         Ok(bound)
     }
 
-    /// The number that comes before or after all others.
-    pub fn extreme(&self, first: bool) -> i64 {
+    /// The number that comes before or after all others. `is_narrow`: of a field of at most 32 bits, whose missing value is shown as the
+    /// 32-bit extreme.
+    fn extreme(&self, first: bool, is_narrow: bool) -> i64 {
         let (least, greatest) = match self.kind {
             KeyKind::Double | KeyKind::Float => {
                 (sortable_from_f64(f64::NEG_INFINITY), sortable_from_f64(f64::INFINITY))
             }
+            _ if is_narrow => (i32::MIN.into(), i32::MAX.into()),
             _ => (i64::MIN, i64::MAX),
         };
         if first == self.descending { greatest } else { least }
     }
 
-    fn bind_missing(&mut self, missing: &Missing) -> Result<()> {
+    /// Whether no number comes before (or after) that of documents without a value.
+    pub fn has_missing_at_end(&self, first: bool) -> bool {
+        let is_narrow = self.field.as_ref().is_some_and(|field| is_narrow(&field.kind));
+        self.missing_number == self.extreme(first, false)
+            || is_narrow && self.missing_number == self.extreme(first, true)
+    }
+
+    fn bind_missing(&mut self, missing: &Missing, is_narrow: bool) -> Result<()> {
         match missing {
             Missing::Last => {
-                self.missing_number = self.extreme(false);
+                self.missing_number = self.extreme(false, is_narrow);
                 self.missing_terms = MissingTerms::Last;
             }
             Missing::First => {
-                self.missing_number = self.extreme(true);
+                self.missing_number = self.extreme(true, is_narrow);
                 self.missing_terms = MissingTerms::First;
             }
             Missing::Value(value) if self.kind == KeyKind::Term => {
@@ -258,6 +267,10 @@ impl BoundSort {
                     None => text.into_bytes(),
                 };
                 self.missing_terms = MissingTerms::Term(term.into());
+            }
+            // Milliseconds, even as a text.
+            Missing::Value(Value::String(text)) if self.date_format().is_some() => {
+                self.missing_number = text.parse().map_err(|_| json::number_format(text))?;
             }
             Missing::Value(value) => self.missing_number = self.number_of(value)?,
         }
@@ -378,6 +391,10 @@ impl BoundSort {
     }
 }
 
+fn is_narrow(kind: &FieldType) -> bool {
+    matches!(kind, FieldType::Integer | FieldType::Short | FieldType::Byte)
+}
+
 /// Refuses fields of nested documents, unless the shard's are those or the documents around have the values as well.
 ///
 /// Source: `FieldSortBuilder#validateMissingNestedPath`.
@@ -459,6 +476,10 @@ pub(crate) fn check_column(field: &Field, shard: &ShardSnapshot) -> Result<()> {
         .into());
     }
     if field.representation() == Representation::Text {
+        if shard.mapping.parameter(path, "fielddata") == Some(Value::Bool(true)) {
+            let what = format!("[fielddata] of the text field [{path}]");
+            return Err(RequestError::unsupported(what).into());
+        }
         return Err(RequestError::illegal_argument(format!(
             "Fielddata is disabled on [{path}] in [{}]. Text fields are not optimised for operations that require per-document field data \
              like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. Alternatively, \

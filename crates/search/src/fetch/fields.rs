@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::date::DateFormat;
 use limber_mapping::geo::{GeoPoint, Geometry, ReadOptions, ShapeOptions, parse_points, read_shape};
-use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text};
+use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text, round_to_half};
 use limber_mapping::{Field, FieldType, Mapping, Nested, Representation, RequestError, SpaceId, reserved};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
@@ -393,8 +393,9 @@ fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Va
             Some(format.unwrap_or(own).format_millis(millis).into())
         }
         FieldType::Double | FieldType::ScaledFloat { .. } => double_from_text(&text).map(Value::from),
-        FieldType::Float | FieldType::HalfFloat => {
-            double_from_text(&text).map(|value| float_to_json(value as f32))
+        FieldType::Float => double_from_text(&text).map(|value| float_to_json(value as f32)),
+        FieldType::HalfFloat => {
+            double_from_text(&text).map(|value| float_to_json(round_to_half(value as f32)))
         }
         _ => integer_from_text(&text).and_then(|number| i64::try_from(number.value).ok()).map(Value::from),
     }

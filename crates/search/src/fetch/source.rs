@@ -1,7 +1,8 @@
 //! Parts of a document: "which members do these patterns keep?"
 //!
-//! Source: Elasticsearch's `XContentMapValues#filter`: a pattern keeps or drops what it names with everything below; `*` stands for any
-//! run of characters, dots included.
+//! Source: Elasticsearch's `SourceFilter`: a pattern keeps or drops what it names with everything below. In patterns that drop, `*` stands
+//! for any run of characters, dots included (`XContentMapValues#filter`). In those that keep it does so as well when a pattern that drops has
+//! a `*`; otherwise it stays within one level, and `**` stands for any number of levels (`FilterPath`).
 
 use limber_mapping::wildcard;
 use serde_json::{Map, Value};
@@ -26,8 +27,50 @@ pub(super) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> V
     if above.clone().any(|one| names(&filter.excludes, one)) {
         return Value::Object(Map::new());
     }
-    let is_included = filter.includes.is_empty() || above.clone().any(|one| names(&filter.includes, one));
+    let is_included =
+        filter.includes.is_empty() || above.clone().any(|one| kept_by(filter, one) == Reach::Whole);
     Value::Object(object(members, path, is_included, filter))
+}
+
+/// How far a pattern gets along a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// Nothing at or below the path fits.
+    Nowhere,
+    /// Something below the path may fit.
+    Below,
+    /// The path itself fits.
+    Whole,
+}
+
+/// The farthest that a pattern of `includes` gets.
+fn kept_by(filter: &SourceFilter, path: &str) -> Reach {
+    let spans_levels = filter.excludes.iter().any(|pattern| pattern.contains('*'));
+    let reach = |pattern: &String| match spans_levels {
+        false => reach_by_level(pattern, path),
+        true if wildcard::matches(pattern, path) => Reach::Whole,
+        true if may_match_below(pattern, path) => Reach::Below,
+        true => Reach::Nowhere,
+    };
+    filter.includes.iter().map(reach).max().unwrap_or(Reach::Nowhere)
+}
+
+fn reach_by_level(pattern: &str, path: &str) -> Reach {
+    let level = |text: &str| text.find('.').unwrap_or(text.len());
+    let (own, wanted) = (&path[..level(path)], &pattern[..level(pattern)]);
+    let below = path.get(own.len() + 1..);
+    let rest = pattern.get(wanted.len() + 1..);
+    let next = |rest: Option<&str>| match (rest, below) {
+        (None, _) => Reach::Whole,
+        (Some("**"), None) => Reach::Whole,
+        (Some(_), None) => Reach::Below,
+        (Some(rest), Some(below)) => reach_by_level(rest, below),
+    };
+    if wanted == "**" {
+        let skipped = rest.map_or(Reach::Whole, |rest| reach_by_level(rest, path));
+        return skipped.max(next(Some(pattern)));
+    }
+    if wildcard::matches(wanted, own) { next(rest) } else { Reach::Nowhere }
 }
 
 /// `is_included`: a pattern named this object or one above it.
@@ -43,11 +86,11 @@ fn object(
         if filter.excludes.iter().any(|pattern| wildcard::matches(pattern, &path)) {
             continue;
         }
-        let is_included =
-            is_included || filter.includes.iter().any(|pattern| wildcard::matches(pattern, &path));
-        if !is_included && !filter.includes.iter().any(|pattern| may_match_below(pattern, &path)) {
+        let reach = if is_included { Reach::Whole } else { kept_by(filter, &path) };
+        if reach == Reach::Nowhere {
             continue;
         }
+        let is_included = reach == Reach::Whole;
         match value {
             Value::Object(inner) => {
                 let inner = object(inner, &path, is_included, filter);
@@ -142,7 +185,15 @@ mod tests {
         check(&["a.b"], &[], json!({"a": {"b": 1}}));
         check(&["a"], &[], json!({"a": {"b": 1, "c": {"d": 2}}}));
         check(&["a.*"], &["a.c"], json!({"a": {"b": 1}}));
-        check(&["*.d"], &[], json!({"a": {"c": {"d": 2}}}));
+        // Recorded from Elasticsearch 9.4.3.
+        check(&["*.d"], &[], json!({}));
+        check(&["*.b"], &[], json!({"a": {"b": 1}}));
+        check(&["a.*.d"], &[], json!({"a": {"c": {"d": 2}}}));
+        check(&["**.d"], &[], json!({"a": {"c": {"d": 2}}}));
+        check(&["a*d"], &[], json!({}));
+        check(&["a.c*"], &[], json!({"a": {"c": {"d": 2}}}));
+        check(&["*t.x"], &[], json!({"list": [{"x": 1}]}));
+        check(&["*.d"], &["z*"], json!({"a": {"c": {"d": 2}}}));
         check(&["list.x"], &[], json!({"list": [{"x": 1}]}));
         check(&[], &["a", "list"], json!({"z": null}));
         check(&["nothing"], &[], json!({}));

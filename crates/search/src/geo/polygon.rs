@@ -5,10 +5,13 @@ use limber_mapping::geo::Position;
 /// Most bands that edges are sorted into.
 const BANDS_MAX: usize = 4096;
 
-/// Rings of one polygon: what is inside of an odd number of them is inside, edges included.
+/// Rings of one polygon: what is inside of an odd number of them is inside. The edges of the outer ring belong to it, those of holes to
+/// the holes (Lucene's `Polygon2D#contains`).
 #[derive(Debug)]
 pub(crate) struct Polygon {
+    /// Those of the outer ring first.
     edges: Vec<(Position, Position)>,
+    outer_edge_count: u32,
     /// Edges that touch each band of latitudes.
     bands: Vec<Vec<u32>>,
     west: f64,
@@ -42,7 +45,8 @@ impl Polygon {
                 })
         };
         let ((west, east), (south, north)) = (ends(|p| p.0), ends(|p| p.1));
-        let mut polygon = Polygon { bands: Vec::new(), edges, west, east, south, north };
+        let outer_edge_count = rings.first().map_or(0, |ring| ring.len().saturating_sub(1)) as u32;
+        let mut polygon = Polygon { bands: Vec::new(), edges, outer_edge_count, west, east, south, north };
         let bands = polygon.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
         polygon.bands = vec![Vec::new(); bands];
         for edge in 0..polygon.edges.len() {
@@ -63,18 +67,21 @@ impl Polygon {
         if longitude < self.west || longitude > self.east || latitude < self.south || latitude > self.north {
             return false;
         }
-        let mut is_inside = false;
+        let (mut is_inside, mut is_on_outer_ring) = (false, false);
         for edge in &self.bands[self.band(latitude)] {
             let ((x1, y1), (x2, y2)) = self.edges[*edge as usize];
             if is_on((x1, y1), (x2, y2), (longitude, latitude)) {
-                return true;
+                if *edge >= self.outer_edge_count {
+                    return false;
+                }
+                is_on_outer_ring = true;
             }
             if (y1 > latitude) != (y2 > latitude) {
                 let turn = (x2 - x1) * (latitude - y1) - (longitude - x1) * (y2 - y1);
                 is_inside ^= (turn > 0.0) == (y2 > y1);
             }
         }
-        is_inside
+        is_inside || is_on_outer_ring
     }
 
     /// A rectangle, ends included.
@@ -132,6 +139,8 @@ mod tests {
             (0.0, 5.0, true),
             (10.0, 10.0, true),
             (5.0, 5.0, false),
+            (4.0, 5.0, false),
+            (6.0, 6.0, false),
             (11.0, 1.0, false),
             (-1.0, 5.0, false),
         ] {

@@ -89,6 +89,12 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let (mut field, mut origin, mut pivot) = (None, None, None);
     for (key, value) in members {
         match key.as_str() {
+            "field" if value.is_boolean() => {
+                return Err(refused(&format!(
+                    "field doesn't support values of type: {}",
+                    json::token(value)
+                )));
+            }
             "field" => field = json::scalar_text(value),
             "origin" => {
                 if value.is_array() || value.is_object() {

@@ -102,6 +102,7 @@ pub(crate) fn parse_corners(members: &Map<String, Value>) -> Result<Rectangle, R
 fn side(value: &Value) -> Result<f64, RequestError> {
     match value {
         Value::Number(number) => Ok(number.as_f64().unwrap_or(f64::NAN)),
+        Value::String(text) if text.is_empty() => Err(refused("empty String")),
         Value::String(text) => text.trim().parse().map_err(|_| json::number_format(text)),
         other => Err(refused(format!("Current token ({}) not numeric", json::token(other)))),
     }

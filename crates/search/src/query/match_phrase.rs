@@ -6,10 +6,9 @@ use limber_mapping::{Field, FieldType, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Node};
+use super::bound::{BoolNode, BoundQuery, Node};
 use super::match_text::{AnalysedTerm, analyse, no_terms, zero_terms};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
-use super::prefix;
 use crate::error::Error;
 use crate::json;
 
@@ -71,9 +70,9 @@ fn parse_as(
                     "zero_terms_query" => node.zero_terms_all = zero_terms(value)?,
                     "max_expansions" if expansions_max.is_some() => {
                         let count = json::int(value)?;
-                        if !(1..=EXPANSIONS_MAX).contains(&count) {
+                        if !(0..=EXPANSIONS_MAX).contains(&count) {
                             return Err(RequestError::illegal_argument(format!(
-                                "[max_expansions] must be between 1 and {EXPANSIONS_MAX}, found [{count}]"
+                                "[max_expansions] must be between 0 and {EXPANSIONS_MAX}, found [{count}]"
                             )));
                         }
                         node.expansions_max = Some(count as usize);
@@ -105,11 +104,19 @@ impl QueryNode for MatchPhrase {
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }
+        if self.expansions_max.is_some() && !matches!(field.kind, FieldType::Text) {
+            let reason = format!(
+                "Can only use phrase prefix queries on text fields - not on [{}] which is of type [{}]",
+                field.path,
+                binder.type_name(&field)
+            );
+            return Err(binder.wrapped(RequestError::illegal_argument(reason)).into());
+        }
         if terms.len() == 1 {
             let only = &terms[0].0;
             return match self.expansions_max {
                 None => binder.scored_term(&field, only, boost),
-                Some(_) => Ok(prefix::bind_prefix(&field, &String::from_utf8_lossy(only), boost)),
+                Some(count_max) => Self::bind_only_prefix(&field, only, count_max, boost, binder),
             };
         }
         if !field.positions && !field.match_only {
@@ -125,6 +132,25 @@ impl QueryNode for MatchPhrase {
 }
 
 impl MatchPhrase {
+    /// A phrase of nothing but a prefix is one of the terms that begin with it, each scored.
+    fn bind_only_prefix(
+        field: &Arc<Field>,
+        prefix: &[u8],
+        count_max: usize,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        let mut node = BoolNode { min_should_match: 1, ..BoolNode::default() };
+        for term in binder.expand_prefix(field, prefix, count_max)? {
+            node.should.push(binder.scored_term(field, &term, boost)?);
+        }
+        Ok(match node.should.len() {
+            0 => BoundQuery::nothing("no term starts with the last word"),
+            1 => node.should.remove(0),
+            _ => Node::Bool(node).into(),
+        })
+    }
+
     fn bind_slots(
         &self,
         field: &Arc<Field>,

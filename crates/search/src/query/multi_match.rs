@@ -79,9 +79,8 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         "bool_prefix" => ("match_bool_prefix", 1.0),
         "cross_fields" => return Err(RequestError::unsupported("[type: cross_fields] in [multi_match]")),
         other => {
-            return Err(RequestError::parsing(format!(
-                "failed to parse [multi_match] query type [{other}]. unknown type."
-            )));
+            let reason = format!("failed to parse [multi_match] query type [{other}]. unknown type.");
+            return Err(RequestError::new(400, "parse_exception", reason));
         }
     };
     if query.starts_with("match_phrase") {
@@ -107,15 +106,20 @@ pub(super) fn parse_fields(query: &str, value: &Value) -> Result<Vec<(String, f3
     items
         .iter()
         .map(|item| {
-            let text = item.as_str().ok_or_else(|| {
-                RequestError::parsing(format!("[{query}] query does not support [fields] of this type"))
-            })?;
+            let text = match item {
+                Value::String(text) => std::borrow::Cow::Borrowed(text.as_str()),
+                Value::Number(number) => number.to_string().into(),
+                _ => {
+                    let reason = format!("[{query}] query does not support [fields] of this type");
+                    return Err(RequestError::parsing(reason));
+                }
+            };
             Ok(match text.rsplit_once('^') {
                 Some((field, boost)) => {
                     let boost = boost.parse().map_err(|_| json::number_format(boost))?;
                     (field.to_owned(), boost)
                 }
-                None => (text.to_owned(), 1.0),
+                None => (text.into_owned(), 1.0),
             })
         })
         .collect()
