@@ -112,6 +112,9 @@ INDICES = {
                                                       "replies": {"type": "nested", "properties": {"author": KEYWORD, "likes": INTEGER}}}}}),
 }
 
+# Not from those that are asked for significant terms: Elasticsearch counts the tombstones of deletes in their background.
+DELETED_FROM = ("http_logs", "accounts", "flights", "earthquakes")
+
 
 def lines_of(index):
     make, count, _ = INDICES[index]
@@ -155,9 +158,10 @@ def load(base, peer, shards, only=None):
         settings = {**sharded(shards), "number_of_replicas": 0, "refresh_interval": -1}
         lines = lines_of(index)
         fill(base, index, {"settings": settings, "mappings": {"properties": stood_in(mapping(), peer)}}, lines)
-        # After the merge: how long deleted documents count in statistics is up to the merges.
-        call(base, "POST", f"/{index}/_bulk", b"".join(b'{"delete":{"_id":"%d"}}\n' % place for place in range(7, len(lines), 100)))
-        call(base, "POST", f"/{index}/_refresh")
+        if index in DELETED_FROM:
+            # After the merge: how long deleted documents count in statistics is up to the merges.
+            call(base, "POST", f"/{index}/_bulk", b"".join(b'{"delete":{"_id":"%d"}}\n' % place for place in range(7, len(lines), 100)))
+            call(base, "POST", f"/{index}/_refresh")
 
 
 def rendered(track):

@@ -83,10 +83,95 @@ def count_body(request, differences, theirs, ours):
     return request.path == "_count" and ours[0] == 400 and "Failed to parse" in json.dumps(theirs[1])
 
 
+def told_early(request, differences, theirs, ours):
+    """A fault that Elasticsearch finds on a shard, told when the request is read: the same cause without the wrapper of the shards."""
+    left, right = (body.get("error") for _, body in (theirs, ours))
+    if theirs[0] != 400 or ours[0] != 400 or not isinstance(left, dict) or not isinstance(right, dict):
+        return False
+    wanted = {cause["type"] for cause in left["root_cause"]}
+    own = {cause["type"] for cause in right["root_cause"]} | {right.get("caused_by", {}).get("type")}
+    compiled_late = "script_exception" in own and "bucket_s" in json.dumps(request.body)
+    return left["type"] == "search_phase_execution_exception" != right["type"] and (wanted <= own or compiled_late)
+
+
+def own_failure(request, differences, theirs, ours):
+    """Elasticsearch fails (500) where a malformed request is refused or a harmless one answered."""
+    return theirs[0] == 500 and ours[0] < 500
+
+
+def significance_ties(request, differences, theirs, ours):
+    """Buckets of equal significance: their order, and which of them a shard nominates. Below `nested` the background is another one."""
+    if "significant_" not in json.dumps(request.body) or theirs[0] != 200 or ours[0] != 200:
+        return False
+
+    def alike(left, right):
+        if isinstance(left, dict) and isinstance(right, dict):
+            if "bg_count" in left and "key" not in left and ".nested" in json.dumps(request.body).replace('"nested"', ".nested"):
+                return True
+            if isinstance(left.get("buckets"), list) and any("bg_count" in bucket for bucket in left["buckets"] + right.get("buckets", [])):
+                own = {json.dumps(bucket["key"]): bucket for bucket in right["buckets"]}
+                return all(alike(bucket, own[json.dumps(bucket["key"])]) for bucket in left["buckets"] if json.dumps(bucket["key"]) in own)
+            return left.keys() == right.keys() and all(alike(left[key], right[key]) for key in left)
+        if isinstance(left, list) and isinstance(right, list):
+            return len(left) == len(right) and all(map(alike, left, right))
+        out = []
+        same(left, right, "", out)
+        return not out
+
+    return alike(theirs[1].get("aggregations"), ours[1].get("aggregations"))
+
+
+def random_seed(request, differences, theirs, ours):
+    """The seed that `random_sampler` draws when none is given."""
+    return "random_sampler" in json.dumps(request.body) and all(text.startswith("aggs.") and ".seed: " in text for text in differences)
+
+
+def script_sort_score(request, differences, theirs, ours):
+    """`_score` in a sort script is 0 in Elasticsearch 9."""
+    return "_script" in json.dumps(request.body) and "_score" in json.dumps(request.body) and "(0.0," in differences[0]
+
+
+def sliced_by_number(request, differences, theirs, ours):
+    """Which slice a document falls into."""
+    return "slice" in (request.body or {}) and all(text.startswith("hits.") for text in differences)
+
+
+def only_text_of(name):
+    return lambda request, differences, theirs, ours: name in request.path
+
+
+def metadata_fields(request, differences, theirs, ours):
+    """`_field_caps` names internal fields of Elasticsearch's."""
+    return request.path == "_field_caps" and all(re.fullmatch(r"answer.fields: keys \['_data_stream_timestamp', '_nested_path'\] / \[\]", text) for text in differences)
+
+
+def reduced_at_once(request, differences, theirs, ours):
+    """`batched_reduce_size` changes nothing: there is one reduce."""
+    return "batched_reduce_size" in request.params and all(text.startswith("num_reduce_phases") for text in differences)
+
+
+def exists_anything(request, differences, theirs, ours):
+    """`exists` on `*` finds documents with any field; Elasticsearch refuses because the pattern fits `_source`."""
+    return {"exists": {"field": "*"}} == (request.body or {}).get("query") and theirs[0] == 400
+
+
+def excluded_first(request, differences, theirs, ours):
+    """`-name` without anything before it: 8.x looks for an index of that name, 9.x finds nothing."""
+    return request.index.startswith("-") and ours[0] == 404
+
+
+def no_hits_of_top_hits(request, differences, theirs, ours):
+    """`top_hits` of size 0, which Elasticsearch 9 refuses in the words of Lucene."""
+    return "numHits must be > 0" in json.dumps(theirs[1]) and ours[0] == 200
+
+
 EXPLAINED = [("estimated cardinality", estimated), ("t-digest of many values", merged_digest), ("not supported yet, refused by name", not_supported),
              ("explanation's text", explanation_text), ("max_score 0 of skipped shards", zero_max_score), ("order path, shard or reduce", order_path),
              ("clause that is no object", odd_clause), ("malformed _count", count_body),
-             ("which of two mistakes", two_mistakes)]
+             ("which of two mistakes", two_mistakes), ("told before the shards are asked", told_early), ("failure of Elasticsearch", own_failure),
+             ("significant terms of equal scores", significance_ties), ("seed drawn by random_sampler", random_seed), ("_score in a sort script", script_sort_score),
+             ("which slice", sliced_by_number), ("text of _explain", only_text_of("_explain/")), ("internal fields", metadata_fields), ("one reduce", reduced_at_once),
+             ("exists on *", exists_anything), ("exclusion in front", excluded_first), ("top_hits of size 0", no_hits_of_top_hits)]
 
 
 LACKING = re.compile(r"unknown query \[|Unknown aggregation type|No handler for type|script_lang not supported|no handler found for uri|"
@@ -94,5 +179,5 @@ LACKING = re.compile(r"unknown query \[|Unknown aggregation type|No handler for 
 
 
 def lacking(theirs, ours):
-    """Whether the peer's build does not have what Limber answers."""
-    return theirs[0] >= 400 and ours[0] == 200 and bool(LACKING.search(json.dumps(theirs[1])))
+    """Whether the peer's build does not have what Limber knows."""
+    return theirs[0] >= 400 and bool(LACKING.search(json.dumps(theirs[1]))) and not (ours[0] >= 400 and LACKING.search(json.dumps(ours[1])))

@@ -186,7 +186,7 @@ def scripts(out):
     for source, params in [("doc['age'].value > 30", {}), ("doc['balance'].value % params.n == 0", {"n": 7}), ("doc['state'].value.startsWith('A')", {}), ("doc['age'].size() > 0 && doc['gender'].value == 'F'", {}),
                            ("doc['nope'].size() == 0", {}), ("doc['address'].size() > 0", {}), ("1", {}), ("doc['age'].value >", {}), ("int s = 0; for (int i = 0; i < doc['age'].value; i++) { s += i } return s % 2 == 0", {}),
                            ("Math.sqrt(doc['balance'].value) > 150.5", {}), ("['TX', 'CA'].contains(doc['state'].value)", {}), ("def x = doc['firstname.raw'].value; return x.length() == x.toLowerCase().indexOf('a')", {}),
-                           ("x > 1", {}), ("throw new IllegalArgumentException('no')", {}), ("field('age').get(0L) > 35", {}), ("$('age', 0L) > 35", {})]:
+                           ("x > 1", {}), ("throw new IllegalArgumentException('no')", {}), ("field('age').get(0) > 35", {}), ("$('age', 0) > 35", {})]:
         out.query("accounts", {"script": {"script": {"source": source, "params": params}}}, sort=["account_number"], size=10)
     for source in ["_score + doc['line_id'].value / 1000.0", "Math.log(2 + doc['line_id'].value)", "saturation(doc['line_id'].value, 100)", "sigmoid(doc['line_id'].value, 100, 2)",
                    "randomScore(7, 'line_id')", "decayNumericLinear(1000, 500, 10, 0.5, doc['line_id'].value)", "decayNumericExp(1000, 500, 10, 0.5, doc['line_id'].value)",

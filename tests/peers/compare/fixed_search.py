@@ -15,13 +15,13 @@ def sorts(out):
         for options in [{}, {"order": "desc"}, {"mode": "max"}, {"mode": "min", "order": "desc"}, {"missing": "_first"}, {"order": "desc", "missing": "_last"}, {"mode": "avg"}, {"mode": "median"}, {"mode": "sum", "order": "desc"}]:
             out.query("kinds", {"range": {"id": {"lt": 800}}}, sort=[{field: {"order": "asc", **options}}, "id"], size=12)
         out.query("kinds", {"range": {"id": {"lt": 800}}}, sort=[{field: {"missing": {"when": "2024-01-01", "address": "10.0.0.9"}.get(field, "7")}}, "id"], size=12)
-    for sort in [[{"when": {"format": "yyyy/MM/dd"}}, "id"], [{"when": {"numeric_type": "date_nanos"}}, "id"], [{"longs": {"numeric_type": "double"}}, "id"], [{"doubles": {"numeric_type": "long"}}, "id"], ["_doc"], ["_id"], [{"_score": {"order": "asc"}}, "id"],
+    for sort in [[{"when": {"format": "yyyy/MM/dd"}}, "id"], [{"when": {"numeric_type": "date_nanos"}}, "id"], [{"longs": {"numeric_type": "double"}}, "id"], [{"doubles": {"numeric_type": "long"}}, "id"], ["_id"], [{"_score": {"order": "asc"}}, "id"],
                  [{"nope": "asc"}], [{"nope": {"unmapped_type": "keyword"}}, "id"], [{"place": "asc"}], [{"comments.stars": {"order": "desc"}}, "id"], [{"comments.stars": {"order": "desc", "nested": {"path": "comments"}}}, "id"],
                  [{"comments.stars": {"order": "asc", "mode": "avg", "nested": {"path": "comments", "filter": {"term": {"comments.author": "amber"}}}}}, "id"], [{"comments.stars": {"mode": "sum", "nested": {"path": "comments", "max_children": 1}}}, "id"],
                  [{"comments.replies.likes": {"order": "desc", "nested": {"path": "comments", "nested": {"path": "comments.replies"}}}}, "id"], [{"comments.author": {"nested": {"path": "comments"}}}, "id"], [{"id": {"nope": 1}}], [{"id": "up"}], {"id": "desc"}, "id:desc",
                  [{"_geo_distance": {"place": PARIS, "unit": "km"}}, "id"], [{"_geo_distance": {"place": [PARIS, "10,10"], "mode": "max", "order": "desc"}}, "id"], [{"_geo_distance": {"nope": PARIS}}], [{"_geo_distance": {"nope": PARIS, "ignore_unmapped": True}}, "id"],
                  [{"_script": {"type": "number", "script": "doc['id'].value % 10", "order": "desc"}}, "id"], [{"_script": {"type": "string", "script": "doc['group'].value + doc['id'].value"}}], [{"_script": {"type": "number", "script": {"source": "_score * params.a", "params": {"a": 2}}}}, "id"],
-                 [{"_script": {"type": "number", "script": "nope"}}], [{"_script": {"script": "1"}}], [{"_script": {"type": "number", "mode": "max", "script": "doc['weight'].size() == 0 ? -1 : doc['weight'].value"}}, "id"], [{"_shard_doc": "asc"}]]:
+                 [{"_script": {"type": "number", "script": "nope"}}], [{"_script": {"script": "1"}}], [{"_script": {"type": "number", "mode": "max", "script": "doc['weight'].size() == 0 ? -1 : doc['weight'].value"}}, "id"]]:
         out.query("kinds", {"match": {"text": "amber birch"}}, sort=sort, size=12), out.query("kinds", {"range": {"id": {"gte": 40}}}, sort=sort, size=3, track_scores=True)
     for sort, after in [(["line_id"], [100]), (["_score", "line_id"], [5.0, 100]), ([{"speaker": "asc"}, {"line_id": "desc"}], ["HAMLET", 3000]), (["line_id"], ["x"]), (["line_id"], [None]), (["speaker"], [5]), ([{"line_id": "desc"}], ["100"])]:
         out.query("shakespeare", love, sort=sort, search_after=after, size=7)
@@ -90,7 +90,7 @@ def other(out):
                    "preference=_local", "search_type=query_then_fetch", "search_type=nope", "routing=a", "expand_wildcards=all", "sort=age:desc,account_number:asc", "_source=age", "stored_fields=x", "suggest_field=x", "scroll=x", "timeout=10s", "terminate_after=1000000"]:
         out.ask("accounts", {"query": {"term": {"gender": "F"}}, "aggs": {"s": {"terms": {"field": "state", "size": 3}}, "a": {"avg": {"field": "age"}}}}, params=params)
     for index in ["acc*", "accounts,nope", "-accounts", "*,-kinds", "_all", "acc*,shake*", "Nope"]:
-        out.ask(index, {"query": {"term": {"state": "TX"}}, "sort": ["_id"]}), out.ask(index, None, "_count")
+        out.ask(index, {"query": {"term": {"state": "TX"}}, "sort": ["_score"], "size": 50}), out.ask(index, None, "_count")
     out.ask("accounts,nope", {"size": 1}, params="ignore_unavailable=true"), out.ask("nope*", {"size": 1}, params="allow_no_indices=false")
     for path in ["_validate/query", "_validate/query?explain=true"]:
         out.ask("accounts", {"query": {"term": {"age": 30}}}, path), out.ask("accounts", {"query": {"range": {"age": {"gte": "x"}}}}, path), out.ask("accounts", {"query": {"nope": {}}}, path)

@@ -132,6 +132,15 @@ impl Options {
             Some(option) => Err(unknown_field(self.kind, option)),
         }
     }
+
+    /// An option of an aggregation whose options may name a heuristic: what is no option is no heuristic either.
+    pub fn no_heuristic(&self, option: &str) -> RequestError {
+        unknown_field(self.kind, option).caused_by(RequestError::new(
+            400,
+            "named_object_not_found_exception",
+            format!("unknown field [{option}]"),
+        ))
+    }
 }
 
 /// `x_content_parse_exception` "[terms] unknown field [foo]".

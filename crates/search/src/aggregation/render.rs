@@ -225,7 +225,7 @@ impl Renderer<'_> {
                 if end.is_finite() {
                     head.insert(name.into(), double(end));
                     if !format.is_raw() {
-                        head.insert(format!("{name}_as_string"), format.text(end).into());
+                        head.insert(format!("{name}_as_string"), format.value(end));
                     }
                 }
             }

@@ -49,7 +49,7 @@ pub enum Accepts {
     /// What has an order: anything but places.
     Keys,
     Numbers,
-    /// Numbers; those of an unmapped field are dates.
+    /// Numbers that are no truth values; those of an unmapped field are dates.
     Dates,
     /// Numbers that are neither dates nor truth values.
     Quantities,
@@ -65,9 +65,8 @@ impl Accepts {
             Accepts::Anything => true,
             Accepts::Keys => !is_place,
             Accepts::Places => is_place,
-            Accepts::Numbers | Accepts::Dates => {
-                !is_place && field.representation() == Representation::Number
-            }
+            Accepts::Numbers => !is_place && field.representation() == Representation::Number,
+            Accepts::Dates => Accepts::Numbers.allows(field) && field.kind != FieldType::Boolean,
             Accepts::Quantities => {
                 !is_place
                     && field.representation() == Representation::Number

@@ -96,6 +96,13 @@ impl Composite {
             let value = after.get(&own.name).ok_or_else(|| {
                 RequestError::illegal_argument(format!("Missing value for [after.{}]", own.name))
             })?;
+            if value.is_null() && !own.missing_bucket {
+                return Err(RequestError::illegal_argument(format!(
+                    "Invalid value for [after.{}], expected comparable, got [null]",
+                    own.name
+                ))
+                .into());
+            }
             let key = own.key_of(value, source).map_err(|reason| {
                 let cause = match json::scalar_text(value) {
                     Some(text) => json::number_format(text),

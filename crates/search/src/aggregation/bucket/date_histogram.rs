@@ -86,7 +86,7 @@ impl DateHistogram {
         let round = |end: Option<i64>| end.map(|end| rounding.round(end));
         Ok(DateShape {
             extended_bounds: Bounds { min: round(extended_bounds.min), max: round(extended_bounds.max) },
-            hard_bounds: Bounds { min: round(hard_bounds.min), max: hard_bounds.max },
+            hard_bounds: Bounds { min: round(hard_bounds.min), max: round(hard_bounds.max) },
             rounding,
         })
     }
@@ -187,6 +187,8 @@ pub struct DateHistogramCollector<'s> {
     shape: &'s DateShape,
     source: &'s Source,
     reader: NumberReader<'s>,
+    /// The column holds doubles, whose whole part is a time, and not longs.
+    holds_doubles: bool,
     dates: DateBuckets,
     table: BucketTable,
     subs: Subs<'s>,
@@ -213,8 +215,10 @@ impl<'s> DateHistogramCollector<'s> {
         budget: &'s Budget,
     ) -> Result<DateHistogramCollector<'s>> {
         let path = &request.values.field;
-        let range = stored_range(source, path, shard)?;
+        let holds_doubles = source.is_floating();
+        let range = if holds_doubles { None } else { stored_range(source, path, shard)? };
         Ok(DateHistogramCollector {
+            holds_doubles,
             shape,
             source,
             reader: NumberReader::new(source, path)?,
@@ -305,6 +309,7 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         if self.subs.is_empty()
+            && !self.holds_doubles
             && entries.is_single_bucket()
             && let Some((min, max)) = self.reader.window_range(entries.docs[0])?
         {
@@ -317,7 +322,7 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
                 return Ok(());
             }
         }
-        if entries.is_single_bucket() && self.reader.is_single() {
+        if entries.is_single_bucket() && self.reader.is_single() && !self.holds_doubles {
             return self.collect_blocks(entries);
         }
         let values = self.reader.load(entries.docs)?;
@@ -330,7 +335,9 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
         // Bucket of `span` under `cached_parent`.
         let (mut cached_parent, mut cached) = (u32::MAX, 0);
         let (mut last_entry, mut last_start) = (usize::MAX, i64::MIN);
-        values.join(entries, &mut self.starts, |entry, parent, value| {
+        let (source, holds_doubles) = (self.source, self.holds_doubles);
+        values.join(entries, &mut self.starts, |entry, parent, stored| {
+            let value = if holds_doubles { source.decode(stored) as i64 } else { stored };
             if !span.contains(value) {
                 span = dates.span_of(value);
                 cached_parent = u32::MAX;
@@ -369,7 +376,11 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
     }
 
     fn counts_numbers(&self, path: &str, points: &Points<'_>, range: &RangeInclusive<i64>) -> Result<bool> {
-        if !self.subs.is_empty() || self.reader.has_missing() || self.source.path() != path {
+        if self.holds_doubles
+            || !self.subs.is_empty()
+            || self.reader.has_missing()
+            || self.source.path() != path
+        {
             return Ok(false);
         }
         let Some((first, last)) = points.extremes(range.clone())? else { return Ok(true) };

@@ -41,13 +41,24 @@ pub struct MatrixStats {
 
 impl MatrixStats {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let names: Vec<String> = match options.take("fields") {
-            Some(Value::Array(list)) => list.iter().filter_map(json::scalar_text).collect(),
+        let given = options.take("fields");
+        let is_empty_list = given.as_ref().is_some_and(|given| given == &Value::Array(Vec::new()));
+        let names: Vec<String> = match given {
+            Some(Value::Array(list)) => {
+                let wrong = list.iter().find(|one| !one.is_string() && !one.is_number());
+                if let Some(wrong) = wrong {
+                    let (token, name) = (json::token(wrong), &options.name);
+                    return Err(RequestError::parsing(format!(
+                        "Unexpected token {token} [fields] in [{name}]."
+                    )));
+                }
+                list.iter().filter_map(json::scalar_text).collect()
+            }
             Some(Value::String(one)) => vec![one],
             Some(other) => return Err(options.wrong_type("fields", &other)),
             None => Vec::new(),
         };
-        if names.is_empty() || names.len() > FIELD_COUNT_MAX {
+        if (names.is_empty() && !is_empty_list) || names.len() > FIELD_COUNT_MAX {
             return Err(RequestError::illegal_argument(format!(
                 "[matrix_stats] aggregation [{}] needs 1 to {FIELD_COUNT_MAX} [fields]",
                 options.name
@@ -191,8 +202,9 @@ impl Definition for MatrixStats {
 
     fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) {
         let Some(moments) = partial.as_own::<Moments>() else { return };
-        out.insert("doc_count".into(), moments.doc_count.into());
-        if moments.doc_count == 0 {
+        let doc_count = if self.fields.is_empty() { 0 } else { moments.doc_count };
+        out.insert("doc_count".into(), doc_count.into());
+        if doc_count == 0 {
             return;
         }
         let name = |field: usize| self.fields[field].field.clone();

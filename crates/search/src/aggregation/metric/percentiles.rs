@@ -378,18 +378,16 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
         let (distributions, touched, request) =
             (self.distributions.get_mut(), &mut self.touched, self.request);
-        let mut refused = None;
+        let mut is_refused = false;
         values.join(entries, &mut self.starts, |_, bucket, value| {
             if touched.last() != Some(&bucket) {
                 touched.push(bucket);
             }
             let own = distributions[bucket as usize].get_or_insert_with(|| Box::new(request.empty()));
-            if !own.add(value) {
-                refused = Some(value);
-            }
+            is_refused |= !own.add(value);
         });
-        if let Some(value) = refused {
-            return Err(negative(value).into());
+        if is_refused {
+            return Err(negative().into());
         }
         self.charge()
     }
@@ -409,14 +407,10 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
     }
 }
 
-/// What HdrHistogram throws, short of the range it covered.
-fn negative(value: f64) -> RequestError {
+fn negative() -> RequestError {
     RequestError::new(
-        500,
-        "array_index_out_of_bounds_exception",
-        format!(
-            "The value {} is out of bounds for histogram: negative values cannot be recorded",
-            java_double(value)
-        ),
+        400,
+        "illegal_argument_exception",
+        "Negative values are not supported by HDR aggregation",
     )
 }

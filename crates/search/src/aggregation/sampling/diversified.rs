@@ -111,7 +111,13 @@ impl Definition for DiversifiedSampler {
     }
 
     fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        renderer.single(partial, out);
+        match (renderer.shape.is_mapped, partial) {
+            // Without the field there is no sample to look into.
+            (false, Partial::Single(sample)) => {
+                out.insert("doc_count".into(), sample.doc_count.into());
+            }
+            _ => renderer.single(partial, out),
+        }
     }
 }
 

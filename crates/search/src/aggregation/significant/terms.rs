@@ -44,13 +44,17 @@ impl SignificantTerms {
                 format!("Unknown `execution_hint`: [{hint}], expected any of [map, global_ordinals]");
             return Err(RequestError::illegal_argument(reason));
         }
-        Ok(Kind::own(SignificantTerms { values: ValuesOptions::parse(options)?, request }))
+        let values = ValuesOptions::parse(options)?;
+        if let Some(option) = options.first_left() {
+            return Err(options.no_heuristic(option));
+        }
+        Ok(Kind::own(SignificantTerms { values, request }))
     }
 }
 
 impl Definition for SignificantTerms {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
-        vec![(&self.values, Accepts::Anything)]
+        vec![(&self.values, Accepts::Keys)]
     }
 
     fn queries(&self) -> Vec<&Query> {

@@ -60,7 +60,7 @@ impl SignificantText {
             Some(other) => return Err(options.wrong_type("source_fields", &other)),
         };
         if let Some(option) = options.first_left() {
-            return Err(super::super::options::unknown_field(options.kind, option));
+            return Err(options.no_heuristic(option));
         }
         if field.is_empty() {
             return Err(RequestError::illegal_argument(

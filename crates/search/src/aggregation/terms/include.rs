@@ -43,6 +43,10 @@ impl Include {
                         options.refused(name, format!("[{name}] holds more than {VALUE_COUNT_MAX} values"))
                     );
                 }
+                if values.iter().any(|value| value.is_object() || value.is_array() || value.is_null()) {
+                    let reason = "Array elements in include/exclude clauses should be string values";
+                    return Err(options.failed(name, RequestError::new(400, "parse_exception", reason)));
+                }
                 Ok(Some(Include::Values(values)))
             }
             Some(Value::Object(map)) if name == "include" => {

@@ -75,7 +75,7 @@ fn hash(key: &Key) -> u64 {
 
 impl Definition for RareTerms {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
-        vec![(&self.values, Accepts::Anything)]
+        vec![(&self.values, Accepts::Keys)]
     }
 
     fn includes(&self) -> (&Option<Include>, &Option<Include>) {

@@ -29,7 +29,12 @@ pub fn select(
     subs: &Subs<'_>,
     compare_keys: impl Fn(u32, u32) -> Ordering,
 ) -> Selected {
-    candidates.retain(|candidate| candidate.doc_count >= request.shard_min_doc_count);
+    let mut selected = Selected::default();
+    candidates.retain(|candidate| {
+        let is_enough = candidate.doc_count >= request.shard_min_doc_count;
+        selected.other_doc_count += if is_enough { 0 } else { candidate.doc_count };
+        is_enough
+    });
     let compare = |left: &Candidate, right: &Candidate| {
         compare(&request.order, subs, left, right).then_with(|| compare_keys(left.bucket, right.bucket))
     };
@@ -49,15 +54,14 @@ pub fn select(
         compare_keys(left.bucket, right.bucket)
     };
     let has_key = request.order.keys.iter().any(|key| key.by == OrderBy::Key);
-    let mut selected = Selected::default();
     if candidates.len() > request.shard_size {
         if has_key {
             candidates.select_nth_unstable_by(request.shard_size, compare_with_key);
         } else {
             candidates.select_nth_unstable_by(request.shard_size, compare);
         }
-        selected.other_doc_count =
-            candidates[request.shard_size..].iter().map(|candidate| candidate.doc_count).sum();
+        selected.other_doc_count +=
+            candidates[request.shard_size..].iter().map(|candidate| candidate.doc_count).sum::<u64>();
         candidates.truncate(request.shard_size);
     }
     if has_key {
