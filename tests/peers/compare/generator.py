@@ -14,6 +14,14 @@ FIELDS = {
     "flights": {"text": [], "keyword": ["Carrier", "OriginCountry", "DestWeather", "OriginWeather", "DestCityName", "FlightDelayType"], "ip": [],
                 "number": ["AvgTicketPrice", "DistanceMiles", "FlightDelayMin", "dayOfWeek"], "date": ["timestamp"],
                 "boolean": ["Cancelled", "FlightDelay"], "unique": "FlightNum", "place": ["OriginLocation", "DestLocation"]},
+    "earthquakes": {"text": [], "keyword": ["mag_type", "source"], "ip": [], "number": ["depth", "magnitude", "rms", "gap"], "date": ["@timestamp"], "boolean": [],
+                    "unique": "event_id", "place": ["location"]},
+    "orders": {"text": ["customer_full_name", "category"], "keyword": ["day_of_week", "customer_gender", "user", "manufacturer.keyword"], "ip": [],
+               "number": ["taxful_total_price", "total_quantity", "day_of_week_i"], "date": ["order_date"], "boolean": [], "unique": "order_id",
+               "nested": {"products": {"keyword": ["sku"], "number": ["price", "quantity", "tax_amount"], "text": ["product_name"]}}},
+    "kinds": {"text": ["text"], "keyword": ["tags", "group", "maybe"], "ip": ["address"], "number": ["longs", "doubles", "half", "byte", "short", "weight"], "date": ["when"],
+              "boolean": ["flag"], "unique": "id", "place": ["place"],
+              "nested": {"comments": {"keyword": ["author"], "number": ["stars"], "text": ["text"]}}},
 }
 
 
@@ -24,8 +32,15 @@ class Maker:
         self.rng, self.index, self.fields, self.documents = rng, index, FIELDS[index], documents
 
     def value(self, field):
+        """A value of the field in some document; what stands for none is of the field's type."""
         document = self.rng.choice(self.documents)
-        return document.get(field.removesuffix(".raw"), "none")
+        value = document.get(field.removesuffix(".raw").removesuffix(".keyword"))
+        while isinstance(value, list):
+            value = self.rng.choice(value) if value else None
+        if isinstance(value, (dict, type(None))):
+            own = next(kind for kind, fields in self.fields.items() if isinstance(fields, list) and field in fields)
+            return {"number": 3, "date": "2018-01-10", "ip": "10.0.0.1", "boolean": True}.get(own, "none")
+        return value
 
     def field(self, *kinds):
         found = [field for kind in kinds for field in self.fields[kind]]
@@ -39,11 +54,13 @@ class Maker:
 
     def query(self, depth=2):
         rng = self.rng
-        kinds = ["term", "terms", "range", "range", "exists", "prefix", "ids", "match_all"]
+        kinds = ["term", "terms", "range", "range", "exists", "prefix", "ids", "match_all", "pattern", "pattern", "script"]
         if self.fields["text"]:
-            kinds += ["match", "match", "match", "phrase", "phrase"]
+            kinds += ["match", "match", "match", "phrase", "phrase", "text", "text", "text"]
         if depth:
-            kinds += ["bool", "bool", "bool", "constant"]
+            kinds += ["bool", "bool", "bool", "constant", "dis_max", "boosting", "function", "function"]
+        if self.fields.get("nested"):
+            kinds += ["nested", "nested", "nested"]
         if self.fields.get("place"):
             kinds += ["place", "place"]
         kind = rng.choice(kinds)
@@ -54,9 +71,11 @@ class Maker:
         if kind == "terms":
             field = self.field("keyword", "number", "ip")
             return {"terms": {field: [self.value(field) for _ in range(rng.randrange(1, 6))], **boost}}
+        if kind in ("pattern", "text", "script", "dis_max", "boosting", "function", "nested"):
+            return getattr(self, kind)(boost, depth)
         if kind == "range":
             field = self.field("number", "date", "number", "ip")
-            ends = sorted((self.value(field) for _ in range(2)), key=str if field == "clientip" else None)
+            ends = sorted((self.value(field) for _ in range(2)), key=str if field in self.fields["ip"] + self.fields["date"] else None)
             bounds = {rng.choice(["gte", "gt"]): ends[0], rng.choice(["lte", "lt"]): ends[1]}
             if rng.random() < 0.3:
                 bounds.pop(rng.choice(list(bounds)))
@@ -88,9 +107,75 @@ class Maker:
             clauses["minimum_should_match"] = rng.choice([0, 1, 2, "50%", -1])
         return {"bool": {**clauses, **boost}}
 
+    def pattern(self, boost, _):
+        rng, field = self.rng, self.field("keyword")
+        text = str(self.value(field)) or "x"
+        at = rng.randrange(len(text))
+        escaped = re.sub(r"([^\w ])", r"\\\1", text)
+        return rng.choice([
+            {"wildcard": {field: {"value": text[:at] + rng.choice("*?") + text[at + 1:], **boost}}},
+            {"wildcard": {field: {"value": "*" + text[at:at + 3] + "*", "case_insensitive": True, **boost}}},
+            {"regexp": {field: {"value": escaped[:1] + ".*" if at % 2 else "(" + escaped + "|.{" + str(at + 1) + "})", **boost}}},
+            {"fuzzy": {field: {"value": text[:at] + "x" + text[at + 1:], "fuzziness": rng.choice([1, 2, "AUTO"]), **boost}}}])
+
+    def text(self, boost, _):
+        rng = self.rng
+        field, words = self.words(rng.randrange(1, 4))
+        others = [f"{name}^{rng.randrange(1, 4)}" for name in self.fields["text"]]
+        return rng.choice([
+            {"match_phrase_prefix": {field: {"query": words[:-1] or words, **boost}}},
+            {"match_bool_prefix": {field: {"query": words[:-1] or words, "operator": rng.choice(["or", "and"]), **boost}}},
+            {"match": {field: {"query": words, "fuzziness": rng.choice([0, 1, "AUTO"]), **boost}}},
+            {"multi_match": {"query": words, "fields": others, "type": rng.choice(["best_fields", "most_fields", "phrase", "bool_prefix"]), **boost}},
+            {"multi_match": {"query": words, "fields": others, "tie_breaker": 0.3, "operator": rng.choice(["or", "and"]), **boost}},
+            {"query_string": {"query": rng.choice([" AND ", " OR ", " ", " NOT "]).join(words.split()), "default_field": field, **boost}},
+            {"query_string": {"query": f'"{words}"~2 {words}*', "fields": others, **boost}}])
+
+    def script(self, _, depth):
+        field = self.field("number")
+        guard = f"doc['{field}'].size() > 0 && "
+        return {"script": {"script": {"source": guard + self.rng.choice([f"doc['{field}'].value > params.v", f"doc['{field}'].value % 3 == 1", f"Math.abs(doc['{field}'].value) < params.v * 2"]),
+                                      "params": {"v": self.value(field)}}}}
+
+    def dis_max(self, boost, depth):
+        return {"dis_max": {"queries": [self.query(depth - 1) for _ in range(self.rng.randrange(1, 4))], "tie_breaker": self.rng.choice([0, 0.3, 1]), **boost}}
+
+    def boosting(self, boost, depth):
+        return {"boosting": {"positive": self.query(depth - 1), "negative": self.query(depth - 1), "negative_boost": self.rng.choice([0, 0.2, 1.5]), **boost}}
+
+    def function(self, boost, depth):
+        rng, functions = self.rng, []
+        for _ in range(rng.randrange(1, 4)):
+            field = self.field("number")
+            made = rng.choice([{"weight": rng.choice([0.5, 2, 7])}, {"field_value_factor": {"field": field, "factor": 0.5, "modifier": rng.choice(["square", "reciprocal"]), "missing": 1}},
+                               {rng.choice(["gauss", "exp", "linear"]): {field: {"origin": self.value(field), "scale": rng.choice([1, 10, 500]), "decay": rng.choice([0.1, 0.5])}}},
+                               {"random_score": {"seed": rng.randrange(100), "field": self.fields["unique"] if self.index in ("accounts", "shakespeare", "kinds") else "_seq_no"}},
+                               {"script_score": {"script": f"doc['{field}'].size() == 0 ? 1 : Math.abs(doc['{field}'].value) + _score"}}])
+            functions.append({**made, **({"filter": self.query(0)} if rng.random() < 0.5 else {})})
+        return {"function_score": {"query": self.query(depth - 1), "functions": functions, "score_mode": rng.choice(["multiply", "sum", "avg", "first", "max", "min"]),
+                                   "boost_mode": rng.choice(["multiply", "replace", "sum", "avg", "max", "min"]), **boost}}
+
+    def nested_leaf(self):
+        """(path, field, a value of it)"""
+        rng = self.rng
+        path, fields = rng.choice(list(self.fields["nested"].items()))
+        kind = rng.choice([kind for kind in fields])
+        field = rng.choice(fields[kind])
+        inner = [one for document in rng.sample(self.documents, 30) for one in document.get(path, []) if field in one]
+        return path, kind, f"{path}.{field}", inner[0][field] if inner else 1
+
+    def nested(self, boost, depth):
+        path, kind, field, value = self.nested_leaf()
+        inside = {"text": {"match": {field: value}}, "keyword": {"term": {field: value}}, "number": {"range": {field: {"gte": value}}}}[kind]
+        if self.rng.random() < 0.4:
+            inside = {"bool": {"must": [inside], "must_not": [{"exists": {"field": f"{path}.nope"}}]}}
+        return {"nested": {"path": path, "query": inside, "score_mode": self.rng.choice(["avg", "max", "min", "sum", "none"]), **boost}}
+
     def place(self):
         """[lon, lat] near one of the documents' points."""
-        point = self.value(self.rng.choice(self.fields["place"]))
+        point = self.rng.choice(self.documents).get(self.rng.choice(self.fields["place"]))
+        if not isinstance(point, dict):
+            point = {"lat": 48, "lon": 2}
         shifted = lambda text, end: max(-end, min(end, round(float(text) + self.rng.gauss(0, 2), self.rng.choice([0, 2, 6]))))
         return [shifted(point["lon"], 180), shifted(point["lat"], 90)]
 
@@ -123,13 +208,32 @@ class Maker:
 
     def bucket(self):
         rng = self.rng
-        kind = rng.choice(["terms", "terms", "terms", "histogram", "date_histogram", "range", "filter", "filters", "missing"]
+        kind = rng.choice(["terms", "terms", "terms", "histogram", "date_histogram", "range", "filter", "filters", "missing", "rare_terms", "auto_date", "composite", "composite"]
+                          + ["nested"] * (3 if self.fields.get("nested") else 0)
                           + ["place"] * (2 if self.fields.get("place") else 0))
         if kind == "place":
             field, reach = self.field("place"), rng.choice([100, 1000, 5000])
             return rng.choice([{"geohash_grid": {"field": field, "precision": rng.randrange(1, 7)}}, {"geotile_grid": {"field": field, "precision": rng.randrange(0, 14)}},
                                {"geo_distance": {"field": field, "origin": self.place(), "unit": "km", "ranges": [{"to": reach}, {"from": reach, "to": 3 * reach}]}}])
-        if kind == "date_histogram" and not self.fields["date"]:
+        if kind == "nested":
+            path, kind, field, _ = self.nested_leaf()
+            inside = {"stats": {"field": field}} if kind == "number" else {"terms": {"field": field}} if kind == "keyword" else {"filter": {"exists": {"field": field}}}
+            return {"nested": {"path": path}, "aggs": {"n": {**inside, **({"aggs": {"r": {"reverse_nested": {}}}} if kind != "number" else {})}}}
+        if kind == "rare_terms":
+            return {"rare_terms": {"field": self.field("keyword", "number"), "max_doc_count": rng.randrange(1, 6)}}
+        if kind == "auto_date" and self.fields["date"]:
+            return {"auto_date_histogram": {"field": self.field("date"), "buckets": rng.randrange(1, 40), **rng.choice([{}, {"time_zone": "Asia/Kolkata"}, {"minimum_interval": "hour"}])}}
+        if kind == "composite":
+            sources = []
+            for name in "uvw"[:rng.randrange(1, 4)]:
+                field = self.field("keyword", "number", "ip", "boolean")
+                own = {"field": field, "order": rng.choice(["asc", "desc"]), **({"missing_bucket": True} if rng.random() < 0.3 else {})}
+                if self.fields["date"] and rng.random() < 0.3:
+                    sources.append({name: {"date_histogram": {"field": self.field("date"), "calendar_interval": rng.choice(["day", "month"]), "time_zone": rng.choice(["UTC", "America/New_York"])}}})
+                else:
+                    sources.append({name: {"terms": own}})
+            return {"composite": {"sources": sources, "size": rng.randrange(1, 30)}}
+        if kind == "auto_date" or kind == "date_histogram" and not self.fields["date"]:
             kind = "terms"
         if kind == "terms":
             field = self.field("keyword", "keyword", "number", "ip", "boolean")
@@ -143,6 +247,8 @@ class Maker:
             return {"terms": options}
         if kind == "histogram":
             field = self.field("number")
+            if field == "longs":
+                field = "weight"
             options = {"field": field, "interval": {"age": 3, "status": 50, "dayOfWeek": 1}.get(field, rng.choice([250, 1000, 5000]))}
             if rng.random() < 0.4:
                 options["offset"] = rng.randrange(0, 50)
@@ -177,7 +283,7 @@ class Maker:
         for name in "abc"[:self.rng.randrange(1, 3)]:
             if depth and self.rng.random() < 0.65:
                 out[name] = self.bucket()
-                if self.rng.random() < 0.6:
+                if self.rng.random() < 0.6 and "aggs" not in out[name]:
                     below = out[name]["aggs"] = self.aggregations(depth - 1)
                     self.order_by_metric(out[name], below)
             else:

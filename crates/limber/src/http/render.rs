@@ -76,7 +76,9 @@ impl Shape {
 
     pub fn render_error(&self, error: &RequestError) -> HttpResponse {
         let Response { status, body, headers } = Response::from_error(error);
-        let (bytes, content_type) = self.bytes(body, None).unwrap_or_default();
+        // `filter_path` leaves errors whole.
+        let shape = Shape { filter_path: None, ..self.clone() };
+        let (bytes, content_type) = shape.bytes(body, None).unwrap_or_default();
         self.finish(status, headers, bytes, content_type, None)
     }
 

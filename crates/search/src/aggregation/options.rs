@@ -62,6 +62,15 @@ impl Options {
         self.map.keys().next().map(String::as_str)
     }
 
+    /// Options that no one took.
+    pub fn names_left(&self) -> impl Iterator<Item = &str> {
+        self.map.keys().map(String::as_str)
+    }
+
+    pub fn is_number(&self, option: &str) -> bool {
+        self.map.get(option).is_some_and(Value::is_number)
+    }
+
     pub fn has(&self, option: &str) -> bool {
         self.map.contains_key(option)
     }
@@ -239,7 +248,7 @@ impl ValuesOptions {
         let mut values = ValuesOptions::parse(options)?;
         values.time_zone = match options.take("time_zone") {
             None => None,
-            Some(Value::Number(hours)) => Some(format!("{:+03}:00", hours.as_i64().unwrap_or(0))),
+            Some(Value::Number(hours)) => Some(format!("{:+03}:00", hours.as_f64().unwrap_or(0.0) as i64)),
             Some(Value::String(zone)) => Some(zone),
             Some(value) => return Err(options.wrong_type("time_zone", &value)),
         };

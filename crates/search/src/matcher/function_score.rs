@@ -94,6 +94,12 @@ impl<'a> Factors<'a> {
                 add(mode, &mut self.factors[*at], value * weight, weight);
             }
         }
+        if mode == ScoreMode::Min {
+            // Elasticsearch starts at infinity and takes that for "no function".
+            for (factor, _) in self.factors.iter_mut().filter(|(factor, _)| *factor == f64::INFINITY) {
+                *factor = 1.0;
+            }
+        }
         if mode == ScoreMode::Avg {
             for (factor, weights) in &mut self.factors {
                 if !weights.is_nan() {

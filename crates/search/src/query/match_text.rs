@@ -136,6 +136,18 @@ pub(super) fn zero_terms(value: &Value) -> Result<bool, RequestError> {
 /// One term of an analysed text and its position.
 pub(super) type AnalysedTerm = (Box<[u8]>, u32);
 
+/// Whether the text ends with its last term, so that this may be the beginning of a longer one.
+fn ends_with_a_term(field: &Field, analyzer: Option<&str>, text: &str, binder: &Binder<'_>) -> bool {
+    let named = analyzer.and_then(|name| binder.analyzer(name));
+    let Some(analyzer) = named.or_else(|| field.search_analyzer.clone().or_else(|| field.analyzer.clone()))
+    else {
+        return true;
+    };
+    let mut end = 0;
+    analyzer.tokens(text, |token| end = token.end as usize);
+    end == text.len()
+}
+
 /// The terms of `text`: by the named analyzer, or the field's search analyzer, or the text itself for a keyword; `splits`: in words where
 /// the keyword says so.
 pub(super) fn analyse(
@@ -215,7 +227,9 @@ impl QueryNode for Match {
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }
-        self.bind_terms(&field, terms, boost, binder)
+        let has_prefix =
+            self.is_bool_prefix && ends_with_a_term(&field, self.analyzer.as_deref(), &text, binder);
+        self.bind_terms(&field, terms, has_prefix, boost, binder)
     }
 }
 
@@ -224,10 +238,11 @@ impl Match {
         &self,
         field: &Arc<Field>,
         mut terms: Vec<AnalysedTerm>,
+        has_prefix: bool,
         boost: f32,
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
-        let last = if self.is_bool_prefix { terms.pop() } else { None };
+        let last = if has_prefix { terms.pop() } else { None };
         let clause_count = terms.len() + usize::from(last.is_some());
         let min_should_match = match (&self.minimum_should_match, self.operator) {
             (Some(spec), Operator::Or) if clause_count > 1 => {

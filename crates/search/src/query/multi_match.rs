@@ -109,6 +109,11 @@ pub(super) fn parse_fields(query: &str, value: &Value) -> Result<Vec<(String, f3
             let text = match item {
                 Value::String(text) => std::borrow::Cow::Borrowed(text.as_str()),
                 Value::Number(number) => number.to_string().into(),
+                Value::Bool(flag) => flag.to_string().into(),
+                Value::Array(_) | Value::Object(_) if value.is_array() => {
+                    let reason = format!("Expected text but found {}", json::token(item));
+                    return Err(RequestError::illegal_argument(reason));
+                }
                 _ => {
                     let reason = format!("[{query}] query does not support [fields] of this type");
                     return Err(RequestError::parsing(reason));

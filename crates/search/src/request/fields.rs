@@ -26,12 +26,16 @@ impl FieldFormat {
                 items.len()
             )));
         }
-        items.iter().map(|item| FieldFormat::parse(key, item)).collect()
+        items.iter().map(|item| FieldFormat::parse(item)).collect()
     }
 
-    fn parse(key: &str, item: &Value) -> Result<FieldFormat, RequestError> {
+    fn parse(item: &Value) -> Result<FieldFormat, RequestError> {
         let Value::Object(members) = item else {
-            let field = json::scalar_text(item).ok_or_else(|| json::unknown_key(key, item))?;
+            let field = json::scalar_text(item).ok_or_else(|| {
+                let reason =
+                    format!("[fetch_field_and_format] Expected START_OBJECT but was: {}", json::token(item));
+                RequestError::new(400, "x_content_parse_exception", reason)
+            })?;
             return Ok(FieldFormat { field, format: None });
         };
         let mut parsed = FieldFormat { field: String::new(), format: None };

@@ -67,7 +67,7 @@ fn parse_range(range: Value) -> Result<Range> {
         }
     }
     let shown = |end: f64, is_open: bool| if is_open { "*".to_owned() } else { java_double(end) };
-    let key = key.unwrap_or_else(|| format!("{}-{}", shown(from, from <= 0.0), shown(to, to.is_infinite())));
+    let key = key.unwrap_or_else(|| format!("{}-{}", shown(from, from == 0.0), shown(to, to.is_infinite())));
     let to = to.is_finite().then(|| Value::from(to));
     Ok(Range { key: Some(key), from: Some(from.into()), to })
 }

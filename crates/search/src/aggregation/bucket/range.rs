@@ -1,7 +1,7 @@
 //! `range` and `date_range` as asked for. Source: Elasticsearch's `RangeAggregationBuilder`, `DateRangeAggregationBuilder`.
 
 use limber_mapping::geo::GeoPoint;
-use limber_mapping::number::java_double;
+use limber_mapping::number::{java_double, round_to_half};
 use limber_mapping::{FieldType, RequestError};
 use serde_json::Value;
 
@@ -166,6 +166,9 @@ fn end(value: &Option<Value>, source: &Source) -> Result<Option<f64>> {
 
 /// A float field's values were rounded; so must be what they are compared with.
 fn stored(end: f64, source: &Source) -> f64 {
-    let is_float = source.field.as_ref().is_some_and(|field| matches!(field.kind, FieldType::Float));
-    if is_float { f64::from(end as f32) } else { end }
+    match source.field.as_ref().map(|field| &field.kind) {
+        Some(FieldType::Float) => f64::from(end as f32),
+        Some(FieldType::HalfFloat) => f64::from(round_to_half(end as f32)),
+        _ => end,
+    }
 }

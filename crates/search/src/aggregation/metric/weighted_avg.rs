@@ -125,6 +125,9 @@ impl Definition for WeightedAvg {
     }
 }
 
+/// Stands for the weights of a document that has several; no field holds it.
+const SEVERAL: f64 = f64::NEG_INFINITY;
+
 #[derive(Debug)]
 struct WeightedCollector<'s> {
     value: (&'s Source, NumberReader<'s>),
@@ -154,13 +157,9 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
         self.weights.clear();
         self.weights.resize(entries.docs.len(), f64::NAN);
         let mut last = usize::MAX;
-        let mut doubled = None;
         for (at, &weight) in self.doubles.iter().enumerate() {
             let position = stored.positions.map_or(at, |positions| positions[at] as usize);
-            if position == last {
-                doubled = Some(position);
-            }
-            (self.weights[position], last) = (weight, position);
+            (self.weights[position], last) = (if position == last { SEVERAL } else { weight }, position);
         }
         let stored = self.value.1.load(entries.docs)?;
         self.value.0.decode_all(stored.values, &mut self.doubles);
@@ -168,9 +167,8 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
         let (sums, weights) = (&mut self.sums, &self.weights);
         let mut is_refused = false;
         values.join(entries, &mut self.starts, |entry, bucket, value| {
-            let position = entries.position(entry);
-            is_refused |= doubled == Some(position);
-            let weight = weights[position];
+            let weight = weights[entries.position(entry)];
+            is_refused |= weight == SEVERAL;
             if !weight.is_nan() {
                 sums[bucket as usize].weighted.add(value * weight);
                 sums[bucket as usize].weights.add(weight);

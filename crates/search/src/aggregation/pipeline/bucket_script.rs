@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::super::format::Format;
-use super::super::options::Options;
+use super::super::options::{Options, unknown_field};
 use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
 use super::check::any_parent;
@@ -34,7 +34,15 @@ impl Scripted {
     fn parse(options: &mut Options, context: ScriptContext) -> std::result::Result<Scripted, RequestError> {
         let paths = paths(options)?;
         let script = match options.take("script") {
-            None => return Err(RequestError::illegal_argument("Required [script]")),
+            None => {
+                // A misspelt option is said first.
+                let known = ["gap_policy", "format"];
+                let unknown = options.names_left().find(|name| !known.contains(name));
+                return Err(match unknown {
+                    Some(name) => unknown_field(options.kind, name),
+                    None => RequestError::illegal_argument("Required [script]"),
+                });
+            }
             Some(script) => Script::parse(&script).map_err(|cause| options.failed("script", cause))?,
         };
         Ok(Scripted {

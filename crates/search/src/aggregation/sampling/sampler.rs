@@ -29,7 +29,11 @@ pub struct Sampler {
 
 impl Sampler {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let shard_size = options.int("shard_size")?.unwrap_or(SHARD_SIZE);
+        let shard_size = match options.is_number("shard_size") {
+            true => options.int("shard_size")?.unwrap_or(SHARD_SIZE),
+            // What is no number is no property that it knows.
+            false => SHARD_SIZE,
+        };
         match options.first_left() {
             Some(option) => Err(RequestError::parsing(format!(
                 "Unsupported property \"{option}\" for aggregation \"{}",
