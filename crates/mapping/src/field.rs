@@ -16,6 +16,8 @@ pub enum FieldType {
     Text,
     Keyword,
     Long,
+    /// 0 to 2^64 - 1; stored by [`crate::number::sortable_from_u64`].
+    UnsignedLong,
     Integer,
     Short,
     Byte,
@@ -235,6 +237,7 @@ impl FieldType {
             FieldType::Text => "text",
             FieldType::Keyword => "keyword",
             FieldType::Long => "long",
+            FieldType::UnsignedLong => "unsigned_long",
             FieldType::Integer => "integer",
             FieldType::Short => "short",
             FieldType::Byte => "byte",

@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use crate::RequestError;
 use crate::date::DateFormat;
-use crate::definition::{self, Dynamic, Node, Root, Template};
+use crate::definition::{self, Dynamic, Node, Root, SourceRule, Template};
 use crate::field::{Field, FieldId, FieldType, Nested, RuntimeScript, SpaceId};
 use crate::reserved;
-use crate::settings::MappingSettings;
+use crate::settings::{MappingSettings, SourceMode};
+use crate::synthetic::SyntheticPlan;
 use crate::tree::{Intern, ObjectNode, Tree, scalar_of};
 use crate::typed::{OwnedScalar, Shape};
 use crate::wildcard;
@@ -30,6 +31,9 @@ pub struct Mapping {
     runtime: BTreeMap<Arc<str>, Arc<Field>>,
     tree: Arc<Tree>,
     date_formats: Vec<Arc<DateFormat>>,
+    source: SourceRule,
+    /// Of an index with synthetic source.
+    synthetic: Option<Arc<SyntheticPlan>>,
     identity: u64,
 }
 
@@ -108,6 +112,29 @@ impl Mapping {
     /// All fields, by id; the first [`reserved::COUNT`] are the reserved ones.
     pub fn fields(&self) -> &[Arc<Field>] {
         &self.fields
+    }
+
+    /// Stored fields are read from the source, so that there must be one.
+    fn check_stored_fields(&self) -> Result<(), RequestError> {
+        let lacks_source = self.source.mode == SourceMode::Disabled || self.source.filters();
+        let mut own = self.fields.iter().skip(reserved::COUNT);
+        match own.find(|field| lacks_source && field.store) {
+            None => Ok(()),
+            Some(field) => Err(RequestError::unsupported(format!(
+                "[store] on field [{}] of an index that does not keep the whole [_source]",
+                field.path
+            ))),
+        }
+    }
+
+    /// What is kept of documents' JSON.
+    pub fn source(&self) -> &SourceRule {
+        &self.source
+    }
+
+    /// How documents' JSON is made again; `None` where it is kept or not.
+    pub fn synthetic(&self) -> Option<&Arc<SyntheticPlan>> {
+        self.synthetic.as_ref()
     }
 
     /// The object at this full path; "" is the root.
@@ -254,6 +281,8 @@ impl Mapping {
             runtime: BTreeMap::new(),
             tree: Arc::default(),
             date_formats: Vec::new(),
+            source: root.source.clone().unwrap_or_default().rule(settings).map_err(definition::wrapped)?,
+            synthetic: None,
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
         };
         mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
@@ -265,6 +294,10 @@ impl Mapping {
             mapping.date_formats.push(Arc::new(DateFormat::parse_list(format)?));
         }
         mapping.add_runtime(&root.runtime)?;
+        mapping.check_stored_fields()?;
+        if mapping.source.mode == SourceMode::Synthetic {
+            mapping.synthetic = Some(Arc::new(SyntheticPlan::of(&root, &mapping)));
+        }
         mapping.root = Arc::new(root);
         if mapping.total_fields() > settings.limits.total_fields
             && previous.is_none_or(|previous| mapping.total_fields() > previous.total_fields())
@@ -362,6 +395,7 @@ fn build(
         "text" | "match_only_text" => FieldType::Text,
         "keyword" | "constant_keyword" => FieldType::Keyword,
         "long" => FieldType::Long,
+        "unsigned_long" => FieldType::UnsignedLong,
         "integer" => FieldType::Integer,
         "short" => FieldType::Short,
         "byte" => FieldType::Byte,

@@ -13,6 +13,18 @@ pub fn f64_from_sortable(sortable: i64) -> f64 {
     f64::from_bits((sortable ^ ((sortable >> 63) & i64::MAX)) as u64)
 }
 
+/// An `i64` that sorts like `value`.
+#[inline]
+pub fn sortable_from_u64(value: u64) -> i64 {
+    (value ^ 1 << 63) as i64
+}
+
+/// Inverse of [`sortable_from_u64`].
+#[inline]
+pub fn u64_from_sortable(sortable: i64) -> u64 {
+    sortable as u64 ^ 1 << 63
+}
+
 /// `value` rounded to the nearest half-precision number (ties to even), as f32. Overflow gives infinity.
 ///
 /// Source: IEEE 754 binary16, Lucene's `HalfFloatPoint.shortBitsToHalfFloat` for the way back.

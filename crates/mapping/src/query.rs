@@ -16,6 +16,7 @@ use crate::geo::GeoPoint;
 use crate::ip;
 use crate::number::{
     double_from_text, f64_from_sortable, integer_from_text, round_to_half, sortable_from_f64,
+    sortable_from_u64, u64_from_sortable,
 };
 use crate::typed::{IntegerWidth, Shape, scaled};
 
@@ -93,6 +94,11 @@ fn for_input_string(text: &str) -> RequestError {
     RequestError::new(400, "number_format_exception", reason)
 }
 
+/// A whole number as `unsigned_long` stores it; beyond what that holds it stays beyond.
+fn shifted(value: i128) -> i128 {
+    value.saturating_sub(1 << 63)
+}
+
 fn numbers(lower: i128, upper: i128) -> Selection {
     let lower = lower.max(i64::MIN as i128);
     let upper = upper.min(i64::MAX as i128);
@@ -147,6 +153,13 @@ impl Field {
                     Ok(value) if !found.has_fraction && (low..=high).contains(&value) => {
                         Selection::Number(value)
                     }
+                    _ => Selection::Nothing,
+                }
+            }
+            Shape::Unsigned => {
+                let found = integer_from_text(&text).ok_or_else(|| for_input_string(&text))?;
+                match u64::try_from(found.value) {
+                    Ok(value) if !found.has_fraction => Selection::Number(sortable_from_u64(value)),
                     _ => Selection::Nothing,
                 }
             }
@@ -211,14 +224,15 @@ impl Field {
         let text = text_of(end.value)?;
         let beyond = !end.inclusive as i128;
         Ok(match shape {
-            Shape::Integer(_) => {
+            Shape::Integer(_) | Shape::Unsigned => {
                 let found = integer_from_text(&text).ok_or_else(|| for_input_string(&text))?;
-                if found.has_fraction {
+                let least = if found.has_fraction {
                     // Up to the next integer.
-                    found.value + !text.starts_with('-') as i128
+                    found.value.saturating_add(!text.starts_with('-') as i128)
                 } else {
                     found.value.saturating_add(beyond)
-                }
+                };
+                if shape == Shape::Unsigned { shifted(least) } else { least }
             }
             Shape::Scaled(factor) => {
                 let value = self.double(&text)?;
@@ -240,13 +254,14 @@ impl Field {
         let text = text_of(end.value)?;
         let beyond = !end.inclusive as i128;
         Ok(match shape {
-            Shape::Integer(_) => {
+            Shape::Integer(_) | Shape::Unsigned => {
                 let found = integer_from_text(&text).ok_or_else(|| for_input_string(&text))?;
-                if found.has_fraction {
-                    found.value - text.starts_with('-') as i128
+                let most = if found.has_fraction {
+                    found.value.saturating_sub(text.starts_with('-') as i128)
                 } else {
                     found.value.saturating_sub(beyond)
-                }
+                };
+                if shape == Shape::Unsigned { shifted(most) } else { most }
             }
             Shape::Scaled(factor) => {
                 let value = self.double(&text)?;
@@ -346,6 +361,7 @@ impl Field {
                 from_double(shortest(f64_from_sortable(stored) as f32))
             }
             FieldType::ScaledFloat { scaling_factor } => from_double(stored as f64 / scaling_factor),
+            FieldType::UnsignedLong => u64_from_sortable(stored).into(),
             _ => stored.into(),
         }
     }
@@ -356,6 +372,7 @@ impl Field {
         match self.kind {
             FieldType::Double | FieldType::Float | FieldType::HalfFloat => f64_from_sortable(stored),
             FieldType::ScaledFloat { scaling_factor } => stored as f64 / scaling_factor,
+            FieldType::UnsignedLong => u64_from_sortable(stored) as f64,
             _ => stored as f64,
         }
     }

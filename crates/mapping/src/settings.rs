@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::RequestError;
 use crate::analysis::Analyzers;
 
 /// Limits on what a mapping or a document may ask for; Elasticsearch's `index.mapping.*` settings and their defaults.
@@ -54,6 +55,73 @@ pub struct MappingSettings {
     pub ignore_malformed: bool,
     /// `analysis`: the built-in analyzers plus the index's own.
     pub analyzers: Arc<Analyzers>,
+    /// `index.mapping.source.mode`.
+    pub source_mode: SourceMode,
+    /// `index.mapping.synthetic_source_keep`, the default of fields and objects.
+    pub keep: Keep,
+}
+
+/// What becomes of a document's JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SourceMode {
+    #[default]
+    Stored,
+    /// Nothing is kept.
+    Disabled,
+    /// It is made again from columns; what they cannot give is kept.
+    Synthetic,
+}
+
+impl SourceMode {
+    pub fn parse(text: &str) -> Result<SourceMode, RequestError> {
+        match text.to_ascii_uppercase().as_str() {
+            "STORED" => Ok(SourceMode::Stored),
+            "DISABLED" => Ok(SourceMode::Disabled),
+            "SYNTHETIC" => Ok(SourceMode::Synthetic),
+            other => Err(RequestError::illegal_argument(format!(
+                "No enum constant org.elasticsearch.index.mapper.SourceFieldMapper.Mode.{other}"
+            ))),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            SourceMode::Stored => "stored",
+            SourceMode::Disabled => "disabled",
+            SourceMode::Synthetic => "synthetic",
+        }
+    }
+}
+
+/// `synthetic_source_keep`: what is kept of the JSON of a field or object beside its columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    #[default]
+    None,
+    /// Arrays as they came.
+    Arrays,
+    All,
+}
+
+impl Keep {
+    pub fn parse(text: &str) -> Result<Keep, RequestError> {
+        match text {
+            "none" => Ok(Keep::None),
+            "arrays" => Ok(Keep::Arrays),
+            "all" => Ok(Keep::All),
+            other => Err(RequestError::illegal_argument(format!(
+                "Unknown synthetic_source_keep value [{other}], accepted values are [none,arrays,all]"
+            ))),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Keep::None => "none",
+            Keep::Arrays => "arrays",
+            Keep::All => "all",
+        }
+    }
 }
 
 impl Default for MappingSettings {
@@ -63,6 +131,8 @@ impl Default for MappingSettings {
             coerce: true,
             ignore_malformed: false,
             analyzers: Arc::new(Analyzers::built_in()),
+            source_mode: SourceMode::default(),
+            keep: Keep::default(),
         }
     }
 }

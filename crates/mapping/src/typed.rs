@@ -7,6 +7,7 @@ use crate::field::{Field, FieldType};
 use crate::ip;
 use crate::number::{
     HALF_FLOAT_MAX, double_from_text, integer_from_text, java_double, round_to_half, sortable_from_f64,
+    sortable_from_u64,
 };
 
 /// A scalar as it stands in JSON.
@@ -72,6 +73,7 @@ pub(crate) enum Shape {
     Text,
     Keyword,
     Integer(IntegerWidth),
+    Unsigned,
     Double,
     Float,
     HalfFloat,
@@ -124,6 +126,7 @@ impl Shape {
             FieldType::Text => Shape::Text,
             FieldType::Keyword => Shape::Keyword,
             FieldType::Long => Shape::Integer(IntegerWidth::Long),
+            FieldType::UnsignedLong => Shape::Unsigned,
             FieldType::Integer => Shape::Integer(IntegerWidth::Integer),
             FieldType::Short => Shape::Integer(IntegerWidth::Short),
             FieldType::Byte => Shape::Integer(IntegerWidth::Byte),
@@ -179,6 +182,7 @@ pub(crate) fn typed<'a>(
             }
             integer(width, field, scalar)
         }
+        Shape::Unsigned => unsigned(scalar),
         Shape::Date => date(field, scalar).map(Typed::Number),
         Shape::Ip => {
             let Scalar::Text(text) = scalar else { return Err(not_an_ip(scalar.text())) };
@@ -325,6 +329,28 @@ fn integer<'a>(width: IntegerWidth, field: &Field, scalar: Scalar<'_>) -> Result
             ))
         }
         _ => Err(cause(format!("Value [{text}] is out of range for {}", width.with_article()))),
+    }
+}
+
+/// Source: Elasticsearch's `UnsignedLongFieldMapper`.
+fn unsigned<'a>(scalar: Scalar<'_>) -> Result<Typed<'a>, Cause> {
+    let out_of_range = |text: &str| cause(format!("Value [{text}] is out of range for unsigned long"));
+    match scalar {
+        Scalar::Integer { value, text } => match u64::try_from(value) {
+            Ok(value) => Ok(Typed::Number(sortable_from_u64(value))),
+            Err(_) => Err(out_of_range(text)),
+        },
+        Scalar::Number(text) if text.contains(['.', 'e', 'E']) => Err(for_input_string(text)),
+        Scalar::Number(text) => match text.parse() {
+            Ok(value) => Ok(Typed::Number(sortable_from_u64(value))),
+            Err(_) => Err(out_of_range(text)),
+        },
+        Scalar::Text("") => Ok(Typed::Nothing),
+        Scalar::Text(text) => match text.parse() {
+            Ok(value) => Ok(Typed::Number(sortable_from_u64(value))),
+            Err(_) => Err(for_input_string(text)),
+        },
+        Scalar::Bool(_) => Err(for_input_string(scalar.text())),
     }
 }
 

@@ -231,6 +231,12 @@ fn check_sort_kinds(found: &[(usize, ShardHits)]) -> Result<()> {
     for (_, other) in &found[1..] {
         for (left, right) in first.sorts.iter().zip(&other.sorts) {
             let kinds: (KeyKind, KeyKind) = (left.kind, right.kind);
+            if kinds.0 != kinds.1 && [kinds.0, kinds.1].contains(&KeyKind::Unsigned) {
+                return Err(RequestError::illegal_argument(
+                    "Can't do sort across indices, as a field has [unsigned_long] type in one index, and different type in another index!",
+                )
+                .into());
+            }
             if kinds.0 != kinds.1 {
                 return Err(RequestError::illegal_argument(format!(
                     "Can't sort on field [{}]; the field has incompatible sort types: [{}] and [{}] across shards!",

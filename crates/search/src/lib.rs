@@ -32,6 +32,7 @@ mod runtime;
 pub mod score;
 pub mod script;
 mod shard;
+mod source;
 mod terms_enum;
 mod workers;
 
@@ -45,5 +46,6 @@ pub use query::can_match;
 pub use request::{CountRequest, SearchRequest, UrlParameters};
 pub use response::{CountResponse, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};
 pub use runtime::check_scripts as check_runtime_scripts;
+pub use source::{shown_source, stored_source};
 pub use terms_enum::{TermsEnumRequest, TermsEnumResponse, terms_enum};
 pub use workers::Workers;

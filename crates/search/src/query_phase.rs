@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, RangeInclusive};
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, SourceMode};
 use limber_segment::{DocId, SegmentView};
 use limber_store::Charge;
 use parking_lot::Mutex;
@@ -257,6 +257,7 @@ impl QueryPhase<'_> {
     ) -> Result<ShardHits> {
         let (snapshot, request) = (&self.shards[visit.number], self.request);
         check_window(snapshot, request, self.is_scroll)?;
+        check_source(snapshot, request)?;
         for wanted in &request.docvalue_fields {
             if let Some(field) = snapshot.mapping.field(&wanted.field) {
                 check_column(field, snapshot)?;
@@ -344,6 +345,22 @@ fn search_after(values: &[Value], sorts: &[BoundSort]) -> Result<Box<[SortKey]>>
         .into());
     }
     values.iter().zip(sorts).map(|(value, sort)| sort.key_of(value)).collect()
+}
+
+/// Refuses parts of sources that the index does not keep.
+fn check_source(snapshot: &ShardSnapshot, request: &SearchRequest) -> Result<()> {
+    let asks_for_parts = request
+        .source
+        .as_ref()
+        .is_some_and(|filter| !(filter.includes.is_empty() && filter.excludes.is_empty()));
+    if asks_for_parts && snapshot.mapping.source().mode == SourceMode::Disabled {
+        return Err(RequestError::illegal_argument(format!(
+            "unable to fetch fields from _source field: _source is disabled in the mappings for index [{}]",
+            snapshot.index.name
+        ))
+        .into());
+    }
+    Ok(())
 }
 
 /// `index.max_result_window`.

@@ -77,7 +77,7 @@ impl Node {
         let [index, id, path] = [index, id, path].map(Option::unwrap_or_default);
         let found = self.get(&GetRequest { routing, ..GetRequest::new(index, id) })?;
         let mut values = Vec::new();
-        if let Some(document) = found.found {
+        if let Some(document) = found.found.filter(|document| !document.source.is_empty()) {
             let source: Value = serde_json::from_slice(&document.source)
                 .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
             collect(&source, path, &mut values);

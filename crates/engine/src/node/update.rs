@@ -245,6 +245,10 @@ fn plan(
         );
         return Err(shard.conflict(id, why));
     }
+    if found.source.is_empty() {
+        let reason = format!("[{id}]: document source missing");
+        return Err(shard.located(RequestError::new(400, "document_source_missing_exception", reason)));
+    }
     let mut source = match serde_json::from_slice(&found.source) {
         Ok(Value::Object(source)) => source,
         _ => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzers;
-use limber_mapping::{Limits, MappingSettings, RequestError};
+use limber_mapping::{Keep, Limits, MappingSettings, RequestError, SourceMode};
 use limber_segment::SortField;
 use serde_json::Value;
 
@@ -80,6 +80,9 @@ pub struct IndexSettings {
     pub nested_objects_limit: usize,
     pub coerce: bool,
     pub ignore_malformed: bool,
+    /// `index.mapping.source.mode`.
+    pub source_mode: SourceMode,
+    pub synthetic_source_keep: Keep,
     pub default_pipeline: Option<String>,
     pub final_pipeline: Option<String>,
     pub hidden: bool,
@@ -195,6 +198,10 @@ impl IndexSettings {
             queries_cache: read.boolean("index.queries.cache.enabled", true)?,
             coerce: read.boolean("index.mapping.coerce", true)?,
             ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
+            source_mode: read
+                .text("index.mapping.source.mode")
+                .map_or(Ok(SourceMode::default()), SourceMode::parse)?,
+            synthetic_source_keep: synthetic_source_keep(&read)?,
             default_pipeline: read.pipeline("index.default_pipeline"),
             final_pipeline: read.pipeline("index.final_pipeline"),
             hidden: read.boolean("index.hidden", false)?,
@@ -241,12 +248,29 @@ impl IndexSettings {
             coerce: self.coerce,
             ignore_malformed: self.ignore_malformed,
             analyzers: Arc::new(analyzers),
+            source_mode: self.source_mode,
+            keep: self.synthetic_source_keep,
         })
     }
 
     /// Documents of one routing value and shard: `routing_num_shards / number_of_shards`.
     pub fn routing_factor(&self) -> u32 {
         self.routing_num_shards / self.number_of_shards
+    }
+}
+
+/// Source: Elasticsearch's `Mapper.SYNTHETIC_SOURCE_KEEP_INDEX_SETTING`.
+fn synthetic_source_keep(read: &Reader<'_>) -> Result<Keep> {
+    const KEY: &str = "index.mapping.synthetic_source_keep";
+    let Some(text) = read.text(KEY) else { return Ok(Keep::None) };
+    match text.to_ascii_lowercase().as_str() {
+        "none" => Ok(Keep::None),
+        "arrays" => Ok(Keep::Arrays),
+        "all" => Err(RequestError::illegal_argument(format!("{KEY} can't be set to [{text}]"))),
+        _ => Err(RequestError::illegal_argument(format!(
+            "No enum constant org.elasticsearch.index.mapper.Mapper.SourceKeepMode.{}",
+            text.to_ascii_uppercase()
+        ))),
     }
 }
 

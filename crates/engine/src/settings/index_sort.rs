@@ -143,6 +143,7 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
                 .to_owned(),
         ),
         FieldType::Long
+        | FieldType::UnsignedLong
         | FieldType::Integer
         | FieldType::Short
         | FieldType::Byte

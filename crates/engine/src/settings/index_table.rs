@@ -62,6 +62,8 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.mapping.dimension_fields.limit", Unsupported, "32768", Dynamic),
     row("index.mapping.coerce", Boolean, "true", Static),
     row("index.mapping.ignore_malformed", Boolean, "false", Static),
+    row("index.mapping.source.mode", Text, "STORED", Final),
+    row("index.mapping.synthetic_source_keep", Text, "none", Final),
     row("index.default_pipeline", Text, "_none", Dynamic),
     row("index.final_pipeline", Text, "_none", Dynamic),
     row("index.hidden", Boolean, "false", Dynamic),

@@ -1,8 +1,10 @@
 //! Realtime get: the newest version of a document, refreshed or not.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_search::{shown_source, stored_source};
 use limber_segment::{DocId, Segment, StoredReader};
 
 use super::core::{Core, Shard};
@@ -19,6 +21,7 @@ pub(crate) struct Found {
     pub seq_no: u64,
     pub primary_term: u64,
     pub routing: Option<String>,
+    /// Empty where the index keeps none.
     pub source: Vec<u8>,
 }
 
@@ -49,10 +52,12 @@ impl Shard {
         loop {
             match self.newest(core, id.as_bytes())? {
                 Newest::Absent => return Ok(None),
-                Newest::Segment(segment, doc) => return read_document(&segment, doc).map(Some),
+                Newest::Segment(segment, doc) => return self.read_document(&segment, doc).map(Some),
                 Newest::Entry(entry) if entry.place.is_none() => return Ok(None),
                 Newest::Entry(entry) => {
-                    if let Some(found) = self.read_record(core, &entry)? {
+                    // What columns give back is known once there are columns.
+                    let is_synthetic = self.index.mapping.load().synthetic().is_some();
+                    if !is_synthetic && let Some(found) = self.read_record(core, &entry)? {
                         return Ok(Some(found));
                     }
                     // Its generation was trimmed between the two look-ups, or it was replayed: it is in a segment soon.
@@ -103,7 +108,7 @@ impl Shard {
             seq_no: operation.seq_no,
             primary_term: operation.primary_term,
             routing: operation.routing.map(str::to_owned),
-            source: operation.source.to_vec(),
+            source: stored_source(&self.index.mapping.load(), operation.source).into_owned(),
         }))
     }
 
@@ -113,14 +118,24 @@ impl Shard {
             if let Some(doc) = view.segment.find_id(id.as_bytes()).map_err(|error| segment_error(&error))?
                 && view.is_live(doc)
             {
-                return read_document(&view.segment, doc).map(Some);
+                return self.read_document(&view.segment, doc).map(Some);
             }
         }
         Ok(None)
     }
+
+    fn read_document(&self, segment: &Segment, doc: DocId) -> Result<Found> {
+        let found = read_stored(segment, doc)?;
+        let mapping = self.index.mapping.load();
+        let source =
+            shown_source(&mapping, segment, doc, &found.source).map_err(|error| error.to_request_error())?;
+        let source = source.map(Cow::into_owned).unwrap_or_default();
+        Ok(Found { source, ..found })
+    }
 }
 
-fn read_document(segment: &Segment, doc: DocId) -> Result<Found> {
+/// With what the segment stores as the source.
+fn read_stored(segment: &Segment, doc: DocId) -> Result<Found> {
     let read = || -> limber_segment::Result<Found> {
         let mut reader = StoredReader::new();
         let (version, seq_no) = (number_of(segment, "_version", doc)?, number_of(segment, "_seq_no", doc)?);

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use limber_mapping::document::{self, Parsed};
 use limber_mapping::{Mapping, RequestError};
+use limber_search::stored_source;
 use limber_segment::{DocId, DocumentMeta};
 
 use super::core::{Core, Shard, Slot};
@@ -254,7 +255,7 @@ impl Writer<'_> {
             primary_term: numbers.primary_term,
             version: numbers.version,
         };
-        let doc = buffer.begin(&meta, operation.source);
+        let doc = buffer.begin(&meta, &stored_source(&self.mapping, operation.source));
         scratch.for_document(operation.id);
         let refused = match document::parse(&self.mapping, operation.source, scratch, buffer) {
             Ok(Parsed::Done) => match buffer.commit() {

@@ -243,6 +243,7 @@ impl StoredFields {
         };
         if let Some(found) = &response.found
             && names.iter().any(|name| !name.starts_with('_'))
+            && !found.source.is_empty()
         {
             let mapping = app.node.mapping(&response.index)?;
             let source = crate::http::request::parse_json(&found.source)?;
@@ -278,7 +279,7 @@ pub fn push_get(
                 (None, Some(stored)) => stored.with_source,
                 (filter, _) => source_filter::wants_source(filter),
             };
-            if wants_source {
+            if wants_source && !found.source.is_empty() {
                 out.extend_from_slice(b",\"_source\":");
                 match source_filter::apply(filter, &found.source) {
                     Some(filtered) => out.extend_from_slice(&filtered),
@@ -306,6 +307,11 @@ fn source(app: &App, request: &Request) -> Result<Response> {
     }
     let response = app.node.get(&get_request(request)?)?;
     match response.found {
+        Some(found) if found.source.is_empty() => Err(RequestError::new(
+            404,
+            "resource_not_found_exception",
+            format!("Source not found [{}]/[{}]", response.index, response.id),
+        )),
         Some(found) => {
             let filtered = source_filter::apply(filter.as_ref(), &found.source);
             Ok(Response::raw(200, filtered.unwrap_or(found.source)))

@@ -6,7 +6,7 @@ use super::params::{Check, Kind, Param};
 use super::parse::{boolean, java_text, mapper_parsing};
 use crate::RequestError;
 use crate::date::DateFormat;
-use crate::settings::MappingSettings;
+use crate::settings::{Keep, MappingSettings};
 
 /// Checks a value and brings it into the form that a definition keeps; null for "as if it were not there".
 pub(super) fn checked(
@@ -126,6 +126,7 @@ pub(super) fn checked(
             let is_clockwise = crate::geo::parse_orientation(&name)?;
             Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
         }
+        Check::Keep => Keep::parse(&java_text(value)).map(|keep| keep.name().into()),
         Check::Meta => meta(value, field, kind),
         Check::OnlyDefault => {
             if *value == kind.default_of(param.name) || (param.name == "locale" && is_plain_locale(value)) {
@@ -163,6 +164,7 @@ fn null_value(value: &Value, kind: &Kind) -> Result<Value, RequestError> {
                 ))),
             }
         }
+        "unsigned_long" => text.parse::<u64>().map(Value::from).map_err(|_| for_input()),
         "double" | "float" | "half_float" | "scaled_float" => {
             crate::number::double_from_text(&text).map(Value::from).ok_or_else(for_input)
         }

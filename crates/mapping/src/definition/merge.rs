@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::params::Update;
 use super::parse::{java_text, joined};
+use super::source::SourceSection;
 use super::tree::{Leaf, Node, Object, Root};
 use crate::RequestError;
 
@@ -27,6 +28,17 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
             &["Cannot update parameter [required] from [false] to [true]".to_owned()],
         ));
     }
+    let source = match (&present.source, &update.source) {
+        (Some(present), Some(update)) => {
+            present.check_update(update)?;
+            Some(present.clone())
+        }
+        (None, Some(update)) => {
+            SourceSection::default().check_update(update)?;
+            None
+        }
+        (present, None) => present.clone(),
+    };
     let dynamic_templates = match (&present.dynamic_templates, &update.dynamic_templates) {
         (Some(present), Some(update)) => {
             // A template of the same name is replaced in its place, new ones go to the end.
@@ -52,7 +64,7 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
         dynamic_templates,
         meta: update.meta.clone().or_else(|| present.meta.clone()),
         routing_required: update.routing_required.or(present.routing_required),
-        source_enabled: update.source_enabled.or(present.source_enabled),
+        source,
         runtime: super::runtime::merge(&present.runtime, &update.runtime),
     })
 }
@@ -110,6 +122,7 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
         nested: present.nested,
         dynamic: update.dynamic.or(present.dynamic),
         enabled: present.enabled,
+        keep: update.keep.or(present.keep),
         properties,
     })
 }
@@ -162,7 +175,7 @@ fn shown(value: &Value, name: &str) -> String {
     }
 }
 
-fn conflicts(path: &str, found: &[String]) -> RequestError {
+pub(super) fn conflicts(path: &str, found: &[String]) -> RequestError {
     RequestError::illegal_argument(format!(
         "Mapper for [{path}] conflicts with existing mapper:\n\t{}",
         found.join("\n\t")

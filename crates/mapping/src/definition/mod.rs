@@ -9,13 +9,17 @@ mod params;
 mod parse;
 mod render;
 pub(crate) mod runtime;
+mod source;
 mod templates;
 mod tree;
 
 pub(crate) use merge::merge;
-pub(crate) use parse::{depth_exceeded, java_text, nested_fields_exceeded, parse, total_fields_exceeded};
+pub(crate) use parse::{
+    depth_exceeded, java_text, joined, nested_fields_exceeded, parse, total_fields_exceeded, wrapped,
+};
 pub(crate) use render::render;
 pub(crate) use runtime::RuntimeFields;
+pub use source::SourceRule;
 pub(crate) use templates::Template;
 pub use tree::Dynamic;
 pub(crate) use tree::{Includes, Leaf, Node, Object, Root};

@@ -27,6 +27,8 @@ pub(crate) enum Check {
     /// How outer rings run, kept as `RIGHT` or `LEFT`.
     Orientation,
     Meta,
+    /// `none`, `arrays` or `all`.
+    Keep,
     /// A text or number, kept as a text.
     Constant,
     /// Known to Elasticsearch; here only its default may be given.
@@ -90,6 +92,7 @@ const SCRIPT: Param = param("script", Check::OnlyDefault, Update::Never, "null")
 const ON_SCRIPT_ERROR: Param = param("on_script_error", Check::OnlyDefault, Update::Always, "\"fail\"");
 const DIMENSION: Param = param("time_series_dimension", Check::OnlyDefault, Update::Never, "false");
 const METRIC: Param = param("time_series_metric", Check::OnlyDefault, Update::Never, "null");
+const KEEP: Param = param("synthetic_source_keep", Check::Keep, Update::Always, "");
 const SIMILARITY: Param = param("similarity", Check::Similarity, Update::Never, "\"BM25\"");
 /// When ordinals are built is not observable: here they are written at flush, so both values mean the same.
 const EAGER_ORDINALS: Param = param("eager_global_ordinals", Check::Bool, Update::Always, "false");
@@ -112,9 +115,10 @@ static TEXT: &[Param] = &[
     param("index_prefixes", Check::OnlyDefault, Update::Never, "null"),
     param("index_phrases", Check::OnlyDefault, Update::Never, "false"),
     META,
+    KEEP,
 ];
 
-static MATCH_ONLY_TEXT: &[Param] = &[META];
+static MATCH_ONLY_TEXT: &[Param] = &[META, KEEP];
 
 static KEYWORD: &[Param] = &[
     INDEX,
@@ -132,9 +136,10 @@ static KEYWORD: &[Param] = &[
     ON_SCRIPT_ERROR,
     META,
     DIMENSION,
+    KEEP,
 ];
 
-static CONSTANT_KEYWORD: &[Param] = &[param("value", Check::Constant, Update::Once, ""), META];
+static CONSTANT_KEYWORD: &[Param] = &[param("value", Check::Constant, Update::Once, ""), META, KEEP];
 
 static NUMBER: &[Param] = &[
     INDEX,
@@ -148,7 +153,11 @@ static NUMBER: &[Param] = &[
     META,
     DIMENSION,
     METRIC,
+    KEEP,
 ];
+
+static UNSIGNED_LONG: &[Param] =
+    &[INDEX, DOC_VALUES, STORE, IGNORE_MALFORMED, NULL_VALUE, META, DIMENSION, METRIC, KEEP];
 
 static SCALED_FLOAT: &[Param] = &[
     INDEX,
@@ -160,6 +169,7 @@ static SCALED_FLOAT: &[Param] = &[
     COERCE,
     NULL_VALUE,
     METRIC,
+    KEEP,
 ];
 
 static DATE: &[Param] = &[
@@ -173,13 +183,14 @@ static DATE: &[Param] = &[
     SCRIPT,
     ON_SCRIPT_ERROR,
     META,
+    KEEP,
 ];
 
 static BOOLEAN: &[Param] =
-    &[META, DOC_VALUES, INDEX, NULL_VALUE, STORE, SCRIPT, ON_SCRIPT_ERROR, DIMENSION, IGNORE_MALFORMED];
+    &[META, DOC_VALUES, INDEX, NULL_VALUE, STORE, SCRIPT, ON_SCRIPT_ERROR, DIMENSION, IGNORE_MALFORMED, KEEP];
 
 static IP: &[Param] =
-    &[INDEX, DOC_VALUES, STORE, IGNORE_MALFORMED, NULL_VALUE, SCRIPT, ON_SCRIPT_ERROR, META, DIMENSION];
+    &[INDEX, DOC_VALUES, STORE, IGNORE_MALFORMED, NULL_VALUE, SCRIPT, ON_SCRIPT_ERROR, META, DIMENSION, KEEP];
 
 static GEO_POINT: &[Param] = &[
     INDEX,
@@ -193,6 +204,7 @@ static GEO_POINT: &[Param] = &[
     META,
     DIMENSION,
     METRIC,
+    KEEP,
 ];
 
 static GEO_SHAPE: &[Param] = &[
@@ -204,13 +216,14 @@ static GEO_SHAPE: &[Param] = &[
     COERCE,
     param("orientation", Check::Orientation, Update::Always, ""),
     META,
+    KEEP,
 ];
 
 /// Parameters of shapes as prefix trees, which Elasticsearch has refused for new indices since 8.0.
 pub(crate) static PREFIX_TREE_PARAMS: &[&str] =
     &["strategy", "tree", "tree_levels", "precision", "distance_error_pct", "points_only"];
 
-static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Never, "false"), META];
+static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Never, "false"), META, KEEP];
 
 /// Every leaf type there is.
 pub(crate) static KINDS: &[Kind] = &[
@@ -219,6 +232,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "keyword", params: KEYWORD },
     Kind { name: "constant_keyword", params: CONSTANT_KEYWORD },
     Kind { name: "long", params: NUMBER },
+    Kind { name: "unsigned_long", params: UNSIGNED_LONG },
     Kind { name: "integer", params: NUMBER },
     Kind { name: "short", params: NUMBER },
     Kind { name: "byte", params: NUMBER },
@@ -265,7 +279,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "shape",
     "sparse_vector",
     "token_count",
-    "unsigned_long",
     "version",
     "wildcard",
 ];

@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 use super::check::checked;
 use super::params::{Check, KINDS, KINDS_MISSING, Kind, PREFIX_TREE_PARAMS};
 use super::runtime;
+use super::source::SourceSection;
 use super::templates::Template;
 use super::tree::{Dynamic, Includes, Leaf, Node, Object, Root};
 use crate::RequestError;
 use crate::date::DateFormat;
-use crate::settings::MappingSettings;
+use crate::settings::{Keep, MappingSettings};
 
 /// Parses the body of `mappings`. Errors are `mapper_parsing_exception` with Elasticsearch's reasons, wrapped in
 /// "Failed to parse mapping: ...".
@@ -37,7 +38,7 @@ pub(super) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
     RequestError::new(400, "mapper_parsing_exception", reason)
 }
 
-fn wrapped(cause: RequestError) -> RequestError {
+pub(crate) fn wrapped(cause: RequestError) -> RequestError {
     // Limits and conflicts speak for themselves.
     if cause.kind != "mapper_parsing_exception"
         && ["Limit of", "[copy_to] may not"].iter().any(|start| cause.reason.starts_with(start))
@@ -66,7 +67,7 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
                 _ => return Err(mapper_parsing("[_meta] config must be an object")),
             },
             "_routing" => root.routing_required = Some(routing(value)?),
-            "_source" => root.source_enabled = Some(source(value)?),
+            "_source" => root.source = Some(SourceSection::parse(value)?),
             "runtime" => root.runtime = runtime::parse(value, true)?,
             "_data_stream_timestamp"
             | "_field_names"
@@ -150,23 +151,6 @@ fn routing(value: &Value) -> Result<bool, RequestError> {
         }
     }
     Ok(required)
-}
-
-fn source(value: &Value) -> Result<bool, RequestError> {
-    let Value::Object(object) = value else {
-        return Err(mapper_parsing("[_source] config must be an object"));
-    };
-    for (name, value) in object {
-        match name.as_str() {
-            "enabled" if boolean(value)? => {}
-            "mode" if value == "stored" => {}
-            "enabled" | "mode" | "includes" | "excludes" | "compress" | "compress_threshold" => {
-                return Err(RequestError::unsupported(format!("[_source.{name}: {}]", java_text(value))));
-            }
-            other => return Err(unknown_parameter(other, "_source", "_source")),
-        }
-    }
-    Ok(true)
 }
 
 fn unknown_parameter(name: &str, field: &str, kind: &str) -> RequestError {
@@ -337,7 +321,8 @@ fn object(
             "dynamic" => object.dynamic = Some(dynamic(value)?),
             "enabled" => object.enabled = Some(boolean(value)?),
             "properties" => object.properties = properties(value, path, depth + 1, settings)?,
-            "subobjects" | "include_in_all" | "store_array_source" | "synthetic_source_keep" => {
+            "synthetic_source_keep" => object.keep = Some(Keep::parse(&java_text(value))?),
+            "subobjects" | "include_in_all" | "store_array_source" => {
                 return Err(RequestError::unsupported(format!("[{name}] on object field [{path}]")));
             }
             _ => {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::source::SourceSection;
 use super::tree::{Leaf, Node, Object, Root};
 
 /// Members in Elasticsearch's order; defaults are left out, properties sorted by name.
@@ -10,6 +11,9 @@ pub(crate) fn render(root: &Root) -> Value {
     head(&root.object, &mut body);
     if let Some(meta) = &root.meta {
         body.insert("_meta".into(), meta.clone());
+    }
+    if let Some(source) = root.source.as_ref().and_then(SourceSection::to_json) {
+        body.insert("_source".into(), source);
     }
     if root.routing_required == Some(true) {
         body.insert("_routing".into(), json!({"required": true}));
@@ -42,6 +46,9 @@ fn head(object: &Object, body: &mut Map<String, Value>) {
     }
     if object.enabled == Some(false) {
         body.insert("enabled".into(), false.into());
+    }
+    if let Some(keep) = object.keep {
+        body.insert("synthetic_source_keep".into(), keep.name().into());
     }
 }
 

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::params::Kind;
 use super::runtime::RuntimeFields;
+use super::source::SourceSection;
 use super::templates::Template;
+use crate::settings::Keep;
 
 /// `dynamic`: what to do with a field that the mapping does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +60,8 @@ pub(crate) struct Object {
     pub nested: Option<Includes>,
     pub dynamic: Option<Dynamic>,
     pub enabled: Option<bool>,
+    /// `synthetic_source_keep`.
+    pub keep: Option<Keep>,
     pub properties: BTreeMap<String, Node>,
 }
 
@@ -105,7 +109,6 @@ pub(crate) struct Root {
     pub dynamic_templates: Option<Vec<Template>>,
     pub meta: Option<Value>,
     pub routing_required: Option<bool>,
-    /// `_source.enabled: true`, written down explicitly.
-    pub source_enabled: Option<bool>,
+    pub source: Option<SourceSection>,
     pub runtime: RuntimeFields,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::{DateFormat, Zone};
-use limber_mapping::number::java_double;
+use limber_mapping::number::{java_double, u64_from_sortable};
 use limber_mapping::{Field, FieldType, RequestError};
 use serde_json::{Number, Value};
 
@@ -15,6 +15,8 @@ use super::options::ValuesOptions;
 pub enum Format {
     /// Numbers and terms as they are; nothing is shown beside them.
     Raw,
+    /// As `Raw`, of stored unsigned longs.
+    Unsigned,
     Boolean,
     Ip,
     Date {
@@ -36,6 +38,10 @@ impl Format {
                 };
                 Ok(Format::Date { format, zone: zone(options)? })
             }
+            Some(FieldType::UnsignedLong) => match &options.format {
+                None => Ok(Format::Unsigned),
+                Some(_) => Err(RequestError::unsupported("[format] of an unsigned_long")),
+            },
             Some(FieldType::Boolean) => refuse(options, "boolean").map(|()| Format::Boolean),
             Some(FieldType::Ip) => refuse(options, "ip").map(|()| Format::Ip),
             Some(FieldType::Keyword | FieldType::Text) => refuse(options, "keyword").map(|()| Format::Raw),
@@ -56,13 +62,13 @@ impl Format {
     }
 
     pub fn is_raw(&self) -> bool {
-        matches!(self, Format::Raw)
+        matches!(self, Format::Raw | Format::Unsigned)
     }
 
     /// A double as text; dates and booleans read it as Elasticsearch's `format(double)` does.
     pub fn text(&self, value: f64) -> String {
         match self {
-            Format::Raw | Format::Ip => java_double(value),
+            Format::Raw | Format::Unsigned | Format::Ip => java_double(value),
             Format::Boolean => (value != 0.0).to_string(),
             Format::Date { format, zone } => format.format_millis_in(value as i64, zone),
             Format::Decimal(format) => format.format(value),
@@ -73,9 +79,18 @@ impl Format {
     pub fn text_of_long(&self, value: i64) -> String {
         match self {
             Format::Raw | Format::Ip => value.to_string(),
+            Format::Unsigned => u64_from_sortable(value).to_string(),
             Format::Boolean => (value != 0).to_string(),
             Format::Date { format, zone } => format.format_millis_in(value, zone),
             Format::Decimal(format) => format.format(value as f64),
+        }
+    }
+
+    /// A long as the number it is.
+    pub fn long(&self, value: i64) -> Value {
+        match self {
+            Format::Unsigned => u64_from_sortable(value).into(),
+            _ => value.into(),
         }
     }
 

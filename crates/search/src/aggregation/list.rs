@@ -79,7 +79,7 @@ impl Reducer<'_> {
 pub fn key_json(key: &Key, format: &Format) -> Value {
     match key {
         Key::Missing => Value::Null,
-        Key::Long(value) => (*value).into(),
+        Key::Long(value) => format.long(*value),
         Key::Double(value) => double(*value),
         Key::Term(term) => term_text(term, format).into(),
     }

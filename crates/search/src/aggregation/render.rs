@@ -163,7 +163,7 @@ impl Renderer<'_> {
             let mut head = Map::new();
             let text = match &bucket.key {
                 TermKey::Long(key) => {
-                    head.insert("key".into(), (*key).into());
+                    head.insert("key".into(), format.long(*key));
                     (!format.is_raw()).then(|| format.text_of_long(*key))
                 }
                 TermKey::Double(key) => {

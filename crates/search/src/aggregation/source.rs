@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::number::sortable_from_f64;
+use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
 use limber_mapping::{DateContext, Field, FieldType, Representation, RequestError, Selection};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::{DocId, Segment};
@@ -216,12 +216,21 @@ impl Source {
             })
     }
 
+    /// Whether values are the stored whole numbers.
+    pub fn is_whole(&self) -> bool {
+        let is_unsigned = self.field.as_ref().is_some_and(|field| field.kind == FieldType::UnsignedLong);
+        self.is_mapped() && !self.is_floating() && !is_unsigned
+    }
+
     /// Whether values are the stored whole numbers, or those divided by one factor.
     pub fn is_linear(&self) -> bool {
         self.field.as_ref().is_some_and(|field| {
             self.is_column()
                 && self.is_numeric()
-                && !matches!(field.kind, FieldType::Double | FieldType::Float | FieldType::HalfFloat)
+                && !matches!(
+                    field.kind,
+                    FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::UnsignedLong
+                )
         })
     }
 
@@ -286,6 +295,9 @@ impl Source {
             }
             Some(FieldType::ScaledFloat { scaling_factor }) => {
                 out.extend(stored.iter().map(|&value| value as f64 / scaling_factor))
+            }
+            Some(FieldType::UnsignedLong) => {
+                out.extend(stored.iter().map(|&value| u64_from_sortable(value) as f64));
             }
             Some(_) => out.extend(stored.iter().map(|&value| value as f64)),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::DateFormat;
-use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
+use limber_mapping::number::{f64_from_sortable, sortable_from_f64, sortable_from_u64, u64_from_sortable};
 use limber_mapping::{Field, FieldType, Representation, RequestError};
 use serde_json::Value;
 
@@ -24,6 +24,7 @@ pub(crate) enum KeyKind {
     Score,
     Doc,
     Long,
+    Unsigned,
     Double,
     Float,
     Term,
@@ -36,6 +37,7 @@ impl KeyKind {
             KeyKind::Score => "SCORE",
             KeyKind::Doc => "DOC",
             KeyKind::Long => "LONG",
+            KeyKind::Unsigned => "UNSIGNED_LONG",
             KeyKind::Double => "DOUBLE",
             KeyKind::Float => "FLOAT",
             KeyKind::Term => "STRING",
@@ -191,6 +193,7 @@ impl BoundSort {
                 KeyKind::Double
             }
             FieldType::Float | FieldType::HalfFloat => KeyKind::Float,
+            FieldType::UnsignedLong => KeyKind::Unsigned,
             _ => KeyKind::Long,
         };
         match (sort.numeric_type, bound.kind) {
@@ -201,6 +204,9 @@ impl BoundSort {
                     kind.name()
                 ))
                 .into());
+            }
+            (Some(_), KeyKind::Unsigned) => {
+                return Err(RequestError::unsupported("[numeric_type] of a sort on an unsigned_long").into());
             }
             (Some(NumericType::Double), KeyKind::Long) => {
                 (bound.kind, bound.transform) = (KeyKind::Double, Transform::ToDouble)
@@ -213,6 +219,12 @@ impl BoundSort {
                 (bound.kind, bound.transform) = (KeyKind::Long, Transform::ToLong);
             }
             _ => {}
+        }
+        if bound.kind == KeyKind::Unsigned && matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
+            return Err(RequestError::unsupported(
+                "a sort on an unsigned_long by a mode other than min and max",
+            )
+            .into());
         }
         if bound.kind == KeyKind::Term && matches!(bound.mode, Mode::Sum | Mode::Avg | Mode::Median) {
             return Err(shard
@@ -287,6 +299,7 @@ impl BoundSort {
                 let number = if self.kind == KeyKind::Float { f64::from(number as f32) } else { number };
                 Ok(sortable_from_f64(number))
             }
+            KeyKind::Unsigned => text.parse().map(sortable_from_u64).map_err(|_| json::number_format(&text)),
             _ => {
                 if let (Some(format), Value::String(_)) = (self.date_format(), value) {
                     return format.parse_with_math(&text, 0, false, &limber_mapping::date::Zone::Utc);
@@ -381,6 +394,7 @@ impl BoundSort {
                         _ => double.into(),
                     }
                 }
+                KeyKind::Unsigned => u64_from_sortable(*number).into(),
                 _ => match &self.format {
                     Some(_) if *number == i64::MAX || *number == i64::MIN => Value::Null,
                     Some(format) => format.format_millis(*number).into(),
@@ -423,6 +437,7 @@ fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
     };
     Ok(match unmapped_type.as_str() {
         "long" => FieldType::Long,
+        "unsigned_long" => FieldType::UnsignedLong,
         "integer" => FieldType::Integer,
         "short" => FieldType::Short,
         "byte" => FieldType::Byte,

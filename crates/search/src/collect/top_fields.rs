@@ -151,7 +151,7 @@ impl TopFields {
 /// The best key, as one that sorts ascending, that any document of these segments can have by this sort; `None` where that takes looking at
 /// the documents. Keys of one field compare among segments and shards.
 pub(crate) fn best_first_key(sort: &BoundSort, segments: &[SegmentView]) -> Result<Option<i64>> {
-    let (Some(field), KeyKind::Long | KeyKind::Double | KeyKind::Float, None, None, None) =
+    let (Some(field), KeyKind::Long | KeyKind::Unsigned | KeyKind::Double | KeyKind::Float, None, None, None) =
         (&sort.field, sort.kind, &sort.origins, &sort.nested, &sort.runtime)
     else {
         return Ok(None);

@@ -397,6 +397,7 @@ fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Va
         FieldType::HalfFloat => {
             double_from_text(&text).map(|value| float_to_json(round_to_half(value as f32)))
         }
+        FieldType::UnsignedLong => text.parse::<u64>().ok().map(Value::from),
         _ => integer_from_text(&text).and_then(|number| i64::try_from(number.value).ok()).map(Value::from),
     }
 }

@@ -8,6 +8,8 @@ mod nested;
 mod script_fields;
 mod source;
 
+use std::borrow::Cow;
+
 use limber_mapping::RequestError;
 use limber_segment::{Segment, StoredReader};
 use limber_store::Charge;
@@ -21,6 +23,7 @@ use crate::query::{BoundQuery, Query};
 use crate::request::{SearchRequest, SourceFilter, StoredFields};
 use crate::response::SearchHit;
 use crate::shard::ShardHits;
+use crate::source::shown_source;
 
 pub(crate) use fields::{gather, gather_whole};
 use nested::Around;
@@ -189,10 +192,16 @@ fn one(
     };
     if needs_source {
         let document = around.segment.document(around.doc, reader)?;
+        let source = shown_source(&shard.mapping, around.segment, around.doc, document.source)?;
         fetched.id = Some(String::from_utf8_lossy(document.id).into_owned());
         fetched.routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
-        if !around.steps.is_empty() {
-            let value = around.part(&parse(document.source)?)?.clone();
+        let is_kept = source.is_some();
+        let source = source.unwrap_or(Cow::Borrowed(b"{}"));
+        if !is_kept {
+            // Nothing is shown of it, and its fields have no values.
+            parsed = Some(Value::Object(Map::new()));
+        } else if !around.steps.is_empty() {
+            let value = around.part(&parse(&source)?)?.clone();
             if plan.source.fetch {
                 let path = shard.nested.as_ref().map_or("", |scope| &scope.nested.path);
                 let shown = source::filter_below(&value, path, &plan.source);
@@ -200,14 +209,14 @@ fn one(
             }
             parsed = Some(value);
         } else if plan.source.is_everything() {
-            fetched.source = Some(document.source.to_vec());
+            fetched.source = Some(source.to_vec());
         } else if plan.source.fetch {
-            let value = parse(document.source)?;
+            let value = parse(&source)?;
             fetched.source = Some(source::filter(&value, &plan.source).to_string().into_bytes());
             parsed = Some(value);
         }
         if needs_values && parsed.is_none() {
-            parsed = Some(parse(document.source)?);
+            parsed = Some(parse(&source)?);
         }
     } else if plan.id {
         let (id, routing) = around.segment.id_and_routing(around.doc, reader)?;

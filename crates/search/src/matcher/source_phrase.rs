@@ -10,6 +10,7 @@ use super::confirmed::Confirm;
 use super::phrase::phrase_freq;
 use crate::error::Result;
 use crate::query::PhraseNode;
+use crate::source::read_source;
 
 pub(super) struct SourcePhrase<'a> {
     node: &'a PhraseNode,
@@ -43,7 +44,7 @@ impl Confirm for SourcePhrase<'_> {
     const DEARNESS: u64 = 64;
 
     fn holds(&mut self, doc: DocId) -> Result<bool> {
-        let source = self.segment.source(doc, &mut self.reader)?;
+        let source = read_source(self.mapping, self.segment, doc, &mut self.reader)?;
         let mut sink = Sink {
             node: self.node,
             offsets: &self.offsets,
@@ -52,7 +53,7 @@ impl Confirm for SourcePhrase<'_> {
             found: false,
         };
         // A source that was accepted once may break rules of a mapping that was changed since; what was read until then counts.
-        let _ = parse(self.mapping, source, &mut self.scratch, &mut sink);
+        let _ = parse(self.mapping, &source, &mut self.scratch, &mut sink);
         Ok(sink.found)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzer;
 use limber_mapping::{DateContext, Selection};
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, FieldType, RequestError, SourceMode};
 use limber_segment::Segment;
 use serde_json::Value;
 
@@ -285,6 +285,13 @@ impl<'a> Binder<'a> {
         if field.match_only && self.shard.nested.is_some() {
             return Err(RequestError::unsupported(format_args!(
                 "a phrase on field [{}] of type [match_only_text] in a nested document",
+                field.path
+            ))
+            .into());
+        }
+        if field.match_only && self.shard.mapping.source().mode == SourceMode::Disabled {
+            return Err(RequestError::illegal_argument(format!(
+                "Field [{}] of type [match_only_text] cannot run positional queries since [_source] is disabled.",
                 field.path
             ))
             .into());

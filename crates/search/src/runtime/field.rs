@@ -19,6 +19,8 @@ pub(crate) struct RuntimeField {
     pub field: Arc<Field>,
     /// `None`: the values in the source.
     pub(super) script: Option<BoundScript>,
+    /// By which sources are read.
+    pub(super) mapping: Arc<Mapping>,
 }
 
 /// What the script of a field has to emit.
@@ -99,7 +101,8 @@ impl RuntimeField {
             None => None,
             Some(script) => Some(BoundScript::bind_below(&script, context_of(field), shard, &chain)?),
         };
-        Ok(Some(Arc::new(RuntimeField { field: field.clone(), script })))
+        let mapping = shard.mapping.clone();
+        Ok(Some(Arc::new(RuntimeField { field: field.clone(), script, mapping })))
     }
 
     pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<RuntimeReader<'a>> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use limber_mapping::number::sortable_from_f64;
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, FieldType, Mapping, RequestError};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment, StoredReader};
 
@@ -14,12 +14,14 @@ use super::terms::RuntimeTerms;
 use crate::error::Result;
 use crate::fetch::{gather, gather_whole};
 use crate::script::{Emitted, EmittedBlock, OpenScript, Value};
+use crate::source::read_source;
 
 /// Nesting of what a `composite` script emits.
 const VALUE_DEPTH_MAX: u32 = 20;
 
 pub(crate) struct RuntimeReader<'a> {
     field: &'a Field,
+    mapping: &'a Mapping,
     segment: &'a Segment,
     /// `None`: the values in the source.
     script: Option<OpenScript<'a>>,
@@ -48,6 +50,7 @@ impl<'a> RuntimeReader<'a> {
         };
         Ok(RuntimeReader {
             field: &field.field,
+            mapping: &field.mapping,
             segment,
             script,
             stored: StoredReader::new(),
@@ -106,7 +109,7 @@ impl<'a> RuntimeReader<'a> {
     }
 
     fn each(&mut self, docs: &[DocId], mut found: impl FnMut(u32, &mut Vec<Stored>)) -> Result<()> {
-        let RuntimeReader { field, segment, script, stored, values } = self;
+        let RuntimeReader { field, mapping, segment, script, stored, values } = self;
         if let Some(constant) = field.constant() {
             for position in 0..docs.len() as u32 {
                 values.clear();
@@ -117,8 +120,8 @@ impl<'a> RuntimeReader<'a> {
         }
         let Some(script) = script else {
             for (position, doc) in docs.iter().enumerate() {
-                let document = segment.document(*doc, stored)?;
-                let source: serde_json::Value = serde_json::from_slice(document.source).unwrap_or_default();
+                let source = read_source(mapping, segment, *doc, stored)?;
+                let source: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
                 let mut raw = Vec::new();
                 match field.kind {
                     FieldType::GeoPoint => gather_whole(&source, &field.path, &mut raw),

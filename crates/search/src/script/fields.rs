@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::geo::GeoPoint;
+use limber_mapping::number::u64_from_sortable;
 use limber_mapping::{Field, FieldType, Mapping, Representation, RequestError};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::terms::TermDictionary;
@@ -71,6 +72,10 @@ impl BoundFields {
             index: shard.index.name.clone(),
             shard: shard.shard,
         }
+    }
+
+    pub fn mapping(&self) -> &Mapping {
+        &self.mapping
     }
 
     pub fn is_mapped(&self, name: &str) -> bool {
@@ -244,6 +249,8 @@ pub(super) fn number(field: &Field, stored: i64) -> Value {
         FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. } => {
             Value::Double(field.decode_f64(stored))
         }
+        // As in Java: the upper half is negative.
+        FieldType::UnsignedLong => Value::Long(u64_from_sortable(stored) as i64),
         _ => Value::Long(stored),
     }
 }

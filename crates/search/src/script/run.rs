@@ -17,6 +17,7 @@ use super::fields::{BoundFields, FieldReader};
 use super::map::{MapOrder, MapValue};
 use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, LambdaBody, Stmt, Type, Variable};
 use super::value::{Failure, Value};
+use crate::source::read_source;
 
 /// Rounds of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;
@@ -260,9 +261,10 @@ impl<'a> Run<'a> {
         if documents.segment.is_nested() {
             return Err(ScriptError::unsupported(0, "[params._source] of a nested document"));
         }
-        let document = documents.segment.document(doc, &mut documents.stored)?;
-        let json: serde_json::Value = serde_json::from_slice(document.source).unwrap_or_default();
-        let source_bytes = document.source.len();
+        let mapping = documents.bound.mapping();
+        let source = read_source(mapping, documents.segment, doc, &mut documents.stored)?;
+        let json: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
+        let source_bytes = source.len();
         let source = Value::from_json(&json);
         documents.source = Some((doc, source.clone()));
         if self.given.is_some() {

@@ -214,6 +214,13 @@ impl Run<'_> {
     }
 
     fn write_hits(&self, slice: &Slice, hits: &[SearchHit]) {
+        let needs_source = !matches!(self.request.change, Change::Delete);
+        if let Some(hit) = hits.iter().find(|hit| needs_source && hit.source.is_none()) {
+            let id = hit.id.as_deref().unwrap_or_default();
+            let reason = format!("[{}][{id}] didn't store _source", hit.index);
+            self.findings.lock().error.get_or_insert(RequestError::illegal_argument(reason));
+            return;
+        }
         let plain: Vec<BulkOperation<'_>> = hits.iter().map(|hit| self.operation(hit)).collect();
         let scripted = match self.run_script(hits, &plain) {
             Ok(scripted) => scripted,

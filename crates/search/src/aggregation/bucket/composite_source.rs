@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use limber_mapping::number::sortable_from_f64;
+use limber_mapping::number::{sortable_from_f64, sortable_from_u64};
 use limber_mapping::{FieldType, RequestError};
 use limber_segment::{DocId, SegmentView};
 use serde_json::Value;
@@ -199,7 +199,7 @@ impl CompositeSource {
         }
         let format = source.map_or(&Format::Raw, |source| &source.format);
         let is_plain = match format {
-            Format::Raw => true,
+            Format::Raw | Format::Unsigned => true,
             Format::Date { .. } => self.values.format.is_none(),
             _ => false,
         };
@@ -207,7 +207,7 @@ impl CompositeSource {
             (Key::Missing, _) => Value::Null,
             (Key::Term(term), format) => term_text(term, format).into(),
             (Key::Long(value), Format::Boolean) => (*value != 0).into(),
-            (Key::Long(value), _) if is_plain => (*value).into(),
+            (Key::Long(value), format) if is_plain => format.long(*value),
             (Key::Double(value), _) if is_plain => double(*value),
             (Key::Long(value), format) => format.text_of_long(*value).into(),
             (Key::Double(value), format) => format.text(*value).into(),
@@ -246,6 +246,10 @@ impl CompositeSource {
                         "true" | "1" => Ok(Key::Long(1)),
                         "false" | "0" => Ok(Key::Long(0)),
                         _ => Err(format!("Cannot parse boolean [{text}]")),
+                    },
+                    (_, Format::Unsigned) => match text.parse() {
+                        Ok(value) => Ok(Key::Long(sortable_from_u64(value))),
+                        Err(_) => Err(format!("For input string: \"{text}\"")),
                     },
                     _ if source.is_floating() => number().map(Key::Double),
                     _ => match value.as_i64() {

@@ -63,7 +63,7 @@ impl<'s> MetricCollector<'s> {
             sigma: metric.sigma,
             source,
             reader,
-            is_whole: source.is_mapped() && !source.is_floating(),
+            is_whole: source.is_whole(),
             is_linear: source.is_linear(),
             batch: BatchStats::default(),
             counts: Vec::new(),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
-use limber_mapping::{Field, RequestError};
+use limber_mapping::{Field, Mapping, RequestError};
 use limber_segment::{DocId, SegmentView, StoredReader};
 use serde_json::{Map, Value};
 
@@ -30,6 +30,7 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
 use crate::query::{BoundQuery, MatchingDocs, Query};
+use crate::source::read_source;
 
 /// Paths of one aggregation's `source_fields`.
 const SOURCE_COUNT_MAX: usize = 100;
@@ -161,14 +162,14 @@ impl Words {
     /// Fills `found` with the words of a document.
     fn read(
         &mut self,
-        view: &SegmentView,
+        (mapping, view): (&Mapping, &SegmentView),
         doc: DocId,
         (field, paths, filter): (&Field, &[String], &TermFilter),
         budget: &Budget,
     ) -> Result<()> {
         self.found.clear();
-        let document = view.segment.document(doc, &mut self.reader)?;
-        let source: Value = serde_json::from_slice(document.source).map_err(|error| {
+        let source = read_source(mapping, &view.segment, doc, &mut self.reader)?;
+        let source: Value = serde_json::from_slice(&source).map_err(|error| {
             RequestError::new(
                 500,
                 "exception",
@@ -303,7 +304,7 @@ impl<'s> Collector<'s> for TextCollector<'s> {
                     self.budget.check()?;
                 }
                 self.words.read(
-                    view,
+                    (&self.shard.mapping, view),
                     entries.docs[position],
                     (field, &self.paths, &self.filter),
                     self.budget,

@@ -136,7 +136,7 @@ fn part_json(key: &Key, format: &Format) -> Value {
     match (key, format) {
         (Key::Missing, _) => Value::Null,
         (Key::Term(term), format) => term_text(term, format).into(),
-        (Key::Long(value), Format::Raw) => (*value).into(),
+        (Key::Long(value), Format::Raw | Format::Unsigned) => format.long(*value),
         (Key::Double(value), Format::Raw) => double(*value),
         (Key::Long(value), Format::Boolean) => (*value != 0).into(),
         (key, format) => key_text(key, format).into(),

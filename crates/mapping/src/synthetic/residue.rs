@@ -1,0 +1,284 @@
+//! What is kept of a document beside its columns.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value};
+
+use super::plan::{How, PlanNode, SyntheticPlan};
+use crate::field::{Field, FieldType};
+use crate::geo::{ReadOptions, parse_points};
+use crate::settings::Keep;
+use crate::tree::scalar_of;
+use crate::typed::{OwnedScalar, Shape};
+
+/// The parts of a document, or of a nested object, that columns cannot give back. Paths are full ones.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Residue {
+    /// Stand for everything at their path and below.
+    pub kept: BTreeMap<String, Value>,
+    /// Values of a field beside those in its column.
+    pub added: BTreeMap<String, Vec<Value>>,
+    /// Of each nested object of a path, in their order.
+    pub nested: BTreeMap<String, Vec<Residue>>,
+}
+
+impl Residue {
+    /// Of a whole document.
+    pub fn of(plan: &SyntheticPlan, source: &Map<String, Value>) -> Residue {
+        let mut residue = Residue::default();
+        residue.walk(plan, source, "");
+        residue
+    }
+
+    /// As bytes; none where columns give everything back.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        if self.is_empty() { Vec::new() } else { self.to_json().to_string().into_bytes() }
+    }
+
+    /// Inverse of [`Residue::to_bytes`]; `None` where the bytes are none of its.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Residue> {
+        if bytes.is_empty() {
+            return Some(Residue::default());
+        }
+        Residue::from_json(serde_json::from_slice(bytes).ok()?)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.kept.is_empty() && self.added.is_empty() && self.nested.values().flatten().all(Residue::is_empty)
+    }
+
+    fn to_json(&self) -> Value {
+        let mut body = Map::new();
+        if !self.kept.is_empty() {
+            body.insert("k".into(), self.kept.clone().into_iter().collect());
+        }
+        if !self.added.is_empty() {
+            body.insert("a".into(), self.added.clone().into_iter().collect());
+        }
+        let nested = self.nested.iter().filter(|(_, list)| !list.iter().all(Residue::is_empty));
+        let nested: Map<String, Value> =
+            nested.map(|(path, list)| (path.clone(), list.iter().map(Residue::to_json).collect())).collect();
+        if !nested.is_empty() {
+            body.insert("n".into(), nested.into());
+        }
+        body.into()
+    }
+
+    fn from_json(body: Value) -> Option<Residue> {
+        let Value::Object(mut body) = body else { return None };
+        let mut section = |name: &str| match body.remove(name) {
+            None => Some(Map::new()),
+            Some(Value::Object(section)) => Some(section),
+            Some(_) => None,
+        };
+        let mut residue = Residue { kept: section("k")?.into_iter().collect(), ..Residue::default() };
+        for (path, values) in section("a")? {
+            let Value::Array(values) = values else { return None };
+            residue.added.insert(path, values);
+        }
+        for (path, list) in section("n")? {
+            let Value::Array(list) = list else { return None };
+            let list = list.into_iter().map(Residue::from_json).collect::<Option<_>>()?;
+            residue.nested.insert(path, list);
+        }
+        Some(residue)
+    }
+
+    fn walk(&mut self, plan: &SyntheticPlan, members: &Map<String, Value>, path: &str) {
+        for (name, value) in members {
+            let full = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            match plan.nodes.get(full.as_str()) {
+                Some(PlanNode::Leaf { how, keep }) => self.leaf(&full, value, how, *keep),
+                Some(PlanNode::Object { enabled: false, .. }) => self.keep(full, value.clone()),
+                Some(PlanNode::Object { nested, keep, .. }) => {
+                    self.object(plan, full, value, *nested, *keep);
+                }
+                None if value.is_null() => {}
+                None => self.keep(full, value.clone()),
+            }
+        }
+    }
+
+    fn object(&mut self, plan: &SyntheticPlan, path: String, value: &Value, nested: bool, keep: Keep) {
+        let is_kept = match keep {
+            Keep::None => false,
+            Keep::Arrays => value.is_array(),
+            Keep::All => !value.is_null(),
+        };
+        if is_kept {
+            return self.keep(path, value.clone());
+        }
+        let mut objects = Vec::new();
+        gather_objects(value, &mut objects);
+        for object in objects {
+            if !nested {
+                self.walk(plan, object, &path);
+                continue;
+            }
+            let mut inner = Residue::default();
+            inner.walk(plan, object, &path);
+            self.nested.entry(path.clone()).or_default().push(inner);
+        }
+    }
+
+    fn leaf(&mut self, path: &str, value: &Value, how: &How, keep: Keep) {
+        if matches!(how, How::Kept) || (keep == Keep::Arrays && value.is_array()) {
+            let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+            if !is_nothing {
+                self.keep(path.to_owned(), value.clone());
+            }
+            return;
+        }
+        match how {
+            How::Column(field) if field.kind == FieldType::GeoPoint => {
+                if field.ignore_malformed {
+                    self.malformed_points(path, value, field);
+                }
+            }
+            How::Column(field) => each_item(value, &mut |item| {
+                if is_refused(field, item) {
+                    self.added.entry(path.to_owned()).or_default().push(item.clone());
+                }
+            }),
+            How::Keyword(field) => each_item(value, &mut |item| {
+                if is_too_long(field, item) {
+                    self.added.entry(path.to_owned()).or_default().push(item.clone());
+                }
+            }),
+            How::Binary => {
+                let mut values: Vec<Vec<u8>> = Vec::new();
+                each_item(value, &mut |item| {
+                    values.extend(item.as_str().and_then(|text| BASE64.decode(text).ok()));
+                });
+                values.sort_unstable();
+                values.dedup();
+                let mut shown: Vec<Value> = values.iter().map(|bytes| BASE64.encode(bytes).into()).collect();
+                match shown.len() {
+                    0 => {}
+                    1 => self.keep(path.to_owned(), shown.remove(0)),
+                    _ => self.keep(path.to_owned(), shown.into()),
+                }
+            }
+            How::Kept => {}
+        }
+    }
+
+    fn malformed_points(&mut self, path: &str, value: &Value, field: &Field) {
+        let options = ReadOptions { ignore_z: field.ignore_z, bring_back: true };
+        let is_pair = value.as_array().is_some_and(|list| list.first().is_some_and(Value::is_number));
+        let items = match value {
+            Value::Array(list) if !is_pair => list.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        for item in items.iter().filter(|item| !item.is_null()) {
+            if parse_points(item, &field.path, options).is_empty() {
+                self.added.entry(path.to_owned()).or_default().push(item.clone());
+            }
+        }
+    }
+
+    /// Keeps a value; what is at its path already stands before it, as in an array.
+    fn keep(&mut self, path: String, value: Value) {
+        let Some(present) = self.kept.get_mut(&path) else {
+            self.kept.insert(path, value);
+            return;
+        };
+        let before = std::mem::take(present);
+        let list = |value| if let Value::Array(list) = value { list } else { vec![value] };
+        *present = list(before).into_iter().chain(list(value)).collect();
+    }
+}
+
+fn gather_objects<'v>(value: &'v Value, out: &mut Vec<&'v Map<String, Value>>) {
+    match value {
+        Value::Object(object) => out.push(object),
+        Value::Array(list) => list.iter().for_each(|item| gather_objects(item, out)),
+        _ => {}
+    }
+}
+
+/// Every item of arrays in one another but nulls.
+fn each_item(value: &Value, each: &mut dyn FnMut(&Value)) {
+    match value {
+        Value::Null => {}
+        Value::Array(list) => list.iter().for_each(|item| each_item(item, each)),
+        item => each(item),
+    }
+}
+
+fn is_too_long(field: &Field, item: &Value) -> bool {
+    let Some(limit) = field.ignore_above else { return false };
+    let text = OwnedScalar::from_json(item);
+    text.borrow().text().encode_utf16().count() > limit as usize
+}
+
+/// Whether the column does not have the value: too long, or malformed.
+fn is_refused(field: &Field, item: &Value) -> bool {
+    if is_too_long(field, item) {
+        return true;
+    }
+    let scalar = OwnedScalar::from_json(item);
+    field.ignore_malformed
+        && (item.is_object() || scalar_of(Shape::of(&field.kind), field, scalar.borrow()).is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::settings::SourceMode;
+    use crate::{Mapping, MappingSettings};
+
+    #[track_caller]
+    fn check(properties: Value, keep: Keep, source: Value, expected: Value) {
+        let settings =
+            MappingSettings { source_mode: SourceMode::Synthetic, keep, ..MappingSettings::default() };
+        let body = json!({"dynamic": false, "properties": properties});
+        let mapping = Mapping::parse(&body, &settings).expect("a mapping");
+        let plan = mapping.synthetic().expect("synthetic");
+        let residue = Residue::of(plan, source.as_object().expect("an object"));
+        assert_eq!(residue.to_json(), expected);
+        let read = Residue::from_bytes(&residue.to_bytes()).expect("reads its own bytes");
+        assert_eq!(read.to_json(), expected);
+    }
+
+    #[test]
+    fn only_what_columns_lack_is_kept() {
+        let leaves = json!({"k": {"type": "keyword", "ignore_above": 3}, "l": {"type": "long", "ignore_malformed": true}, "t": {"type": "text"},
+            "nd": {"type": "long", "doc_values": false}, "tk": {"type": "text", "fields": {"raw": {"type": "keyword", "ignore_above": 3}}},
+            "bin": {"type": "binary"}, "off": {"type": "object", "enabled": false}, "from": {"type": "keyword", "copy_to": "to"}, "to": {"type": "keyword"}});
+        let none = |source, expected| check(leaves.clone(), Keep::None, source, expected);
+        none(json!({"k": ["b", "a"], "l": [3, null], "tk": "x", "t": null}), json!({}));
+        none(json!({"k": ["toolong", "a"]}), json!({"a": {"k": ["toolong"]}}));
+        none(json!({"l": ["x", 1]}), json!({"a": {"l": ["x"]}}));
+        none(json!({"t": ["z", "a"], "nd": [2, 1]}), json!({"k": {"t": ["z", "a"], "nd": [2, 1]}}));
+        none(json!({"tk": ["dddd", "b"]}), json!({"a": {"tk": ["dddd"]}}));
+        none(json!({"bin": ["Yg==", "YQ==", "Yg=="]}), json!({"k": {"bin": ["YQ==", "Yg=="]}}));
+        none(
+            json!({"off": {"q": [1, null]}, "new": [1], "gone": null}),
+            json!({"k": {"new": [1], "off": {"q": [1, null]}}}),
+        );
+        none(json!({"from": "a", "to": "b"}), json!({"k": {"from": "a", "to": "b"}}));
+    }
+
+    #[test]
+    fn objects_and_arrays() {
+        let objects = json!({"o": {"properties": {"x": {"type": "long"}}}, "n": {"type": "nested", "properties": {"t": {"type": "text"}, "v": {"type": "long"}}},
+            "all": {"type": "long", "synthetic_source_keep": "all"}, "l": {"type": "long"}});
+        check(
+            objects.clone(),
+            Keep::None,
+            json!({"o": [{"x": 1, "c": 1}, {"c": 2}], "n": [{"v": 1}, {"t": "a"}], "all": 3, "l": [2, 1]}),
+            json!({"k": {"all": 3, "o.c": [1, 2]}, "n": {"n": [{}, {"k": {"n.t": "a"}}]}}),
+        );
+        check(
+            objects,
+            Keep::Arrays,
+            json!({"o": [{"x": 1}], "n": {"v": [2, 1]}, "l": [2, 1]}),
+            json!({"k": {"l": [2, 1], "o": [{"x": 1}]}, "n": {"n": [{"k": {"n.v": [2, 1]}}]}}),
+        );
+    }
+}

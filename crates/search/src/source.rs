@@ -1,0 +1,227 @@
+//! The source of a document, however its index keeps it: "what did this document look like?"
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use limber_mapping::geo::GeoPoint;
+use limber_mapping::{
+    Field, FieldType, Mapping, Rebuilt, Representation, RequestError, Residue, SourceMode, SpaceId,
+    SyntheticPlan,
+};
+use limber_segment::{DocId, Segment, StoredReader};
+use serde_json::{Map, Value, json};
+
+use crate::error::Result;
+use crate::request::SourceFilter;
+
+/// What a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot give back. JSON that does not parse is
+/// stored as nothing: the document is refused anyway.
+pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Cow<'s, [u8]> {
+    let rule = mapping.source();
+    if rule.keeps_everything() {
+        return Cow::Borrowed(source);
+    }
+    let parsed = || serde_json::from_slice::<Value>(source).ok();
+    let kept = match (rule.mode, mapping.synthetic()) {
+        (SourceMode::Stored, _) => parsed().map(|source| filtered(mapping, &source)),
+        (SourceMode::Synthetic, Some(plan)) => {
+            parsed().and_then(|source| Some(Residue::of(plan, source.as_object()?).to_bytes()))
+        }
+        _ => None,
+    };
+    Cow::Owned(kept.unwrap_or_default())
+}
+
+fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {
+    let rule = mapping.source();
+    let filter =
+        SourceFilter { fetch: true, includes: rule.includes.clone(), excludes: rule.excludes.clone() };
+    crate::fetch::filter_source(source, &filter).to_string().into_bytes()
+}
+
+/// The source of a document of a whole segment from what is stored of it; `None` where the index keeps none.
+pub fn shown_source<'s>(
+    mapping: &Mapping,
+    segment: &Segment,
+    doc: DocId,
+    stored: &'s [u8],
+) -> Result<Option<Cow<'s, [u8]>>> {
+    match (mapping.source().mode, mapping.synthetic()) {
+        (SourceMode::Disabled, _) => Ok(None),
+        (SourceMode::Synthetic, Some(plan)) => {
+            let rebuilt = rebuild(mapping, plan, segment, doc, stored)?;
+            Ok(Some(Cow::Owned(rebuilt.to_string().into_bytes())))
+        }
+        _ => Ok(Some(Cow::Borrowed(stored))),
+    }
+}
+
+/// As [`shown_source`], read from the segment; an empty object where the index keeps no sources.
+pub(crate) fn read_source<'r>(
+    mapping: &Mapping,
+    segment: &Segment,
+    doc: DocId,
+    reader: &'r mut StoredReader,
+) -> Result<Cow<'r, [u8]>> {
+    let stored = segment.source(doc, reader)?;
+    Ok(shown_source(mapping, segment, doc, stored)?.unwrap_or(Cow::Borrowed(b"{}")))
+}
+
+fn rebuild(
+    mapping: &Mapping,
+    plan: &SyntheticPlan,
+    segment: &Segment,
+    doc: DocId,
+    stored: &[u8],
+) -> Result<Value> {
+    let residue = Residue::from_bytes(stored).ok_or_else(|| {
+        let reason = format!("what is kept of document [{doc}] beside its columns does not parse");
+        RequestError::new(500, "corrupt_index_exception", reason)
+    })?;
+    let rebuilder = Rebuilder { mapping, plan, whole: segment };
+    Ok(rebuilder.object(segment, SpaceId::ROOT, doc, &residue, 0)?.into_json())
+}
+
+/// JSON under construction; members by name.
+enum Tree {
+    Value(Value),
+    Object(BTreeMap<String, Tree>),
+}
+
+impl Tree {
+    fn insert(&mut self, path: &str, value: Value) {
+        // A kept object that more goes into.
+        if let Tree::Value(Value::Object(members)) = self {
+            let members = std::mem::take(members).into_iter();
+            *self = Tree::Object(members.map(|(name, value)| (name, Tree::Value(value))).collect());
+        }
+        let Tree::Object(members) = self else { return };
+        let (name, rest) = match path.split_once('.') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (path, None),
+        };
+        match rest {
+            None => drop(members.insert(name.to_owned(), Tree::Value(value))),
+            Some(rest) => {
+                let inner = members.entry(name.to_owned()).or_insert_with(|| Tree::Object(BTreeMap::new()));
+                inner.insert(rest, value);
+            }
+        }
+    }
+
+    fn into_json(self) -> Value {
+        match self {
+            Tree::Value(value) => value,
+            Tree::Object(members) => {
+                let members = members.into_iter().map(|(name, tree)| (name, tree.into_json()));
+                Value::Object(members.collect::<Map<String, Value>>())
+            }
+        }
+    }
+}
+
+struct Rebuilder<'a> {
+    mapping: &'a Mapping,
+    plan: &'a SyntheticPlan,
+    /// Of the documents around all nested ones.
+    whole: &'a Segment,
+}
+
+impl Rebuilder<'_> {
+    /// The document `doc` of a space. `base`: bytes of the path to it, with the dot.
+    fn object(
+        &self,
+        segment: &Segment,
+        space: SpaceId,
+        doc: DocId,
+        residue: &Residue,
+        base: usize,
+    ) -> Result<Tree> {
+        let mut tree = Tree::Object(BTreeMap::new());
+        for leaf in self.plan.rebuilt().iter().filter(|leaf| leaf.space == space) {
+            if is_covered(residue, &leaf.path) {
+                continue;
+            }
+            if let Some(value) = leaf_value(segment, doc, leaf, residue)? {
+                tree.insert(&leaf.path[base..], value);
+            }
+        }
+        for nested in self.mapping.nested_objects().iter().filter(|nested| nested.parent == space) {
+            let Some(inner) = self.whole.nested(&nested.path).filter(|_| !is_covered(residue, &nested.path))
+            else {
+                continue;
+            };
+            let residues = residue.nested.get(&*nested.path);
+            let nothing = Residue::default();
+            let mut objects = Vec::new();
+            for (place, child) in inner.bits.children(doc).enumerate() {
+                let own = residues.and_then(|list| list.get(place)).unwrap_or(&nothing);
+                let object = self.object(&inner.segment, nested.space, child, own, nested.path.len() + 1)?;
+                objects.push(object.into_json());
+            }
+            if let Some(value) = one_or_all(objects) {
+                tree.insert(&nested.path[base..], value);
+            }
+        }
+        for (path, value) in &residue.kept {
+            tree.insert(&path[base..], value.clone());
+        }
+        Ok(tree)
+    }
+}
+
+/// Whether something that is kept stands for this path.
+fn is_covered(residue: &Residue, path: &str) -> bool {
+    !residue.kept.is_empty()
+        && path
+            .match_indices('.')
+            .map(|(end, _)| &path[..end])
+            .chain([path])
+            .any(|one| residue.kept.contains_key(one))
+}
+
+fn leaf_value(segment: &Segment, doc: DocId, leaf: &Rebuilt, residue: &Residue) -> Result<Option<Value>> {
+    let mut values = column_values(segment, doc, &leaf.column)?;
+    if let Some(added) = residue.added.get(&*leaf.path) {
+        let at = if leaf.is_text { 0 } else { values.len() };
+        values.splice(at..at, added.iter().cloned());
+    }
+    Ok(one_or_all(values))
+}
+
+fn one_or_all(mut values: Vec<Value>) -> Option<Value> {
+    match values.len() {
+        0 => None,
+        1 => values.pop(),
+        _ => Some(values.into()),
+    }
+}
+
+fn column_values(segment: &Segment, doc: DocId, field: &Field) -> Result<Vec<Value>> {
+    if field.representation() == Representation::Number {
+        let Some(column) = segment.numbers(&field.path)? else { return Ok(Vec::new()) };
+        let mut stored = Vec::new();
+        column.values(doc, &mut stored)?;
+        return Ok(stored.into_iter().map(|stored| number(field, stored)).collect());
+    }
+    let (Some(column), Some(terms)) = (segment.ordinals(&field.path)?, segment.terms(&field.path)?) else {
+        return Ok(Vec::new());
+    };
+    let (mut ordinals, mut term, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    column.values(doc, &mut ordinals)?;
+    for ordinal in ordinals {
+        terms.term(u64::from(ordinal), &mut term)?;
+        values.push(field.decode_term(&term).into());
+    }
+    Ok(values)
+}
+
+fn number(field: &Field, stored: i64) -> Value {
+    match field.kind {
+        FieldType::GeoPoint => {
+            let point = GeoPoint::decode(stored);
+            json!({"lat": point.latitude, "lon": point.longitude})
+        }
+        _ => field.format_number(stored),
+    }
+}
