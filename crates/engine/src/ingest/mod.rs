@@ -8,6 +8,7 @@
 
 mod date_pattern;
 mod document;
+mod geoip;
 mod json;
 mod node;
 mod options;
@@ -15,6 +16,7 @@ mod path;
 mod pipeline;
 mod processor;
 mod registry;
+mod resources;
 mod run;
 mod script;
 mod simulate;
@@ -22,6 +24,7 @@ mod stats;
 mod template;
 mod timestamp;
 mod trace;
+mod user_agent;
 mod value;
 mod write;
 
@@ -33,6 +36,7 @@ mod tests;
 pub use document::Metadata;
 pub use pipeline::Pipeline;
 pub use registry::{Entry, Pipelines, Registry, matches_wildcard};
+pub use resources::Resources;
 pub use run::{ChangedMetadata, Outcome, Runner};
 pub use simulate::simulate;
 pub use timestamp::timestamp;
@@ -42,7 +46,7 @@ pub fn processor_names() -> Vec<&'static str> {
     let mut names: Vec<_> = processor::PROCESSORS
         .iter()
         .map(|(name, _)| *name)
-        .chain(["foreach", "pipeline", "script"])
+        .chain(["foreach", "geoip", "pipeline", "script", "user_agent"])
         .collect();
     names.sort_unstable();
     names

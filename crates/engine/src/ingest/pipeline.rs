@@ -2,15 +2,14 @@
 //!
 //! Source: Elasticsearch's `Pipeline`, `ConfigurationUtils.readProcessorConfigs` and `CompoundProcessor`.
 
-use std::sync::Arc;
-
 use limber_mapping::RequestError;
-use limber_search::script::{Script, ScriptContext, Scripts};
+use limber_search::script::{Script, ScriptContext};
 use serde_json::{Map, Value};
 
 use super::options::{Options, java_type};
 use super::path::FieldPath;
 use super::processor::{self, KNOWN_ELSEWHERE, PROCESSORS, Processor};
+use super::resources::Resources;
 use super::script::PipelineScript;
 use super::template::Text;
 
@@ -81,13 +80,13 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Compiles the body of `PUT _ingest/pipeline/{id}`. Errors are Elasticsearch's `parse_exception`s, those of scripts as they are.
-    pub fn parse(id: &str, body: &Value, scripts: &Arc<Scripts>) -> Result<Pipeline, RequestError> {
-        Pipeline::parse_with(id, body, Parser { step_count: 0, scripts, checks_stored: true })
+    pub fn parse(id: &str, body: &Value, resources: &Resources) -> Result<Pipeline, RequestError> {
+        Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: true })
     }
 
     /// As [`Self::parse`], for a pipeline that was put before: its stored scripts may be gone.
-    pub fn restore(id: &str, body: &Value, scripts: &Arc<Scripts>) -> Result<Pipeline, RequestError> {
-        Pipeline::parse_with(id, body, Parser { step_count: 0, scripts, checks_stored: false })
+    pub fn restore(id: &str, body: &Value, resources: &Resources) -> Result<Pipeline, RequestError> {
+        Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: false })
     }
 
     fn parse_with(id: &str, body: &Value, mut parser: Parser<'_>) -> Result<Pipeline, RequestError> {
@@ -121,7 +120,7 @@ impl Pipeline {
 
 struct Parser<'s> {
     step_count: usize,
-    scripts: &'s Arc<Scripts>,
+    resources: &'s Resources,
     /// Whether a processor's stored script must be there.
     checks_stored: bool,
 }
@@ -182,6 +181,14 @@ impl Parser<'_> {
         let condition = options.take("if").map(|value| self.condition(&value, &options)).transpose()?;
         let (kind, action) = match kind {
             "script" => ("script", Action::Process(self.script(&mut options)?)),
+            "geoip" => {
+                let databases = &self.resources.databases;
+                ("geoip", Action::Process(processor::geoip::parse(&mut options, databases)?))
+            }
+            "user_agent" => {
+                let parsers = &self.resources.user_agents;
+                ("user_agent", Action::Process(processor::user_agent::parse(&mut options, parsers)?))
+            }
             "foreach" => ("foreach", self.each(&mut options, depth)?),
             _ => action(kind, &mut options)?,
         };
@@ -199,7 +206,7 @@ impl Parser<'_> {
             return Err(Options::new(Map::new(), "conditional").error("script", &reason));
         }
         let script = Script::parse(value)?;
-        PipelineScript::compile(self.scripts, script, ScriptContext::IngestCondition)
+        PipelineScript::compile(&self.resources.scripts, script, ScriptContext::IngestCondition)
             .map(Box::new)
             .map_err(|error| options.locate(as_java_exception(error)))
     }
@@ -225,8 +232,9 @@ impl Parser<'_> {
     /// The processor `script`.
     fn script(&self, options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
         let script = Script::parse(&Value::Object(options.take_rest()));
-        let compiled =
-            script.and_then(|script| processor::script::compile(self.scripts, script, self.checks_stored));
+        let compiled = script.and_then(|script| {
+            processor::script::compile(&self.resources.scripts, script, self.checks_stored)
+        });
         compiled.map_err(|error| options.locate(as_java_exception(error)))
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
-use limber_search::script::Scripts;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::pipeline::Pipeline;
+use super::resources::Resources;
 use super::stats::{Metric, PipelineMetrics};
 
 /// One pipeline of a snapshot.
@@ -24,7 +24,7 @@ pub struct Entry {
 pub struct Pipelines {
     by_id: BTreeMap<Box<str>, Arc<Entry>>,
     total: Arc<Metric>,
-    scripts: Arc<Scripts>,
+    resources: Arc<Resources>,
 }
 
 impl Pipelines {
@@ -38,7 +38,7 @@ impl Pipelines {
 
     /// Compiles a pipeline without keeping it.
     pub fn compile(&self, id: &str, body: &Value) -> Result<Pipeline, RequestError> {
-        Pipeline::parse(id, body, &self.scripts)
+        Pipeline::parse(id, body, &self.resources)
     }
 
     pub(super) fn total(&self) -> &Metric {
@@ -76,7 +76,7 @@ impl Pipelines {
         }
         let mut by_id = self.by_id.clone();
         by_id.insert(pipeline.id.clone(), Arc::new(Entry { pipeline, metrics }));
-        Pipelines { by_id, total: self.total.clone(), scripts: self.scripts.clone() }
+        Pipelines { by_id, total: self.total.clone(), resources: self.resources.clone() }
     }
 }
 
@@ -88,9 +88,9 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Without pipelines; theirs are compiled by `scripts`.
-    pub fn new(scripts: Arc<Scripts>) -> Registry {
-        let empty = Pipelines { scripts, ..Pipelines::default() };
+    /// Without pipelines; theirs are compiled with `resources`.
+    pub fn new(resources: Resources) -> Registry {
+        let empty = Pipelines { resources: Arc::new(resources), ..Pipelines::default() };
         Registry { current: ArcSwap::from_pointee(empty), writer: Mutex::default() }
     }
 
@@ -128,7 +128,7 @@ impl Registry {
         self.current.store(Arc::new(Pipelines {
             by_id,
             total: current.total.clone(),
-            scripts: current.scripts.clone(),
+            resources: current.resources.clone(),
         }));
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Registry {
     /// Restores what [`Self::to_json`] gave.
     pub fn restore(&self, bodies: &Value) -> Result<(), RequestError> {
         for (id, body) in bodies.as_object().into_iter().flatten() {
-            let pipeline = Pipeline::restore(id, body, &self.current.load().scripts)?;
+            let pipeline = Pipeline::restore(id, body, &self.current.load().resources)?;
             self.keep(pipeline);
         }
         Ok(())

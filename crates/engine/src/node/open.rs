@@ -24,7 +24,7 @@ use crate::async_search::AsyncSearches;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::contexts::Contexts;
 use crate::environment::Environment;
-use crate::ingest::Registry;
+use crate::ingest::{Registry, Resources};
 use crate::settings::ClusterSettings;
 use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
 use crate::tasks::Tasks;
@@ -112,7 +112,8 @@ impl Node {
         let scripts = Arc::new(Scripts::default());
         scripts.set_limits(settings.script_limits()?);
         scripts.set_stored(super::scripts::restored(&state.scripts));
-        let pipelines = Registry::new(scripts.clone());
+        let resources = Resources::open(scripts.clone(), &environment.disk);
+        let pipelines = Registry::new(resources);
         pipelines.restore(&state.pipelines)?;
         let workers = match config.search_processors {
             0 | 1 => None,

@@ -14,6 +14,7 @@ mod dot_expander;
 mod drop;
 mod fail;
 mod fingerprint;
+pub mod geoip;
 mod grok;
 mod gsub;
 mod html_strip;
@@ -34,6 +35,7 @@ mod text;
 mod trim;
 mod uri_parts;
 mod urldecode;
+pub mod user_agent;
 
 use limber_mapping::RequestError;
 
@@ -59,7 +61,8 @@ pub trait Processor: Send + Sync + std::fmt::Debug {
 /// Reads a processor's own options.
 pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 
-/// Every processor but `foreach` and `pipeline`, which the runner itself executes, and `script`, which needs the scripts of the node.
+/// Every processor but `foreach` and `pipeline`, which the runner itself executes, and `geoip`, `script` and `user_agent`, which need something
+/// of the node.
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("append", append::parse),
     ("bytes", bytes::parse),
@@ -100,11 +103,9 @@ pub const KNOWN_ELSEWHERE: &[&str] = &[
     "circle",
     "enrich",
     "geo_grid",
-    "geoip",
     "inference",
     "ip_location",
     "redact",
     "reroute",
     "set_security_user",
-    "user_agent",
 ];

@@ -1,0 +1,79 @@
+//! The files there are, looked at again now and then.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use limber_store::{Directory, Disk};
+use parking_lot::Mutex;
+
+use super::super::resources::folder;
+use super::database::Database;
+
+pub const FOLDER: &str = "ingest-geoip";
+
+/// How long what is known of a file holds.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// A file as it was when it was last looked at.
+struct Known {
+    looked: Instant,
+    bytes: u64,
+    database: Option<Arc<Database>>,
+}
+
+#[derive(Default)]
+pub struct Databases {
+    disk: Option<Arc<dyn Disk>>,
+    known: Mutex<HashMap<String, Known>>,
+}
+
+impl fmt::Debug for Databases {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Databases").finish_non_exhaustive()
+    }
+}
+
+impl Databases {
+    pub fn of(disk: Arc<dyn Disk>) -> Databases {
+        Databases { disk: Some(disk), known: Mutex::default() }
+    }
+
+    /// The database in the file of this name; `None`: there is none, or none that can be read.
+    pub fn get(&self, name: &str) -> Option<Arc<Database>> {
+        let mut known = self.known.lock();
+        if let Some(found) = known.get(name)
+            && found.looked.elapsed() < FRESH
+        {
+            return found.database.clone();
+        }
+        let directory = folder(self.disk.as_ref()?, FOLDER);
+        // Names with separators are no names of files here.
+        let directory = directory
+            .filter(|directory| directory.list().is_ok_and(|names| names.iter().any(|known| known == name)));
+        let Some(directory) = directory else {
+            known.remove(name);
+            return None;
+        };
+        let bytes = directory.len(name).unwrap_or(0);
+        let unchanged = known.get(name).filter(|found| found.bytes == bytes && found.database.is_some());
+        let database = match unchanged {
+            Some(found) => found.database.clone(),
+            None => read(&*directory, name),
+        };
+        known.insert(name.to_owned(), Known { looked: Instant::now(), bytes, database: database.clone() });
+        database
+    }
+}
+
+fn read(directory: &dyn Directory, name: &str) -> Option<Arc<Database>> {
+    let opened = directory.open(name).map_err(|error| error.to_string()).and_then(Database::open);
+    match opened {
+        Ok(database) => Some(Arc::new(database)),
+        Err(reason) => {
+            tracing::warn!("the database [{name}] cannot be read: {reason}");
+            None
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What processors need of the node: scripts, and files of the user.
+
+use std::sync::Arc;
+
+use limber_search::script::Scripts;
+use limber_store::{Directory, Disk};
+
+use super::geoip::Databases;
+use super::user_agent::Parsers;
+
+/// Where users put files for processors, below the data folder.
+const FOLDER: &str = "config";
+
+#[derive(Debug, Default)]
+pub struct Resources {
+    pub scripts: Arc<Scripts>,
+    pub user_agents: Parsers,
+    pub databases: Arc<Databases>,
+}
+
+impl Resources {
+    /// The files of `disk`; nothing is made where there are none.
+    pub fn open(scripts: Arc<Scripts>, disk: &Arc<dyn Disk>) -> Resources {
+        let user_agents = Parsers::of(folder(disk, "ingest-user-agent"));
+        Resources { scripts, user_agents, databases: Arc::new(Databases::of(disk.clone())) }
+    }
+}
+
+/// A folder of files, if it is there.
+pub fn folder(disk: &Arc<dyn Disk>, name: &str) -> Option<Arc<dyn Directory>> {
+    let is_there = disk.folders(FOLDER).is_ok_and(|names| names.iter().any(|known| known == name));
+    if is_there { disk.folder(&format!("{FOLDER}/{name}")).ok() } else { None }
+}
