@@ -419,6 +419,7 @@ fn build(
         other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
     };
     let is_text = kind == FieldType::Text;
+    let is_shape = matches!(kind, FieldType::GeoShape { .. });
     let is_constant = leaf.kind.name == "constant_keyword";
     let match_only = leaf.kind.name == "match_only_text";
     let analyzer =
@@ -459,7 +460,7 @@ fn build(
         }) as u32,
         ignore_above: leaf.params.get("ignore_above").and_then(Value::as_u64).map(|count| count as u32),
         null_value: leaf.params.get("null_value").cloned(),
-        coerce: explicit("coerce", settings.coerce),
+        coerce: explicit("coerce", if is_shape { settings.coerce_shapes } else { settings.coerce }),
         ignore_malformed: explicit("ignore_malformed", settings.ignore_malformed),
         ignore_z: explicit("ignore_z_value", true),
         copy_to: leaf.copy_to.iter().map(|path| Arc::from(path.as_str())).collect(),

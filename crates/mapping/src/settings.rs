@@ -51,6 +51,8 @@ pub struct MappingSettings {
     pub limits: Limits,
     /// `index.mapping.coerce`, the default of numbers' `coerce`.
     pub coerce: bool,
+    /// The same setting as the default of shapes' `coerce`, which is off unless the index says otherwise.
+    pub coerce_shapes: bool,
     /// `index.mapping.ignore_malformed`, the default of `ignore_malformed`.
     pub ignore_malformed: bool,
     /// `analysis`: the built-in analyzers plus the index's own.
@@ -129,6 +131,7 @@ impl Default for MappingSettings {
         MappingSettings {
             limits: Limits::default(),
             coerce: true,
+            coerce_shapes: false,
             ignore_malformed: false,
             analyzers: Arc::new(Analyzers::built_in()),
             source_mode: SourceMode::default(),

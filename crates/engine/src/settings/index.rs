@@ -79,6 +79,8 @@ pub struct IndexSettings {
     pub nested_fields_limit: usize,
     pub nested_objects_limit: usize,
     pub coerce: bool,
+    /// Of shapes.
+    pub coerce_shapes: bool,
     pub ignore_malformed: bool,
     /// `index.mapping.source.mode`.
     pub source_mode: SourceMode,
@@ -197,6 +199,7 @@ impl IndexSettings {
             requests_cache: read.boolean("index.requests.cache.enable", true)?,
             queries_cache: read.boolean("index.queries.cache.enabled", true)?,
             coerce: read.boolean("index.mapping.coerce", true)?,
+            coerce_shapes: read.boolean("index.mapping.coerce", false)?,
             ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
             source_mode: read
                 .text("index.mapping.source.mode")
@@ -246,6 +249,7 @@ impl IndexSettings {
         Ok(MappingSettings {
             limits,
             coerce: self.coerce,
+            coerce_shapes: self.coerce_shapes,
             ignore_malformed: self.ignore_malformed,
             analyzers: Arc::new(analyzers),
             source_mode: self.source_mode,

@@ -26,7 +26,7 @@ fn read_options(field: &Field) -> ReadOptions {
 fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
     let given = read_shape(value, &ShapeOptions::of(field))?;
     let shape = GridShape::of(&given.geometry, given.is_clockwise)?;
-    check_simple(&shape)?;
+    check_simple(&given.geometry, given.is_clockwise)?;
     Ok(shape)
 }
 

@@ -98,7 +98,7 @@ pub fn cells_of(shape: &GridShape) -> Vec<i64> {
     // A shape beyond the map is on it a turn away.
     let first = (bounds.x.0 + HALF_TURN).div_euclid(GRID_TURN);
     let last = (bounds.x.1 + HALF_TURN).div_euclid(GRID_TURN);
-    for turn in first..=last.min(first + 2) {
+    for turn in first..=last {
         let shift = turn * GRID_TURN;
         let moved = bounds.shifted(-shift);
         let within = GridBounds {

@@ -49,7 +49,7 @@ impl GridShape {
     /// The shape of a geometry. `is_clockwise`: how outer rings run, which tells on which side of a wide one its inside is.
     ///
     /// # Errors
-    /// `illegal_argument_exception` for circles, and for polygons that reach beyond a pole.
+    /// `illegal_argument_exception` for circles, and for lines and polygons that reach beyond a pole or far from the map.
     pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<GridShape, RequestError> {
         let mut shape = GridShape::default();
         shape.add(geometry, is_clockwise)?;
@@ -77,14 +77,13 @@ impl GridShape {
 
     fn add(&mut self, geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
         match geometry {
-            Geometry::Point(position) => self.push(PartKind::Points, vec![vec![on_grid(*position)]]),
+            Geometry::Point(position) => self.push(PartKind::Points, vec![vec![on_grid(*position)?]]),
             Geometry::MultiPoint(positions) => {
-                self.push(PartKind::Points, vec![positions.iter().map(|at| on_grid(*at)).collect()]);
+                let points = positions.iter().map(|at| on_grid(*at)).collect::<Result<_, _>>()?;
+                self.push(PartKind::Points, vec![points]);
             }
-            Geometry::Line(line) => self.push(PartKind::Line, vec![unrolled(line)]),
-            Geometry::MultiLine(lines) => {
-                lines.iter().for_each(|line| self.push(PartKind::Line, vec![unrolled(line)]));
-            }
+            Geometry::Line(line) => self.add_line(line)?,
+            Geometry::MultiLine(lines) => lines.iter().try_for_each(|line| self.add_line(line))?,
             Geometry::Polygon(rings) => self.add_polygon(rings, is_clockwise)?,
             Geometry::MultiPolygon(polygons) => {
                 polygons.iter().try_for_each(|rings| self.add_polygon(rings, is_clockwise))?;
@@ -108,22 +107,31 @@ impl GridShape {
         self.push(PartKind::Polygon, vec![ring]);
     }
 
-    /// A ring wider than half a turn that runs against the wanted direction goes over the date line (`GeoPolygonDecomposer`).
-    fn add_polygon(&mut self, rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), RequestError> {
-        let Some(outer) = rings.first() else { return Ok(()) };
-        for (_, latitude) in rings.iter().flatten() {
-            if !(-90.0..=90.0).contains(latitude) {
-                let latitude = java_double(*latitude);
-                return Err(RequestError::illegal_argument(format!(
-                    "invalid latitude {latitude}; must be between -90.0 and 90.0"
-                )));
+    /// A line goes over the date line where that is shorter. One that winds around the earth is cut, so that coordinates stay small.
+    fn add_line(&mut self, line: &[Position]) -> Result<(), RequestError> {
+        let mut list: Vec<GridPoint> = Vec::with_capacity(line.len());
+        for position in line {
+            let (mut x, y) = checked(*position).map(encoded)?;
+            if let Some((before, _)) = list.last() {
+                let half = GRID_TURN / 2;
+                x = before + (x - before + half).rem_euclid(GRID_TURN) - half;
+            }
+            list.push((x, y));
+            if x.abs() > GRID_TURN {
+                self.push(PartKind::Line, vec![std::mem::take(&mut list)]);
+                list.push((x - x.signum() * GRID_TURN, y));
             }
         }
-        let longitudes = || outer.iter().map(|position| position.0);
-        let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);
-        let twice_area: f64 =
-            outer.windows(2).map(|pair| pair[0].0 * pair[1].1 - pair[1].0 * pair[0].1).sum();
-        let is_across = width > 180.0 && width != 360.0 && (twice_area < 0.0) != is_clockwise;
+        if list.len() > 1 {
+            self.push(PartKind::Line, vec![list]);
+        }
+        Ok(())
+    }
+
+    fn add_polygon(&mut self, rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), RequestError> {
+        let Some(outer) = rings.first() else { return Ok(()) };
+        rings.iter().flatten().try_for_each(|position| checked(*position).map(drop))?;
+        let is_across = goes_over_date_line(outer, is_clockwise);
         let place = |position: &Position| {
             let (x, y) = encoded(*position);
             (if is_across && position.0 < 0.0 { x + GRID_TURN } else { x }, y)
@@ -221,10 +229,36 @@ fn read_list(reader: &mut Reader<'_>, bounds: &GridBounds, is_ring: bool) -> Res
     Ok(list)
 }
 
+/// Degrees beyond which no longitude of a line or polygon may lie: a turn either way from the map.
+const LONGITUDE_MAX: f64 = 540.0;
+
+fn refused(what: &str, value: f64, end: &str) -> RequestError {
+    let value = java_double(value);
+    RequestError::illegal_argument(format!("invalid {what} {value}; must be between -{end} and {end}"))
+}
+
+/// A position of a line or polygon.
+fn checked(position: Position) -> Result<Position, RequestError> {
+    let (longitude, latitude) = position;
+    if !(-90.0..=90.0).contains(&latitude) {
+        return Err(refused("latitude", latitude, "90.0"));
+    }
+    if !(-LONGITUDE_MAX..=LONGITUDE_MAX).contains(&longitude) {
+        return Err(refused("longitude", longitude, "180.0"));
+    }
+    Ok(position)
+}
+
 /// A point on the map, wherever it was given.
-fn on_grid((longitude, latitude): Position) -> GridPoint {
+fn on_grid((longitude, latitude): Position) -> Result<GridPoint, RequestError> {
+    if !latitude.is_finite() {
+        return Err(refused("latitude", latitude, "90.0"));
+    }
+    if !longitude.is_finite() {
+        return Err(refused("longitude", longitude, "180.0"));
+    }
     let point = GeoPoint { latitude, longitude }.normalized();
-    encoded((point.longitude, point.latitude))
+    Ok(encoded((point.longitude, point.latitude)))
 }
 
 /// A position whose longitude may lie beyond the map.
@@ -237,18 +271,12 @@ fn encoded((longitude, latitude): Position) -> GridPoint {
     (x, i64::from(encode_latitude(latitude)))
 }
 
-/// A line that goes over the date line where that is shorter.
-fn unrolled(line: &[Position]) -> Vec<GridPoint> {
-    let mut found: Vec<GridPoint> = Vec::with_capacity(line.len());
-    for position in line {
-        let (mut x, y) = encoded(*position);
-        if let Some((before, _)) = found.last() {
-            let half = GRID_TURN / 2;
-            x = before + (x - before + half).rem_euclid(GRID_TURN) - half;
-        }
-        found.push((x, y));
-    }
-    found
+/// A ring wider than half a turn that runs against the wanted direction goes over the date line (`GeoPolygonDecomposer`).
+pub(super) fn goes_over_date_line(outer: &[Position], is_clockwise: bool) -> bool {
+    let longitudes = || outer.iter().map(|position| position.0);
+    let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);
+    let twice_area: f64 = outer.windows(2).map(|pair| pair[0].0 * pair[1].1 - pair[1].0 * pair[0].1).sum();
+    width > 180.0 && width != 360.0 && (twice_area < 0.0) != is_clockwise
 }
 
 #[cfg(test)]
@@ -281,6 +309,33 @@ mod tests {
         check("POLYGON ((-170 0, 170 0, 170 10, -170 10, -170 0))", false, -170.0, 170.0);
         check("POLYGON ((-170 0, 170 0, 170 10, -170 10, -170 0))", true, 170.0, 190.0);
         check("POLYGON ((170 0, 190 0, 190 10, 170 10, 170 0))", false, 170.0, 190.0);
+    }
+
+    #[test]
+    fn lines_that_wind_around_the_earth_are_cut() {
+        let turns: Vec<Position> = (0..2000).map(|at| (f64::from(at * 100 % 360) - 180.0, 0.0)).collect();
+        let shape = GridShape::of(&Geometry::Line(turns), false).expect("a line");
+        let GridBounds { x, .. } = shape.bounds();
+        assert!(x.0 >= -2 * GRID_TURN && x.1 <= 2 * GRID_TURN, "{x:?}");
+        let mut bytes = Vec::new();
+        shape.encode(&mut bytes);
+        assert_eq!(GridShape::decode(&bytes).expect("sound"), shape);
+    }
+
+    #[test]
+    fn positions_far_from_the_map_are_refused() {
+        for text in [
+            "LINESTRING (1e300 0, 1 1)",
+            "LINESTRING (0 91, 1 1)",
+            "POINT (NaN NaN)",
+            "POLYGON ((0 0, 600 0, 1 1, 0 0))",
+        ] {
+            let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
+            let geometry = geometry_from_wkt(text, notation).expect(text);
+            assert!(GridShape::of(&geometry, false).is_err(), "{text}");
+        }
+        let far = Geometry::Point((1e300, 1e300));
+        assert!(GridShape::of(&far, false).is_ok(), "points come back onto the map");
     }
 
     #[test]

@@ -1,41 +1,65 @@
 //! "Can this shape be indexed?"
+//!
+//! Asked of the positions as they were given: on the grid the edges of a narrow polygon may cross.
 
+use super::geometry::{Geometry, Position};
 use super::grid_edges::{GridEdges, GridPoint, Side};
-use super::grid_shape::{GRID_TURN, GridShape, PartKind};
+use super::grid_shape::goes_over_date_line;
 use crate::RequestError;
 use crate::number::java_double;
 
-/// Refuses polygons whose edges cross, that have no area, or whose holes lie outside of them.
+/// Steps of a degree here: fractions of a micrometre, and a world of them fits 53 bits.
+const DEGREE_STEPS: f64 = (1u64 << 44) as f64;
+/// Further from the map than any sensible position; keeps arithmetic within its bounds.
+const STEPS_MAX: f64 = (1u64 << 60) as f64;
+
+/// Refuses polygons whose edges cross, that have no area, or whose holes lie outside of them. `is_clockwise`: how outer rings run.
 ///
 /// # Errors
 /// Worded as Lucene's `Tessellator` and Elasticsearch's `GeoPolygonDecomposer` do.
-pub fn check_simple(shape: &GridShape) -> Result<(), RequestError> {
-    for part in shape.parts.iter().filter(|part| part.kind == PartKind::Polygon) {
-        let edges = GridEdges::new(part.lists.iter().map(Vec::as_slice));
-        for &(a, b) in edges.edges() {
-            if let Some((c, d)) = edges.crossing(a, b) {
-                let (longitude, latitude) = intersection(a, b, c, d);
-                return Err(RequestError::illegal_argument(format!(
-                    "Polygon self-intersection at lat={} lon={}",
-                    java_double(latitude),
-                    java_double(longitude)
-                )));
-            }
+pub fn check_simple(geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
+    match geometry {
+        Geometry::Polygon(rings) => check_polygon(rings, is_clockwise),
+        Geometry::MultiPolygon(polygons) => {
+            polygons.iter().try_for_each(|rings| check_polygon(rings, is_clockwise))
         }
-        let [outer, holes @ ..] = &part.lists[..] else { continue };
-        if !has_area(outer) {
-            return Err(RequestError::illegal_argument(
-                "Unable to Tessellate shape. Possible malformed shape detected.",
-            ));
+        Geometry::Collection(parts) => parts.iter().try_for_each(|part| check_simple(part, is_clockwise)),
+        _ => Ok(()),
+    }
+}
+
+fn check_polygon(rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), RequestError> {
+    let is_across = rings.first().is_some_and(|outer| goes_over_date_line(outer, is_clockwise));
+    let place = |(longitude, latitude): &Position| {
+        let longitude = if is_across && *longitude < 0.0 { longitude + 360.0 } else { *longitude };
+        let step = |degrees: f64| (degrees * DEGREE_STEPS).round().clamp(-STEPS_MAX, STEPS_MAX) as i64;
+        (step(longitude), step(*latitude))
+    };
+    let rings: Vec<Vec<GridPoint>> = rings.iter().map(|ring| ring.iter().map(place).collect()).collect();
+    let edges = GridEdges::new(rings.iter().map(Vec::as_slice));
+    for &(a, b) in edges.edges() {
+        if let Some((c, d)) = edges.crossing(a, b) {
+            let (longitude, latitude) = intersection(a, b, c, d);
+            return Err(RequestError::illegal_argument(format!(
+                "Polygon self-intersection at lat={} lon={}",
+                java_double(latitude),
+                java_double(longitude)
+            )));
         }
-        let outer = GridEdges::new([outer.as_slice()]);
-        if holes.iter().flatten().any(|point| outer.side_of(*point) == Side::Outside) {
-            return Err(RequestError::new(
-                400,
-                "invalid_shape_exception",
-                "Invalid shape: Hole is not within polygon",
-            ));
-        }
+    }
+    let [outer, holes @ ..] = &rings[..] else { return Ok(()) };
+    if !has_area(outer) {
+        return Err(RequestError::illegal_argument(
+            "Unable to Tessellate shape. Possible malformed shape detected.",
+        ));
+    }
+    let outer = GridEdges::new([outer.as_slice()]);
+    if holes.iter().flatten().any(|point| outer.side_of(*point) == Side::Outside) {
+        return Err(RequestError::new(
+            400,
+            "invalid_shape_exception",
+            "Invalid shape: Hole is not within polygon",
+        ));
     }
     Ok(())
 }
@@ -55,8 +79,7 @@ fn intersection(a: GridPoint, b: GridPoint, c: GridPoint, d: GridPoint) -> (f64,
     let (abx, aby) = ((b.0 - a.0) as f64, (b.1 - a.1) as f64);
     let (cdx, cdy) = ((d.0 - c.0) as f64, (d.1 - c.1) as f64);
     let share = ((c.0 - a.0) as f64 * cdy - (c.1 - a.1) as f64 * cdx) / (abx * cdy - aby * cdx);
-    let steps = GRID_TURN as f64;
-    ((a.0 as f64 + share * abx) * 360.0 / steps, (a.1 as f64 + share * aby) * 180.0 / steps)
+    ((a.0 as f64 + share * abx) / DEGREE_STEPS, (a.1 as f64 + share * aby) / DEGREE_STEPS)
 }
 
 #[cfg(test)]
@@ -69,8 +92,7 @@ mod tests {
         let check = |text: &str, expected: Option<&str>| {
             let notation = WktOptions { allow_z: true, coerce: false, off_map: true };
             let geometry = geometry_from_wkt(text, notation).expect(text);
-            let shape = GridShape::of(&geometry, false).expect(text);
-            let found = check_simple(&shape).err().map(|error| error.reason);
+            let found = check_simple(&geometry, false).err().map(|error| error.reason);
             let is_same = match (&found, expected) {
                 (Some(found), Some(expected)) => found.starts_with(expected),
                 (found, expected) => found.is_none() && expected.is_none(),
@@ -81,6 +103,9 @@ mod tests {
         check("POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0))", None);
         check("POLYGON ((0 0, 10 0, 10 10, 5 0, 0 10, 0 0))", None);
         check("POLYGON ((0 0, 10 0, 10 0, 10 10, 0 10, 0 0))", None);
+        check("POLYGON ((0 0, 0.00000001 0, 0.00000001 0.00000001, 0 0))", None);
+        check("POLYGON ((0 0, 10 0, 10 10, 5 5, 0 10, 0 0), (5 1, 6 1, 5.5 5.5, 5 1))", None);
+        check("POLYGON ((-170 0, -170 10, 170 10, 170 0, -170 0))", None);
         check("POLYGON ((0 0, 10 10, 10 0, 0 10, 0 0))", crossing);
         check("POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0), (5 5, 30 5, 30 7, 5 5))", crossing);
         check("POLYGON ((0 0, 10 0, 20 0, 0 0))", Some("Unable to Tessellate shape."));

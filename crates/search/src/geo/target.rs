@@ -194,6 +194,14 @@ fn moved((x, y): GridPoint, shift: i64) -> GridPoint {
     (x + shift, y)
 }
 
+/// Whole turns that bring a rectangle to where it touches another.
+fn shifts(own: &GridBounds, other: &GridBounds) -> impl Iterator<Item = i64> + use<> {
+    let is_near = own.y.0 <= other.y.1 && other.y.0 <= own.y.1;
+    let first = -(other.x.1 - own.x.0).div_euclid(GRID_TURN);
+    let last = if is_near { (own.x.1 - other.x.0).div_euclid(GRID_TURN) } else { first - 1 };
+    (first..=last).map(|turns| turns * GRID_TURN)
+}
+
 fn degrees((x, y): GridPoint) -> (f64, f64) {
     (x as f64 * 360.0 / GRID_TURN as f64, y as f64 * 180.0 / GRID_TURN as f64)
 }
@@ -265,9 +273,8 @@ impl TargetPart {
     }
 
     /// Turns that bring a document's part near this one.
-    fn shifts(&self, part: &DocPart<'_>) -> impl Iterator<Item = i64> {
-        let (own, other) = (self.bounds(), part.bounds);
-        (-2..=2).map(|turns| turns * GRID_TURN).filter(move |shift| own.touches(&other.shifted(*shift)))
+    fn shifts(&self, part: &DocPart<'_>) -> impl Iterator<Item = i64> + use<> {
+        shifts(&self.bounds(), &part.bounds)
     }
 
     /// A place of it.
@@ -282,11 +289,8 @@ impl TargetPart {
     fn overlap(&self, bounds: &GridBounds) -> Overlap {
         let own = self.bounds();
         let mut found = Overlap::None;
-        for turns in -2..=2 {
-            let moved = bounds.shifted(turns * GRID_TURN);
-            if !own.touches(&moved) {
-                continue;
-            }
+        for shift in shifts(&own, bounds) {
+            let moved = bounds.shifted(shift);
             let overlap = match self {
                 TargetPart::Point(_) => Overlap::Some,
                 TargetPart::Line(edges) if edges.touch(&moved) => Overlap::Some,
