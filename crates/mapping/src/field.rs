@@ -74,6 +74,8 @@ pub struct Field {
     pub store: bool,
     /// `match_only_text`: matches score alike, and phrases are looked for in the source.
     pub match_only: bool,
+    /// `wildcard`: a keyword whose matches score alike.
+    pub is_wildcard: bool,
     /// Text and keyword: whether norms are written.
     pub norms: bool,
     /// Text: whether positions are written (`index_options: positions`, the default for text).
@@ -129,6 +131,7 @@ impl Field {
             doc_values: false,
             store: false,
             match_only: false,
+            is_wildcard: false,
             norms: false,
             positions: false,
             frequencies: false,
@@ -162,6 +165,7 @@ impl Field {
         match &self.runtime {
             Some(RuntimeScript { constant: Some(_), .. }) => "constant_keyword",
             _ if self.match_only => "match_only_text",
+            _ if self.is_wildcard => "wildcard",
             _ => self.kind.name(),
         }
     }

@@ -393,7 +393,7 @@ fn build(
 ) -> Result<Field, RequestError> {
     let kind = match leaf.kind.name {
         "text" | "match_only_text" => FieldType::Text,
-        "keyword" | "constant_keyword" => FieldType::Keyword,
+        "keyword" | "constant_keyword" | "wildcard" => FieldType::Keyword,
         "long" => FieldType::Long,
         "unsigned_long" => FieldType::UnsignedLong,
         "integer" => FieldType::Integer,
@@ -422,6 +422,7 @@ fn build(
     let is_shape = matches!(kind, FieldType::GeoShape { .. });
     let is_constant = leaf.kind.name == "constant_keyword";
     let match_only = leaf.kind.name == "match_only_text";
+    let is_wildcard = leaf.kind.name == "wildcard";
     let analyzer =
         |name: &str| leaf.param(name).as_str().and_then(|name| settings.analyzers.get(name).cloned());
     let index_analyzer =
@@ -439,10 +440,11 @@ fn build(
     Ok(Field {
         id,
         path: Arc::from(path),
-        index: match_only || leaf.flag("index"),
-        doc_values: is_constant || leaf.flag("doc_values"),
+        index: match_only || is_wildcard || leaf.flag("index"),
+        doc_values: is_constant || is_wildcard || leaf.flag("doc_values"),
         store: leaf.flag("store"),
         match_only,
+        is_wildcard,
         norms: leaf.flag("norms"),
         positions: index_options == "positions",
         frequencies: index_options == "positions" || index_options == "freqs",

@@ -138,6 +138,7 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
         ));
     }
     match field.kind {
+        _ if field.is_wildcard => refused(format!("invalid index sort field:[{path}]")),
         FieldType::GeoPoint => refused(
             "can't sort on geo_point or point field without using specific sorting feature, like geo_distance"
                 .to_owned(),

@@ -139,6 +139,9 @@ static KEYWORD: &[Param] = &[
     KEEP,
 ];
 
+static WILDCARD: &[Param] =
+    &[param("ignore_above", Check::Count, Update::Always, "2147483647"), NULL_VALUE, META, KEEP];
+
 static CONSTANT_KEYWORD: &[Param] = &[param("value", Check::Constant, Update::Once, ""), META, KEEP];
 
 static NUMBER: &[Param] = &[
@@ -230,6 +233,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "text", params: TEXT },
     Kind { name: "match_only_text", params: MATCH_ONLY_TEXT },
     Kind { name: "keyword", params: KEYWORD },
+    Kind { name: "wildcard", params: WILDCARD },
     Kind { name: "constant_keyword", params: CONSTANT_KEYWORD },
     Kind { name: "long", params: NUMBER },
     Kind { name: "unsigned_long", params: UNSIGNED_LONG },
@@ -280,7 +284,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "sparse_vector",
     "token_count",
     "version",
-    "wildcard",
 ];
 
 #[cfg(test)]

@@ -124,3 +124,46 @@ fn patterns(name: &str, value: &Value) -> Result<Vec<String>, RequestError> {
         _ => Err(mapper_parsing(format!("[{name}] of [_source] must be a list of patterns"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mapping;
+
+    #[test]
+    fn sections_are_read_shown_and_refused() {
+        let check = |section: Value, default: SourceMode, expected: &str| {
+            let settings = MappingSettings { source_mode: default, ..MappingSettings::default() };
+            let found = match Mapping::parse(&json!({ "_source": section }), &settings) {
+                Ok(mapping) => format!("{} {}", mapping.source().mode.name(), mapping.to_json()),
+                Err(error) => error.reason,
+            };
+            assert_eq!(found, expected);
+        };
+        check(json!({}), SourceMode::Stored, "stored {}");
+        check(json!({}), SourceMode::Synthetic, "synthetic {}");
+        check(json!({"enabled": true}), SourceMode::Synthetic, "synthetic {}");
+        check(json!({"enabled": false}), SourceMode::Stored, r#"disabled {"_source":{"enabled":false}}"#);
+        check(
+            json!({"mode": "synthetic"}),
+            SourceMode::Stored,
+            r#"synthetic {"_source":{"mode":"synthetic"}}"#,
+        );
+        check(json!({"mode": "stored"}), SourceMode::Synthetic, "stored {}");
+        check(
+            json!({"includes": ["a.*"], "excludes": ["a.b"]}),
+            SourceMode::Stored,
+            r#"stored {"_source":{"includes":["a.*"],"excludes":["a.b"]}}"#,
+        );
+        check(
+            json!({"excludes": ["a"], "mode": "synthetic"}),
+            SourceMode::Stored,
+            "Failed to parse mapping: filtering the stored _source is incompatible with synthetic source",
+        );
+        check(
+            json!({"enabled": true, "mode": "stored"}),
+            SourceMode::Stored,
+            "Failed to parse mapping: Cannot set both [mode] and [enabled] parameters",
+        );
+    }
+}

@@ -135,12 +135,12 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     return Ok(());
                 }
                 let normal;
-                let value = match (&field.normalizer, std::str::from_utf8(value)) {
-                    (Some(normalizer), Ok(text)) => {
-                        normal = normalizer.normalize(text);
+                let value = match &field.normalizer {
+                    Some(normalizer) => {
+                        normal = normalizer.normalize(scalar.text());
                         normal.as_bytes()
                     }
-                    _ => value,
+                    None => value,
                 };
                 if value.len() > TERM_BYTES_MAX {
                     return Err(self.immense(node, value, at));

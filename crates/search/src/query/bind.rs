@@ -205,7 +205,7 @@ impl<'a> Binder<'a> {
         boost: f32,
     ) -> Result<BoundQuery, Error> {
         self.count_terms(1)?;
-        if !field.index || field.match_only {
+        if !field.index || field.match_only || field.is_wildcard {
             let text = format!("{}:{}", field.path, String::from_utf8_lossy(term));
             return Ok(BoundQuery::constant(
                 Docs::Terms { field: field.clone(), terms: [term.into()].into() },

@@ -67,7 +67,12 @@ pub(super) fn bind_automaton(
     boost: f32,
     text: String,
 ) -> Result<BoundQuery, Error> {
-    if rewrite == Rewrite::Constant || field.runtime.is_some() || !field.index || field.match_only {
+    if rewrite == Rewrite::Constant
+        || field.runtime.is_some()
+        || !field.index
+        || field.match_only
+        || field.is_wildcard
+    {
         return Ok(BoundQuery::constant(Docs::Automaton { field: field.clone(), automaton }, boost, text));
     }
     let mut found: BTreeMap<Box<[u8]>, f32> = BTreeMap::new();
