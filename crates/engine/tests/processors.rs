@@ -30,9 +30,10 @@ fn check(cases: &str) {
             Value::Null => json!([case["processor"]]),
             processors => processors.clone(),
         };
+        let index = case["given_index"].as_str().unwrap_or("_index");
         let body = json!({
             "pipeline": {"processors": processors},
-            "docs": [{"_source": case["source"].as_object().cloned().unwrap_or_default()}],
+            "docs": [{"_source": case["source"].as_object().cloned().unwrap_or_default(), "_index": index}],
         });
         let answer = node.simulate_pipeline(None, &body, false);
         let made = match answer {
@@ -48,11 +49,11 @@ fn check(cases: &str) {
             }
         };
         let mut expected = case.clone();
-        for request in ["processor", "processors", "source"] {
+        for request in ["processor", "processors", "source", "given_index"] {
             expected.as_object_mut().expect("an object").shift_remove(request);
         }
         if !expected["result"].is_null() && expected["index"].is_null() {
-            expected["index"] = "_index".into();
+            expected["index"] = index.into();
         }
         if made != expected {
             wrong.push(format!("{line}\n  got {made}"));

@@ -32,6 +32,12 @@ pub enum Outcome {
     Changed(Option<Box<ChangedMetadata>>),
     /// A `drop` processor ended it; Elasticsearch answers `noop`.
     Dropped,
+    /// It belongs to another index, whose pipelines have not run: its new source was appended to the output. With the pipeline's place
+    /// among those of the run.
+    Rerouted {
+        by: usize,
+        changed: Box<ChangedMetadata>,
+    },
     Failed(Box<RequestError>),
 }
 
@@ -150,12 +156,17 @@ impl<'p> Runner<'p> {
         source: &'p [u8],
         out: &mut Vec<u8>,
     ) -> Result<Outcome, Failure<'p>> {
-        self.with_document(source, metadata, |runner, document| match runner.run_all(ids, document)? {
-            Flow::Continue | Flow::Terminated => {
-                document.write(ROOT, out)?;
-                Ok(Outcome::Changed(changed_metadata(document)))
+        self.with_document(source, metadata, |runner, document| {
+            let (flow, by) = runner.run_all(ids, document)?;
+            if flow == Flow::Dropped {
+                return Ok(Outcome::Dropped);
             }
-            Flow::Dropped => Ok(Outcome::Dropped),
+            document.write(ROOT, out)?;
+            let changed = changed_metadata(document);
+            Ok(match (flow, changed) {
+                (Flow::Rerouted, Some(changed)) => Outcome::Rerouted { by, changed },
+                (_, changed) => Outcome::Changed(changed),
+            })
         })
     }
 
@@ -176,20 +187,27 @@ impl<'p> Runner<'p> {
         outcome
     }
 
-    fn run_all(&mut self, ids: &[&str], document: &mut IngestDocument<'p>) -> Result<Flow, Failure<'p>> {
+    /// How it ended, and at which of the pipelines.
+    fn run_all(
+        &mut self,
+        ids: &[&str],
+        document: &mut IngestDocument<'p>,
+    ) -> Result<(Flow, usize), Failure<'p>> {
         self.steps_left = STEP_RUN_COUNT_MAX;
-        for id in ids {
+        for (place, id) in ids.iter().enumerate() {
             let Some(counter) = self.counter(id) else {
                 return Err(RequestError::illegal_argument(format!(
                     "pipeline with id [{id}] does not exist"
                 ))
                 .into());
             };
-            if self.run_pipeline(counter, document)? == Flow::Dropped {
-                return Ok(Flow::Dropped);
+            match self.run_pipeline(counter, document)? {
+                Flow::Continue | Flow::Terminated => {}
+                Flow::Rerouted if !has_another_index(document) => {}
+                flow => return Ok((flow, place)),
             }
         }
-        Ok(Flow::Continue)
+        Ok((Flow::Continue, 0))
     }
 
     /// Place of the pipeline's counters, made at its first use.
@@ -386,8 +404,8 @@ impl<'p> Runner<'p> {
             value_path.set(document, value)?;
             match self.run_step(step, document)? {
                 Flow::Dropped => return Ok((*document.node(made), Flow::Dropped)),
-                Flow::Terminated => ends = Flow::Terminated,
                 Flow::Continue => {}
+                flow => ends = flow,
             }
             let value = member_of(document, value_path)?;
             if kind == Kind::Array {
@@ -454,7 +472,7 @@ impl<'p> Runner<'p> {
     fn record(&mut self, step: &Step, result: &Result<Flow, Failure<'p>>, document: &mut IngestDocument<'p>) {
         let status = match result {
             Ok(Flow::Dropped) => Status::Dropped,
-            Ok(Flow::Continue | Flow::Terminated) => Status::Success,
+            Ok(_) => Status::Success,
             Err(failure) if step.ignore_failure => Status::ErrorIgnored(failure.error.clone()),
             Err(failure) => Status::Error(failure.error.clone()),
         };
@@ -473,8 +491,8 @@ impl<'p> Runner<'p> {
     ) -> Result<Option<T>, RequestError> {
         let outcome = self.with_document(source, metadata, |runner, document| {
             match runner.run_all(&[id], document)? {
-                Flow::Continue | Flow::Terminated => Ok(then(document).map(Some)?),
-                Flow::Dropped => Ok(None),
+                (Flow::Dropped, _) => Ok(None),
+                _ => Ok(then(document).map(Some)?),
             }
         });
         outcome.map_err(|failure| failure.error)
@@ -563,6 +581,12 @@ fn remove_failure(document: &mut IngestDocument<'_>) -> Result<(), RequestError>
         }
     }
     Ok(())
+}
+
+/// Whether the document belongs to another index than it was given.
+fn has_another_index(document: &IngestDocument<'_>) -> bool {
+    let changed = changed_metadata(document).and_then(|changed| changed.index);
+    changed.is_some_and(|index| index != document.given().index)
 }
 
 /// The metadata as a pipeline left them; `None` when none named them.

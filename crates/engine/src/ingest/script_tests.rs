@@ -124,6 +124,7 @@ fn conditions() {
             Outcome::Failed(error) => Err(error.caused_by.expect("a cause").reason),
             // No metadata are made for a condition that only reads them.
             Outcome::Changed(metadata) => Ok((metadata.is_none(), out.ends_with(br#","z":1}"#))),
+            Outcome::Rerouted { .. } => panic!("nothing reroutes"),
             Outcome::Dropped => panic!("nothing drops"),
         };
         assert_eq!(found, expected.map(|holds| (true, holds)).map_err(str::to_owned), "{condition}");

@@ -20,7 +20,9 @@ pub(super) fn run(pipeline: &Value, source: &str) -> Result<Value, String> {
         source.as_bytes(),
         &mut out,
     ) {
-        Outcome::Changed(_) => Ok(serde_json::from_slice(&out).expect("the output is JSON")),
+        Outcome::Changed(_) | Outcome::Rerouted { .. } => {
+            Ok(serde_json::from_slice(&out).expect("the output is JSON"))
+        }
         Outcome::Dropped => Err("dropped".to_owned()),
         Outcome::Failed(error) => Err(error.reason),
     }
@@ -431,7 +433,7 @@ fn wrong_configurations() {
         "![field] property isn't a string, but of type [java.lang.Integer]",
     );
     check(r#"[{"foo":{}}]"#, "{}", "!No processor type exists with name [foo]");
-    check(r#"[{"geoip":{"field":"a"}}]"#, "{}", "!processor type [geoip] is not supported by Limber yet");
+    check(r#"[{"enrich":{"field":"a"}}]"#, "{}", "!processor type [enrich] is not supported by Limber yet");
     check(
         r#"[{"fail":{"message":"m","on_failure":[]}}]"#,
         "{}",

@@ -9,9 +9,10 @@ use super::bulk_step::{
     Destination, Group, NO_TARGET, Step, Target, check, condition_of, id_of, into_items, outcome_of,
     routing_of, version_of,
 };
+use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
 use crate::catalog::{WriteTarget, date_math};
-use crate::ingest::{Metadata, Outcome, Pipelines, Runner};
+use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines, Runner};
 use crate::shard::{GeneratedIds, ShardOperation, ShardOperationKind, Timer, routing};
 
 impl Node {
@@ -109,7 +110,17 @@ impl Node {
                 continue;
             }
             let runner = runner.get_or_insert_with(|| runner_over(&pipelines, &timestamp));
-            self.ingest_one(step, runner, ids, arena);
+            if let Some(rerouted) = self.ingest_one(step, runner, ids, last.is_some(), arena) {
+                match self.follow(step, rerouted, &pipelines, &timestamp) {
+                    Arrival::Written(document) => {
+                        let before = arena.len();
+                        arena.extend_from_slice(&document.source);
+                        self.ingested(step, Some(document.changed), before..arena.len());
+                    }
+                    Arrival::Dropped => step.outcome = Some(Ok(dropped())),
+                    Arrival::Failed(error) => step.outcome = Some(Err(error)),
+                }
+            }
         }
         let ran = runner.is_some() || ran_on_updates;
         drop(runner);
@@ -141,7 +152,8 @@ impl Node {
         };
         let mut changed = Vec::new();
         match runner_over(pipelines, timestamp).run(ids, metadata, document.as_bytes(), &mut changed) {
-            Outcome::Changed(_) => match serde_json::from_slice(&changed) {
+            // Where it goes is up to the update.
+            Outcome::Changed(_) | Outcome::Rerouted { .. } => match serde_json::from_slice(&changed) {
                 Ok(document) => {
                     body[member] = document;
                     let before = arena.len();
@@ -159,13 +171,15 @@ impl Node {
         true
     }
 
+    /// Runs the pipelines over one document; what is to follow when one of them sends it to another index.
     fn ingest_one<'p, 'r: 'p>(
         &self,
         step: &mut Step<'r>,
         runner: &mut Runner<'p>,
         ids: &[&str],
+        has_last: bool,
         arena: &mut Vec<u8>,
-    ) {
+    ) -> Option<Rerouted> {
         let operation = step.operation;
         let metadata = Metadata {
             index: &operation.index,
@@ -183,30 +197,42 @@ impl Node {
         };
         let before = arena.len();
         match runner.run(ids, metadata, operation.source, arena) {
-            Outcome::Changed(changed) => {
-                if let Some(Err(error)) = changed.as_deref().map(version_of) {
-                    step.outcome = Some(Err(error));
-                    return;
-                }
-                step.ingested = Some(before..arena.len());
-                step.changed = changed;
-                let index = step.changed.as_mut().and_then(|changed| changed.index.as_mut());
-                if let Some(index) = index.filter(|index| index.starts_with('<')) {
-                    match date_math::resolve(index, self.environment.clock.now_millis() as i64) {
-                        Ok(resolved) => *index = resolved,
-                        Err(error) => step.outcome = Some(Err(error)),
-                    }
-                }
-            }
-            Outcome::Dropped => {
-                step.outcome = Some(Ok(dropped()));
-            }
+            Outcome::Changed(changed) => self.ingested(step, changed, before..arena.len()),
+            Outcome::Dropped => step.outcome = Some(Ok(dropped())),
             Outcome::Failed(error) => step.outcome = Some(Err(*error)),
+            Outcome::Rerouted { by, changed } => {
+                let source = arena.split_off(before);
+                let is_by_last = has_last && by + 1 == ids.len();
+                return Some(Rerouted { changed, source, by: ids[by].to_owned(), is_by_last });
+            }
+        }
+        None
+    }
+
+    /// Notes what came out of the pipelines.
+    fn ingested(
+        &self,
+        step: &mut Step<'_>,
+        changed: Option<Box<ChangedMetadata>>,
+        source: std::ops::Range<usize>,
+    ) {
+        if let Some(Err(error)) = changed.as_deref().map(version_of) {
+            step.outcome = Some(Err(error));
+            return;
+        }
+        step.ingested = Some(source);
+        step.changed = changed;
+        let index = step.changed.as_mut().and_then(|changed| changed.index.as_mut());
+        if let Some(index) = index.filter(|index| index.starts_with('<')) {
+            match date_math::resolve(index, self.environment.clock.now_millis() as i64) {
+                Ok(resolved) => *index = resolved,
+                Err(error) => step.outcome = Some(Err(error)),
+            }
         }
     }
 
     /// `default_pipeline` and `final_pipeline` of the index a name means, or would mean once it is created.
-    fn pipelines_of(&self, name: &str) -> IndexPipelines {
+    pub(super) fn pipelines_of(&self, name: &str) -> IndexPipelines {
         let catalog = self.catalog.load();
         match catalog.write_target(name, false) {
             Ok(WriteTarget::Index { index, .. }) => IndexPipelines {
@@ -464,9 +490,9 @@ impl Node {
 }
 
 #[derive(Debug, Default, Clone)]
-struct IndexPipelines {
-    default: Option<String>,
-    last: Option<String>,
+pub(super) struct IndexPipelines {
+    pub(super) default: Option<String>,
+    pub(super) last: Option<String>,
 }
 
 /// What a document answers that a pipeline dropped.
@@ -486,6 +512,6 @@ fn dropped() -> WriteOutcome {
 /// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request names none.
 const ANY_VERSION: i64 = -3;
 
-fn runner_over<'p>(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {
+pub(super) fn runner_over<'p>(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {
     Runner::new(pipelines, timestamp)
 }

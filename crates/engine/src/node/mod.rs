@@ -19,6 +19,7 @@ mod indices;
 mod ingest;
 mod live;
 mod open;
+mod reroute;
 mod scripts;
 mod search;
 mod segment_memory;

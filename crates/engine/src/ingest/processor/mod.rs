@@ -26,6 +26,7 @@ mod network_direction;
 mod registered_domain;
 mod remove;
 mod rename;
+mod reroute;
 pub mod script;
 mod set;
 mod sort;
@@ -50,6 +51,8 @@ pub enum Flow {
     Dropped,
     /// The pipeline ends here; the one that called it goes on.
     Terminated,
+    /// The document has another index: all pipelines end here, and those of that index follow.
+    Rerouted,
 }
 
 /// One compiled step.
@@ -87,6 +90,7 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
     ("registered_domain", registered_domain::parse),
     ("remove", remove::parse),
     ("rename", rename::parse),
+    ("reroute", reroute::parse),
     ("set", set::parse),
     ("sort", sort::parse),
     ("split", split::parse),
@@ -106,6 +110,5 @@ pub const KNOWN_ELSEWHERE: &[&str] = &[
     "inference",
     "ip_location",
     "redact",
-    "reroute",
     "set_security_user",
 ];
