@@ -30,7 +30,7 @@ pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, DescribedQuery, IndexAndField,
-    Node, NodeConfig, OpenPointInTime, Progress, SearchTarget, SegmentMemory, Slices,
+    Node, NodeConfig, OpenPointInTime, Placement, Progress, SearchTarget, SegmentMemory, Slices,
 };
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};

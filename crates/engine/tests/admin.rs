@@ -220,8 +220,9 @@ fn scrolls_page_through_a_frozen_index() {
     let body = json!({"size": 10, "sort": [{"n": "asc"}]});
     let request = SearchRequest::parse(&body, &UrlParameters::default()).expect("valid");
     let flag = || Arc::new(AtomicBool::new(false));
-    let first =
-        |keep_alive| node.search("t", IndicesOptions::SEARCH, None, &request, Some(keep_alive), flag());
+    let first = |keep_alive| {
+        node.search("t", IndicesOptions::SEARCH, Placement::default(), &request, Some(keep_alive), flag())
+    };
     let (page, id) = first(60_000).expect("first page");
     let id = id.expect("an id");
     let mut seen: Vec<String> = page.hits.iter().filter_map(|hit| hit.id.clone()).collect();

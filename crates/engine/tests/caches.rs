@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 fn answer(node: &Node, name: &str, body: &Value) -> Value {
     let request = SearchRequest::parse(body, &UrlParameters::default()).expect("valid");
-    let found = node.search(name, IndicesOptions::SEARCH, None, &request, None, Arc::default());
+    let found =
+        node.search(name, IndicesOptions::SEARCH, Placement::default(), &request, None, Arc::default());
     let (mut found, _) = found.expect("searches");
     found.took_millis = 0;
     let mut shown = found.to_json(&Default::default());

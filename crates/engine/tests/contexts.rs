@@ -13,7 +13,7 @@ fn open_pit(node: &Node, expression: &str, keep_alive_ms: u64) -> limber_search:
     let wanted = OpenPointInTime {
         expression,
         options: IndicesOptions::SEARCH,
-        routing: None,
+        placement: Placement::default(),
         index_filter: None,
         allow_partial: false,
         keep_alive_ms,
@@ -23,7 +23,8 @@ fn open_pit(node: &Node, expression: &str, keep_alive_ms: u64) -> limber_search:
 
 fn find(node: &Node, body: &Value) -> limber_search::Result<SearchResponse> {
     let request = SearchRequest::parse(body, &UrlParameters::default())?;
-    node.search("_all", IndicesOptions::SEARCH, None, &request, None, Arc::default()).map(|(found, _)| found)
+    node.search("_all", IndicesOptions::SEARCH, Placement::default(), &request, None, Arc::default())
+        .map(|(found, _)| found)
 }
 
 fn open_contexts(node: &Node) -> Value {
@@ -109,7 +110,7 @@ fn points_in_time_are_limited_and_expire() {
         let wanted = OpenPointInTime {
             expression: "t",
             options: IndicesOptions::SEARCH,
-            routing: None,
+            placement: Placement::default(),
             index_filter: Some(query),
             allow_partial: false,
             keep_alive_ms: 60_000,

@@ -190,8 +190,9 @@ fn a_scroll_finds_pages_of_segments_that_were_merged_away() {
     let body = json!({"query": {"prefix": {"k": "key 1"}}, "size": 100, "sort": ["_doc"]});
     let request = SearchRequest::parse(&body, &UrlParameters::default()).expect("valid");
     let never = || std::sync::Arc::new(AtomicBool::new(false));
-    let (first, id) =
-        node.search("t", IndicesOptions::SEARCH, None, &request, Some(60_000), never()).expect("a page");
+    let (first, id) = node
+        .search("t", IndicesOptions::SEARCH, Placement::default(), &request, Some(60_000), never())
+        .expect("a page");
     let id = id.expect("a scroll");
     let merge = ForceMergeRequest { max_num_segments: Some(1), flush: true, ..ForceMergeRequest::default() };
     assert_eq!(node.force_merge("t", IndicesOptions::BROADCAST, &merge).expect("merged").failed, 0);

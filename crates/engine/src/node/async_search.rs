@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 use limber_search::SearchRequest;
 
 use super::Node;
+use super::placement::Placement;
 use crate::api::*;
 use crate::async_search::{AsyncSearch, AsyncSearchEnd};
 use crate::waiting::waiting;
@@ -19,20 +20,23 @@ impl Node {
         self: &Arc<Self>,
         expression: &str,
         options: IndicesOptions,
-        routing: Option<&str>,
+        placement: Placement<'_>,
         request: SearchRequest,
         keep_alive_ms: u64,
         wait_ms: u64,
     ) -> Result<Arc<AsyncSearch>> {
-        let targets = self.search_targets(expression, options, routing)?;
+        let targets = self.search_targets(expression, options, placement)?;
         let shard_count = targets.iter().map(|target| target.shards.len() as u32).sum();
         let cancelled = Arc::new(AtomicBool::new(false));
         let search = self.async_searches.add(keep_alive_ms, shard_count, cancelled.clone())?;
         let node = self.clone();
-        let (expression, routing) = (expression.to_owned(), routing.map(str::to_owned));
+        let expression = expression.to_owned();
+        let (routing, preference) =
+            (placement.routing.map(str::to_owned), placement.preference.map(str::to_owned));
         let running = search.clone();
         let spawned = std::thread::Builder::new().name("async-search".to_owned()).spawn(move || {
-            let found = node.search(&expression, options, routing.as_deref(), &request, None, cancelled);
+            let placement = Placement { routing: routing.as_deref(), preference: preference.as_deref() };
+            let found = node.search(&expression, options, placement, &request, None, cancelled);
             let millis = node.now_millis();
             running.finish(AsyncSearchEnd { millis, outcome: found.map(|(response, _)| response) });
         });

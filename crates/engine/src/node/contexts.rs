@@ -9,6 +9,7 @@ use limber_search::request::PointInTime;
 use limber_search::{SearchContext, SearchRequest, SearchResponse, ShardsSummary};
 
 use super::Node;
+use super::placement::Placement;
 use super::search::Pinned;
 use crate::api::*;
 use crate::contexts::{self, Context, Scroll};
@@ -18,8 +19,7 @@ use crate::contexts::{self, Context, Scroll};
 pub struct OpenPointInTime<'r> {
     pub expression: &'r str,
     pub options: IndicesOptions,
-    /// Only the shards of these values (comma list).
-    pub routing: Option<&'r str>,
+    pub placement: Placement<'r>,
     /// Shards of which it is known that nothing in them matches are left out.
     pub index_filter: Option<Query>,
     /// Opens it although some shards do not answer.
@@ -104,7 +104,7 @@ impl Node {
         let limit = self.context_limit();
         self.check_keep_alive(open.keep_alive_ms)?;
         self.contexts.check_room(limit)?;
-        let mut pinned = self.pin(open.expression, open.options, open.routing)?;
+        let mut pinned = self.pin(open.expression, open.options, open.placement)?;
         if !pinned.failures.is_empty() && (!open.allow_partial || pinned.snapshots.is_empty()) {
             let failures = pinned.failures;
             return Err(limber_search::Error::AllShardsFailed { phase: "open_search_context", failures });

@@ -12,9 +12,10 @@ use limber_search::{
 use serde_json::Value;
 
 use super::Node;
+use super::placement::{Placement, Preference};
 use crate::api::*;
 use crate::catalog::IndexMetadata;
-use crate::shard::{Shard, routing};
+use crate::shard::Shard;
 
 const SEARCH_ACTION: &str = "indices:data/read/search";
 
@@ -33,7 +34,7 @@ pub(super) struct Pinned {
 pub struct SearchTarget {
     pub index: Arc<str>,
     pub uuid: Arc<str>,
-    /// Shards that the routing leaves.
+    /// Shards that routing and preference leave.
     pub shards: Vec<u32>,
     /// Aliases by which the index is reached.
     pub aliases: Vec<String>,
@@ -50,7 +51,7 @@ pub struct DescribedQuery {
 }
 
 impl Node {
-    /// Runs a search. `routing` narrows it to the shards of these values (comma list). With `scroll_keep_alive_ms` the answer
+    /// Runs a search on the shards that `placement` leaves. With `scroll_keep_alive_ms` the answer
     /// is the first page of a scroll, and the second result its id. A request with a point in time runs on that alone.
     ///
     /// Errors: as [`limber_search::Error`]; those of the expression come as its `Request`.
@@ -58,7 +59,7 @@ impl Node {
         &self,
         expression: &str,
         options: IndicesOptions,
-        routing: Option<&str>,
+        placement: Placement<'_>,
         request: &SearchRequest,
         scroll_keep_alive_ms: Option<u64>,
         cancelled: Arc<AtomicBool>,
@@ -70,7 +71,7 @@ impl Node {
         );
         let pinned = match &request.pit {
             Some(point) => self.pinned_then(point)?,
-            None => self.pin(expression, options, routing)?,
+            None => self.pin(expression, options, placement)?,
         };
         let request = &self.prepared(request, &pinned, options)?;
         let context = self.search_context(cancelled);
@@ -92,19 +93,22 @@ impl Node {
         &self,
         expression: &str,
         options: IndicesOptions,
-        routing: Option<&str>,
+        placement: Placement<'_>,
     ) -> Result<Vec<SearchTarget>> {
         let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
         let mut targets = Vec::new();
-        for metadata in &self.catalog.load().resolve(expression, options)? {
+        let indices = self.catalog.load().resolve(expression, options)?;
+        let preference = Preference::parse(placement.preference)?;
+        for metadata in &indices {
             let alias_routing = search_routing(expression, metadata);
             let settings = self.live(metadata)?.core.settings.load_full();
             let is_reached =
                 |alias: &str| parts.iter().any(|part| crate::catalog::names::wildcard_matches(part, alias));
+            let routing = placement.routing.or(alias_routing.as_deref());
             targets.push(SearchTarget {
                 index: metadata.name.clone(),
                 uuid: metadata.uuid.clone(),
-                shards: shards_of_routing(&settings, routing.or(alias_routing.as_deref())),
+                shards: self.placed(&metadata.name, &settings, routing, &preference)?,
                 aliases: metadata.aliases.keys().filter(|alias| is_reached(alias)).cloned().collect(),
                 filter: alias_filter(expression, std::slice::from_ref(metadata))?,
             });
@@ -119,7 +123,7 @@ impl Node {
         options: IndicesOptions,
         query: Option<&limber_search::query::Query>,
     ) -> Result<Vec<DescribedQuery>> {
-        let pinned = self.pin(expression, options, None)?;
+        let pinned = self.pin(expression, options, Placement::default())?;
         let now = self.now_millis() as i64;
         let mut described: Vec<DescribedQuery> = Vec::new();
         for snapshot in &pinned.snapshots {
@@ -140,7 +144,7 @@ impl Node {
         &self,
         expression: &str,
         options: IndicesOptions,
-        routing: Option<&str>,
+        placement: Placement<'_>,
         request: &CountRequest,
         cancelled: Arc<AtomicBool>,
     ) -> limber_search::Result<CountResponse> {
@@ -149,7 +153,7 @@ impl Node {
             format!("indices[{expression}]"),
             cancelled.clone(),
         );
-        let pinned = self.pin(expression, options, routing)?;
+        let pinned = self.pin(expression, options, placement)?;
         let mut request = request.clone();
         if let Some(filter) = &pinned.filter {
             request.query = Some(filtered(request.query, filter)?);
@@ -178,7 +182,7 @@ impl Node {
             format!("indices[{expression}]"),
             cancelled.clone(),
         );
-        let mut pinned = self.pin(expression, options, None)?;
+        let mut pinned = self.pin(expression, options, Placement::default())?;
         if let Some(filter) = &request.index_filter {
             let now_millis = self.now_millis() as i64;
             pinned.snapshots.retain(|shard| limber_search::can_match(filter, shard, now_millis));
@@ -218,10 +222,11 @@ impl Node {
         &self,
         expression: &str,
         options: IndicesOptions,
-        routing: Option<&str>,
+        placement: Placement<'_>,
     ) -> Result<Pinned> {
         let catalog = self.catalog.load();
         let indices = catalog.resolve(expression, options)?;
+        let preference = Preference::parse(placement.preference)?;
         let filter = alias_filter(expression, &indices)?;
         let mut shards: Vec<Arc<Shard>> = Vec::new();
         for metadata in &indices {
@@ -232,9 +237,9 @@ impl Node {
                 Err(error) => return Err(error),
             };
             let alias_routing = search_routing(expression, metadata);
-            let wanted = routing.or(alias_routing.as_deref());
+            let routing = placement.routing.or(alias_routing.as_deref());
             let settings = live.core.settings.load();
-            for number in shards_of_routing(&settings, wanted) {
+            for number in self.placed(&metadata.name, &settings, routing, &preference)? {
                 shards.push(live.shard(number)?.clone());
             }
         }
@@ -282,16 +287,6 @@ impl Node {
         }
         Ok(request)
     }
-}
-
-/// The shards of these routing values (comma list); of none, all.
-fn shards_of_routing(settings: &crate::settings::IndexSettings, routing: Option<&str>) -> Vec<u32> {
-    let Some(list) = routing else { return (0..settings.number_of_shards).collect() };
-    let mut numbers: Vec<u32> =
-        list.split(',').flat_map(|value| routing::shards_of_routing(settings, value)).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
 }
 
 /// The query within what an alias lets through.

@@ -56,7 +56,14 @@ pub fn search(node: &Node, expression: &str, query: Value) -> Vec<(String, Value
     let body = json!({"query": query, "size": 10_000});
     let request = SearchRequest::parse(&body, &UrlParameters::default()).expect("valid");
     let (response, _) = node
-        .search(expression, IndicesOptions::SEARCH, None, &request, None, Arc::new(AtomicBool::new(false)))
+        .search(
+            expression,
+            IndicesOptions::SEARCH,
+            Placement::default(),
+            &request,
+            None,
+            Arc::new(AtomicBool::new(false)),
+        )
         .expect("searches");
     assert!(response.shards.failures.is_empty(), "{:?}", response.shards.failures);
     let mut hits: Vec<(String, Value)> = response

@@ -8,7 +8,7 @@ use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
 use super::options::{indices_options, with_search_options};
-use super::search::{ContextIds, check_shared_parameters, refused, render};
+use super::search::{ContextIds, check_shared_parameters, placement, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -64,7 +64,7 @@ fn submit(app: &App, request: &Request) -> Result<Response> {
     let found = app.node.submit_async_search(
         request.param("index").unwrap_or("_all"),
         indices_options(request, IndicesOptions::SEARCH)?,
-        request.param("routing"),
+        placement(request),
         search,
         request.time_ms("keep_alive")?.unwrap_or(KEEP_ALIVE_MS),
         request.time_ms("wait_for_completion_timeout")?.unwrap_or(WAIT_MS),

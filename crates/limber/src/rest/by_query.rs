@@ -108,6 +108,7 @@ fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let by_query = ByQueryRequest {
         routing: request.param("routing").map(str::to_owned),
+        preference: request.param("preference").map(str::to_owned),
         script,
         pipeline: request.param("pipeline").map(str::to_owned),
         ..shared.request(request.path("index"), options, SearchRequest { size: Some(size), ..search }, change)
@@ -193,6 +194,7 @@ impl Shared {
             source: source.to_owned(),
             options,
             routing: None,
+            preference: None,
             search,
             change,
             script: None,

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use limber_engine::{IndicesOptions, Result};
+use limber_engine::{IndicesOptions, Placement, Result};
 use limber_search::{CountRequest, UrlParameters};
 use serde_json::Value;
 
 use super::options::{indices_options, with_indices_options};
-use super::search::refused;
+use super::search::{placement, refused};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -47,7 +47,7 @@ fn count(app: &App, request: &Request) -> Result<Response> {
     let index = request.param("index").unwrap_or("_all");
     let response = app
         .node
-        .count(index, options, request.param("routing"), &parsed, request.cancelled.clone())
+        .count(index, options, placement(request), &parsed, request.cancelled.clone())
         .map_err(|error| refused(&error))?;
     Ok(Response::ok(response.to_json()))
 }
@@ -55,6 +55,7 @@ fn count(app: &App, request: &Request) -> Result<Response> {
 /// All documents of the indices, for `_cat/count`.
 pub fn count_all(app: &App, expression: &str, options: IndicesOptions) -> Result<u64> {
     let cancelled = Arc::new(AtomicBool::new(false));
-    let found = app.node.count(expression, options, None, &CountRequest::default(), cancelled);
+    let found =
+        app.node.count(expression, options, Placement::default(), &CountRequest::default(), cancelled);
     Ok(found.map_err(|error| refused(&error))?.count)
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::bulk::{push_json_string, push_outcome, push_update_get, source_member};
 use super::options::{refresh_policy, version_type};
+use super::search::placement;
 use super::source_filter;
 use super::{App, Route};
 use crate::http::pools::PoolName;
@@ -205,6 +206,7 @@ fn written(response: &WriteResponse) -> Response {
 }
 
 fn get_request(request: &Request) -> Result<GetRequest<'_>> {
+    placement(request).check_for_document()?;
     Ok(GetRequest {
         routing: request.param("routing"),
         realtime: request.flag_or("realtime", true)?,

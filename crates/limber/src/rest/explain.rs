@@ -5,7 +5,7 @@ use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value, json};
 
-use super::search::refused;
+use super::search::{placement, refused};
 use super::source_filter;
 use super::{App, Route};
 use crate::http::pools::PoolName;
@@ -64,14 +64,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     let search = SearchRequest::parse(&Value::Object(search), &UrlParameters(url.collect()))?;
     let (found, _) = app
         .node
-        .search(
-            index,
-            IndicesOptions::SEARCH,
-            request.param("routing"),
-            &search,
-            None,
-            request.cancelled.clone(),
-        )
+        .search(index, IndicesOptions::SEARCH, placement(request), &search, None, request.cancelled.clone())
         .map_err(|error| refused(&error))?;
     let document = app.node.get(&GetRequest {
         routing: request.param("routing"),

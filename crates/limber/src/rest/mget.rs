@@ -5,6 +5,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::document::{StoredFields, error_item, push_get};
+use super::search::placement;
 use super::source_filter;
 use super::{App, Route};
 use crate::http::pools::PoolName;
@@ -55,6 +56,7 @@ struct Item {
 }
 
 fn mget(app: &App, request: &Request) -> Result<Response> {
+    placement(request).check_for_document()?;
     let items = parse(request)?;
     let (realtime, refresh) = (request.flag_or("realtime", true)?, request.flag_or("refresh", false)?);
     let mut out = Vec::with_capacity(64 + items.len() * 256);

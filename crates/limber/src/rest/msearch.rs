@@ -1,6 +1,6 @@
 //! `_msearch`: many searches in one NDJSON body; each fails alone.
 
-use limber_engine::{IndicesOptions, Result};
+use limber_engine::{IndicesOptions, Placement, Result};
 use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::Value;
@@ -97,7 +97,10 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
                 .search(
                     header.index.as_deref().unwrap_or("_all"),
                     header.options,
-                    header.routing.as_deref().or(request.param("routing")),
+                    Placement {
+                        routing: header.routing.as_deref().or(request.param("routing")),
+                        preference: header.preference.as_deref().or(request.param("preference")),
+                    },
                     search,
                     None,
                     request.cancelled.clone(),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
 use super::router::management as route;
+use super::search::placement;
 use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
@@ -26,7 +27,7 @@ pub const ROUTES: &[Route] = &[
 fn search_shards(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let expression = request.param("index").unwrap_or("_all");
-    let targets = app.node.search_targets(expression, options, request.param("routing"))?;
+    let targets = app.node.search_targets(expression, options, placement(request))?;
     let config = app.node.config();
     let attributes: Map<String, Value> =
         app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();

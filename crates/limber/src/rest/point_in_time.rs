@@ -7,7 +7,7 @@ use limber_search::query::{Query, QueryLimits, parse_query};
 use serde_json::{Value, json};
 
 use super::options::{indices_options, with_indices_options};
-use super::search::refused;
+use super::search::{placement, refused};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -55,7 +55,7 @@ fn open(app: &App, request: &Request) -> Result<Response> {
     let wanted = OpenPointInTime {
         expression,
         options: indices_options(request, IndicesOptions::SEARCH)?,
-        routing: request.param("routing"),
+        placement: placement(request),
         index_filter: index_filter(request)?,
         allow_partial: request.flag_or("allow_partial_search_results", false)?,
         keep_alive_ms,

@@ -1,6 +1,6 @@
 //! `_search`: hits and aggregations of some or all indices.
 
-use limber_engine::{IndicesOptions, Result};
+use limber_engine::{IndicesOptions, Placement, Result};
 use limber_mapping::RequestError;
 use limber_search::{Rendering, SearchRequest, SearchResponse, UrlParameters};
 use serde_json::Value;
@@ -61,7 +61,7 @@ fn search(app: &App, request: &Request) -> Result<Response> {
         .search(
             request.param("index").unwrap_or("_all"),
             options,
-            request.param("routing"),
+            placement(request),
             &parsed,
             keep_alive_ms,
             request.cancelled.clone(),
@@ -70,6 +70,11 @@ fn search(app: &App, request: &Request) -> Result<Response> {
     let pit_id = parsed.pit.as_ref().map(|point| point.id.as_str());
     let ids = ContextIds { scroll_id: scroll_id.as_deref(), pit_id };
     Ok(Response::raw(200, render(app, &found, ids, total_as_int)))
+}
+
+/// Which shards the URL asks for.
+pub fn placement(request: &Request) -> Placement<'_> {
+    Placement { routing: request.param("routing"), preference: request.param("preference") }
 }
 
 /// A search's error with the root causes of its shards.

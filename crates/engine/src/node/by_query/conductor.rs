@@ -145,7 +145,11 @@ impl Run<'_> {
     /// The matching documents in batches, until there are no more or enough.
     fn read(&self, mut with_batch: impl FnMut(SearchResponse)) -> Result<()> {
         let request = self.request;
-        let pinned = self.node.pin(&request.source, request.options, request.routing.as_deref())?;
+        let placement = crate::node::Placement {
+            routing: request.routing.as_deref(),
+            preference: request.preference.as_deref(),
+        };
+        let pinned = self.node.pin(&request.source, request.options, placement)?;
         let mut search = self.node.prepared(&self.search(), &pinned, request.options)?;
         let failures = pinned.failures.iter().map(search_failure);
         self.findings.lock().failures.extend(failures);

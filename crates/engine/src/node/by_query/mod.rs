@@ -67,6 +67,8 @@ pub struct ByQueryRequest {
     pub source: String,
     pub options: IndicesOptions,
     pub routing: Option<String>,
+    /// See [`Placement::preference`](super::Placement::preference).
+    pub preference: Option<String>,
     /// Query, order and source filter; its size is that of a batch.
     pub search: SearchRequest,
     pub change: Change,

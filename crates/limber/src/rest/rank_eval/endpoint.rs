@@ -1,6 +1,6 @@
 //! The endpoint: runs the searches one after the other and rates what they find.
 
-use limber_engine::{IndicesOptions, Result};
+use limber_engine::{IndicesOptions, Placement, Result};
 use limber_mapping::RequestError;
 use limber_search::Rendering;
 use serde_json::{Map, Value, json};
@@ -40,7 +40,14 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
     let mut scores: Vec<f64> = Vec::new();
     for rated in &wanted.requests {
         let index = request.param("index").unwrap_or("_all");
-        let found = app.node.search(index, options, None, &rated.search, None, request.cancelled.clone());
+        let found = app.node.search(
+            index,
+            options,
+            Placement::default(),
+            &rated.search,
+            None,
+            request.cancelled.clone(),
+        );
         match found {
             Ok((found, _)) => {
                 let hits = found.to_json(&Rendering::default())["hits"]["hits"].take();
