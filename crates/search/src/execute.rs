@@ -269,8 +269,8 @@ fn reduce(
         TrackTotalHits::UpTo(_) => Some(TotalHits { value: counted, is_lower_bound }),
     };
     let max_score = match request.is_by_score() {
-        // No shard at all: Elasticsearch's empty response, whose score is a plain 0.
-        _ if shard_count == 0 => Some(0.0),
+        // No shard at all, or none that could match: Elasticsearch's empty response, whose score is a plain 0.
+        _ if found.is_empty() && (shard_count == 0 || request.sort.is_empty()) => Some(0.0),
         true if request.size() > 0 => best.map(|hit| match hit.keys.first() {
             Some(SortKey::Score(score)) => *score,
             _ => hit.score,

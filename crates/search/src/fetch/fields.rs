@@ -10,7 +10,7 @@ use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
-use super::nested;
+use super::{nested, unmapped};
 use crate::collect::check_column;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -60,7 +60,11 @@ pub(super) fn collect(
             .map(|(field, format)| Wanted { field, format, around: mapping.nested_around(&field.path) })
             .partition(|wanted| wanted.field.runtime.is_some() && wanted.field.constant().is_none());
         let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
-        let mut values = object_values(mapping, source, scope, &wanted)?;
+        let patterns: Vec<&str> = (request.fields.iter())
+            .filter(|wanted| wanted.include_unmapped)
+            .map(|wanted| wanted.field.as_str())
+            .collect();
+        let mut values = object_values(mapping, source, scope, &wanted, &patterns)?;
         let base = scope.map_or(0, |scope| scope.path.len() + 1);
         for one in runtime.iter().filter(|one| one.is_in(scope)) {
             let made = runtime_values(shard, segment, one.field, doc, one.format)?;
@@ -94,12 +98,13 @@ impl Wanted<'_> {
 }
 
 /// Values of an object's own fields by their full paths, and those of the nested objects in it as a list by their path from here. `scope`: the
-/// nested object that it is.
+/// nested object that it is. `unmapped`: names and patterns of what no mapping need know.
 fn object_values(
     mapping: &Mapping,
     source: &Value,
     scope: Option<&Nested>,
     wanted: &[Wanted<'_>],
+    unmapped: &[&str],
 ) -> Result<Map<String, Value>> {
     let mut found = Map::new();
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
@@ -110,16 +115,17 @@ fn object_values(
             found.insert(field.path[base..].to_owned(), values.into());
         }
     }
+    unmapped::collect(mapping, source, scope.map(|scope| &*scope.path), unmapped, &mut found);
     for nested in mapping.nested_objects().iter().filter(|nested| nested.parent == space) {
         let below = format!("{}.", nested.path);
-        if !wanted.iter().any(|one| one.field.path.starts_with(&below)) {
+        if unmapped.is_empty() && !wanted.iter().any(|one| one.field.path.starts_with(&below)) {
             continue;
         }
         let mut objects = Vec::new();
         nested::objects_at(source, &nested.path[base..], &mut objects);
         let mut list: Vec<Value> = Vec::new();
         for object in objects {
-            let values = object_values(mapping, object, Some(nested), wanted)?;
+            let values = object_values(mapping, object, Some(nested), wanted, unmapped)?;
             if !values.is_empty() {
                 list.push(values.into());
             }
@@ -137,7 +143,7 @@ fn object_values(
 pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map<String, Value>> {
     let mut found = Map::new();
     let mut show = |field: &Field| -> Result<()> {
-        let wanted = FieldFormat { field: field.path.to_string(), format: None };
+        let wanted = FieldFormat::of(field.path.to_string());
         let values = source_values(mapping, source, field, &field.path, &wanted)?;
         if !values.is_empty() {
             found.insert(wanted.field, values.into());

@@ -7,6 +7,7 @@ mod inner_hits;
 mod nested;
 mod script_fields;
 mod source;
+mod unmapped;
 
 use std::borrow::Cow;
 

@@ -13,9 +13,16 @@ const FIELDS_COUNT_MAX: usize = 100;
 pub struct FieldFormat {
     pub field: String,
     pub format: Option<String>,
+    /// Also what no mapping knows, as the source has it. For `fields` only.
+    pub include_unmapped: bool,
 }
 
 impl FieldFormat {
+    /// A field by name or pattern in its own format.
+    pub fn of(field: String) -> FieldFormat {
+        FieldFormat { field, format: None, include_unmapped: false }
+    }
+
     /// An array of names or `{"field", "format"}`.
     pub fn parse_list(key: &str, value: &Value) -> Result<Vec<FieldFormat>, RequestError> {
         let Value::Array(items) = value else { return Err(json::unknown_key(key, value)) };
@@ -36,15 +43,14 @@ impl FieldFormat {
                     format!("[fetch_field_and_format] Expected START_OBJECT but was: {}", json::token(item));
                 RequestError::new(400, "x_content_parse_exception", reason)
             })?;
-            return Ok(FieldFormat { field, format: None });
+            return Ok(FieldFormat::of(field));
         };
-        let mut parsed = FieldFormat { field: String::new(), format: None };
+        let mut parsed = FieldFormat::of(String::new());
         for (name, value) in members {
             match name.as_str() {
                 "field" => parsed.field = json::scalar_text(value).unwrap_or_default(),
                 "format" => parsed.format = json::scalar_text(value),
-                "include_unmapped" if value == &Value::Bool(false) => {}
-                "include_unmapped" => return Err(RequestError::unsupported("[include_unmapped]")),
+                "include_unmapped" => parsed.include_unmapped = json::boolean(value)?,
                 _ => {
                     return Err(RequestError::new(
                         400,

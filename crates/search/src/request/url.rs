@@ -83,7 +83,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
                     Some(StoredFields::parse_names(value.split(',').map(str::to_owned).collect())?)
             }
             "docvalue_fields" => {
-                request.docvalue_fields.extend(split(value).map(|field| FieldFormat { field, format: None }));
+                request.docvalue_fields.extend(split(value).map(FieldFormat::of));
             }
             "_source" => {
                 let filter = filter.get_or_insert_default();

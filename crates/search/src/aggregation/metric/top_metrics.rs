@@ -73,7 +73,7 @@ impl TopMetrics {
             )));
         }
         let metric_count = fields.len();
-        let wanted = fields.iter().map(|values| FieldFormat { field: values.field.clone(), format: None });
+        let wanted = fields.iter().map(|values| FieldFormat::of(values.field.clone()));
         let request = SearchRequest {
             docvalue_fields: wanted.collect(),
             size: u32::try_from(size).ok(),

@@ -1,0 +1,117 @@
+//! `include_unmapped` of `fields`: "which values of the source does no mapping know?"
+//!
+//! Source: Elasticsearch's `FieldFetcher#collectUnmapped`. Values come as the source has them, those of several objects together. By a
+//! pattern the values of lists in lists come before those around, and nulls of lists are kept; by a plain name neither.
+
+use limber_mapping::{Mapping, wildcard};
+use serde_json::{Map, Value, json};
+
+/// Adds to `found`, by path from `scope` on, the values of `source` that a pattern or name fits and that are of no field. `scope`: the
+/// path of the nested object that `source` is, of whose nested objects nothing is taken.
+pub(super) fn collect(
+    mapping: &Mapping,
+    source: &Value,
+    scope: Option<&str>,
+    patterns: &[&str],
+    found: &mut Map<String, Value>,
+) {
+    let (false, Value::Object(members)) = (patterns.is_empty(), source) else { return };
+    let prefix = scope.map_or(String::new(), |scope| format!("{scope}."));
+    let mut unmapped = Unmapped { mapping, patterns, base: prefix.len(), found };
+    unmapped.object(members, &prefix);
+}
+
+struct Unmapped<'a> {
+    mapping: &'a Mapping,
+    patterns: &'a [&'a str],
+    /// Bytes of a path that are not shown.
+    base: usize,
+    found: &'a mut Map<String, Value>,
+}
+
+impl Unmapped<'_> {
+    fn object(&mut self, members: &Map<String, Value>, prefix: &str) {
+        for (name, value) in members {
+            let path = format!("{prefix}{name}");
+            if self.mapping.field(&path).is_some() || self.mapping.nested(&path).is_some() {
+                continue;
+            }
+            match value {
+                Value::Object(inner) => self.object(inner, &format!("{path}.")),
+                Value::Array(items) => self.list(items, &path),
+                Value::Null => {}
+                scalar => self.add(&path, [scalar]),
+            }
+        }
+    }
+
+    fn list(&mut self, items: &[Value], path: &str) {
+        let is_named = self.patterns.contains(&path);
+        for item in items {
+            match item {
+                Value::Object(inner) => self.object(inner, &format!("{path}.")),
+                Value::Array(inner) if !is_named => self.list(inner, path),
+                _ => {}
+            }
+        }
+        let mut scalars = Vec::new();
+        match is_named {
+            true => flatten(items, &mut scalars),
+            false => scalars.extend(items.iter().filter(|item| !item.is_object() && !item.is_array())),
+        }
+        self.add(path, scalars);
+    }
+
+    fn add<'v>(&mut self, path: &str, values: impl IntoIterator<Item = &'v Value>) {
+        let mut values = values.into_iter().peekable();
+        let is_wanted = self.patterns.iter().any(|pattern| wildcard::matches(pattern, path));
+        if !is_wanted || values.peek().is_none() {
+            return;
+        }
+        let shown = self.found.entry(&path[self.base..]).or_insert_with(|| json!([]));
+        if let Value::Array(list) = shown {
+            list.extend(values.cloned());
+        }
+    }
+}
+
+/// The values of lists in lists, in order.
+fn flatten<'v>(items: &'v [Value], out: &mut Vec<&'v Value>) {
+    for item in items {
+        match item {
+            Value::Array(inner) => flatten(inner, out),
+            Value::Object(_) | Value::Null => {}
+            scalar => out.push(scalar),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limber_mapping::MappingSettings;
+
+    use super::*;
+
+    /// Recorded from Elasticsearch 9.4.3.
+    #[test]
+    fn values_of_no_field() {
+        let body = json!({"dynamic": false, "properties": {
+            "a": {"type": "keyword"}, "o": {"properties": {"x": {"type": "long"}}}, "n": {"type": "nested"}}});
+        let mapping = Mapping::parse(&body, &MappingSettings::default()).expect("a mapping");
+        let source = json!({"a": "k", "b": "v", "o": {"x": 1, "y": 2, "z": [3, null, [4]]}, "n": [{"q": 1}],
+            "l": [{"m": 1}, {"m": [2, 3]}, 5], "e": [], "t": true});
+        let check = |scope: Option<&str>, patterns: &[&str], source: &Value, expected: Value| {
+            let mut found = Map::new();
+            collect(&mapping, source, scope, patterns, &mut found);
+            assert_eq!(Value::Object(found), expected, "{patterns:?}");
+        };
+        check(None, &[], &source, json!({}));
+        check(None, &["b"], &source, json!({"b": ["v"]}));
+        check(None, &["o", "e"], &source, json!({}));
+        check(None, &["o.z"], &source, json!({"o.z": [3, 4]}));
+        check(None, &["o*"], &source, json!({"o.y": [2], "o.z": [4, 3, null]}));
+        check(None, &["l"], &source, json!({"l": [5]}));
+        check(None, &["l.m", "t"], &source, json!({"l.m": [1, 2, 3], "t": [true]}));
+        check(Some("n"), &["n.q"], &source["n"][0], json!({"q": [1]}));
+    }
+}
