@@ -16,7 +16,7 @@ use super::source::{Accepts, Source};
 use super::terms::{KeywordTerms, MadeTermsCollector, NumberTerms, TermFilter};
 use super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::query::{self, BoundQuery, Query};
 use crate::script::{BoundScript, ContextScript};
 
@@ -140,7 +140,7 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         around: around.map(|(width, is_parent)| (width.clone(), is_parent)),
         source,
     };
-    let bind_query = |query: &Query| query::bind(query, shard, now_millis);
+    let bind_query = |query: &Query| query::bind(query, shard, now_millis).map_err(unwrapped);
     match (&aggregation.kind, &bound.source) {
         (Kind::Terms(terms), Some(source)) => {
             bound.filter = TermFilter::bind(&terms.include, &terms.exclude, source, &terms.name)?;
@@ -250,4 +250,17 @@ fn collector<'s>(
         (Kind::Own(definition), _) => definition.collector(Place { bound, subs, shard, budget })?,
         (_, None) => unreachable!("every aggregation over values is bound with its source"),
     })
+}
+
+/// What is wrong with a filter, without the words that a search puts around what is wrong with its query.
+fn unwrapped(error: Error) -> Error {
+    match error {
+        Error::Request(RequestError {
+            kind: "query_shard_exception",
+            reason,
+            caused_by: Some(cause),
+            ..
+        }) if reason.starts_with("failed to create query: ") => Error::Request(*cause),
+        other => other,
+    }
 }

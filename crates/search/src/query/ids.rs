@@ -61,6 +61,9 @@ pub(super) fn bind_ids(mut ids: Vec<String>, boost: f32, binder: &Binder<'_>) ->
     if ids.is_empty() {
         return Ok(BoundQuery::nothing("Missing ids in \"ids\" query."));
     }
+    if ids.iter().any(String::is_empty) {
+        return Err(RequestError::illegal_argument("Ids can't be empty").into());
+    }
     ids.sort_unstable();
     ids.dedup();
     let text = format!("_id:({})", ids.join(" "));

@@ -110,7 +110,7 @@ impl QueryNode for MatchPhrase {
                 field.path,
                 binder.type_name(&field)
             );
-            return Err(binder.wrapped(RequestError::illegal_argument(reason)).into());
+            return Err(RequestError::illegal_argument(reason).into());
         }
         if terms.len() == 1 {
             let only = &terms[0].0;

@@ -56,6 +56,10 @@ pub struct CompositeSource {
     missing_order: MissingOrder,
 }
 
+fn unreadable(reason: impl Into<String>) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
 impl CompositeSource {
     /// Reads `{"name": {"terms": {...}}}`.
     pub fn parse(definition: Value) -> Parsed<CompositeSource> {
@@ -64,12 +68,10 @@ impl CompositeSource {
             _ => None,
         };
         let Some((name, body)) = only(definition) else {
-            return Err(RequestError::parsing("a source of [composite] must be an object of one member"));
+            return Err(unreadable("a source of [composite] must be an object of one member"));
         };
         let Some((kind, Value::Object(body))) = only(body) else {
-            return Err(RequestError::parsing(format!(
-                "the source [{name}] of [composite] must name one type"
-            )));
+            return Err(unreadable(format!("the source [{name}] of [composite] must name one type")));
         };
         let kind = match kind.as_str() {
             "terms" => "terms",
