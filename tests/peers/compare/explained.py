@@ -234,3 +234,17 @@ LACKING = re.compile(r"unknown query \[|Unknown aggregation type|No handler for 
 def lacking(theirs, ours):
     """Whether the peer's build does not have what Limber knows."""
     return theirs[0] >= 400 and bool(LACKING.search(json.dumps(theirs[1]))) and not (ours[0] >= 400 and LACKING.search(json.dumps(ours[1])))
+
+
+def other_digest(request, differences, theirs, ours):
+    """Percentiles of a few values, which Elasticsearch 8 and 9 give exactly."""
+    return "percentile" in json.dumps(request.body) and all(re.search(r"\.values(\.|\[|:)", text) for text in differences)
+
+
+def refused_by_both(request, differences, theirs, ours):
+    """Types of errors are Elasticsearch's."""
+    return theirs[0] == ours[0] >= 400
+
+
+# Of servers that are asked only for what Elasticsearch's builds lack: the newest Elasticsearch decides about the rest.
+OTHER_PRODUCTS = [("another digest", other_digest), ("refused by both", refused_by_both)]
