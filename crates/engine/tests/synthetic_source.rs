@@ -167,3 +167,16 @@ proptest! {
         run(&steps, is_sorted);
     }
 }
+
+#[test]
+fn what_cannot_be_taken_apart_is_refused() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let node = open(folder.path());
+    let body = json!({"settings": {"mapping.source.mode": "synthetic"}, "mappings": {"properties": {"o": {"type": "object", "enabled": false}}}});
+    node.create_index("t", &body).expect("created");
+    for (levels, is_taken) in [(100, true), (200, false)] {
+        let source = format!("{{\"o\":{}1{}}}", "[".repeat(levels), "]".repeat(levels));
+        let written = write(&node, index("t", "deep", source.as_bytes()));
+        assert_eq!(written.is_ok(), is_taken, "{written:?}");
+    }
+}

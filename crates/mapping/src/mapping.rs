@@ -296,7 +296,11 @@ impl Mapping {
         mapping.add_runtime(&root.runtime)?;
         mapping.check_stored_fields()?;
         if mapping.source.mode == SourceMode::Synthetic {
-            mapping.synthetic = Some(Arc::new(SyntheticPlan::of(&root, &mapping)));
+            let plan = SyntheticPlan::of(&root, &mapping);
+            if let Some(before) = previous.and_then(|previous| previous.synthetic.as_deref()) {
+                plan.check_update(before)?;
+            }
+            mapping.synthetic = Some(Arc::new(plan));
         }
         mapping.root = Arc::new(root);
         if mapping.total_fields() > settings.limits.total_fields

@@ -14,22 +14,21 @@ use serde_json::{Map, Value, json};
 use crate::error::Result;
 use crate::request::SourceFilter;
 
-/// What a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot give back. JSON that does not parse is
-/// stored as nothing: the document is refused anyway.
-pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Cow<'s, [u8]> {
+/// What a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot give back. `None` where that takes
+/// taking the document apart, and it is no object or nests deeper than a parser into trees goes (128 levels).
+pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Option<Cow<'s, [u8]>> {
     let rule = mapping.source();
     if rule.keeps_everything() {
-        return Cow::Borrowed(source);
+        return Some(Cow::Borrowed(source));
     }
-    let parsed = || serde_json::from_slice::<Value>(source).ok();
-    let kept = match (rule.mode, mapping.synthetic()) {
-        (SourceMode::Stored, _) => parsed().map(|source| filtered(mapping, &source)),
-        (SourceMode::Synthetic, Some(plan)) => {
-            parsed().and_then(|source| Some(Residue::of(plan, source.as_object()?).to_bytes()))
-        }
-        _ => None,
-    };
-    Cow::Owned(kept.unwrap_or_default())
+    if rule.mode == SourceMode::Disabled {
+        return Some(Cow::Borrowed(b""));
+    }
+    let parsed: Value = serde_json::from_slice(source).ok()?;
+    Some(Cow::Owned(match mapping.synthetic() {
+        Some(plan) => Residue::of(plan, parsed.as_object()?).to_bytes(),
+        None => filtered(mapping, &parsed),
+    }))
 }
 
 fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {

@@ -108,7 +108,9 @@ impl Shard {
             seq_no: operation.seq_no,
             primary_term: operation.primary_term,
             routing: operation.routing.map(str::to_owned),
-            source: stored_source(&self.index.mapping.load(), operation.source).into_owned(),
+            source: stored_source(&self.index.mapping.load(), operation.source)
+                .unwrap_or_default()
+                .into_owned(),
         }))
     }
 

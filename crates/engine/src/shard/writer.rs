@@ -255,9 +255,15 @@ impl Writer<'_> {
             primary_term: numbers.primary_term,
             version: numbers.version,
         };
-        let doc = buffer.begin(&meta, &stored_source(&self.mapping, operation.source));
+        let stored = stored_source(&self.mapping, operation.source);
+        let doc = buffer.begin(&meta, stored.as_deref().unwrap_or_default());
         scratch.for_document(operation.id);
         let refused = match document::parse(&self.mapping, operation.source, scratch, buffer) {
+            Ok(Parsed::Done) if stored.is_none() => {
+                buffer.rollback();
+                let what = "a document of more than 128 levels in an index that filters its sources or rebuilds them";
+                Refused::Request(RequestError::unsupported(what))
+            }
             Ok(Parsed::Done) => match buffer.commit() {
                 Ok(()) => return Ok(doc),
                 Err(error) => Refused::Request(segment_error(&error)),

@@ -1,12 +1,12 @@
 //! The mapping as synthetic source sees it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::Mapping;
 use crate::definition::{Node, Object, Root, joined};
 use crate::field::{Field, FieldType, SpaceId};
 use crate::settings::Keep;
+use crate::{Mapping, RequestError};
 
 /// What to do about every path of a mapping.
 #[derive(Debug)]
@@ -76,29 +76,40 @@ impl SyntheticPlan {
                     let keep = leaf.param("synthetic_source_keep");
                     let keep = keep.as_str().and_then(|keep| Keep::parse(keep).ok());
                     let keep = keep.unwrap_or(mapping.settings().keep);
-                    let is_copied = !field.copy_to.is_empty() || copied.contains(&field.path);
-                    let how = if is_copied || keep == Keep::All { How::Kept } else { how(field, mapping) };
-                    self.leaf(field, how, keep, mapping);
+                    self.leaf(field, keep, copied.contains(&field.path), mapping);
                 }
             }
         }
     }
 
-    fn leaf(&mut self, field: &Arc<Field>, how: How, keep: Keep, mapping: &Mapping) {
+    /// `is_target`: other fields are copied to it, so that its column tells more than the document does.
+    fn leaf(&mut self, field: &Arc<Field>, keep: Keep, is_target: bool, mapping: &Mapping) {
         let space = mapping.nested_around(&field.path).map_or(SpaceId::ROOT, |nested| nested.space);
-        let path = field.path.clone();
-        match &how {
-            How::Column(column) => {
-                let column = column.clone();
-                self.rebuilt.push(Rebuilt { path: path.clone(), column, is_text: false, space });
-            }
-            How::Keyword(column) => {
-                let column = column.clone();
-                self.rebuilt.push(Rebuilt { path: path.clone(), column, is_text: true, space });
-            }
-            How::Binary | How::Kept => {}
+        let how = how(field, mapping);
+        let column = match &how {
+            How::Column(column) => Some((column.clone(), false)),
+            How::Keyword(column) => Some((column.clone(), true)),
+            How::Binary | How::Kept => None,
+        };
+        // Of fields that are kept as well: documents from before an update that asks for it have their column alone.
+        if let Some((column, is_text)) = column.filter(|_| !is_target) {
+            self.rebuilt.push(Rebuilt { path: field.path.clone(), column, is_text, space });
         }
-        self.nodes.insert(path, PlanNode::Leaf { how, keep });
+        let is_kept = is_target || !field.copy_to.is_empty() || keep == Keep::All;
+        let how = if is_kept { How::Kept } else { how };
+        self.nodes.insert(field.path.clone(), PlanNode::Leaf { how, keep });
+    }
+
+    /// Refuses an update after which columns no longer tell what documents had.
+    pub(crate) fn check_update(&self, before: &SyntheticPlan) -> Result<(), RequestError> {
+        let rebuilt: HashSet<&str> = self.rebuilt.iter().map(|leaf| &*leaf.path).collect();
+        match before.rebuilt.iter().find(|leaf| !rebuilt.contains(&*leaf.path)) {
+            None => Ok(()),
+            Some(leaf) => Err(RequestError::unsupported(format!(
+                "[copy_to] to the present field [{}] of an index with synthetic source",
+                leaf.path
+            ))),
+        }
     }
 }
 

@@ -281,4 +281,18 @@ mod tests {
             json!({"k": {"l": [2, 1], "o": [{"x": 1}]}, "n": {"n": [{"k": {"n.v": [2, 1]}}]}}),
         );
     }
+
+    #[test]
+    fn updates_lose_nothing_of_earlier_documents() {
+        let settings = MappingSettings { source_mode: SourceMode::Synthetic, ..MappingSettings::default() };
+        let body = json!({"properties": {"x": {"type": "keyword"}, "y": {"type": "keyword"}}});
+        let mapping = Mapping::parse(&body, &settings).expect("a mapping");
+        let update = |x: Value| mapping.merge(&json!({"properties": {"x": x}}));
+        let kept = update(json!({"type": "keyword", "synthetic_source_keep": "all"})).expect("merges");
+        assert_eq!(kept.synthetic().map(|plan| plan.rebuilt().len()), Some(2));
+        let copied = update(json!({"type": "keyword", "copy_to": "z"})).expect("merges");
+        assert_eq!(copied.synthetic().map(|plan| plan.rebuilt().len()), Some(2));
+        let error = update(json!({"type": "keyword", "copy_to": "y"})).expect_err("refused");
+        assert!(error.reason.contains("[copy_to] to the present field [y]"), "{}", error.reason);
+    }
 }
