@@ -128,7 +128,7 @@ impl Field {
         let text = text_of(value)?;
         Ok(match Shape::of(&self.kind) {
             Shape::Text | Shape::Keyword => Selection::Term(self.normalize(&text).as_bytes().to_vec()),
-            Shape::GeoPoint | Shape::GeoShape => {
+            Shape::GeoPoint | Shape::Geometry => {
                 return Err(RequestError::illegal_argument(format!(
                     "Geometry fields do not support exact searching, use dedicated geometry queries instead: [{}]",
                     self.path
@@ -189,7 +189,7 @@ impl Field {
                 Ok(Selection::Terms { lower: self.term_end(lower)?, upper: self.term_end(upper)? })
             }
             Shape::Ip => self.ip_range(lower, upper),
-            Shape::GeoPoint | Shape::GeoShape | Shape::Binary => {
+            Shape::GeoPoint | Shape::Geometry | Shape::Binary => {
                 Err(RequestError::illegal_argument(format!(
                     "Field [{}] of type [{}] does not support range queries",
                     self.path,

@@ -82,7 +82,7 @@ pub(crate) enum Shape {
     Date,
     Ip,
     GeoPoint,
-    GeoShape,
+    Geometry,
     Binary,
 }
 
@@ -138,7 +138,7 @@ impl Shape {
             FieldType::Date { .. } => Shape::Date,
             FieldType::Ip => Shape::Ip,
             FieldType::GeoPoint => Shape::GeoPoint,
-            FieldType::GeoShape { .. } => Shape::GeoShape,
+            FieldType::GeoShape { .. } => Shape::Geometry,
             FieldType::Binary => Shape::Binary,
         }
     }
@@ -208,7 +208,7 @@ pub(crate) fn typed<'a>(
             finite(value, value.map(|value| round_to_half(value as f32) as f64), "half_float").map(number)
         }
         // The walker reads these as a whole.
-        Shape::GeoPoint | Shape::GeoShape | Shape::Binary => Ok(Typed::Nothing),
+        Shape::GeoPoint | Shape::Geometry | Shape::Binary => Ok(Typed::Nothing),
         Shape::Scaled(factor) => match double(field, scalar, "scaled_float", f64::MAX)? {
             Some(value) => Ok(Typed::Number(scaled(value, factor))),
             None => Ok(Typed::Nothing),

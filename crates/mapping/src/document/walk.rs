@@ -364,7 +364,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     fn array(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         match self.tree.leaves[leaf as usize].shape {
             Shape::GeoPoint => return self.points(leaf, at, depth),
-            Shape::GeoShape => return self.shapes(leaf, at, depth),
+            Shape::Geometry => return self.shapes(leaf, at, depth),
             _ => {}
         }
         let json_depth = self.mapping.settings().limits.json_depth;
@@ -480,7 +480,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 Ok(end)
             }
             Some(b'{') if node.shape == Shape::GeoPoint => self.points(leaf, at, 1),
-            Some(b'{') if node.shape == Shape::GeoShape => self.shapes(leaf, at, 1),
+            Some(b'{') if node.shape == Shape::Geometry => self.shapes(leaf, at, 1),
             Some(b'{') => {
                 let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
                 let kind = node.field.type_name();

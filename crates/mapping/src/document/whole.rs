@@ -178,8 +178,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         match (node.shape, scalar) {
             (Shape::GeoPoint, Scalar::Text(text)) => self.put_point(node, leaf, &Value::from(text), at),
             (Shape::GeoPoint, _) => self.put_point(node, leaf, &Value::Bool(false), at),
-            (Shape::GeoShape, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
-            (Shape::GeoShape, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
+            (Shape::Geometry, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
+            (Shape::Geometry, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
             _ => self.put_bytes(node, leaf, scalar, at),
         }
     }

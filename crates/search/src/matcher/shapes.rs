@@ -10,7 +10,7 @@ use limber_segment::{DocId, Segment};
 
 use super::places::present;
 use super::simple::NoDocs;
-use super::{Bits, BoxedMatcher, Matcher, WINDOW};
+use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
 use crate::geo::{ShapeRelation, Target};
 
@@ -22,8 +22,7 @@ pub(super) fn shapes<'a>(
     relation: ShapeRelation,
 ) -> Result<BoxedMatcher<'a>> {
     let Some(column) = segment.shapes(&field.path)? else { return Ok(Box::new(NoDocs)) };
-    let doc_count = segment.doc_count();
-    let words = doc_count.div_ceil(64) as usize;
+    let words = segment.doc_count().div_ceil(64) as usize;
     let found = match (segment.shape_cells(&field.path)?, relation) {
         (None, _) => CellDocs { certain: vec![0; words], possible: present(segment, field)?.words },
         (Some(cells), ShapeRelation::Intersects) => near(&cells, target)?,
@@ -43,7 +42,7 @@ pub(super) fn shapes<'a>(
     };
     let count: u32 = found.certain.iter().chain(&found.possible).map(|word| word.count_ones()).sum();
     let (docs, batch, decoded) = (Vec::new(), Batch::default(), Vec::new());
-    Ok(Box::new(ShapeDocs { column, target, relation, found, count, doc_count, docs, batch, decoded }))
+    Ok(Box::new(ShapeDocs { column, target, relation, found, count, docs, batch, decoded }))
 }
 
 fn near(cells: &ShapeCells<'_>, target: &Target) -> Result<CellDocs> {
@@ -79,7 +78,6 @@ struct ShapeDocs<'a> {
     /// Of the relation, not of the cells alone.
     found: CellDocs,
     count: u32,
-    doc_count: u32,
     docs: Vec<DocId>,
     batch: Batch<i64>,
     decoded: Vec<GridShape>,
@@ -152,7 +150,6 @@ impl Matcher for ShapeDocs<'_> {
     }
 
     fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        debug_assert!(start % WINDOW == 0 && start < self.doc_count.max(1));
         bits.or(&self.matches(start, None)?);
         Ok(())
     }
