@@ -29,6 +29,8 @@ pub struct Mapping {
     nested: Vec<Arc<Nested>>,
     /// Runtime fields by path; they stand before mapped ones of the same path.
     runtime: BTreeMap<Arc<str>, Arc<Field>>,
+    /// `_index`, as soon as the name of the index is known. No pattern finds it.
+    index_field: Option<Arc<Field>>,
     tree: Arc<Tree>,
     date_formats: Vec<Arc<DateFormat>>,
     source: SourceRule,
@@ -67,6 +69,12 @@ impl Mapping {
         Mapping::compile(Root::clone(&self.root), settings, Some(self))
     }
 
+    /// This mapping as that of the index of this name, in which the field `_index` can be asked for.
+    pub fn of_index(mut self, index: &str) -> Mapping {
+        self.index_field = Some(reserved::index_field(index));
+        self
+    }
+
     /// The body of `GET _mapping`: only what differs from the defaults, properties sorted by name.
     pub fn to_json(&self) -> Value {
         definition::render(&self.root)
@@ -96,7 +104,8 @@ impl Mapping {
 
     /// The field (runtime fields, multi-fields and reserved ones included) at this full path.
     pub fn field(&self, path: &str) -> Option<&Arc<Field>> {
-        self.runtime.get(path).or_else(|| self.mapped_field(path))
+        let own = self.runtime.get(path).or_else(|| self.mapped_field(path));
+        own.or_else(|| self.index_field.as_ref().filter(|field| *field.path == *path))
     }
 
     /// The leaf field that documents feed (multi-fields and reserved ones included) at this full path.
@@ -279,6 +288,7 @@ impl Mapping {
             ids,
             nested: previous.map_or_else(Vec::new, |previous| previous.nested.clone()),
             runtime: BTreeMap::new(),
+            index_field: previous.and_then(|previous| previous.index_field.clone()),
             tree: Arc::default(),
             date_formats: Vec::new(),
             source: root.source.clone().unwrap_or_default().rule(settings).map_err(definition::wrapped)?,

@@ -15,8 +15,8 @@ use crate::field::{Field, FieldType, Representation};
 use crate::geo::GeoPoint;
 use crate::ip;
 use crate::number::{
-    double_from_text, f64_from_sortable, integer_from_text, round_to_half, sortable_from_f64,
-    sortable_from_u64, u64_from_sortable,
+    TextInteger, double_from_text, f64_from_sortable, integer_from_text, java_double, round_to_half,
+    sortable_from_f64, sortable_from_u64, u64_from_sortable,
 };
 use crate::typed::{IntegerWidth, Shape, scaled};
 
@@ -225,7 +225,7 @@ impl Field {
         let beyond = !end.inclusive as i128;
         Ok(match shape {
             Shape::Integer(_) | Shape::Unsigned => {
-                let found = integer_from_text(&text).ok_or_else(|| for_input_string(&text))?;
+                let found = whole_end(&text, end.value, shape)?;
                 let least = if found.has_fraction {
                     // Up to the next integer.
                     found.value.saturating_add(!text.starts_with('-') as i128)
@@ -255,7 +255,7 @@ impl Field {
         let beyond = !end.inclusive as i128;
         Ok(match shape {
             Shape::Integer(_) | Shape::Unsigned => {
-                let found = integer_from_text(&text).ok_or_else(|| for_input_string(&text))?;
+                let found = whole_end(&text, end.value, shape)?;
                 let most = if found.has_fraction {
                     found.value.saturating_sub(text.starts_with('-') as i128)
                 } else {
@@ -406,4 +406,22 @@ impl Field {
 /// The double whose digits are the shortest that name this float.
 fn shortest(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(value as f64)
+}
+
+/// An end of a range of whole numbers, which must lie within 64 bits for a long and 32 for narrower fields.
+fn whole_end(text: &str, value: &Value, shape: Shape) -> Result<TextInteger, RequestError> {
+    let found = integer_from_text(text).ok_or_else(|| for_input_string(text))?;
+    let (name, (low, high)) = match shape {
+        Shape::Integer(IntegerWidth::Long) => ("a long", IntegerWidth::Long.limits()),
+        Shape::Integer(_) => ("an integer", IntegerWidth::Integer.limits()),
+        _ => return Ok(found),
+    };
+    if !(i128::from(low)..=i128::from(high)).contains(&found.value) {
+        let shown = match value.as_f64().filter(|_| !value.is_i64() && !value.is_u64()) {
+            Some(double) => java_double(double),
+            None => text.to_owned(),
+        };
+        return Err(RequestError::illegal_argument(format!("Value [{shown}] is out of range for {name}")));
+    }
+    Ok(found)
 }

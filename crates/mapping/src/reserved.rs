@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::field::{Field, FieldId, FieldType};
+use crate::field::{Field, FieldId, FieldType, RuntimeScript};
 
 pub const ID: FieldId = FieldId(0);
 pub const ROUTING: FieldId = FieldId(1);
@@ -43,4 +43,13 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
             })
         })
         .collect()
+}
+
+/// `_index`: a constant of all documents, the name of their index.
+pub(crate) fn index_field(index: &str) -> Arc<Field> {
+    Arc::new(Field {
+        doc_values: true,
+        runtime: Some(RuntimeScript { constant: Some(Some(Arc::from(index))), ..RuntimeScript::default() }),
+        ..Field::bare(FieldId(u32::MAX), Arc::from("_index"), FieldType::Keyword)
+    })
 }
