@@ -246,5 +246,10 @@ def refused_by_both(request, differences, theirs, ours):
     return theirs[0] == ours[0] >= 400
 
 
+def constant_keywords(request, differences, theirs, ours):
+    """OpenSearch 3 gives every term of a keyword field the score 1."""
+    return all(re.match(r"hits\.(max_score: 1\.0 /|hits\[0\]: \S+ 1\.0 /)", text) for text in differences)
+
+
 # Of servers that are asked only for what Elasticsearch's builds lack: the newest Elasticsearch decides about the rest.
-OTHER_PRODUCTS = [("another digest", other_digest), ("refused by both", refused_by_both)]
+OTHER_PRODUCTS = [("another digest", other_digest), ("refused by both", refused_by_both), ("score of keywords", constant_keywords)]

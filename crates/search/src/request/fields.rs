@@ -33,7 +33,7 @@ impl FieldFormat {
                 items.len()
             )));
         }
-        items.iter().map(|item| FieldFormat::parse(item)).collect()
+        items.iter().map(FieldFormat::parse).collect()
     }
 
     fn parse(item: &Value) -> Result<FieldFormat, RequestError> {
