@@ -228,7 +228,7 @@ EXPLAINED = [("estimated cardinality", estimated), ("t-digest of many values", m
 
 
 LACKING = re.compile(r"unknown query \[|Unknown aggregation type|No handler for type|script_lang not supported|no handler found for uri|"
-                     r"requires a license|no_point_in_time")
+                     r"requires a license|no_point_in_time|Unknown key for a START_OBJECT in \[runtime_mappings\]")
 
 
 def lacking(theirs, ours):
