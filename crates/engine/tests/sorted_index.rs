@@ -65,8 +65,14 @@ fn sorts() -> [(Value, Value); 4] {
 
 fn ask(node: &Node, name: &str, body: &Value) -> SearchResponse {
     let request = SearchRequest::parse(body, &UrlParameters::default()).expect("valid");
-    let searched =
-        node.search(name, IndicesOptions::SEARCH, None, &request, None, Arc::new(AtomicBool::new(false)));
+    let searched = node.search(
+        name,
+        IndicesOptions::SEARCH,
+        Placement::default(),
+        &request,
+        None,
+        Arc::new(AtomicBool::new(false)),
+    );
     let (response, _) = searched.expect("searches");
     assert!(response.shards.failures.is_empty(), "{:?}", response.shards.failures);
     response
