@@ -9,10 +9,9 @@ use super::super::entries::{Emitted, Entries};
 use super::super::partial::{Partial, TermKey};
 use super::super::source::{OrdinalReader, Source};
 use super::include::TermFilter;
-use super::number::terms_partial;
 use super::pool::TermPool;
 use super::request::Terms;
-use super::select::{Candidate, Selected, select};
+use super::select::{Candidate, finish_kept, select, select_all, terms_partial, terms_partials};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -327,19 +326,11 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         self.subs.settle()?;
         let (table, pool) = (&self.table, &self.pool);
         let term = |bucket: u32| pool.term(table.key(bucket) as u32);
-        let selected: Vec<Selected> = table
-            .by_parent(parents)
-            .into_iter()
-            .map(|buckets| {
-                let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
-                let candidates = buckets.into_iter().map(candidate).collect();
-                select(candidates, self.request, &self.subs, |left, right| term(left).cmp(term(right)))
-            })
-            .collect();
-        let kept: Vec<u32> =
-            selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
-        let mut subs = self.subs.finish(&kept)?.into_iter();
+        let selected = select_all(&self.table, parents, self.request, &self.subs, |left, right| {
+            term(left).cmp(term(right))
+        });
+        let below = finish_kept(&mut self.subs, &selected)?;
         let key = |bucket: u32| TermKey::Term(term(bucket).into());
-        Ok(selected.into_iter().map(|selected| terms_partial(selected, key, &mut subs)).collect())
+        Ok(terms_partials(selected, key, below))
     }
 }

@@ -11,9 +11,8 @@ use super::super::keyed_buckets::KeyedBuckets;
 use super::super::partial::{Key, Partial, TermKey};
 use super::super::source::Source;
 use super::include::TermFilter;
-use super::number::terms_partial;
 use super::request::Terms;
-use super::select::{Candidate, Selected, select};
+use super::select::{finish_kept, select_all, terms_partials};
 use crate::error::Result;
 
 #[derive(Debug)]
@@ -60,26 +59,17 @@ impl<'s> Collector<'s> for MadeTermsCollector<'s> {
         self.buckets.table.settle(self.budget)?;
         self.buckets.subs.settle()?;
         let (table, keys) = (&self.buckets.table, &self.keys);
-        let selected: Vec<Selected> = table
-            .by_parent(parents)
-            .into_iter()
-            .map(|buckets| {
-                let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
-                let candidates = buckets.into_iter().map(candidate).collect();
-                select(candidates, self.request, &self.buckets.subs, |left, right| {
-                    keys.compare(table.key(left), table.key(right))
-                })
-            })
-            .collect();
-        let kept: Vec<u32> =
-            selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
-        let mut subs = self.buckets.subs.finish(&kept)?.into_iter();
+        let selected =
+            select_all(&self.buckets.table, parents, self.request, &self.buckets.subs, |left, right| {
+                keys.compare(table.key(left), table.key(right))
+            });
+        let below = finish_kept(&mut self.buckets.subs, &selected)?;
         let key = |bucket: u32| match keys.key(table.key(bucket)) {
             Key::Term(term) => TermKey::Term(term),
             Key::Double(value) => TermKey::Double(value),
             Key::Long(value) => TermKey::Long(value),
             Key::Missing => TermKey::Term(Default::default()),
         };
-        Ok(selected.into_iter().map(|selected| terms_partial(selected, key, &mut subs)).collect())
+        Ok(terms_partials(selected, key, below))
     }
 }

@@ -26,10 +26,9 @@ use super::super::reduce::Reducer;
 use super::super::render::{Renderer, term_text};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
-use super::number::terms_partial;
 use super::reduce::reduce_terms;
 use super::request::Terms;
-use super::select::{Candidate, Selected, select};
+use super::select::{finish_kept, select_all, terms_partials};
 use crate::error::Result;
 
 /// Fields of one aggregation.
@@ -256,23 +255,14 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         self.subs.settle()?;
-        let table = &self.table;
-        let selected: Vec<Selected> = table
-            .by_parent(parents)
-            .into_iter()
-            .map(|buckets| {
-                let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
-                let candidates = buckets.into_iter().map(candidate).collect();
-                select(candidates, self.request, &self.subs, |left, right| self.compare(left, right))
-            })
-            .collect();
-        let kept: Vec<u32> =
-            selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
-        let mut subs = self.subs.finish(&kept)?.into_iter();
+        let selected = select_all(&self.table, parents, self.request, &self.subs, |left, right| {
+            self.compare(left, right)
+        });
+        let below = finish_kept(&mut self.subs, &selected)?;
         let key = |bucket: u32| {
             let ids = self.combination(bucket).iter();
             TermKey::Several(ids.zip(&self.readers).map(|(&id, reader)| reader.key(id)).collect())
         };
-        Ok(selected.into_iter().map(|selected| terms_partial(selected, key, &mut subs)).collect())
+        Ok(terms_partials(selected, key, below))
     }
 }

@@ -8,11 +8,11 @@ use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::entries::Entries;
 use super::super::keyed_buckets::KeyedBuckets;
-use super::super::partial::{Partial, TermBucket, TermKey, TermsPartial};
+use super::super::partial::{Partial, TermKey};
 use super::super::source::{NumberReader, Source};
 use super::include::TermFilter;
 use super::request::Terms;
-use super::select::{Candidate, Selected, select};
+use super::select::{finish_kept, select_all, terms_partials};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -124,39 +124,11 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
         self.add_values_without_documents(parents)?;
         self.buckets.subs.settle()?;
         let table = &self.buckets.table;
-        let selected: Vec<Selected> = table
-            .by_parent(parents)
-            .into_iter()
-            .map(|buckets| {
-                let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
-                let candidates = buckets.into_iter().map(candidate).collect();
-                select(candidates, self.request, &self.buckets.subs, |left, right| {
-                    table.key(left).cmp(&table.key(right))
-                })
-            })
-            .collect();
-        let kept: Vec<u32> =
-            selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
-        let mut subs = self.buckets.subs.finish(&kept)?.into_iter();
-        Ok(selected
-            .into_iter()
-            .map(|selected| terms_partial(selected, |bucket| self.key(bucket), &mut subs))
-            .collect())
+        let selected =
+            select_all(&self.buckets.table, parents, self.request, &self.buckets.subs, |left, right| {
+                table.key(left).cmp(&table.key(right))
+            });
+        let below = finish_kept(&mut self.buckets.subs, &selected)?;
+        Ok(terms_partials(selected, |bucket| self.key(bucket), below))
     }
-}
-
-/// The answer for one parent; `subs` yields the results of the kept buckets in order.
-pub(super) fn terms_partial(
-    selected: Selected,
-    mut key: impl FnMut(u32) -> TermKey,
-    subs: &mut impl Iterator<Item = Vec<Partial>>,
-) -> Partial {
-    let bucket = |kept: Candidate| TermBucket {
-        key: key(kept.bucket),
-        doc_count: kept.doc_count,
-        error: 0,
-        subs: subs.next().unwrap_or_default(),
-    };
-    let buckets = selected.kept.into_iter().map(bucket).collect();
-    Partial::Terms(TermsPartial { buckets, other_doc_count: selected.other_doc_count, error: selected.error })
 }

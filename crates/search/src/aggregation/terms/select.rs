@@ -2,9 +2,12 @@
 
 use std::cmp::Ordering;
 
+use super::super::bucket_table::BucketTable;
 use super::super::collector::Subs;
 use super::super::order::{BucketOrder, OrderBy};
+use super::super::partial::{Partial, TermBucket, TermKey, TermsPartial};
 use super::request::Terms;
+use crate::error::Result;
 
 /// A bucket that may be handed in.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +74,54 @@ pub fn select(
     }
     selected.kept = candidates;
     selected
+}
+
+/// As [`select`], for each of `parents`.
+pub fn select_all(
+    table: &BucketTable,
+    parents: &[u32],
+    request: &Terms,
+    subs: &Subs<'_>,
+    compare_keys: impl Fn(u32, u32) -> Ordering,
+) -> Vec<Selected> {
+    let candidate = |bucket: u32| Candidate { bucket, doc_count: table.counts[bucket as usize] };
+    let of_parent = |buckets: Vec<u32>| {
+        select(buckets.into_iter().map(candidate).collect(), request, subs, &compare_keys)
+    };
+    table.by_parent(parents).into_iter().map(of_parent).collect()
+}
+
+/// What is below the buckets that were kept, in their order.
+pub fn finish_kept(subs: &mut Subs<'_>, selected: &[Selected]) -> Result<Vec<Vec<Partial>>> {
+    let kept: Vec<u32> =
+        selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
+    subs.finish(&kept)
+}
+
+/// The answers for all parents; `below`: of [`finish_kept`].
+pub fn terms_partials(
+    selected: Vec<Selected>,
+    key: impl Fn(u32) -> TermKey,
+    below: Vec<Vec<Partial>>,
+) -> Vec<Partial> {
+    let mut below = below.into_iter();
+    selected.into_iter().map(|selected| terms_partial(selected, &key, &mut below)).collect()
+}
+
+/// The answer for one parent; `subs` yields the results of the kept buckets in order.
+pub fn terms_partial(
+    selected: Selected,
+    mut key: impl FnMut(u32) -> TermKey,
+    subs: &mut impl Iterator<Item = Vec<Partial>>,
+) -> Partial {
+    let bucket = |kept: Candidate| TermBucket {
+        key: key(kept.bucket),
+        doc_count: kept.doc_count,
+        error: 0,
+        subs: subs.next().unwrap_or_default(),
+    };
+    let buckets = selected.kept.into_iter().map(bucket).collect();
+    Partial::Terms(TermsPartial { buckets, other_doc_count: selected.other_doc_count, error: selected.error })
 }
 
 fn compare(order: &BucketOrder, subs: &Subs<'_>, left: &Candidate, right: &Candidate) -> Ordering {
