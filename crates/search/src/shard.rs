@@ -5,11 +5,13 @@ use std::ops::RangeInclusive;
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
 use crate::cache;
-use crate::collect::{Bar, BoundSort, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts};
+use crate::collect::{
+    Bar, BoundSort, Contenders, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts,
+};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::counting::{known_count, known_count_of};
 use crate::error::{Error, Result};
-use crate::matcher::{self, Bits, BoxedScorer, Contenders, Disjunction, WINDOW};
+use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
 use crate::query::{self, BoundQuery, Docs, Node, Query};
 use crate::request::{SearchRequest, TrackTotalHits};
 
@@ -443,17 +445,16 @@ impl<'a> Run<'a, '_, '_> {
                 && let (Top::Scores(top), Some(scorer)) = (&self.top, &scorer)
                 && let Some(threshold) = top.threshold()
             {
-                contenders.look(threshold, &**scorer, segment, &self.context.ledger)?;
+                let least = threshold.next_up();
+                contenders.refresh(segment, &self.context.ledger, || scorer.contenders(least, segment))?;
             }
-            let Some(contending) = contenders.in_window(start) else {
+            if contenders.exclude(start) {
                 start += WINDOW;
                 continue;
-            };
+            }
             bits.clear();
             matches.fill(start, &mut bits)?;
-            if let Some(words) = contending {
-                bits.0.iter_mut().zip(words).for_each(|(word, contending)| *word &= contending);
-            }
+            contenders.mask(start, &mut bits);
             if let Some(live) = &view.live {
                 live.mask_window((start / WINDOW) as usize, &mut bits.0);
             }

@@ -73,42 +73,37 @@ pub(crate) fn for_each(
     work: impl Fn(usize) -> ControlFlow<()> + Sync,
 ) {
     let next = AtomicUsize::new(0);
-    let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count);
-    let run = |at: usize| {
-        if work(at).is_break() {
+    // `false`: nothing was left.
+    let step = || {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        if at < count && work(at).is_break() {
             next.store(count, Ordering::Relaxed);
         }
+        at < count
     };
     let Some(workers) = workers else {
-        while let Some(at) = take() {
-            run(at);
-        }
+        while step() {}
         return;
     };
     let _own = workers.claim();
     let started = Instant::now();
     let mut alone = 0;
     while started.elapsed() < workers.worth_sharing || alone + 1 >= count {
-        match take() {
-            Some(at) => run(at),
-            None => return,
+        if !step() {
+            return;
         }
         alone += 1;
     }
-    let (take, run) = (&take, &run);
+    let step = &step;
     workers.pool.in_place_scope(|scope| {
         for _ in alone + 1..count {
             let Some(claim) = workers.claim_idle() else { break };
             scope.spawn(move |_| {
                 let _claim = claim;
-                while let Some(at) = take() {
-                    run(at);
-                }
+                while step() {}
             });
         }
-        while let Some(at) = take() {
-            run(at);
-        }
+        while step() {}
     });
 }
 

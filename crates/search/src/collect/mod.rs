@@ -1,19 +1,19 @@
 //! The best hits of a shard: "which of the matching documents come first?"
 
 mod best;
+mod contenders;
 mod distance;
 mod index_order;
 mod key;
 mod nested;
-mod pace;
 mod reader;
 mod sort;
 mod top_fields;
 mod top_scores;
 
 pub(crate) use best::{Bar, Best};
+pub(crate) use contenders::Contenders;
 pub(crate) use key::{SortKey, compare_keys};
-pub(crate) use pace::Pace;
 pub(crate) use reader::KeyReader;
 pub(crate) use sort::{BoundSort, KeyKind, bind_sorts, check_column, check_sortable};
 pub(crate) use top_fields::{SegmentTop, Tie, TopFields, best_first_key};

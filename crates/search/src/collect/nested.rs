@@ -12,7 +12,7 @@ use super::reader::KeyReader;
 use super::sort::BoundSort;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::matcher::{self, Bits, WINDOW};
+use crate::matcher::{self, Bits, SegmentBits, WINDOW};
 use crate::query::{self, BoundQuery, no_nested_object};
 use crate::request::NestedSort;
 
@@ -68,7 +68,7 @@ pub(crate) struct NestedReader<'a> {
     /// `None`: the segment has no such nested documents.
     lineage: Option<Lineage<'a>>,
     /// A bit a nested document: those that count. `None`: all of them.
-    allowed: Option<Vec<u64>>,
+    allowed: Option<SegmentBits>,
     max_children: usize,
     children: Vec<DocId>,
     owners: Vec<u32>,
@@ -78,7 +78,7 @@ impl<'a> NestedReader<'a> {
     pub fn open(sort: &BoundSort, nested: &BoundNested, segment: &'a Segment) -> Result<NestedReader<'a>> {
         let path = &nested.levels.last().expect("a level at least").path;
         let space = segment.nested(path).map(|space| &*space.segment);
-        let mut allowed: Option<Vec<u64>> = None;
+        let mut allowed: Option<SegmentBits> = None;
         let mut around = segment;
         for level in nested.levels.iter().filter(|_| space.is_some()) {
             let Some((space, lineage)) = around.nested(&level.path).zip(around.lineage(&level.path)) else {
@@ -86,19 +86,19 @@ impl<'a> NestedReader<'a> {
             };
             let inside = &*space.segment;
             if allowed.is_some() || level.filter.is_some() {
-                let mut words = match &level.filter {
+                let mut kept = match &level.filter {
                     Some(filter) => matching(filter, inside)?,
-                    None => vec![u64::MAX; inside.doc_count().div_ceil(64) as usize],
+                    None => SegmentBits::all_of(inside.doc_count()),
                 };
                 if let Some(outer) = &allowed {
                     let mut parents = lineage.cursor();
                     for child in 0..inside.doc_count() {
-                        if !has(outer, parents.parent(child)) {
-                            words[child as usize / 64] &= !(1 << (child % 64));
+                        if !outer.contains(parents.parent(child)) {
+                            kept.clear(child);
                         }
                     }
                 }
-                allowed = Some(words);
+                allowed = Some(kept);
             }
             around = inside;
         }
@@ -118,9 +118,9 @@ impl<'a> NestedReader<'a> {
         if let Some(lineage) = &self.lineage {
             let mut inside = lineage.children_cursor();
             for (owner, doc) in (0u32..).zip(docs) {
-                let allowed = self.allowed.as_deref();
+                let allowed = self.allowed.as_ref();
                 let children =
-                    inside.children(*doc).filter(|&child| allowed.is_none_or(|bits| has(bits, child)));
+                    inside.children(*doc).filter(|&child| allowed.is_none_or(|bits| bits.contains(child)));
                 self.children.extend(children.take(self.max_children));
                 self.owners.resize(self.children.len(), owner);
             }
@@ -137,20 +137,15 @@ impl<'a> NestedReader<'a> {
     }
 }
 
-#[inline]
-fn has(words: &[u64], doc: DocId) -> bool {
-    words[doc as usize / 64] >> (doc % 64) & 1 != 0
-}
-
 /// The documents of a segment that match, a bit each.
-fn matching(query: &BoundQuery, segment: &Segment) -> Result<Vec<u64>> {
+fn matching(query: &BoundQuery, segment: &Segment) -> Result<SegmentBits> {
     let mut matcher = matcher::matcher(query, segment)?;
-    let mut words = vec![0; segment.doc_count().div_ceil(WINDOW) as usize * (WINDOW as usize / 64)];
+    let mut found = SegmentBits::none_of(segment.doc_count());
     let mut bits = Bits::default();
-    for (start, words) in (0..).step_by(WINDOW as usize).zip(words.chunks_exact_mut(WINDOW as usize / 64)) {
+    for (start, words) in (0..).step_by(WINDOW as usize).zip(found.windows_mut()) {
         bits.clear();
         matcher.fill(start, &mut bits)?;
         words.copy_from_slice(&bits.0);
     }
-    Ok(words)
+    Ok(found)
 }

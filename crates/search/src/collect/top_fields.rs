@@ -9,20 +9,18 @@ use std::sync::Arc;
 
 use limber_mapping::Field;
 use limber_segment::{DocId, Segment, SegmentView, SortField};
-use limber_store::{Charge, Ledger};
+use limber_store::Ledger;
 
 use super::index_order::follows_index_sort;
 use super::key::{SortKey, compare_keys};
 use super::reader::{KeyReader, ordered};
 use super::sort::{BoundSort, KeyKind};
-use super::{Bar, Hit, Pace};
+use super::{Bar, Contenders, Hit};
 use crate::error::Result;
-use crate::matcher::{Bits, WINDOW};
+use crate::matcher::{Bits, SegmentBits, WINDOW};
 
 /// One document in this many is few: setting their bits costs less than looking at all.
 const FEW_OF: u64 = 8;
-
-const WINDOW_WORDS: usize = WINDOW as usize / 64;
 
 /// Segments of fewer windows are visited in order.
 const WINDOWS_WORTH_SORTING: u32 = 4;
@@ -226,9 +224,7 @@ pub(crate) struct SegmentTop<'a> {
     /// Keys of the worst hit of the segments before, and whether a tie with it wins.
     cutoff: Option<(Box<[i64]>, bool)>,
     after: Option<(Box<[i64]>, Tie)>,
-    /// Bits of the documents whose first key lies between the page's start and the bound, where they were few when last looked for.
-    contenders: Option<(Vec<u64>, Charge)>,
-    pace: Pace,
+    contenders: Contenders,
     columns: Vec<Vec<i64>>,
     /// Documents come in the order of their keys.
     in_order: bool,
@@ -284,8 +280,7 @@ impl<'a> SegmentTop<'a> {
             heap: BinaryHeap::new(),
             cutoff: None,
             after: None,
-            contenders: None,
-            pace: Pace::default(),
+            contenders: Contenders::default(),
             columns: Vec::new(),
             in_order: false,
             is_complete: false,
@@ -422,38 +417,37 @@ impl SegmentTop<'_> {
         }
     }
 
-    /// Has [`SegmentTop::can_skip`] and [`SegmentTop::mask`] leave out what the index of values tells cannot be wanted any more: from time
-    /// to time, as the bound tightens.
+    /// Has [`SegmentTop::can_skip`] and [`SegmentTop::mask`] leave out what the index of values tells cannot be wanted any more.
     pub fn narrow(&mut self, segment: &Segment, ledger: &Ledger) -> Result<()> {
-        let Some(field) = self.first_field.clone() else { return Ok(()) };
-        if !self.pace.is_due() {
-            return Ok(());
-        }
-        let after = self.after.as_ref().map_or(i64::MIN, |(keys, _)| keys[0]);
-        let bound = self.bound(0).map_or(i64::MAX, |(bound, _)| bound);
-        if (after, bound) == (i64::MIN, i64::MAX) || after > bound {
-            return Ok(());
-        }
-        let Some(range) = self.readers[0].numbers_of(after..=bound) else { return Ok(()) };
-        let doc_count = segment.doc_count();
-        let Some(points) = segment.points(&field.path)? else { return Ok(()) };
-        if points.count_at_most(range.clone()) * FEW_OF <= u64::from(doc_count) {
-            let mut bits = vec![0; doc_count.div_ceil(WINDOW) as usize * WINDOW_WORDS];
-            let charge =
-                ledger.request.charge(bits.len() as u64 * 8, "<documents that can be among the best>")?;
-            points.fill_bits(range, &mut bits)?;
-            self.contenders = Some((bits, charge));
-        }
+        let mut contenders = std::mem::take(&mut self.contenders);
+        contenders.refresh(segment, ledger, || self.contenders(segment))?;
+        self.contenders = contenders;
         Ok(())
     }
 
-    fn contenders_in(&self, start: DocId) -> Option<&[u64]> {
-        Some(&self.contenders.as_ref()?.0[start as usize / 64..][..WINDOW_WORDS])
+    /// The documents whose first key lies between the page's start and the bound, where they are few.
+    fn contenders(&self, segment: &Segment) -> Result<Option<SegmentBits>> {
+        let Some(field) = &self.first_field else { return Ok(None) };
+        let after = self.after.as_ref().map_or(i64::MIN, |(keys, _)| keys[0]);
+        let bound = self.bound(0).map_or(i64::MAX, |(bound, _)| bound);
+        if (after, bound) == (i64::MIN, i64::MAX) || after > bound {
+            return Ok(None);
+        }
+        let Some(range) = self.readers[0].numbers_of(after..=bound) else { return Ok(None) };
+        let doc_count = segment.doc_count();
+        match segment.points(&field.path)? {
+            Some(points) if points.count_at_most(range.clone()) * FEW_OF <= u64::from(doc_count) => {
+                let mut bits = SegmentBits::none_of(doc_count);
+                points.fill_bits(range, bits.words_mut())?;
+                Ok(Some(bits))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Whether no document of the window at `start` can be wanted any more.
     pub fn can_skip(&self, start: DocId) -> Result<bool> {
-        if self.contenders_in(start).is_some_and(|words| words.iter().all(|word| *word == 0)) {
+        if self.contenders.exclude(start) {
             return Ok(true);
         }
         if let Some((after, tie)) = &self.after
@@ -472,9 +466,7 @@ impl SegmentTop<'_> {
 
     /// Clears the bits of documents and of blocks of which no document can be wanted any more.
     pub fn mask(&self, start: DocId, bits: &mut Bits) -> Result<()> {
-        if let Some(contenders) = self.contenders_in(start) {
-            bits.0.iter_mut().zip(contenders).for_each(|(word, contending)| *word &= contending);
-        }
+        self.contenders.mask(start, bits);
         match self.bound(start) {
             Some((bound, ties)) => self.readers[0].mask(start, bound, ties, bits),
             None => Ok(()),

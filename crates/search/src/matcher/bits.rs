@@ -8,6 +8,48 @@ use crate::error::Result;
 pub(crate) const WINDOW: u32 = 4096;
 const WORDS: usize = WINDOW as usize / 64;
 
+/// A bit for every document of a segment, in whole windows.
+pub(crate) struct SegmentBits(Vec<u64>);
+
+impl SegmentBits {
+    pub fn none_of(doc_count: u32) -> SegmentBits {
+        SegmentBits(vec![0; doc_count.div_ceil(WINDOW) as usize * WORDS])
+    }
+
+    pub fn all_of(doc_count: u32) -> SegmentBits {
+        SegmentBits(vec![u64::MAX; doc_count.div_ceil(WINDOW) as usize * WORDS])
+    }
+
+    /// What the bits of so many documents take.
+    pub fn bytes_of(doc_count: u32) -> u64 {
+        u64::from(doc_count.div_ceil(WINDOW)) * u64::from(WINDOW / 8)
+    }
+
+    #[inline]
+    pub fn contains(&self, doc: DocId) -> bool {
+        self.0[doc as usize / 64] >> (doc % 64) & 1 != 0
+    }
+
+    #[inline]
+    pub fn clear(&mut self, doc: DocId) {
+        self.0[doc as usize / 64] &= !(1 << (doc % 64));
+    }
+
+    /// Bit `doc % 64` of word `doc / 64`.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+
+    /// The words of the window at `start`.
+    pub fn window(&self, start: DocId) -> &[u64] {
+        &self.0[start as usize / 64..][..WORDS]
+    }
+
+    pub fn windows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        self.0.chunks_exact_mut(WORDS)
+    }
+}
+
 #[derive(Clone)]
 pub(crate) struct Bits(pub [u64; WORDS]);
 

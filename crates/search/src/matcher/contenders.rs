@@ -4,68 +4,25 @@
 //! worst wanted hit has, none is looked at. Lucene does so for `distance_feature` alone (`LongDistanceFeatureQuery#setMinCompetitiveScore`).
 
 use limber_mapping::FieldType;
+use limber_segment::Segment;
 use limber_segment::points::Overlap;
-use limber_segment::{DocId, Segment};
-use limber_store::{Charge, Ledger};
 
-use super::WINDOW;
-use super::scorer::Scorer;
-use crate::collect::Pace;
+use super::SegmentBits;
 use crate::error::Result;
 use crate::query::{Ceiling, Span};
 
-const WINDOW_WORDS: usize = WINDOW as usize / 64;
-
-/// The documents of a segment that can still be among the best.
-#[derive(Default)]
-pub(crate) struct Contenders {
-    /// In whole windows; `None`: any of them, as far as is known.
-    bits: Option<(Vec<u64>, Charge)>,
-    pace: Pace,
-    is_hopeless: bool,
-}
-
-impl Contenders {
-    /// Asks again from time to time, as the score to beat grows.
-    pub fn look(
-        &mut self,
-        threshold: f32,
-        scorer: &dyn Scorer,
-        segment: &Segment,
-        ledger: &Ledger,
-    ) -> Result<()> {
-        if self.is_hopeless || !self.pace.is_due() {
-            return Ok(());
-        }
-        let bytes = u64::from(segment.doc_count()).div_ceil(8);
-        let charge = ledger.request.charge(bytes, "<documents that can be among the best>")?;
-        match scorer.contenders(threshold.next_up(), segment)? {
-            Some(bits) => self.bits = Some((bits, charge)),
-            None => self.is_hopeless = true,
-        }
-        Ok(())
-    }
-
-    /// Those of the window at `start`, all where `Some(None)`; `None`: none.
-    pub fn in_window(&self, start: DocId) -> Option<Option<&[u64]>> {
-        let Some((bits, _)) = &self.bits else { return Some(None) };
-        let words = &bits[start as usize / 64..][..WINDOW_WORDS];
-        words.iter().any(|word| *word != 0).then_some(Some(words))
-    }
-}
-
-/// Bits of the documents of `segment` whose function value may be one that `beats` holds of, in whole windows; `None`: not known. `beats`
+/// The documents of `segment` whose function value may be one that `beats` holds of; `None`: not known. `beats`
 /// must hold of every number above one it holds of.
 pub(super) fn contenders(
     ceiling: &dyn Ceiling,
     segment: &Segment,
     beats: impl Fn(f64) -> bool,
-) -> Result<Option<Vec<u64>>> {
+) -> Result<Option<SegmentBits>> {
     let doc_count = segment.doc_count();
     let field = ceiling.field();
     // Documents without a value, or with several, score by rules of their own.
     let is_one_each = |is_single: bool, with_value: u32| is_single && with_value == doc_count;
-    let mut bits = vec![0; doc_count.div_ceil(WINDOW) as usize * WINDOW_WORDS];
+    let mut bits = SegmentBits::none_of(doc_count);
     if field.kind == FieldType::GeoPoint {
         let Some(places) = segment.spatial_points(&field.path)? else { return Ok(None) };
         if !ceiling.is_of_best_value()
@@ -77,7 +34,7 @@ pub(super) fn contenders(
             true => Overlap::Some,
             false => Overlap::None,
         });
-        places.fill_bits(&cover, |_| true, &mut bits)?;
+        places.fill_bits(&cover, |_| true, bits.words_mut())?;
         return Ok(Some(bits));
     }
     let Some(points) = segment.points(&field.path)? else { return Ok(None) };
@@ -90,11 +47,11 @@ pub(super) fn contenders(
         if beats(ceiling.most(&Span::Numbers(min, max))) {
             open = Some((open.map_or(min, |(first, _)| first), max));
         } else if let Some((first, last)) = open.take() {
-            points.fill_bits(first..=last, &mut bits)?;
+            points.fill_bits(first..=last, bits.words_mut())?;
         }
     }
     if let Some((first, last)) = open {
-        points.fill_bits(first..=last, &mut bits)?;
+        points.fill_bits(first..=last, bits.words_mut())?;
     }
     Ok(Some(bits))
 }

@@ -7,7 +7,7 @@ use limber_segment::{DocId, Segment};
 
 use super::contenders::contenders;
 use super::scorer::{BoxedScorer, Scorer, each_match};
-use super::{Bits, BoxedMatcher, Matcher};
+use super::{Bits, BoxedMatcher, Matcher, SegmentBits};
 use crate::error::Result;
 use crate::query::{BoostMode, FunctionReader, FunctionScoreNode, ScoreMode, ScoredFunction};
 
@@ -209,10 +209,12 @@ impl Scorer for FunctionScorer<'_> {
         Ok(f32::INFINITY)
     }
 
-    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<Vec<u64>>> {
-        let [only] = self.node.functions.as_slice() else { return Ok(None) };
-        let function = only.function.as_ref().filter(|_| only.filter.is_none());
-        let Some(ceiling) = function.and_then(|function| function.ceiling()) else { return Ok(None) };
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
+        let Some(only) = self.node.functions.first().filter(|_| self.node.is_single()) else {
+            return Ok(None);
+        };
+        let ceiling = only.function.as_ref().and_then(|function| function.ceiling());
+        let Some(ceiling) = ceiling else { return Ok(None) };
         let query_most = match self.query {
             Some(_) => super::scorer(&self.node.query, segment, true)?.max_score(0, segment.doc_count())?,
             None => 1.0,
@@ -222,21 +224,10 @@ impl Scorer for FunctionScorer<'_> {
             return Ok(None);
         }
         let beats = |most: f64| {
-            let factor = factor_of_one(node.score_mode, most, weight);
-            let reached = node.boost_mode.combine(query_most, factor, node.max_boost);
-            // A sum that only comes to nothing at all is one that nothing is known of.
+            let reached = node.boost_mode.combine(query_most, most * weight, node.max_boost);
             reached.is_nan() || reached.next_up() >= score
         };
         contenders(&*ceiling, segment, beats)
-    }
-}
-
-/// The factor of a document to which one function applies.
-fn factor_of_one(mode: ScoreMode, value: f64, weight: f64) -> f64 {
-    match mode {
-        ScoreMode::Avg if weight == 0.0 => 1.0,
-        ScoreMode::Avg => value * weight / weight,
-        _ => value * weight,
     }
 }
 

@@ -28,8 +28,7 @@ mod simple;
 mod slice;
 mod source_phrase;
 
-pub(crate) use bits::{Bits, WINDOW};
-pub(crate) use contenders::Contenders;
+pub(crate) use bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use disjunction::Disjunction;
 pub(crate) use open::{factor_of, matcher, matches_doc, phrase_freq_in, scorer};
 pub(crate) use scorer::BoxedScorer;

@@ -7,7 +7,7 @@ use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
 use super::contenders::contenders;
 use super::phrase::PhraseCursor;
-use super::{Bits, BoxedMatcher, WINDOW};
+use super::{Bits, BoxedMatcher, SegmentBits, WINDOW};
 use crate::error::Result;
 use crate::query::FeatureNode;
 use crate::score::Bm25;
@@ -20,9 +20,9 @@ pub(crate) trait Scorer {
     /// No document of `start..end` scores more. Ranges ascend and lie after all documents scored so far.
     fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32>;
 
-    /// Bits of the documents of the segment that may score as much as `score`, in whole windows; `None`: this cannot be told without looking
+    /// The documents of the segment that may score as much as `score`; `None`: this cannot be told without looking
     /// at them.
-    fn contenders(&self, _score: f32, _segment: &Segment) -> Result<Option<Vec<u64>>> {
+    fn contenders(&self, _score: f32, _segment: &Segment) -> Result<Option<SegmentBits>> {
         Ok(None)
     }
 }
@@ -157,7 +157,7 @@ impl Scorer for FeatureScorer<'_> {
         Ok(self.node.boost)
     }
 
-    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<Vec<u64>>> {
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
         contenders(self.node, segment, |most| (most as f32).next_up() >= score)
     }
 }

@@ -4,10 +4,10 @@ use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
 use limber_segment::{DocId, Segment};
 
-use super::Bits;
 use super::asked::Ask;
 use super::contenders::contenders;
 use super::scorer::{BoxedScorer, Scorer};
+use super::{Bits, SegmentBits};
 use crate::error::Result;
 use crate::script::{BoundScript, OpenScript};
 
@@ -69,7 +69,7 @@ impl Scorer for ScriptScorer<'_> {
         Ok(f32::INFINITY)
     }
 
-    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<Vec<u64>>> {
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
         match self.bound.ceiling() {
             Some(ceiling) => {
                 contenders(&*ceiling, segment, |most| (most as f32 * self.boost).next_up() >= score)

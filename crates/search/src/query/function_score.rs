@@ -271,16 +271,18 @@ impl QueryNode for FunctionScore {
         if query.is_nothing() {
             return Ok(query);
         }
-        // There is nothing to combine: one function without a filter counts as it is, even under `avg`.
-        let is_single = matches!(functions.as_slice(), [only] if only.filter.is_none());
-        let node = FunctionScoreNode {
+        let mut node = FunctionScoreNode {
             query: Box::new(query),
             functions,
-            score_mode: if is_single { ScoreMode::First } else { self.score_mode },
+            score_mode: self.score_mode,
             boost_mode: self.boost_mode,
             max_boost: self.max_boost,
             min_score: self.min_score,
         };
+        if node.is_single() {
+            // There is nothing to combine: the function counts as it is, even under `avg`.
+            node.score_mode = ScoreMode::First;
+        }
         Ok(Node::FunctionScore(node).into())
     }
 }
