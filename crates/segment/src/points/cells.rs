@@ -7,49 +7,11 @@ use std::ops::Range;
 
 use limber_mapping::geo::{GridBounds, ShapeCell};
 
+use super::cover::{Cover, Descent};
 use super::leaf::{Leaf, corrupt};
 use super::reader::Points;
 use super::spatial::{Cell, Overlap};
 use crate::Result;
-
-/// Cells looked at for each leaf; more come only out of a directory that is not sorted.
-const STEPS_A_LEAF: usize = 128;
-
-/// The numbers of cells that a shape covers, as ascending ranges.
-#[derive(Debug, Default)]
-pub struct CellCover {
-    ranges: Vec<CellRange>,
-}
-
-#[derive(Debug)]
-struct CellRange {
-    first: i64,
-    last: i64,
-    /// What is in these cells meets the shape.
-    is_inside: bool,
-}
-
-impl CellCover {
-    fn push(&mut self, (first, last): (i64, i64), is_inside: bool) {
-        match self.ranges.last_mut() {
-            Some(before) if before.is_inside == is_inside && before.last.checked_add(1) == Some(first) => {
-                before.last = last;
-            }
-            _ => self.ranges.push(CellRange { first, last, is_inside }),
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
-
-    /// Ranges that touch `min..=max`.
-    fn touching(&self, min: i64, max: i64) -> &[CellRange] {
-        let start = self.ranges.partition_point(|range| range.last < min);
-        let end = self.ranges.partition_point(|range| range.first <= max);
-        &self.ranges[start..end.max(start)]
-    }
-}
 
 /// Cells of the shapes of one field; a view, free to copy.
 #[derive(Debug, Clone, Copy)]
@@ -66,23 +28,16 @@ pub struct CellDocs {
     pub possible: Vec<u64>,
 }
 
-struct Descent<'d, R> {
-    relate: &'d mut R,
-    cover: &'d mut CellCover,
-    steps_left: usize,
-}
-
 impl<'a> ShapeCells<'a> {
     pub(crate) fn new(points: Points<'a>) -> ShapeCells<'a> {
         ShapeCells { points }
     }
 
     /// Finds the cells that may hold parts of documents' shapes that meet the one that `relate` describes. Reads no leaf.
-    pub fn cover(&self, mut relate: impl FnMut(&Cell) -> Overlap) -> CellCover {
-        let mut cover = CellCover::default();
+    pub fn cover(&self, mut relate: impl FnMut(&Cell) -> Overlap) -> Cover {
+        let mut cover = Cover::default();
         let leaves = self.points.leaves(&(i64::MIN..=i64::MAX));
-        let steps_left = STEPS_A_LEAF * (leaves.len() + 1);
-        let mut descent = Descent { relate: &mut relate, cover: &mut cover, steps_left };
+        let mut descent = Descent::new(leaves.len(), &mut relate, &mut cover);
         self.descend(ShapeCell::MAP, leaves, &mut descent);
         cover
     }
@@ -93,8 +48,9 @@ impl<'a> ShapeCells<'a> {
         leaves: Range<usize>,
         descent: &mut Descent<'_, impl FnMut(&Cell) -> Overlap>,
     ) {
-        let numbers = cell.numbers_within();
-        let leaves = self.leaves_within(leaves, numbers);
+        let (first, last) = cell.numbers_within();
+        let numbers = first..=last;
+        let leaves = self.points.leaves_within(leaves, &numbers);
         if leaves.is_empty() {
             return;
         }
@@ -112,77 +68,51 @@ impl<'a> ShapeCells<'a> {
                 self.descend(first, leaves.clone(), descent);
                 self.descend(second, leaves.clone(), descent);
                 // The cell itself lies in the middle of its quarters.
-                descent.cover.push((cell.number(), cell.number()), false);
+                descent.cover.push(cell.number()..=cell.number(), false);
                 self.descend(third, leaves.clone(), descent);
                 self.descend(fourth, leaves, descent);
             }
         }
     }
 
-    fn leaves_within(&self, leaves: Range<usize>, (first, last): (i64, i64)) -> Range<usize> {
-        let find = |wanted: &dyn Fn(usize) -> bool| {
-            let (mut low, mut high) = (leaves.start, leaves.end);
-            while low < high {
-                let middle = low.midpoint(high);
-                if wanted(middle) { high = middle } else { low = middle + 1 }
-            }
-            low
-        };
-        let start = find(&|leaf| self.points.entry(leaf).1 >= first);
-        let end = find(&|leaf| self.points.entry(leaf).0 > last);
-        start..end.max(start)
-    }
-
     /// Upper bound of the cells in the cover, without reading a leaf.
-    pub fn count_at_most(&self, cover: &CellCover) -> u64 {
-        let (mut count, mut next) = (0, 0);
-        for range in &cover.ranges {
-            let leaves = self.points.leaves(&(range.first..=range.last));
-            for leaf in leaves.start.max(next)..leaves.end {
-                count += self.points.leaf_len(leaf) as u64;
-            }
-            next = leaves.end.max(next);
-        }
-        count
+    pub fn count_at_most(&self, cover: &Cover) -> u64 {
+        self.points.count_in_cover_at_most(cover)
     }
 
     /// The documents of a cover. `relate` is asked about each cell of the ranges that are not inside.
-    pub fn docs(&self, cover: &CellCover, mut relate: impl FnMut(&Cell) -> Overlap) -> Result<CellDocs> {
+    pub fn docs(&self, cover: &Cover, mut relate: impl FnMut(&Cell) -> Overlap) -> Result<CellDocs> {
         let words = self.points.doc_count().div_ceil(64) as usize;
         let mut found = CellDocs { certain: vec![0; words], possible: vec![0; words] };
-        let (mut decoded, mut next) = (Leaf::boxed(), 0);
-        for range in &cover.ranges {
-            let leaves = self.points.leaves(&(range.first..=range.last));
-            for leaf in leaves.start.max(next)..leaves.end {
-                let (min, max, _) = self.points.entry(leaf);
-                let touching = cover.touching(min, max);
-                self.points.read_leaf(leaf, &mut decoded, true)?;
-                let mut last = None;
-                for (doc, number) in decoded.docs[..decoded.len].iter().zip(&decoded.values) {
-                    let at = touching.partition_point(|range| range.last < *number);
-                    let Some(range) = touching.get(at).filter(|range| range.first <= *number) else {
-                        continue;
-                    };
-                    let overlap = match (range.is_inside, last) {
-                        (true, _) => Overlap::All,
-                        (false, Some((same, overlap))) if same == *number => overlap,
-                        (false, _) => {
-                            let cell = ShapeCell::of_number(*number)
-                                .ok_or_else(|| corrupt(leaf as u64, "numbers of cells"))?;
-                            relate(&stored(cell))
-                        }
-                    };
-                    last = Some((*number, overlap)).filter(|_| !range.is_inside).or(last);
-                    // In bounds: `read_leaf` checked that documents ascend to one of the segment.
-                    let (word, bit) = (*doc as usize / 64, 1 << (doc % 64));
-                    match overlap {
-                        Overlap::All => found.certain[word] |= bit,
-                        Overlap::Some => found.possible[word] |= bit,
-                        Overlap::None => {}
+        let mut decoded = Leaf::boxed();
+        for leaf in self.points.leaves_of(cover) {
+            let (min, max, _) = self.points.entry(leaf);
+            let touching = cover.touching(min, max);
+            self.points.read_leaf(leaf, &mut decoded, true)?;
+            let mut last = None;
+            for (doc, number) in decoded.docs[..decoded.len].iter().zip(&decoded.values) {
+                let at = touching.partition_point(|range| range.last < *number);
+                let Some(range) = touching.get(at).filter(|range| range.first <= *number) else {
+                    continue;
+                };
+                let overlap = match (range.is_inside, last) {
+                    (true, _) => Overlap::All,
+                    (false, Some((same, overlap))) if same == *number => overlap,
+                    (false, _) => {
+                        let cell = ShapeCell::of_number(*number)
+                            .ok_or_else(|| corrupt(leaf as u64, "numbers of cells"))?;
+                        relate(&stored(cell))
                     }
+                };
+                last = Some((*number, overlap)).filter(|_| !range.is_inside).or(last);
+                // In bounds: `read_leaf` checked that documents ascend to one of the segment.
+                let (word, bit) = (*doc as usize / 64, 1 << (doc % 64));
+                match overlap {
+                    Overlap::All => found.certain[word] |= bit,
+                    Overlap::Some => found.possible[word] |= bit,
+                    Overlap::None => {}
                 }
             }
-            next = leaves.end.max(next);
         }
         found.possible.iter_mut().zip(&found.certain).for_each(|(possible, certain)| *possible &= !certain);
         Ok(found)

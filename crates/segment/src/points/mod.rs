@@ -3,6 +3,7 @@
 //! Layout: [`format`].
 
 mod cells;
+mod cover;
 pub mod format;
 mod leaf;
 mod reader;
@@ -11,9 +12,10 @@ mod spatial;
 mod tests;
 mod writer;
 
-pub use cells::{CellCover, CellDocs, ShapeCells};
+pub use cells::{CellDocs, ShapeCells};
+pub use cover::Cover;
 pub(crate) use reader::LeafCursor;
 pub use reader::{PointDocs, Points};
-pub use spatial::{Cell, Cover, Overlap, SpatialPoints, place_of, stored_at};
+pub use spatial::{Cell, Overlap, SpatialPoints, place_of, stored_at};
 pub(crate) use writer::{LeafWriter, column_serves, write_column_kind};
 pub use writer::{Point, PointsWriter};

@@ -9,10 +9,11 @@
 //! A search halves the plane by one coordinate after the other as long as several leaves lie in a cell and the shape's edge
 //! goes through it. What comes out is a list of ranges of the curve ([`Cover`]): wholly inside, or to be looked at.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use limber_codec::z_order::{deinterleave, interleave};
 
+use super::cover::{Cover, CoverRange, Descent};
 use super::leaf::{Leaf, corrupt};
 use super::reader::Points;
 use crate::Result;
@@ -52,53 +53,6 @@ pub enum Overlap {
     Some,
 }
 
-/// The part of the curve that a shape covers, as ascending ranges of points.
-#[derive(Debug, Default)]
-pub struct Cover {
-    ranges: Vec<CoverRange>,
-}
-
-#[derive(Debug)]
-struct CoverRange {
-    first: i64,
-    last: i64,
-    /// Every place of the range is in the shape.
-    is_inside: bool,
-}
-
-impl Cover {
-    fn push(&mut self, range: RangeInclusive<i64>, is_inside: bool) {
-        let (first, last) = range.into_inner();
-        match self.ranges.last_mut() {
-            Some(before) if before.is_inside == is_inside && before.last.checked_add(1) == Some(first) => {
-                before.last = last;
-            }
-            _ => self.ranges.push(CoverRange { first, last, is_inside }),
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
-
-    /// Ranges that touch `min..=max`.
-    fn touching(&self, min: i64, max: i64) -> &[CoverRange] {
-        let start = self.ranges.partition_point(|range| range.last < min);
-        let end = self.ranges.partition_point(|range| range.first <= max);
-        &self.ranges[start..end.max(start)]
-    }
-}
-
-/// Cells looked at for each leaf: two on each of 64 levels. More come only out of a directory that is not sorted.
-const STEPS_A_LEAF: usize = 128;
-
-/// State of one search for a shape.
-struct Descent<'d, R> {
-    relate: &'d mut R,
-    cover: &'d mut Cover,
-    steps_left: usize,
-}
-
 /// Places of one field; a view, free to copy.
 #[derive(Debug, Clone, Copy)]
 pub struct SpatialPoints<'a> {
@@ -132,8 +86,7 @@ impl<'a> SpatialPoints<'a> {
             let shared = ((min ^ max) as u64).leading_zeros();
             let prefix = if shared == 0 { 0 } else { (min as u64 ^ SIGNS) >> (64 - shared) << (64 - shared) };
             let leaves = 0..self.points.leaves(&(i64::MIN..=i64::MAX)).end;
-            let steps_left = STEPS_A_LEAF * (leaves.len() + 1);
-            let mut descent = Descent { relate: &mut relate, cover: &mut cover, steps_left };
+            let mut descent = Descent::new(leaves.len(), &mut relate, &mut cover);
             self.descend(prefix, shared, leaves, &mut descent);
         }
         cover
@@ -149,7 +102,7 @@ impl<'a> SpatialPoints<'a> {
     ) {
         let last = if depth == 64 { prefix } else { prefix | u64::MAX >> depth };
         let range = (prefix ^ SIGNS) as i64..=(last ^ SIGNS) as i64;
-        let leaves = self.leaves_within(leaves, &range);
+        let leaves = self.points.leaves_within(leaves, &range);
         if leaves.is_empty() {
             return;
         }
@@ -177,52 +130,25 @@ impl<'a> SpatialPoints<'a> {
         }
     }
 
-    fn leaves_within(&self, leaves: Range<usize>, range: &RangeInclusive<i64>) -> Range<usize> {
-        let first = |wanted: &dyn Fn(usize) -> bool| {
-            let (mut low, mut high) = (leaves.start, leaves.end);
-            while low < high {
-                let middle = low.midpoint(high);
-                if wanted(middle) { high = middle } else { low = middle + 1 }
-            }
-            low
-        };
-        let start = first(&|leaf| self.points.entry(leaf).1 >= *range.start());
-        let end = first(&|leaf| self.points.entry(leaf).0 > *range.end());
-        start..end.max(start)
-    }
-
     /// Upper bound of the points in the cover, without reading a leaf.
     pub fn count_at_most(&self, cover: &Cover) -> u64 {
-        let (mut count, mut next) = (0, 0);
-        for range in &cover.ranges {
-            let leaves = self.points.leaves(&(range.first..=range.last));
-            for leaf in leaves.start.max(next)..leaves.end {
-                count += self.points.leaf_len(leaf) as u64;
-            }
-            next = leaves.end.max(next);
-        }
-        count
+        self.points.count_in_cover_at_most(cover)
     }
 
     /// Places in the cover: documents, when the field [is single-valued](SpatialPoints::is_single_valued). Leaves wholly inside are
     /// not read.
     pub fn count(&self, cover: &Cover, mut contains: impl FnMut(i64) -> bool) -> Result<u64> {
-        let (mut decoded, mut next, mut count) = (Leaf::boxed(), 0, 0);
-        for range in &cover.ranges {
-            let leaves = self.points.leaves(&(range.first..=range.last));
-            for leaf in leaves.start.max(next)..leaves.end {
-                let (min, max, _) = self.points.entry(leaf);
-                let touching = cover.touching(min, max);
-                if holds_all(touching, min, max) {
-                    count += self.points.leaf_len(leaf) as u64;
-                    continue;
-                }
-                self.points.parse_leaf(leaf)?.read_values(&mut decoded)?;
-                let values = &decoded.values[..self.points.leaf_len(leaf)];
-                count +=
-                    values.iter().filter(|place| is_wanted(touching, **place, &mut contains)).count() as u64;
+        let (mut decoded, mut count) = (Leaf::boxed(), 0);
+        for leaf in self.points.leaves_of(cover) {
+            let (min, max, _) = self.points.entry(leaf);
+            let touching = cover.touching(min, max);
+            if holds_all(touching, min, max) {
+                count += self.points.leaf_len(leaf) as u64;
+                continue;
             }
-            next = leaves.end.max(next);
+            self.points.parse_leaf(leaf)?.read_values(&mut decoded)?;
+            let values = &decoded.values[..self.points.leaf_len(leaf)];
+            count += values.iter().filter(|place| is_wanted(touching, **place, &mut contains)).count() as u64;
         }
         Ok(count)
     }
@@ -238,24 +164,20 @@ impl<'a> SpatialPoints<'a> {
         if bits.len() < self.points.doc_count().div_ceil(64) as usize {
             return Err(corrupt(bits.len() as u64, "a bit for every document"));
         }
-        let (mut decoded, mut next) = (Leaf::boxed(), 0);
-        for range in &cover.ranges {
-            let leaves = self.points.leaves(&(range.first..=range.last));
-            for leaf in leaves.start.max(next)..leaves.end {
-                let (min, max, _) = self.points.entry(leaf);
-                let touching = cover.touching(min, max);
-                let is_inside = holds_all(touching, min, max);
-                if is_inside && self.points.parse_leaf(leaf)?.set_all(bits) {
-                    continue;
-                }
-                self.points.read_leaf(leaf, &mut decoded, !is_inside)?;
-                // In bounds: `read_leaf` checked that documents ascend to one of the segment.
-                for (doc, place) in decoded.docs[..decoded.len].iter().zip(&decoded.values) {
-                    let is_wanted = is_inside || is_wanted(touching, *place, &mut contains);
-                    bits[*doc as usize / 64] |= u64::from(is_wanted) << (doc % 64);
-                }
+        let mut decoded = Leaf::boxed();
+        for leaf in self.points.leaves_of(cover) {
+            let (min, max, _) = self.points.entry(leaf);
+            let touching = cover.touching(min, max);
+            let is_inside = holds_all(touching, min, max);
+            if is_inside && self.points.parse_leaf(leaf)?.set_all(bits) {
+                continue;
             }
-            next = leaves.end.max(next);
+            self.points.read_leaf(leaf, &mut decoded, !is_inside)?;
+            // In bounds: `read_leaf` checked that documents ascend to one of the segment.
+            for (doc, place) in decoded.docs[..decoded.len].iter().zip(&decoded.values) {
+                let is_wanted = is_inside || is_wanted(touching, *place, &mut contains);
+                bits[*doc as usize / 64] |= u64::from(is_wanted) << (doc % 64);
+            }
         }
         Ok(())
     }
