@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::columns::format::GROUP as WINDOW;
 use crate::columns::{Batch, Column, ColumnSummary, ColumnValue, ColumnWriter};
 use crate::file::{SectionKind, SegmentWriter};
 use crate::points::{LeafCursor, LeafWriter, Point, column_serves, write_column_kind};
@@ -12,6 +11,7 @@ use crate::{DocId, Error, FieldInfo, Result, SegmentView, Sink};
 
 use super::conduct::Documents;
 use super::doc_map::DocIdMap;
+use super::live_windows::LiveWindows;
 use super::terms::{DROPPED, OrdinalMaps};
 
 /// Merges a number column.
@@ -116,7 +116,7 @@ fn merge_columns<T: ColumnValue>(
 struct ColumnSource<'a, T> {
     view: &'a SegmentView,
     column: Option<Column<'a, T>>,
-    next_window: DocId,
+    windows: LiveWindows<'a>,
     docs: Vec<DocId>,
     batch: Batch<T>,
     new_values: Vec<i64>,
@@ -130,7 +130,7 @@ impl<'a, T: ColumnValue> ColumnSource<'a, T> {
         ColumnSource {
             view,
             column,
-            next_window: 0,
+            windows: LiveWindows::new(view),
             docs: Vec::new(),
             batch: Batch::default(),
             new_values: Vec::new(),
@@ -188,18 +188,8 @@ impl<'a, T: ColumnValue> ColumnSource<'a, T> {
     /// `false` at the end.
     fn read_window(&mut self, new_value: impl Fn(T) -> Result<i64>) -> Result<bool> {
         (self.docs_done, self.values_done) = (0, 0);
-        self.docs.clear();
-        let doc_count = self.view.doc_count();
-        while self.docs.is_empty() {
-            if self.next_window >= doc_count {
-                return Ok(false);
-            }
-            let end = doc_count.min(self.next_window.saturating_add(WINDOW as u32));
-            match &self.view.live {
-                None => self.docs.extend(self.next_window..end),
-                Some(live) => self.docs.extend((self.next_window..end).filter(|doc| live.is_live(*doc))),
-            }
-            self.next_window = end;
+        if !self.windows.read(&mut self.docs) {
+            return Ok(false);
         }
         if let Some(column) = &self.column {
             column.gather(&self.docs, &mut self.batch)?;

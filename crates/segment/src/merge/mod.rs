@@ -8,6 +8,7 @@
 mod columns;
 mod conduct;
 mod doc_map;
+mod live_windows;
 mod memory;
 mod nested;
 mod order;

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::doc_map::{DROPPED_DOC, DocIdMap};
-use crate::columns::format::GROUP as WINDOW;
+use super::live_windows::LiveWindows;
 use crate::columns::{Batch, Column};
 use crate::index_sort::SortField;
 use crate::terms::TermCursor;
@@ -157,9 +157,8 @@ fn term_ranks(views: &[SegmentView], path: &str) -> Result<Vec<Vec<u32>>> {
 /// The keys of a segment's live documents, a window at a time.
 struct KeySource<'a> {
     segment: u16,
-    view: &'a SegmentView,
     columns: Vec<KeyColumn<'a>>,
-    next_doc: DocId,
+    windows: LiveWindows<'a>,
     docs: Vec<DocId>,
     /// By sort field, by place in `docs`.
     keys: Vec<Vec<i64>>,
@@ -177,9 +176,8 @@ impl<'a> KeySource<'a> {
     ) -> KeySource<'a> {
         KeySource {
             segment,
-            view,
             columns,
-            next_doc: 0,
+            windows: LiveWindows::new(view),
             docs: Vec::new(),
             keys: vec![Vec::new(); field_count],
             at: 0,
@@ -203,15 +201,8 @@ impl<'a> KeySource<'a> {
     /// The keys of the next window that has live documents; `false` at the end.
     fn refill(&mut self, sort: &[SortField]) -> Result<bool> {
         self.at = 0;
-        self.docs.clear();
-        let doc_count = self.view.doc_count();
-        while self.docs.is_empty() {
-            if self.next_doc >= doc_count {
-                return Ok(false);
-            }
-            let end = doc_count.min(self.next_doc.saturating_add(WINDOW as u32));
-            self.docs.extend((self.next_doc..end).filter(|&doc| self.view.is_live(doc)));
-            self.next_doc = end;
+        if !self.windows.read(&mut self.docs) {
+            return Ok(false);
         }
         for ((field, column), keys) in sort.iter().zip(&self.columns).zip(&mut self.keys) {
             keys.clear();

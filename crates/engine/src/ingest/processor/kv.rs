@@ -11,7 +11,7 @@ use super::super::options::Options;
 use super::super::path::FieldPath;
 use super::super::template::{FieldName, Text};
 use super::append::append;
-use super::text::string_field;
+use super::text::{pieces, string_field};
 use super::{Flow, Processor};
 
 #[derive(Debug)]
@@ -97,21 +97,8 @@ impl Splitter {
         }
     }
 
-    /// `String.split`: empty last pieces are dropped.
     fn pieces<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, RequestError> {
-        let (mut pieces, mut from) = (Vec::new(), 0);
-        self.find_each(text, |start, end| {
-            if end > 0 {
-                pieces.push(&text[from..start]);
-                from = end;
-            }
-        })?;
-        let is_whole = pieces.is_empty();
-        pieces.push(&text[from..]);
-        while !is_whole && pieces.last().is_some_and(|piece| piece.is_empty()) {
-            pieces.pop();
-        }
-        Ok(pieces)
+        pieces(text, false, |each| self.find_each(text, each))
     }
 
     /// What is before and behind the first delimiter.

@@ -6,7 +6,7 @@ use super::super::document::IngestDocument;
 use super::super::node::{Kind, Node};
 use super::super::options::Options;
 use super::super::path::FieldPath;
-use super::text::string_field;
+use super::text::{pieces, string_field};
 use super::{Flow, Processor};
 use limber_search::pattern::Pattern;
 
@@ -35,7 +35,7 @@ impl Processor for Split {
         let Some(text) = string_field(document, &self.field, self.ignore_missing, "cannot split.")? else {
             return Ok(Flow::Continue);
         };
-        let pieces = self.pieces(&text)?;
+        let pieces = pieces(&text, self.preserve_trailing, |each| self.separator.find_each(&text, each))?;
         let list = document.add(Node::container(Kind::Array));
         for piece in pieces {
             let piece = document.make_string(piece)?;
@@ -44,27 +44,5 @@ impl Processor for Split {
         let list = *document.node(list);
         self.target.as_ref().unwrap_or(&self.field).set(document, list)?;
         Ok(Flow::Continue)
-    }
-}
-
-impl Split {
-    /// `String.split`: an empty match at the start does not count, and empty last pieces are dropped unless they are to be kept.
-    fn pieces<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, RequestError> {
-        let mut pieces = Vec::new();
-        let mut from = 0;
-        self.separator.find_each(text, |start, end| {
-            if end > 0 {
-                pieces.push(&text[from..start]);
-                from = end;
-            }
-        })?;
-        let is_whole = pieces.is_empty();
-        pieces.push(&text[from..]);
-        if !self.preserve_trailing && !is_whole {
-            while pieces.last().is_some_and(|piece| piece.is_empty()) {
-                pieces.pop();
-            }
-        }
-        Ok(pieces)
     }
 }

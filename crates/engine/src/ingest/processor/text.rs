@@ -13,6 +13,28 @@ use super::super::path::{FieldPath, Found};
 use super::super::value::{java_text, java_type};
 use super::{Flow, Processor};
 
+/// The pieces of `text` between delimiters, as `String.split` gives them: an empty match at the start does not count, and empty last pieces
+/// are dropped unless `keeps_trailing`. `find_each` calls what it is given with start and end of each delimiter.
+pub fn pieces(
+    text: &str,
+    keeps_trailing: bool,
+    find_each: impl FnOnce(&mut dyn FnMut(usize, usize)) -> Result<(), RequestError>,
+) -> Result<Vec<&str>, RequestError> {
+    let (mut pieces, mut from) = (Vec::new(), 0);
+    find_each(&mut |start, end| {
+        if end > 0 {
+            pieces.push(&text[from..start]);
+            from = end;
+        }
+    })?;
+    let is_whole = pieces.is_empty();
+    pieces.push(&text[from..]);
+    while !is_whole && !keeps_trailing && pieces.last().is_some_and(|piece| piece.is_empty()) {
+        pieces.pop();
+    }
+    Ok(pieces)
+}
+
 /// A function over one string.
 pub trait Transform: Send + Sync + Debug {
     /// Appends the result as the inside of a JSON string; returns whether that holds escapes.

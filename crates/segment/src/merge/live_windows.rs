@@ -1,0 +1,33 @@
+//! The live documents of a segment, as many at a time as a column reads at once.
+
+use crate::columns::format::GROUP as WINDOW;
+use crate::{DocId, SegmentView};
+
+pub(super) struct LiveWindows<'a> {
+    view: &'a SegmentView,
+    next: DocId,
+}
+
+impl<'a> LiveWindows<'a> {
+    pub fn new(view: &'a SegmentView) -> LiveWindows<'a> {
+        LiveWindows { view, next: 0 }
+    }
+
+    /// Puts the documents of the next window that has any in place of `docs`; `false` at the end.
+    pub fn read(&mut self, docs: &mut Vec<DocId>) -> bool {
+        docs.clear();
+        let doc_count = self.view.doc_count();
+        while docs.is_empty() {
+            if self.next >= doc_count {
+                return false;
+            }
+            let end = doc_count.min(self.next.saturating_add(WINDOW as u32));
+            match &self.view.live {
+                None => docs.extend(self.next..end),
+                Some(live) => docs.extend((self.next..end).filter(|doc| live.is_live(*doc))),
+            }
+            self.next = end;
+        }
+        true
+    }
+}
