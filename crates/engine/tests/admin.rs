@@ -2,13 +2,16 @@
 
 mod common;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use common::*;
+use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
 use limber_engine::*;
 use limber_search::{SearchRequest, UrlParameters};
+use limber_store::CrashDisk;
 use serde_json::{Value, json};
 
 fn folder() -> tempfile::TempDir {
@@ -315,6 +318,48 @@ fn refreshes_come_by_themselves_and_can_be_waited_for() {
         assert!(Instant::now() < deadline, "no refresh");
         std::thread::sleep(Duration::from_millis(20));
     }
+    node.close();
+}
+
+#[test]
+fn a_shard_that_nobody_searches_is_refreshed_when_the_writing_pauses_or_a_search_comes() {
+    let clock = Arc::new(ManualClock::at(1_700_000_000_000));
+    let environment = Environment {
+        clock: clock.clone(),
+        randomness: Arc::new(SeededRandomness::new(7)),
+        disk: Arc::new(CrashDisk::new(7)),
+    };
+    let node = Node::open_with(config(Path::new("/rests")), environment).expect("opens");
+    for (name, settings) in [("t", json!({})), ("explicit", json!({"refresh_interval": "1s"}))] {
+        node.create_index(name, &json!({"settings": settings})).expect("created");
+    }
+    let docs = |name: &str| {
+        let request = StatsRequest::default();
+        let stats = node.stats(name, IndicesOptions::BROADCAST, &request).expect("stats");
+        stats["_all"]["primaries"]["docs"]["count"].as_u64().expect("count")
+    };
+    for second in 0..3 {
+        for name in ["t", "explicit"] {
+            write(&node, index(name, &second.to_string(), b"{}")).expect("written");
+        }
+        clock.advance_ms(1_000);
+        node.maintain();
+        assert_eq!((docs("t"), docs("explicit")), (0, second + 1));
+    }
+    // A search sees what a refresh would have shown it, and keeps the shard awake.
+    assert_eq!(search(&node, "t", json!({"match_all": {}})).len(), 3);
+    write(&node, index("t", "4", b"{}")).expect("written");
+    clock.advance_ms(1_000);
+    node.maintain();
+    assert_eq!(docs("t"), 4);
+    // Half a minute later it rests again, until the writing pauses.
+    clock.advance_ms(30_000);
+    write(&node, index("t", "5", b"{}")).expect("written");
+    node.maintain();
+    assert_eq!(docs("t"), 4);
+    clock.advance_ms(1_000);
+    node.maintain();
+    assert_eq!(docs("t"), 5);
     node.close();
 }
 

@@ -108,9 +108,10 @@ impl Node {
         for shard in self.shards() {
             let interval = shard.index.settings.load().refresh_interval_ms;
             let Some(interval_ms) = interval else { continue };
-            let is_due = shard
-                .core()
-                .is_ok_and(|core| now_millis.saturating_sub(core.last_refresh_millis()) >= interval_ms);
+            let is_due = shard.core().is_ok_and(|core| {
+                now_millis.saturating_sub(core.last_refresh_millis()) >= interval_ms
+                    && !shard.puts_off_refresh(&core, now_millis)
+            });
             if is_due {
                 match shard.refresh_if_dirty() {
                     Ok(did) => any |= did,
@@ -273,6 +274,7 @@ impl Node {
             return shard.refresh().is_ok();
         };
         let Ok(core) = shard.core() else { return false };
+        core.search_idle.note_search(self.now_millis());
         let wanted = core.begun_refreshes() + 1;
         let deadline = std::time::Instant::now() + Duration::from_millis(2 * interval_ms + 1000);
         let came = waiting(|| {

@@ -154,8 +154,8 @@ impl Node {
             "data_path": shard.directory.path().display().to_string(),
             "is_custom_data_path": false,
         });
-        entry["search_idle"] = false.into();
-        entry["search_idle_time"] = 0.into();
+        entry["search_idle"] = stats.is_search_idle.into();
+        entry["search_idle_time"] = stats.search_idle_ms.into();
         entry
     }
 

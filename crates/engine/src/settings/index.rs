@@ -58,6 +58,10 @@ pub struct IndexSettings {
     pub routing_partition_size: u32,
     /// `None`: -1, never by itself.
     pub refresh_interval_ms: Option<u64>,
+    /// The interval was set, so it holds for shards that nobody searches too.
+    pub has_refresh_interval: bool,
+    /// A shard that was not searched for so long rests.
+    pub search_idle_after_ms: u64,
     pub best_compression: bool,
     pub durability: Durability,
     pub sync_interval_ms: u64,
@@ -173,6 +177,9 @@ impl IndexSettings {
             routing_num_shards,
             routing_partition_size,
             refresh_interval_ms: u64::try_from(refresh_interval_ms).ok(),
+            has_refresh_interval: read.text("index.refresh_interval").is_some(),
+            search_idle_after_ms: u64::try_from(read.time_ms("index.search.idle.after", 30_000)?)
+                .unwrap_or(0),
             best_compression: read
                 .text("index.codec")
                 .is_some_and(|codec| codec.ends_with("best_compression")),

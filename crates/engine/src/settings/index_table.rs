@@ -79,7 +79,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.query.default_field", List, "*", Dynamic),
     row("index.query.parse.allow_unmapped_fields", Boolean, "true", Static),
     row("index.query_string.lenient", Boolean, "false", Static),
-    row("index.search.idle.after", Time { min_ms: 0, minus_one: true }, "30s", Dynamic),
+    row("index.search.idle.after", Time { min_ms: 0, minus_one: false }, "30s", Dynamic),
     row("index.search.throttled", Unsupported, "false", Static),
     row("index.warmer.enabled", Boolean, "true", Dynamic),
     row("index.load_fixed_bitset_filters_eagerly", Boolean, "true", Static),

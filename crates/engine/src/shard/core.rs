@@ -18,6 +18,7 @@ use parking_lot::{Mutex, RwLock};
 use serde_json::{Value, json};
 
 use super::commit::Commit;
+use super::search_idle::SearchIdle;
 use super::segments::SegmentList;
 use super::stats::Counters;
 use super::versions::VersionMap;
@@ -132,6 +133,7 @@ pub(crate) struct Core {
     pub(super) is_dirty: AtomicBool,
     pub(super) is_uncommitted: AtomicBool,
     pub(super) last_refresh_millis: AtomicU64,
+    pub(crate) search_idle: SearchIdle,
     pub(super) last_flush_millis: AtomicU64,
     pub(super) last_sync_millis: AtomicU64,
     pub(super) merges_running: AtomicU64,
@@ -236,9 +238,10 @@ impl Shard {
         self.services.environment.clock.now_millis()
     }
 
-    /// What a search sees now.
+    /// What a search sees now. A refresh that was put off for want of searches is made first.
     pub(crate) fn snapshot(&self) -> Result<ShardSnapshot> {
         let core = self.core()?;
+        self.wake(&core);
         let published = core.snapshot.load();
         Ok(ShardSnapshot {
             index: self.index.reference.clone(),

@@ -35,6 +35,9 @@ impl Shard {
     /// The document under `id`. `realtime`: with everything written so far, else what a search sees.
     pub(crate) fn get(&self, id: &str, realtime: bool) -> Result<Option<Found>> {
         let core = self.core()?;
+        if !realtime {
+            self.wake(&core);
+        }
         let clock = &*self.services.environment.clock;
         let start = clock.monotonic_nanos();
         let found = if realtime { self.get_newest(&core, id) } else { self.get_published(&core, id) };

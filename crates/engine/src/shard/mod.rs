@@ -15,6 +15,7 @@ mod merge_policy;
 mod open;
 mod refresh;
 pub mod routing;
+mod search_idle;
 mod segments;
 mod stats;
 mod versions;

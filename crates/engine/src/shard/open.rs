@@ -13,6 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use super::commit::{COMMIT_NAME, Commit, CommittedSegment};
 use super::core::{Core, Published, Shard, next_number};
 use super::error::{segment_error, store_error};
+use super::search_idle::SearchIdle;
 use super::segments::SegmentEntry;
 use super::write::{Condition, Replayed};
 use crate::api::Result;
@@ -130,6 +131,7 @@ impl Shard {
             is_dirty: AtomicBool::new(false),
             is_uncommitted: AtomicBool::new(false),
             last_refresh_millis: AtomicU64::new(now_millis),
+            search_idle: SearchIdle::new(now_millis),
             last_flush_millis: AtomicU64::new(now_millis),
             last_sync_millis: AtomicU64::new(now_millis),
             merges_running: AtomicU64::new(0),

@@ -10,6 +10,7 @@ use parking_lot::MutexGuard;
 
 use super::core::{Core, Published, Shard, Slot};
 use super::error::segment_error;
+use super::search_idle::DueRefresh;
 use super::segments::{ChargedSegment, SegmentEntry, SegmentList};
 use super::stats::Timer;
 use crate::api::Result;
@@ -55,6 +56,29 @@ impl Shard {
             return Ok(false);
         }
         self.refresh().map(|()| true)
+    }
+
+    /// A search is coming: what was put off is made up for. Without it (the disk refuses) the search sees what there is.
+    pub(super) fn wake(&self, core: &Core) {
+        if core.search_idle.note_search(self.now_millis())
+            && let Err(error) = self.refresh_if_dirty()
+        {
+            tracing::warn!(index = %self.index.name, shard = self.number, %error, "not refreshed");
+        }
+    }
+
+    /// Whether a refresh that is due should wait: nobody searches the shard, and documents stream in.
+    pub(crate) fn puts_off_refresh(&self, core: &Core, now_millis: u64) -> bool {
+        let settings = self.index.settings.load();
+        let Some(interval_ms) = settings.refresh_interval_ms else { return true };
+        !settings.has_refresh_interval
+            && core.is_dirty.load(Ordering::Acquire)
+            && core.search_idle.puts_off(DueRefresh {
+                now_millis,
+                interval_ms,
+                idle_after_ms: settings.search_idle_after_ms,
+                operations: core.next_seq_no.load(Ordering::Relaxed),
+            })
     }
 
     /// Makes segments of the buffers, for their memory.
@@ -192,6 +216,7 @@ impl Shard {
         };
         core.versions.end_refresh(self.now_millis(), gc_deletes_ms);
         core.publish_snapshot();
+        core.search_idle.note_refresh();
         core.refreshes_finished.store(core.refreshes_begun.load(Ordering::Acquire), Ordering::Release);
         drop(_gate);
         self.account(core, 0);

@@ -108,6 +108,9 @@ pub(crate) struct ShardStats {
     pub commit_generation: u64,
     pub commit_docs: u64,
     pub history_uuid: String,
+    pub is_search_idle: bool,
+    /// Milliseconds since the last search, or since the shard was opened.
+    pub search_idle_ms: u64,
     /// Filled in by the node, whose cache knows.
     pub segment_memory: SegmentMemory,
 }
@@ -130,6 +133,8 @@ impl super::Shard {
             });
         }
         let translog = core.translog.stats();
+        let (now_millis, idle_after_ms) =
+            (self.now_millis(), self.index.settings.load().search_idle_after_ms);
         let max_seq_no = core.max_seq_no().map_or(-1, |seq_no| seq_no as i64);
         let counts = published.segments.iter().map(SegmentView::counts_with_nested);
         let (docs, deleted_docs) = counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
@@ -147,6 +152,8 @@ impl super::Shard {
             commit_generation: committed_generation,
             commit_docs,
             history_uuid: format!("{:032x}", u128::from_be_bytes(core.history)),
+            is_search_idle: core.search_idle.is_idle(now_millis, idle_after_ms),
+            search_idle_ms: core.search_idle.since_search_ms(now_millis),
             segment_memory: SegmentMemory::default(),
         }
     }

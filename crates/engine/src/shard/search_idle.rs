@@ -1,0 +1,133 @@
+//! "Does anyone search this shard?" One that nobody searches is not refreshed while documents stream in: a segment a second would be
+//! written and merged for no reader. It is refreshed when the writing pauses, when a search comes, and once in a while.
+//!
+//! Source: Elasticsearch, `index.search.idle.after`, which knows the same rest; there it begins some seconds after a search or the
+//! creation of the shard, here a shard that was never searched rests from the start, and a pause in the writing ends it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The longest time that a refresh is put off.
+const PUT_OFF_AT_MOST_MS: u64 = 30_000;
+
+/// Times are milliseconds of the environment's clock; 0 is never.
+#[derive(Debug, Default)]
+pub(crate) struct SearchIdle {
+    opened_millis: u64,
+    last_search_millis: AtomicU64,
+    /// When the refresh was due that was not made.
+    put_off_since_millis: AtomicU64,
+    looked_millis: AtomicU64,
+    /// The number of operations when the shard was looked at.
+    looked_operations: AtomicU64,
+}
+
+/// A shard whose refresh is due, as its scheduler sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DueRefresh {
+    pub now_millis: u64,
+    pub interval_ms: u64,
+    /// `index.search.idle.after`.
+    pub idle_after_ms: u64,
+    /// Operations since the shard was created.
+    pub operations: u64,
+}
+
+impl SearchIdle {
+    pub(crate) fn new(now_millis: u64) -> SearchIdle {
+        SearchIdle { opened_millis: now_millis, ..SearchIdle::default() }
+    }
+
+    /// A search comes. Whether a refresh was put off that it must wait for.
+    pub(crate) fn note_search(&self, now_millis: u64) -> bool {
+        self.last_search_millis.store(now_millis, Ordering::Relaxed);
+        self.put_off_since_millis.load(Ordering::Acquire) != 0
+    }
+
+    /// What had been put off can be found.
+    pub(crate) fn note_refresh(&self) {
+        self.put_off_since_millis.store(0, Ordering::Release);
+    }
+
+    /// Milliseconds since the last search, or since the shard was opened.
+    pub(crate) fn since_search_ms(&self, now_millis: u64) -> u64 {
+        now_millis.saturating_sub(self.last_search_millis.load(Ordering::Relaxed).max(self.opened_millis))
+    }
+
+    pub(crate) fn is_idle(&self, now_millis: u64, idle_after_ms: u64) -> bool {
+        self.last_search_millis.load(Ordering::Relaxed) == 0
+            || self.since_search_ms(now_millis) >= idle_after_ms
+    }
+
+    /// Whether a due refresh of a shard with unseen documents should wait. Called by the scheduler alone.
+    pub(crate) fn puts_off(&self, due: DueRefresh) -> bool {
+        let DueRefresh { now_millis, interval_ms, idle_after_ms, operations } = due;
+        if !self.is_idle(now_millis, idle_after_ms) {
+            return false;
+        }
+        let since = self.put_off_since_millis.load(Ordering::Relaxed);
+        if since != 0 {
+            if now_millis.saturating_sub(since) >= PUT_OFF_AT_MOST_MS {
+                return false;
+            }
+            if now_millis.saturating_sub(self.looked_millis.load(Ordering::Relaxed)) < interval_ms {
+                return true;
+            }
+        }
+        self.looked_millis.store(now_millis, Ordering::Relaxed);
+        if self.looked_operations.swap(operations, Ordering::Relaxed) == operations {
+            return false;
+        }
+        if since == 0 {
+            self.put_off_since_millis.store(now_millis, Ordering::Release);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000;
+
+    fn due(second: u64, operations: u64) -> DueRefresh {
+        DueRefresh {
+            now_millis: second * SECOND,
+            interval_ms: SECOND,
+            idle_after_ms: 30 * SECOND,
+            operations,
+        }
+    }
+
+    #[test]
+    fn a_shard_that_was_never_searched_waits_for_a_pause_in_the_writing() {
+        let idle = SearchIdle::default();
+        assert!(idle.puts_off(due(101, 10)));
+        assert!(idle.puts_off(due(102, 20)));
+        // Looked at again before the interval is over: nothing is known yet.
+        assert!(idle.puts_off(DueRefresh { now_millis: 102_050, ..due(102, 20) }));
+        assert!(!idle.puts_off(due(103, 20)));
+    }
+
+    #[test]
+    fn it_does_not_wait_for_ever() {
+        let idle = SearchIdle::default();
+        assert!((101..131).all(|second| idle.puts_off(due(second, second))));
+        assert!(!idle.puts_off(due(131, 131)));
+        idle.note_refresh();
+        assert!(idle.puts_off(due(132, 132)));
+    }
+
+    #[test]
+    fn a_search_asks_for_what_was_put_off_and_keeps_the_shard_awake() {
+        let idle = SearchIdle::default();
+        assert!(!idle.note_search(100 * SECOND));
+        assert!((101..130).all(|second| !idle.puts_off(due(second, second))));
+        assert!(idle.puts_off(due(131, 131)));
+        assert!(idle.note_search(131 * SECOND));
+        assert!(!idle.puts_off(due(132, 132)));
+        idle.note_refresh();
+        assert!(!idle.note_search(132 * SECOND));
+        assert_eq!(idle.since_search_ms(134 * SECOND), 2 * SECOND);
+    }
+}
