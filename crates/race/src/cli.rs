@@ -3,6 +3,7 @@
 //! The binary parses these commands with clap and calls `run`; what it adds is the built-in server, through
 //! [`ServerProvider`]. Reports go to standard output, progress and warnings to standard error.
 
+mod comparison;
 mod console;
 
 use std::io::IsTerminal;
@@ -28,6 +29,8 @@ use console::Console;
 pub const EXIT_SUCCESS: u8 = 0;
 pub const EXIT_INTERRUPTED: u8 = 130;
 pub const EXIT_ERROR: u8 = 64;
+/// `--fail-if-worse` found something worse.
+pub const EXIT_WORSE: u8 = 1;
 
 /// Starts the server that is raced when no `--target-hosts` are given.
 pub trait ServerProvider {
@@ -46,6 +49,7 @@ pub struct RunningServer {
 pub fn exit_code(error: &RaceError) -> u8 {
     match error {
         RaceError::Drive(DriveError::Interrupted) => EXIT_INTERRUPTED,
+        RaceError::Worse(_) => EXIT_WORSE,
         _ => EXIT_ERROR,
     }
 }
@@ -371,15 +375,15 @@ impl InfoCommand {
     }
 }
 
-/// Compare two stored races
+/// Compare stored races: two as Rally does, or several a side with statistics
+///
+/// With one race a side the table is Rally's: what differs, not whether it means anything. With several a side (of limber race --repeat)
+/// every metric gets a verdict (better, worse, no difference shown) from an exact rank test.
 #[derive(Debug, Clone, Args)]
+#[command(after_help = comparison::EXAMPLES)]
 pub struct CompareCommand {
-    /// Id of the race to compare with
-    #[arg(long, value_name = "ID")]
-    pub baseline: String,
-    /// Id of the race that is judged
-    #[arg(long, value_name = "ID")]
-    pub contender: String,
+    #[command(flatten)]
+    pub sides: comparison::ComparisonArguments,
     #[command(flatten)]
     pub report: ReportArguments,
 }
@@ -387,8 +391,13 @@ pub struct CompareCommand {
 impl CompareCommand {
     pub fn run(&self) -> Result<(), RaceError> {
         let store = RaceStore::new(&folder()?);
-        let (baseline, contender) = (store.find(&self.baseline)?, store.find(&self.contender)?);
-        printed(compare::write(&baseline, &contender, &self.report.options(), &mut std::io::stdout().lock()))
+        let mut out = std::io::stdout().lock();
+        let (baseline, contender) = self.sides.races(&store)?;
+        if let ([baseline], [contender], false) = (&*baseline, &*contender, self.sides.asks_for_statistics())
+        {
+            return printed(compare::write(baseline, contender, &self.report.options(), &mut out));
+        }
+        self.sides.judge(&baseline, &contender, &self.report.options(), &mut out)
     }
 }
 

@@ -38,6 +38,9 @@ pub enum RaceError {
     /// The built-in server does not start.
     #[error("the built-in server does not start: {0}")]
     Server(String),
+    /// A comparison found what `--fail-if-worse` asks about.
+    #[error("{0}")]
+    Worse(String),
 }
 
 /// What to race, where, and how.

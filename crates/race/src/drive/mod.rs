@@ -25,6 +25,6 @@ pub mod statistics;
 pub mod telemetry;
 #[cfg(test)]
 mod tests;
-mod throttle;
+pub(crate) mod throttle;
 pub mod throughput;
 mod timer;

@@ -1,14 +1,16 @@
 //! "What came out, was it better than last time, and which races and tracks are there?"
 //!
-//! `results` and `race` hold what a race leaves behind, `store` keeps it; `summary`, `compare` and `listing` print it in Rally's form with the help
+//! `results` and `race` hold what a race leaves behind, `store` keeps it; `figures` and `several` compare several races a side; `summary`, `compare` and `listing` print it in Rally's form with the help
 //! of `table` (Python's tabulate and csv), `number` (Python's number formats) and `units`.
 
 pub mod compare;
+pub mod figures;
 pub mod listing;
 pub mod number;
 pub mod output;
 pub mod race;
 pub mod results;
+pub mod several;
 pub mod store;
 pub mod summary;
 pub mod table;

@@ -1,0 +1,151 @@
+//! What is said about one metric of two sides?
+
+use super::bootstrap::{self, Interval};
+use super::correction::Correction;
+use super::estimate::{cliffs_delta, hodges_lehmann, median};
+use super::rank_test::mann_whitney;
+
+/// Coverage of the intervals.
+pub const INTERVAL_LEVEL: f64 = 0.95;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    MoreIsBetter,
+    LessIsBetter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Better,
+    Worse,
+    /// Not the same as "equal": so few races may just not be able to show it.
+    NoDifferenceShown,
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::NoDifferenceShown => "no difference shown",
+        }
+    }
+}
+
+/// A contender's figures of one metric against a baseline's. Figures are in the metric's own unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    pub direction: Direction,
+    pub baseline_median: f64,
+    pub contender_median: f64,
+    /// Hodges-Lehmann, contender minus baseline.
+    pub shift: f64,
+    /// The change of the medians as a share of the baseline's, such as -0.05; `None` where that is 0.
+    pub change: Option<f64>,
+    /// Percentile bootstrap of `change`, 95 %; `None` with fewer than three races on a side.
+    pub change_interval: Option<Interval>,
+    /// In [-1, 1]; 1: every race of the contender had more than every race of the baseline.
+    pub cliffs_delta: f64,
+    /// Mann-Whitney, two-sided.
+    pub p: f64,
+    /// After the correction over its family; equals `p` until [`adjust`] has been called.
+    pub p_adjusted: f64,
+}
+
+impl Comparison {
+    /// Values that are not numbers must have been left out.
+    pub fn new(baseline: &[f64], contender: &[f64], direction: Direction) -> Comparison {
+        let relative = |before: &[f64], after: &[f64]| {
+            let before = median(before);
+            (median(after) - before) / before.abs()
+        };
+        let p = mann_whitney(baseline, contender);
+        Comparison {
+            direction,
+            baseline_median: median(baseline),
+            contender_median: median(contender),
+            shift: hodges_lehmann(baseline, contender),
+            change: Some(relative(baseline, contender)).filter(|change| change.is_finite()),
+            change_interval: bootstrap::interval(baseline, contender, INTERVAL_LEVEL, relative),
+            cliffs_delta: cliffs_delta(baseline, contender),
+            p,
+            p_adjusted: p,
+        }
+    }
+
+    pub fn verdict(&self, significance: f64) -> Verdict {
+        // A difference can be significant by ranks while the estimate of its size is nothing (heavy ties).
+        if self.p_adjusted > significance || self.cliffs_delta == 0.0 {
+            return Verdict::NoDifferenceShown;
+        }
+        match (self.direction, self.cliffs_delta > 0.0) {
+            (Direction::MoreIsBetter, true) | (Direction::LessIsBetter, false) => Verdict::Better,
+            _ => Verdict::Worse,
+        }
+    }
+
+    /// By which share of the baseline the contender is worse, by the shift's estimate; negative when it is better, infinite
+    /// when the baseline was 0 and the contender is worse.
+    pub fn worsening(&self) -> f64 {
+        let worse_by = match self.direction {
+            Direction::MoreIsBetter => -self.shift,
+            Direction::LessIsBetter => self.shift,
+        };
+        match self.baseline_median.abs() {
+            0.0 if worse_by > 0.0 => f64::INFINITY,
+            0.0 => 0.0,
+            baseline => worse_by / baseline,
+        }
+    }
+}
+
+/// Adjusts the p-values of one family.
+pub fn adjust(family: &mut [&mut Comparison], correction: Correction) {
+    let p: Vec<f64> = family.iter().map(|comparison| comparison.p).collect();
+    for (comparison, adjusted) in family.iter_mut().zip(correction.adjust(&p)) {
+        comparison.p_adjusted = adjusted;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts() {
+        let low = [100.0, 101.0, 102.0, 103.0, 104.0];
+        let high = low.map(|value| value + 10.0);
+        let faster = Comparison::new(&low, &high, Direction::MoreIsBetter);
+        assert_eq!(faster.verdict(0.05), Verdict::Better);
+        assert_eq!((faster.shift, faster.cliffs_delta), (10.0, 1.0));
+        assert!((faster.change.unwrap() - 10.0 / 102.0).abs() < 1e-12);
+        let bounds = faster.change_interval.unwrap();
+        assert!(bounds.low > 0.04 && bounds.low < bounds.high && bounds.high < 0.16, "{bounds:?}");
+        let slower = Comparison::new(&low, &high, Direction::LessIsBetter);
+        assert_eq!(slower.verdict(0.05), Verdict::Worse);
+        assert!((slower.worsening() - 10.0 / 102.0).abs() < 1e-12);
+        assert!(faster.worsening() < 0.0);
+        // Two against two show nothing, however far apart they are.
+        let few = Comparison::new(&low[..2], &high[..2], Direction::LessIsBetter);
+        assert_eq!((few.verdict(0.05), few.change_interval), (Verdict::NoDifferenceShown, None));
+        let equal = Comparison::new(&[0.0; 5], &[0.0; 5], Direction::LessIsBetter);
+        assert_eq!(
+            (equal.verdict(0.05), equal.change, equal.worsening()),
+            (Verdict::NoDifferenceShown, None, 0.0)
+        );
+        let errors = Comparison::new(&[0.0; 5], &[0.1; 5], Direction::LessIsBetter);
+        assert_eq!((errors.verdict(0.05), errors.worsening()), (Verdict::Worse, f64::INFINITY));
+    }
+
+    #[test]
+    fn one_of_many_needs_more_evidence() {
+        let (low, high) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);
+        let mut shown = Comparison::new(&low, &high, Direction::LessIsBetter);
+        let mut others: Vec<Comparison> =
+            (0..9).map(|_| Comparison::new(&low, &low, Direction::LessIsBetter)).collect();
+        let mut family: Vec<&mut Comparison> = std::iter::once(&mut shown).chain(&mut others).collect();
+        adjust(&mut family, Correction::Holm);
+        assert!((shown.p_adjusted - 20.0 / 252.0).abs() < 1e-12);
+        assert_eq!(shown.verdict(0.05), Verdict::NoDifferenceShown);
+    }
+}

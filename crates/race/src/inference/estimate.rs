@@ -1,0 +1,67 @@
+//! How large is a value, and how large a difference?
+
+/// The value in the middle, or the mean of the two in the middle; NaN for none.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    quantile_of_sorted(&sorted, 0.5)
+}
+
+/// Linear interpolation between the closest ranks (type 7 of Hyndman and Fan 1996, numpy's default); NaN for none.
+///
+/// `share` in [0, 1].
+pub fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let rank = share * last as f64;
+    let low = sorted[rank.floor() as usize];
+    let high = sorted[rank.ceil() as usize];
+    // Written so that two infinities or equal values stay what they are.
+    if low == high { low } else { low + (high - low) * rank.fract() }
+}
+
+/// Hodges and Lehmann's estimate of the shift from `baseline` to `contender`: the median of all differences between a
+/// value of one and a value of the other (1963). Other than the difference of medians it uses every value.
+pub fn hodges_lehmann(baseline: &[f64], contender: &[f64]) -> f64 {
+    let differences: Vec<f64> =
+        contender.iter().flat_map(|after| baseline.iter().map(move |before| after - before)).collect();
+    median(&differences)
+}
+
+/// Cliff's delta (1993), in [-1, 1]: how much more often a value of `contender` is above one of `baseline` than below it.
+/// 1 when all of them are above. NaN when a side is empty.
+pub fn cliffs_delta(baseline: &[f64], contender: &[f64]) -> f64 {
+    let mut balance = 0i64;
+    for after in contender {
+        for before in baseline {
+            balance += i64::from(after > before) - i64::from(after < before);
+        }
+    }
+    balance as f64 / (baseline.len() * contender.len()) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_and_quantiles() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(&[]).is_nan());
+        // numpy.quantile([1, 2, 4, 8], [0.025, 0.9]) = 1.075, 6.8
+        let sorted = [1.0, 2.0, 4.0, 8.0];
+        assert!((quantile_of_sorted(&sorted, 0.025) - 1.075).abs() < 1e-12);
+        assert!((quantile_of_sorted(&sorted, 0.9) - 6.8).abs() < 1e-12);
+    }
+
+    #[test]
+    fn sizes_of_differences() {
+        assert_eq!(hodges_lehmann(&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0]), 10.0);
+        assert_eq!(hodges_lehmann(&[1.0, 4.0], &[2.0, 9.0]), 3.0);
+        assert_eq!(cliffs_delta(&[1.0, 2.0], &[3.0, 4.0]), 1.0);
+        assert_eq!(cliffs_delta(&[3.0, 4.0], &[1.0, 2.0]), -1.0);
+        // Pairs: above 2 (3>1, 3>2), equal 1 (2=2), above 1 (2>1): 3 of 4.
+        assert_eq!(cliffs_delta(&[1.0, 2.0], &[2.0, 3.0]), 0.75);
+        assert_eq!(cliffs_delta(&[5.0], &[5.0]), 0.0);
+    }
+}

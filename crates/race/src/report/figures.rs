@@ -1,0 +1,193 @@
+//! "Which numbers does a race come down to?": one list of named figures a race, for comparisons and as goals of tuning.
+
+use super::number::Number;
+use super::race::Race;
+use super::results::{PERCENTILES, Results, TaskResults, TimeStats};
+use crate::inference::Direction;
+
+/// One number of one race.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Such as `service_time.p99`; `throughput.median`; of whole races `race.merge_time`.
+    pub key: String,
+    /// Such as `99th percentile service time`, in the words of Rally's reports.
+    pub metric: String,
+    /// Empty for figures of the whole race.
+    pub task: String,
+    pub unit: String,
+    pub direction: Direction,
+    pub value: f64,
+}
+
+impl Figure {
+    /// Whether `pattern` means this figure: its key, or the part of it before the dot.
+    pub fn is_meant_by(&self, pattern: &str) -> bool {
+        let kind = self.key.split('.').next().unwrap_or_default();
+        self.key == pattern || kind == pattern
+    }
+}
+
+/// The kinds of figures that a pattern can name; see [`Figure::is_meant_by`].
+pub const KINDS: [&str; 7] =
+    ["throughput", "latency", "service_time", "processing_time", "took", "error_rate", "race"];
+
+/// All figures of a race in the order of Rally's report; what was not measured is left out. Latency that is service time
+/// (unthrottled tasks) is left out too.
+///
+/// # Errors
+/// When the race's results are not in Rally's layout.
+pub fn of_race(race: &Race) -> Result<Vec<Figure>, serde_json::Error> {
+    let results = race.results()?;
+    let mut figures = of_whole_race(&results);
+    for task in &results.op_metrics {
+        add_task(task, &mut figures);
+    }
+    Ok(figures)
+}
+
+fn of_whole_race(results: &Results) -> Vec<Figure> {
+    let listed: [(&str, &str, &str, Option<Number>); 13] = [
+        ("indexing_time", "Cumulative indexing time of primary shards", "ms", results.total_time),
+        ("merge_time", "Cumulative merge time of primary shards", "ms", results.merge_time),
+        (
+            "merge_throttle_time",
+            "Cumulative merge throttle time of primary shards",
+            "ms",
+            results.merge_throttle_time,
+        ),
+        ("refresh_time", "Cumulative refresh time of primary shards", "ms", results.refresh_time),
+        ("flush_time", "Cumulative flush time of primary shards", "ms", results.flush_time),
+        ("young_gc_time", "Total Young Gen GC time", "ms", results.young_gc_time),
+        ("old_gc_time", "Total Old Gen GC time", "ms", results.old_gc_time),
+        ("zgc_cycles_gc_time", "Total ZGC Cycles GC time", "ms", results.zgc_cycles_gc_time),
+        ("zgc_pauses_gc_time", "Total ZGC Pauses GC time", "ms", results.zgc_pauses_gc_time),
+        ("dataset_size", "Dataset size", "bytes", results.dataset_size),
+        ("store_size", "Store size", "bytes", results.store_size),
+        ("translog_size", "Translog size", "bytes", results.translog_size),
+        ("segment_count", "Segment count", "", results.segment_count),
+    ];
+    let mut figures: Vec<Figure> = Vec::new();
+    for (key, metric, unit, value) in listed {
+        if let Some(value) = value {
+            figures.push(Figure {
+                key: format!("race.{key}"),
+                metric: metric.to_owned(),
+                task: String::new(),
+                unit: unit.to_owned(),
+                direction: Direction::LessIsBetter,
+                value: value.as_f64(),
+            });
+        }
+    }
+    figures
+}
+
+fn add_task(task: &TaskResults, figures: &mut Vec<Figure>) {
+    let mut add = |key: String, metric: String, unit: &str, direction: Direction, value: Option<Number>| {
+        if let Some(value) = value.map(|value| value.as_f64()).filter(|value| value.is_finite()) {
+            figures.push(Figure {
+                key,
+                metric,
+                task: task.task.clone(),
+                unit: unit.to_owned(),
+                direction,
+                value,
+            });
+        }
+    };
+    let unit = task.throughput.unit.as_deref().unwrap_or_default();
+    for (key, label, value) in
+        [("mean", "Mean", task.throughput.mean), ("median", "Median", task.throughput.median)]
+    {
+        let metric = format!("{label} Throughput");
+        add(format!("throughput.{key}"), metric, unit, Direction::MoreIsBetter, value);
+    }
+    let is_closed_loop = task.latency == task.service_time;
+    let mut percentiles = |kind: &str, label: &str, times: &TimeStats| {
+        for (percentile, key, _) in PERCENTILES {
+            let metric = format!("{percentile}th percentile {label}");
+            let value = times.get(key);
+            add(format!("{kind}.p{percentile}"), metric, "ms", Direction::LessIsBetter, value);
+        }
+        let metric = format!("Mean {label}");
+        add(format!("{kind}.mean"), metric, "ms", Direction::LessIsBetter, times.mean);
+    };
+    if !is_closed_loop {
+        percentiles("latency", "latency", &task.latency);
+    }
+    percentiles("service_time", "service time", &task.service_time);
+    percentiles("processing_time", "processing time", &task.processing_time);
+    percentiles("took", "took", &task.took);
+    let rate = Some(Number::Float(task.error_rate * 100.0));
+    add("error_rate".to_owned(), "error rate".to_owned(), "%", Direction::LessIsBetter, rate);
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::report::race::{Car, Cluster};
+    use crate::report::results::ThroughputStats;
+
+    /// A stored race of one closed-loop task `index` with that median throughput and p99.
+    pub(crate) fn race(id: &str, docs_per_s: f64, p99_ms: f64) -> Race {
+        let times = TimeStats::new(&[(50.0, 2.0), (99.0, p99_ms), (100.0, p99_ms)], 2.5);
+        let task = TaskResults {
+            task: "index".into(),
+            operation: "bulk".into(),
+            throughput: ThroughputStats {
+                median: Some(Number::Float(docs_per_s)),
+                unit: Some("docs/s".into()),
+                ..ThroughputStats::default()
+            },
+            latency: times.clone(),
+            service_time: times,
+            ..TaskResults::default()
+        };
+        let results =
+            Results { op_metrics: vec![task], store_size: Some(Number::Int(7)), ..Results::default() };
+        let mut race = Race {
+            rally_version: "limber 0".into(),
+            rally_revision: None,
+            environment: "local".into(),
+            race_id: id.into(),
+            race_timestamp: "20261122T120000Z".into(),
+            pipeline: "benchmark-only".into(),
+            user_tags: serde_json::Map::new(),
+            track: "log_ingest".into(),
+            car: Car::Name("limber".into()),
+            cluster: Cluster::default(),
+            results: None,
+            track_revision: None,
+            challenge: Some("default".into()),
+            track_params: None,
+            car_params: None,
+            plugin_params: None,
+        };
+        race.set_results(&results);
+        race
+    }
+
+    #[test]
+    fn a_race_comes_down_to_named_figures() {
+        let figures = of_race(&race("a", 1000.0, 9.0)).unwrap();
+        let keys: Vec<&str> = figures.iter().map(|figure| figure.key.as_str()).collect();
+        // Latency of a closed loop is service time and not there twice.
+        let expected = [
+            "race.store_size",
+            "throughput.median",
+            "service_time.p50",
+            "service_time.p99",
+            "service_time.p100",
+            "service_time.mean",
+            "error_rate",
+        ];
+        assert_eq!(keys, expected);
+        let p99 = &figures[3];
+        assert_eq!(
+            (p99.value, p99.metric.as_str(), p99.task.as_str()),
+            (9.0, "99th percentile service time", "index")
+        );
+        assert!(p99.is_meant_by("service_time") && p99.is_meant_by("service_time.p99"));
+        assert!(!p99.is_meant_by("service_time.p9") && !p99.is_meant_by("service"));
+    }
+}

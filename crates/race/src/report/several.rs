@@ -1,0 +1,367 @@
+//! "Are these races better than those, and is that more than chance?": several races a side.
+//!
+//! Every metric of every task is tested by ranks (`inference`); p-values are corrected over the tasks of one metric. Rally
+//! has no such comparison; the words of the metrics are its own.
+
+use std::io::{self, Write};
+
+use super::figures::{self, Figure};
+use super::number::Number;
+use super::output::{self, ReportOptions};
+use super::race::Race;
+use super::table::{Cell, Row};
+use crate::inference::comparison::{INTERVAL_LEVEL, adjust};
+use crate::inference::rank_test::{races_needed, smallest_p};
+use crate::inference::{Comparison, Correction, Verdict};
+
+pub const HEADERS: [&str; 11] = [
+    "Metric",
+    "Task",
+    "Baseline",
+    "Contender",
+    "Unit",
+    "Diff %",
+    "95 % interval, %",
+    "Shift",
+    "Cliff's delta",
+    "p",
+    "Verdict",
+];
+
+/// How to judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    /// A difference counts as shown when its corrected p-value is not above this.
+    pub significance: f64,
+    pub correction: Correction,
+    /// Keys or kinds of figures to look at (see [`Figure::is_meant_by`]); empty for the usual ones.
+    pub metrics: Vec<String>,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules { significance: 0.05, correction: Correction::Holm, metrics: Vec::new() }
+    }
+}
+
+/// What is looked at when nothing is named: enough to see, few enough to read.
+const USUAL: [&str; 10] = [
+    "throughput.median",
+    "latency.p50",
+    "latency.p90",
+    "latency.p99",
+    "service_time.p50",
+    "service_time.p90",
+    "service_time.p99",
+    "service_time.p100",
+    "error_rate",
+    "race",
+];
+
+/// One metric of one task, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// As a race of the baseline has it; its `value` is that race's.
+    pub figure: Figure,
+    pub comparison: Comparison,
+    pub verdict: Verdict,
+}
+
+/// All of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    pub baseline_count: usize,
+    pub contender_count: usize,
+    pub rows: Vec<Judged>,
+    /// What to bear in mind: what so few races can show, errors, races of different tracks.
+    pub notes: Vec<String>,
+}
+
+impl Judgement {
+    /// Rows that are shown to be worse, by at least `share` of the baseline's median (such as 0.05).
+    pub fn worse_by(&self, share: f64) -> Vec<&Judged> {
+        let is_worse = |row: &&Judged| row.verdict == Verdict::Worse && row.comparison.worsening() >= share;
+        self.rows.iter().filter(is_worse).collect()
+    }
+
+    /// Whether any difference at all could have been shown.
+    pub fn can_show_anything(&self, significance: f64) -> bool {
+        smallest_p(self.baseline_count, self.contender_count) <= significance
+    }
+}
+
+/// Judges `contender` against `baseline`. Metrics that some race lacks are left out.
+///
+/// # Errors
+/// `InvalidData` for a race whose results cannot be read.
+pub fn judge(baseline: &[Race], contender: &[Race], rules: &Rules) -> io::Result<Judgement> {
+    let read = |races: &[Race]| {
+        races
+            .iter()
+            .map(figures::of_race)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    };
+    let (before, after) = (read(baseline)?, read(contender)?);
+    let mut rows = Vec::new();
+    for figure in before.first().into_iter().flatten().filter(|figure| is_looked_at(figure, &rules.metrics)) {
+        let (Some(b), Some(a)) = (values(&before, figure), values(&after, figure)) else { continue };
+        let is_always_nothing = b.iter().chain(&a).all(|value| *value == 0.0);
+        if is_always_nothing {
+            continue;
+        }
+        let comparison = Comparison::new(&b, &a, figure.direction);
+        rows.push(Judged { figure: figure.clone(), comparison, verdict: Verdict::NoDifferenceShown });
+    }
+    let tests_count_max = correct(&mut rows, rules);
+    let mut notes = notes_on_races(baseline, contender);
+    notes.extend(note_on_errors(&before, &after));
+    notes.extend(note_on_counts(baseline.len(), contender.len(), tests_count_max, rules));
+    Ok(Judgement { baseline_count: baseline.len(), contender_count: contender.len(), rows, notes })
+}
+
+fn is_looked_at(figure: &Figure, metrics: &[String]) -> bool {
+    match metrics {
+        [] => USUAL.iter().any(|pattern| figure.is_meant_by(pattern)),
+        named => named.iter().any(|pattern| figure.is_meant_by(pattern)),
+    }
+}
+
+/// The figure's value in every race; `None` when one has none.
+fn values(races: &[Vec<Figure>], wanted: &Figure) -> Option<Vec<f64>> {
+    let of_race = |figures: &Vec<Figure>| {
+        let same = |figure: &&Figure| figure.key == wanted.key && figure.task == wanted.task;
+        figures.iter().find(same).map(|figure| figure.value)
+    };
+    races.iter().map(of_race).collect()
+}
+
+/// Corrects over the tasks of each metric and sets the verdicts. Returns the size of the largest family.
+fn correct(rows: &mut [Judged], rules: &Rules) -> usize {
+    let mut keys: Vec<String> = rows.iter().map(|row| row.figure.key.clone()).collect();
+    keys.sort();
+    keys.dedup();
+    let mut largest = 0;
+    for key in keys {
+        let mut family: Vec<&mut Comparison> =
+            rows.iter_mut().filter(|row| row.figure.key == key).map(|row| &mut row.comparison).collect();
+        largest = largest.max(family.len());
+        adjust(&mut family, rules.correction);
+    }
+    for row in rows {
+        row.verdict = row.comparison.verdict(rules.significance);
+    }
+    largest
+}
+
+fn notes_on_races(baseline: &[Race], contender: &[Race]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let of = |race: &Race| (race.track.clone(), race.challenge.clone());
+    let mut kinds: Vec<_> = baseline.iter().chain(contender).map(of).collect();
+    kinds.sort();
+    kinds.dedup();
+    if kinds.len() > 1 {
+        let named: Vec<String> = kinds
+            .iter()
+            .map(|(track, challenge)| format!("{track}/{}", challenge.as_deref().unwrap_or("-")))
+            .collect();
+        notes.push(format!("The races are not of one track and challenge: {}.", named.join(", ")));
+    }
+    let ids = |races: &[Race]| races.iter().map(|race| race.race_id.clone()).collect::<Vec<_>>();
+    let (before, after) = (ids(baseline), ids(contender));
+    if let Some(id) = before.iter().find(|id| after.contains(id)) {
+        notes.push(format!("Race [{id}] is on both sides."));
+    }
+    notes
+}
+
+fn note_on_errors(before: &[Vec<Figure>], after: &[Vec<Figure>]) -> Option<String> {
+    let failing = |figure: &&Figure| figure.key == "error_rate" && figure.value > 0.0;
+    let mut tasks: Vec<&str> =
+        before.iter().chain(after).flatten().filter(failing).map(|figure| figure.task.as_str()).collect();
+    tasks.sort_unstable();
+    tasks.dedup();
+    (!tasks.is_empty()).then(|| {
+        format!(
+            "Requests failed in: {}. A failed request can be faster than an answered one; read the times of these tasks with that in mind.",
+            tasks.join(", ")
+        )
+    })
+}
+
+/// What so few races can show at all.
+fn note_on_counts(baseline: usize, contender: usize, tests_count: usize, rules: &Rules) -> Option<String> {
+    let alone = smallest_p(baseline, contender);
+    let significance = rules.significance;
+    if alone > significance {
+        return Some(format!(
+            "With {baseline} against {contender} races no p-value can be below {}: nothing can be shown, whatever the figures. \
+             Race at least {} a side (limber race --repeat).",
+            probability(alone),
+            races_needed(significance, 1)
+        ));
+    }
+    let factor = if rules.correction == Correction::None { 1 } else { tests_count };
+    let corrected = alone * factor as f64;
+    (corrected > significance).then(|| {
+        format!(
+            "With {baseline} against {contender} races and {tests_count} tasks, a difference in one task alone cannot be shown (its p-value \
+             is at least {} after the correction). Race at least {} a side, or name fewer metrics or tasks.",
+            probability(corrected),
+            races_needed(significance, factor)
+        )
+    })
+}
+
+/// Prints both sides, the table and the notes, and appends the table to the report file.
+///
+/// # Errors
+/// Those of `out` and of the report file.
+pub fn write(
+    names: [&str; 2],
+    judgement: &Judgement,
+    rules: &Rules,
+    options: &ReportOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "\nComparing baseline\n  {}: {} races\n\nwith contender\n  {}: {} races",
+        names[0], judgement.baseline_count, names[1], judgement.contender_count
+    )?;
+    output::write_heading(options, out)?;
+    let rows = |color: bool| judgement.rows.iter().map(|row| printed_row(row, color)).collect::<Vec<_>>();
+    output::write_table(&HEADERS, &rows(options.color), &rows(false), options, out)?;
+    writeln!(
+        out,
+        "Baseline and Contender are medians over races; Diff % compares them, with its {:.0} % bootstrap interval (percentile method).\n\
+         Shift is Hodges and Lehmann's; p is Mann and Whitney's, exact, after {} over the tasks of each metric.\n\
+         A verdict needs p <= {}; \"no difference shown\" does not mean that there is none.",
+        INTERVAL_LEVEL * 100.0,
+        match rules.correction {
+            Correction::None => "no correction".to_owned(),
+            other => format!("{}'s correction", other.name()),
+        },
+        rules.significance
+    )?;
+    for note in &judgement.notes {
+        writeln!(out, "Note: {note}")?;
+    }
+    Ok(())
+}
+
+fn printed_row(row: &Judged, color: bool) -> Row {
+    const GREEN: u8 = 32;
+    const RED: u8 = 31;
+    let comparison = &row.comparison;
+    let painted = |text: &str| match (color, row.verdict) {
+        (true, Verdict::Better) => format!("\u{1b}[{GREEN};1m{text}\u{1b}[0m"),
+        (true, Verdict::Worse) => format!("\u{1b}[{RED};1m{text}\u{1b}[0m"),
+        _ => text.to_owned(),
+    };
+    let percent = |share: f64| format!("{:+.2}", share * 100.0);
+    let interval = comparison.change_interval.map_or_else(String::new, |interval| {
+        format!("{} to {}", percent(interval.low), percent(interval.high))
+    });
+    vec![
+        Cell::from(row.figure.metric.as_str()),
+        Cell::from(row.figure.task.as_str()),
+        Cell::from(Number::Float(comparison.baseline_median)),
+        Cell::from(Number::Float(comparison.contender_median)),
+        Cell::from(row.figure.unit.as_str()),
+        Cell::from(comparison.change.map_or_else(String::new, |change| format!("{}%", percent(change)))),
+        Cell::from(interval),
+        Cell::from(format!("{:+}", rounded(comparison.shift))),
+        Cell::from(format!("{:+.2}", comparison.cliffs_delta)),
+        Cell::from(probability(comparison.p_adjusted)),
+        Cell::from(painted(row.verdict.name())),
+    ]
+}
+
+/// Six significant digits.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::race;
+    use super::*;
+
+    fn races(docs_per_s: &[f64], p99_ms: f64) -> Vec<Race> {
+        docs_per_s
+            .iter()
+            .enumerate()
+            .map(|(i, rate)| race(&format!("{rate}-{i}"), *rate, p99_ms + i as f64))
+            .collect()
+    }
+
+    #[test]
+    fn a_real_difference_is_told_from_chance() {
+        let (slow, fast) = (
+            races(&[100.0, 101.0, 102.0, 103.0, 104.0], 9.0),
+            races(&[120.0, 121.0, 122.0, 123.0, 124.0], 9.0),
+        );
+        let judgement = judge(&slow, &fast, &Rules::default()).unwrap();
+        let verdict =
+            |key: &str| judgement.rows.iter().find(|row| row.figure.key == key).map(|row| row.verdict);
+        assert_eq!(verdict("throughput.median"), Some(Verdict::Better));
+        assert_eq!(verdict("service_time.p99"), Some(Verdict::NoDifferenceShown));
+        // Never any error: no row.
+        assert_eq!(verdict("error_rate"), None);
+        assert!(judgement.notes.is_empty(), "{:?}", judgement.notes);
+        assert!(judgement.worse_by(0.05).is_empty());
+
+        let back = judge(&fast, &slow, &Rules::default()).unwrap();
+        let worse: Vec<&str> = back.worse_by(0.05).iter().map(|row| row.figure.key.as_str()).collect();
+        assert_eq!(worse, ["throughput.median"]);
+        assert!(back.worse_by(0.25).is_empty());
+
+        let mut printed = Vec::new();
+        write(["a", "b"], &judgement, &Rules::default(), &ReportOptions::default(), &mut printed).unwrap();
+        let printed = String::from_utf8(printed).unwrap();
+        let row = printed.lines().find(|line| line.contains("Median Throughput")).unwrap();
+        for part in ["102", "122", "docs/s", "+19.61%", "+20", "better"] {
+            assert!(row.contains(part), "{part} in {row}");
+        }
+    }
+
+    #[test]
+    fn what_few_races_can_show_is_said() {
+        #[track_caller]
+        fn check(count: usize, tasks: usize, expected: Option<&str>) {
+            let note = note_on_counts(count, count, tasks, &Rules::default());
+            match expected {
+                None => assert_eq!(note, None),
+                Some(part) => assert!(note.as_deref().is_some_and(|note| note.contains(part)), "{note:?}"),
+            }
+        }
+        check(2, 1, Some("no p-value can be below 0.3333: nothing can be shown"));
+        check(3, 1, Some("at least 4 a side"));
+        check(4, 1, None);
+        check(4, 2, Some("a difference in one task alone cannot be shown"));
+        check(5, 6, None);
+    }
+
+    #[test]
+    fn what_makes_a_comparison_doubtful_is_noted() {
+        let (mut before, after) = (races(&[1.0, 2.0, 3.0, 4.0], 9.0), races(&[1.5, 2.5, 3.5, 4.5], 9.0));
+        before[0].track = "other".into();
+        before[1].race_id = after[1].race_id.clone();
+        let notes = judge(&before, &after, &Rules::default()).unwrap().notes.join("\n");
+        assert!(notes.contains("not of one track") && notes.contains("is on both sides"), "{notes}");
+    }
+
+    #[test]
+    fn metrics_can_be_chosen() {
+        let side = races(&[1.0, 2.0, 3.0, 4.0], 9.0);
+        let rules = Rules { metrics: vec!["service_time.mean".into()], ..Rules::default() };
+        let judgement = judge(&side, &side, &rules).unwrap();
+        assert_eq!(judgement.rows.len(), 1);
+        assert_eq!(judgement.rows[0].verdict, Verdict::NoDifferenceShown);
+    }
+}
