@@ -5,25 +5,25 @@
 
 mod comparison;
 mod console;
+mod track;
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::builtin;
 use crate::drive::client::OnError;
 use crate::drive::error::DriveError;
 use crate::load::params::parse;
-use crate::load::{self, TrackSource, TrackSpec};
+use crate::load::{self, TrackSource};
 use crate::model::Params;
 use crate::race::{ClientOptions, RaceConfig, RaceError, new_race_id, run};
 use crate::report::store::limber_folder;
 use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listing, summary};
 use console::Console;
+pub use track::{ListTracksCommand, TrackArguments};
 
 /// Exit codes, as Rally's.
 pub const EXIT_SUCCESS: u8 = 0;
@@ -75,49 +75,6 @@ pub enum ListFormat {
     Text,
     Json,
 }
-
-/// Which track, for every subcommand that needs one.
-#[derive(Debug, Clone, Args)]
-pub struct TrackArguments {
-    /// Folder of a Rally track (or its track.json)
-    #[arg(long, value_name = "DIR", conflicts_with = "track")]
-    pub track_path: Option<PathBuf>,
-    /// Built-in track [default: log_ingest]
-    #[arg(long, value_name = "NAME")]
-    pub track: Option<String>,
-    /// Challenge of the track [default: the track's own default]
-    #[arg(long, value_name = "NAME")]
-    pub challenge: Option<String>,
-    /// Track parameters: key:value,key2:value2, a JSON object, or a .json file
-    #[arg(long, value_name = "PARAMS")]
-    pub track_params: Option<String>,
-}
-
-impl TrackArguments {
-    pub(crate) fn spec(&self, corpus: Option<&Path>) -> Result<TrackSpec, RaceError> {
-        let source = match (&self.track_path, &self.track) {
-            (Some(_), _) if corpus.is_some() => {
-                return Err(RaceError::Arguments(
-                    "--corpus goes with a built-in track, not with --track-path".into(),
-                ));
-            }
-            (Some(path), _) => TrackSource::Path(path.clone()),
-            (None, name) => TrackSource::BuiltIn {
-                name: name.clone().unwrap_or_else(|| DEFAULT_TRACK.to_owned()),
-                corpus: corpus.map(Path::to_owned),
-            },
-        };
-        let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let mut spec = TrackSpec::new(source, now_s);
-        spec.challenge = self.challenge.clone();
-        if let Some(params) = &self.track_params {
-            spec.params = parse(params)?;
-        }
-        Ok(spec)
-    }
-}
-
-const DEFAULT_TRACK: &str = "log_ingest";
 
 /// Race a server: run a track's tasks against it and report how it did
 ///
@@ -219,8 +176,10 @@ impl RaceCommand {
         track.data_root = Some(folder.join("benchmarks").join("data"));
         let client = ClientOptions::from_params(&parse(&self.client_options)?)?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
-        // A track that does not load should not wait for a server first.
-        load::read(&track)?;
+        // A track that does not load should not wait for a server first, unless the server's version chooses it.
+        if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
+            load::read(&track)?;
+        }
 
         let server = match self.target_hosts.is_empty() {
             true => Some(provider.start().map_err(RaceError::Server)?),
@@ -297,12 +256,8 @@ pub enum ListCommand {
         #[arg(long, value_enum, default_value = "text")]
         format: ListFormat,
     },
-    /// Built-in tracks, and the one at --track-path
-    Tracks {
-        /// Folder of a Rally track to describe as well
-        #[arg(long, value_name = "DIR")]
-        track_path: Option<PathBuf>,
-    },
+    /// Built-in tracks, or those of a repository
+    Tracks(ListTracksCommand),
 }
 
 impl ListCommand {
@@ -334,22 +289,7 @@ impl ListCommand {
                     ListFormat::Json => printed(listing::write_races_json(&races, &mut out))?,
                 }
             }
-            ListCommand::Tracks { track_path } => {
-                let arguments = |track: Option<&str>, track_path: Option<PathBuf>| TrackArguments {
-                    track_path,
-                    track: track.map(str::to_owned),
-                    challenge: None,
-                    track_params: None,
-                };
-                let mut tracks = Vec::new();
-                for name in builtin::names() {
-                    tracks.push(load::read(&arguments(Some(name), None).spec(None)?)?);
-                }
-                if let Some(path) = track_path {
-                    tracks.push(load::read(&arguments(None, Some(path.clone())).spec(None)?)?);
-                }
-                printed(listing::write_tracks(&tracks, &mut out))?;
-            }
+            ListCommand::Tracks(tracks) => tracks.run(&mut out)?,
         }
         Ok(())
     }

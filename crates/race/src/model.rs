@@ -16,6 +16,8 @@ pub struct Track {
     pub description: String,
     /// The folder the track was loaded from; `None` for a built-in one.
     pub root: Option<PathBuf>,
+    /// Commit of the track repository it comes from.
+    pub revision: Option<String>,
     pub indices: Vec<Index>,
     pub data_streams: Vec<String>,
     pub templates: Vec<Template>,
@@ -59,8 +61,10 @@ pub struct DocumentSet {
     pub file: String,
     /// Name of the archive (`source-file`) when the data file comes compressed.
     pub archive: Option<String>,
-    /// Where the author publishes the file; never fetched, only named in errors.
+    /// Where the author publishes the file.
     pub base_url: Option<String>,
+    /// Hexadecimal SHA-256 of the published file (`sha256`, a property of ours that Rally passes over).
+    pub sha256: Option<String>,
     /// Whether every document is preceded by its bulk action line (`includes-action-and-meta-data`).
     pub includes_action_and_meta_data: bool,
     pub number_of_documents: u64,

@@ -160,6 +160,10 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     if let Some(flavor) = info["version"]["build_flavor"].as_str() {
         config.track.build_flavor = flavor.to_owned();
     }
+    // As in Rally, the server's version chooses the branch of a track repository.
+    if config.track.distribution_version.is_none() {
+        config.track.distribution_version = info["version"]["number"].as_str().map(str::to_owned);
+    }
     let track = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
     let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
     let drive = DriveConfig {
@@ -200,7 +204,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         car: Car::List(vec![config.car]),
         cluster: described(environment),
         results: None,
-        track_revision: None,
+        track_revision: track.revision.clone(),
         challenge: Some(challenge.name.clone()),
         track_params: Some(track.params.clone()),
         car_params: None,

@@ -357,6 +357,7 @@ mod tests {
             file: String::new(),
             archive: None,
             base_url: None,
+            sha256: None,
             meta: Default::default(),
         }
     }

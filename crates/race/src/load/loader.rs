@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::files::TrackFiles;
 use super::reader::{TrackReader, object, optional_text};
+use super::repository::Repository;
 use super::template::TemplateContext;
 use super::{LoadError, documents, params, schema, selection};
 use crate::builtin;
@@ -20,6 +21,8 @@ const TRACK_VERSION: i64 = 2;
 pub enum TrackSource {
     /// A folder that holds `track.json`, or such a file.
     Path(PathBuf),
+    /// A track of a repository, in the version that fits the server.
+    Repository { repository: Repository, track: String },
     /// A track that comes with the binary.
     BuiltIn {
         name: String,
@@ -37,12 +40,16 @@ pub struct TrackSpec {
     /// Accept parameters that the track does not know (`--ignore-unused-track-params`).
     pub ignore_unused_params: bool,
     pub test_mode: bool,
+    /// The server's version, by which a repository's branch is chosen; `None`: the newest tracks.
+    pub distribution_version: Option<String>,
     /// `None`: the track's default challenge.
     pub challenge: Option<String>,
     pub include_tasks: Vec<String>,
     pub exclude_tasks: Vec<String>,
     /// Corpora that are not beside the track are looked for in `<data_root>/<corpus name>/`, and unpacked there.
     pub data_root: Option<PathBuf>,
+    /// Download nothing.
+    pub is_offline: bool,
     /// `default` or `serverless`; templates branch on it.
     pub build_flavor: String,
     pub serverless_operator: bool,
@@ -58,10 +65,12 @@ impl TrackSpec {
             params: Params::new(),
             ignore_unused_params: false,
             test_mode: false,
+            distribution_version: None,
             challenge: None,
             include_tasks: Vec::new(),
             exclude_tasks: Vec::new(),
             data_root: None,
+            is_offline: false,
             build_flavor: "default".to_owned(),
             serverless_operator: false,
             now_s,
@@ -84,7 +93,7 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
         ));
     }
     let mut track = read(spec)?;
-    let place = Place::of(&spec.source)?;
+    let place = Place::of(spec)?;
     let challenge = selection::challenge(&track, spec.challenge.as_deref())?;
     selection::check_supported(challenge, &place.files)?;
     let used = selection::used_document_sets(&track, challenge)?;
@@ -106,10 +115,15 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
                 set.uncompressed_size_bytes = Some(documents.bytes.len() as u64);
                 set.source = DocumentSource::Memory(documents.bytes);
             }
-            (TrackSource::Path(_), folder) => {
+            (TrackSource::Path(_) | TrackSource::Repository { .. }, folder) => {
                 let folder = folder.as_deref().unwrap_or(Path::new("."));
                 let data = spec.data_root.as_ref().map(|root| root.join(&corpus_name));
-                let path = documents::prepare(&track.name, set, folder, data.as_deref(), log)?;
+                let places = documents::Places {
+                    track_folder: folder,
+                    corpus_folder: data.as_deref(),
+                    is_offline: spec.is_offline,
+                };
+                let path = documents::prepare(&track.name, set, &places, log)?;
                 set.source = DocumentSource::File(path);
             }
         }
@@ -122,7 +136,7 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
 /// # Errors
 /// As [`load`], except for documents and unsupported operations.
 pub fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
-    let place = Place::of(&spec.source)?;
+    let place = Place::of(spec)?;
     let templates = TemplateContext {
         files: place.files.clone(),
         params: spec.params.clone(),
@@ -154,6 +168,7 @@ pub fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
         name: place.track_name.clone(),
         description: optional_text(&json, "description").unwrap_or_default(),
         root: place.folder.clone(),
+        revision: place.revision.clone(),
         indices: indices.into_iter().map(|(index, _)| index).collect(),
         data_streams,
         templates: track_templates,
@@ -178,18 +193,33 @@ struct Place {
     /// The main file's name inside `files`.
     file: String,
     folder: Option<PathBuf>,
+    /// Commit of the repository.
+    revision: Option<String>,
 }
 
 impl Place {
-    fn of(source: &TrackSource) -> Result<Place, LoadError> {
-        match source {
+    fn of(spec: &TrackSpec) -> Result<Place, LoadError> {
+        match &spec.source {
             TrackSource::BuiltIn { name, .. } => Ok(Place {
                 files: builtin::files(name)?,
                 track_name: name.clone(),
                 file: "track.json".to_owned(),
                 folder: None,
+                revision: None,
             }),
             TrackSource::Path(path) => Place::on_disk(path),
+            TrackSource::Repository { repository, track } => {
+                let checkout = repository.checkout(spec.distribution_version.as_deref())?;
+                if !checkout.folder.join(track).join("track.json").is_file() {
+                    return Err(LoadError::NotFound(format!(
+                        "Cannot load track [{track}] of [{}]; it has: {}.",
+                        repository.path.display(),
+                        checkout.track_names()?.join(", ")
+                    )));
+                }
+                let place = Place::on_disk(&checkout.folder.join(track))?;
+                Ok(Place { track_name: track.clone(), revision: checkout.revision, ..place })
+            }
         }
     }
 
@@ -211,6 +241,7 @@ impl Place {
                 files: TrackFiles::Folder(full.clone()),
                 file: "track.json".to_owned(),
                 folder: Some(full),
+                revision: None,
             });
         }
         if full.extension().is_none_or(|extension| extension != "json") {
@@ -222,6 +253,7 @@ impl Place {
             files: TrackFiles::Folder(folder.clone()),
             file: name_of(full.file_name()),
             folder: Some(folder),
+            revision: None,
         })
     }
 }

@@ -1,12 +1,14 @@
 //! "Here is a Rally track (a folder or a built-in name) and the user's wishes; give me the track, ready to race."
 //!
-//! `loader` conducts: `files` and `template` give the rendered JSON, `schema` checks its shape, `reader` and `challenges` turn it into the
-//! model, `selection` narrows it to what this race runs, `documents` brings the data files.
+//! `repository` finds the track's folder in a clone. `loader` conducts: `files` and `template` give the rendered JSON, `schema` checks its shape, `reader` and `challenges` turn it into the
+//! model, `selection` narrows it to what this race runs, `documents` brings the data files (`download`, `archives`, `offsets`).
 
+pub mod archives;
 pub mod challenges;
 pub mod dates;
 pub mod dictionary;
 pub mod documents;
+pub mod download;
 pub mod error;
 pub mod files;
 pub mod loader;
@@ -14,6 +16,7 @@ pub mod offsets;
 pub mod operations;
 pub mod params;
 pub mod reader;
+pub mod repository;
 pub mod schema;
 pub mod selection;
 pub mod template;

@@ -8,11 +8,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::LoadError;
+use super::archives;
 use super::template::TemplateContext;
 use crate::model::{Corpus, DocumentSet, DocumentSource, Index, Params, Template};
-
-/// Archives that Rally knows; `documents` unpacks those it can and names the others in its error.
-const ARCHIVE_EXTENSIONS: [&str; 8] = [".tar.gz", ".tar.bz2", ".zip", ".bz2", ".gz", ".tar", ".tgz", ".zst"];
 
 /// Reads one track; collects the variables of every template it renders.
 pub struct TrackReader<'a> {
@@ -162,7 +160,7 @@ impl TrackReader<'_> {
         }
         let source_file = self.text(set, "source-file", None)?;
         let (file, archive) =
-            match ARCHIVE_EXTENSIONS.iter().find_map(|extension| source_file.strip_suffix(extension)) {
+            match archives::EXTENSIONS.iter().find_map(|extension| source_file.strip_suffix(extension)) {
                 Some(stem) => (stem.to_owned(), Some(source_file.clone())),
                 None => (source_file.clone(), None),
             };
@@ -206,6 +204,7 @@ impl TrackReader<'_> {
             source: DocumentSource::File(PathBuf::from(&file)),
             file,
             archive,
+            sha256: optional_text(set, "sha256"),
             base_url: optional_text(set, "base-url").or_else(|| inherited.base_url.clone()),
             includes_action_and_meta_data,
             number_of_documents,

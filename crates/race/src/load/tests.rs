@@ -267,6 +267,49 @@ fn missing_documents_are_named_with_their_address() {
 }
 
 #[test]
+fn corpora_are_downloaded_into_the_data_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = zstd::encode_all(&b"{}\n{}\n{}\n"[..], 1).unwrap();
+    let mut track = track_with_corpus(
+        json!({"source-file": "d.json.zst", "document-count": 3, "compressed-bytes": archive.len()}),
+    );
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    track["corpora"][0]["base-url"] = format!("http://{}/c/", listener.local_addr().unwrap()).into();
+    let data = tempfile::tempdir().unwrap();
+    let spec = write_track(folder.path(), &track);
+    let spec = TrackSpec { data_root: Some(data.path().to_owned()), ..spec };
+    // A file of another size in the data folder is no corpus.
+    std::fs::create_dir(data.path().join("c")).unwrap();
+    std::fs::write(data.path().join("c/d.json.zst"), "half").unwrap();
+
+    let offline = TrackSpec { is_offline: true, ..spec.clone() };
+    let error = load(&offline, &mut std::io::sink()).unwrap_err().to_string();
+    assert!(error.contains("c/d.json.zst]. Please disable offline mode and retry"), "{error}");
+
+    let server = std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stream.try_clone().unwrap()), &mut line)
+            .unwrap();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", archive.len());
+        stream.write_all(&[head.as_bytes(), &archive].concat()).unwrap();
+        line
+    });
+    load(&spec, &mut std::io::sink()).unwrap();
+    assert_eq!(server.join().unwrap(), "GET /c/d.json.zst HTTP/1.1\r\n");
+    assert_eq!(std::fs::read_to_string(data.path().join("c/d.json")).unwrap(), "{}\n{}\n{}\n");
+    // What is there is not asked for again.
+    load(&offline, &mut std::io::sink()).unwrap();
+    for url in ["s3://bucket/c", "gs://bucket/c"] {
+        track["corpora"][0]["base-url"] = url.into();
+        track["corpora"][0]["documents"][0]["source-file"] = "e.json.zst".into();
+        let spec = TrackSpec { data_root: spec.data_root.clone(), ..write_track(folder.path(), &track) };
+        let error = load(&spec, &mut std::io::sink()).unwrap_err().to_string();
+        assert!(error.contains("only http and https are downloaded from"), "{error}");
+    }
+}
+
+#[test]
 fn a_bulk_needs_documents() {
     let bulk = |more: Value| {
         let mut track = track_with_corpus(json!({"source-file": "d.json", "document-count": 3}));

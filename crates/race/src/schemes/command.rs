@@ -58,10 +58,9 @@ impl SchemesCommand {
                 .map_err(|reason| RaceError::Arguments(format!("--sweep: {reason}")))?,
         };
         let track = TrackArguments {
-            track_path: None,
             track: Some(super::TRACK.to_owned()),
-            challenge: None,
             track_params: self.track_params.clone(),
+            ..TrackArguments::default()
         };
         let mut track = track.spec(None)?;
         track.test_mode = self.test_mode;

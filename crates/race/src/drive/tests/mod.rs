@@ -43,12 +43,14 @@ pub fn track(documents: usize) -> Track {
         file: String::new(),
         archive: None,
         base_url: None,
+        sha256: None,
         meta: Params::new(),
     };
     Track {
         name: "test".into(),
         description: String::new(),
         root: None,
+        revision: None,
         indices: vec![Index { name: "logs".into(), body: None }],
         data_streams: Vec::new(),
         templates: Vec::new(),
