@@ -5,6 +5,7 @@
 
 mod comparison;
 mod console;
+mod hosts;
 mod track;
 
 use std::io::IsTerminal;
@@ -19,10 +20,11 @@ use crate::drive::error::DriveError;
 use crate::load::params::parse;
 use crate::load::{self, TrackSource};
 use crate::model::Params;
-use crate::race::{ClientOptions, RaceConfig, RaceError, new_race_id, run};
+use crate::race::{RaceConfig, RaceError, WatchConfig, new_race_id, run};
 use crate::report::store::limber_folder;
 use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listing, summary};
 use console::Console;
+use hosts::HostArguments;
 pub use track::{ListTracksCommand, TrackArguments};
 
 /// Exit codes, as Rally's.
@@ -89,9 +91,8 @@ pub enum ListFormat {
 pub struct RaceCommand {
     #[command(flatten)]
     pub track: TrackArguments,
-    /// Servers to race, as host:port, separated by commas
-    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
-    pub target_hosts: Vec<String>,
+    #[command(flatten)]
+    pub hosts: HostArguments,
     /// Your own documents for the built-in track: an access log (common or combined format, also .gz) or NDJSON
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
@@ -107,9 +108,6 @@ pub struct RaceCommand {
     /// Accept --track-params that the track does not use
     #[arg(long)]
     pub ignore_unused_track_params: bool,
-    /// How to talk to the server: timeout:<s>, basic_auth_user:'<u>', basic_auth_password:'<p>', api_key:'<key>'
-    #[arg(long, value_name = "OPTIONS", default_value = "timeout:60")]
-    pub client_options: String,
     /// What to do when a request fails
     #[arg(long, value_enum, default_value = "continue")]
     pub on_error: OnErrorArgument,
@@ -174,26 +172,26 @@ impl RaceCommand {
         track.ignore_unused_params = self.ignore_unused_track_params;
         let folder = folder()?;
         track.data_root = Some(folder.join("benchmarks").join("data"));
-        let client = ClientOptions::from_params(&parse(&self.client_options)?)?;
+        self.hosts.check()?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
         // A track that does not load should not wait for a server first, unless the server's version chooses it.
         if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
             load::read(&track)?;
         }
 
-        let server = match self.target_hosts.is_empty() {
+        let server = match self.hosts.is_empty() {
             true => Some(provider.start().map_err(RaceError::Server)?),
             false => None,
         };
         let mut console = Console::new(self.quiet);
+        let mut clusters = self.hosts.clusters(server.as_ref().map(|server| server.address.as_str()))?;
+        let raced = clusters.remove(0);
         let config = RaceConfig {
             track,
-            hosts: match &server {
-                Some(server) => vec![server.address.clone()],
-                None => self.target_hosts.clone(),
-            },
+            hosts: raced.hosts,
             car: if server.is_some() { "limber".into() } else { "external".into() },
-            client,
+            client: raced.options,
+            watch: WatchConfig { other_clusters: clusters },
             on_error: match self.on_error {
                 OnErrorArgument::Continue => OnError::Continue,
                 OnErrorArgument::ContinueOnNetwork => OnError::ContinueOnNetwork,
@@ -422,7 +420,8 @@ mod tests {
             "--pipeline=benchmark-only",
             "--report-format=csv",
         ]);
-        assert_eq!(command.target_hosts, ["127.0.0.1:9200", "127.0.0.1:9201"]);
+        let clusters = command.hosts.clusters(None).unwrap();
+        assert_eq!(clusters[0].hosts, ["127.0.0.1:9200", "127.0.0.1:9201"]);
         assert_eq!(command.include_tasks, ["index", "type:search"]);
         assert_eq!(command.on_error, OnErrorArgument::Abort);
         assert!(command.refuse_unsupported().is_ok());
@@ -442,7 +441,8 @@ mod tests {
         check(&["--pipeline=from-sources"], "--pipeline [from-sources]");
         check(&["--track-path=x", "--corpus=y"], "--corpus goes with a built-in track");
         check(&["--track=no-such-track"], "no-such-track");
-        check(&["--client-options=verify_certs:false"], "[verify_certs] is not supported");
+        check(&["--client-options=sniff:false"], "[sniff] is not supported");
+        check(&["--client-options=client_key:'k.pem'"], "[client_key] needs [client_cert]");
         check(&[], "the built-in server does not start: none in tests");
     }
 }

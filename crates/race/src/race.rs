@@ -6,18 +6,20 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
 use thiserror::Error;
 
+use crate::drive::api_keys::ApiKeys;
 use crate::drive::client::OnError;
-use crate::drive::cluster::{Cluster, resolve};
+use crate::drive::cluster::Cluster;
 use crate::drive::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
 use crate::drive::error::DriveError;
 use crate::drive::protocol::Protocol;
 use crate::drive::results::results;
 use crate::drive::telemetry::{Environment, Telemetry};
+pub use crate::hosts::ClientOptions;
+use crate::hosts::{ClusterTarget, resolve};
 use crate::load::{self, LoadError, TrackSpec};
 use crate::model::Params;
 use crate::report::{Car, Race, RaceFilter, RaceStore, Results, StoreError, race};
@@ -52,6 +54,7 @@ pub struct RaceConfig {
     /// Rally's word for the server's configuration: `external` for one that was already running.
     pub car: String,
     pub client: ClientOptions,
+    pub watch: WatchConfig,
     pub on_error: OnError,
     pub checks_assertions: bool,
     pub race_id: String,
@@ -61,68 +64,11 @@ pub struct RaceConfig {
     pub is_cancelled: Arc<AtomicBool>,
 }
 
-/// `--client-options`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClientOptions {
-    pub timeout: Duration,
-    /// Value of the `authorization` header.
-    pub authorization: Option<String>,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        ClientOptions { timeout: Duration::from_secs(60), authorization: None }
-    }
-}
-
-impl ClientOptions {
-    /// Errors: an option that is not supported, or a value of the wrong kind.
-    pub fn from_params(params: &Params) -> Result<ClientOptions, RaceError> {
-        let mut options = ClientOptions::default();
-        let text = |name: &str| params.get(name).and_then(Value::as_str);
-        for (name, value) in params {
-            let wrong = || RaceError::Arguments(format!("client option [{name}] cannot be [{value}]"));
-            match name.as_str() {
-                "timeout" => {
-                    let seconds = value.as_f64().ok_or_else(wrong)?;
-                    options.timeout = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
-                }
-                "basic_auth_user" | "basic_auth_password" => {
-                    let (user, password) =
-                        text("basic_auth_user").zip(text("basic_auth_password")).ok_or_else(|| {
-                            RaceError::Arguments(
-                                "client options [basic_auth_user] and [basic_auth_password] need each other"
-                                    .into(),
-                            )
-                        })?;
-                    use base64::Engine as _;
-                    let encoded =
-                        base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
-                    options.authorization = Some(format!("Basic {encoded}"));
-                }
-                "api_key" => {
-                    options.authorization = Some(format!("ApiKey {}", value.as_str().ok_or_else(wrong)?))
-                }
-                "use_ssl" if *value == Value::Bool(false) => {}
-                other => {
-                    return Err(RaceError::Arguments(format!(
-                        "client option [{other}] is not supported; use timeout, basic_auth_user, \
-                         basic_auth_password or api_key"
-                    )));
-                }
-            }
-        }
-        Ok(options)
-    }
-
-    fn headers(&self) -> String {
-        let mut headers = format!("user-agent: limber-race/{}\r\n", env!("CARGO_PKG_VERSION"));
-        if let Some(authorization) = &self.authorization {
-            let safe: String = authorization.chars().filter(|c| !c.is_control()).collect();
-            headers.push_str(&format!("authorization: {safe}\r\n"));
-        }
-        headers
-    }
+/// What is looked at beside the load.
+#[derive(Debug, Clone, Default)]
+pub struct WatchConfig {
+    /// Clusters that are not raced themselves.
+    pub other_clusters: Vec<ClusterTarget>,
 }
 
 /// Who watches a race.
@@ -149,12 +95,17 @@ pub struct RaceOutcome {
 pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, RaceError> {
     config.store.race_file(&config.race_id)?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let headers = config.client.headers();
-    let hosts = resolve(&config.hosts)?;
+    let headers = config.client.header_lines(None);
+    let hosts = resolve(&config.hosts, &config.client)?;
+    config.client.warnings.iter().for_each(|warning| progress.warn(warning));
     let mut cluster = Cluster::new(&hosts, &headers, config.client.timeout)?;
-    cluster.wait_for_rest_layer(&mut |reason| {
-        progress.note(&format!("Waiting up to two minutes for the server: {reason}"));
-    })?;
+    wait_for(&mut cluster, progress)?;
+    for other in &config.watch.other_clusters {
+        let hosts = resolve(&other.hosts, &other.options)?;
+        other.options.warnings.iter().for_each(|warning| progress.warn(warning));
+        let headers = other.options.header_lines(None);
+        wait_for(&mut Cluster::new(&hosts, &headers, other.options.timeout)?, progress)?;
+    }
     let info = cluster.info()?;
 
     if let Some(flavor) = info["version"]["build_flavor"].as_str() {
@@ -166,12 +117,15 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     }
     let track = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
     let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
-    let drive = DriveConfig {
+    let mut drive = DriveConfig {
         target: Target {
             hosts,
             protocol: Protocol::for_server(&info),
             headers,
+            client_headers: Vec::new(),
             timeout: config.client.timeout,
+            compresses: config.client.compresses,
+            retries: config.client.retries.clone(),
         },
         on_error: config.on_error,
         checks_assertions: config.checks_assertions,
@@ -187,7 +141,17 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         .note(&format!("{heading} with version [{}].", environment.version.as_deref().unwrap_or("unknown")));
     schedule.warnings.iter().chain(&telemetry.warnings).for_each(|warning| progress.warn(warning));
 
-    let mut tasks = schedule.run(&drive, &config.is_cancelled, progress)?;
+    let keys = match config.client.creates_api_keys {
+        true => ApiKeys::create(&mut cluster, schedule.clients_max())?,
+        false => ApiKeys::default(),
+    };
+    let with_key = |key: &String| config.client.header_lines(Some(key));
+    drive.target.client_headers = keys.authorizations.iter().map(with_key).collect();
+    let driven = schedule.run(&drive, &config.is_cancelled, progress);
+    if let Err(left) = keys.delete(&mut cluster) {
+        progress.warn(&left);
+    }
+    let mut tasks = driven?;
     let (system, warnings) = telemetry.stop(&mut cluster);
     warnings.iter().for_each(|warning| progress.warn(warning));
     let results = results(&track, challenge, &mut tasks, &system);
@@ -221,6 +185,12 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         config.store.list(&same)?.into_iter().map(|race| race.race_id).find(|id| *id != race.race_id);
     let file = config.store.save(&race)?;
     Ok(RaceOutcome { race, results, file, previous_race_id: previous, errors: errors(&tasks) })
+}
+
+fn wait_for(cluster: &mut Cluster, progress: &mut dyn Progress) -> Result<(), RaceError> {
+    Ok(cluster.wait_for_rest_layer(&mut |reason| {
+        progress.note(&format!("Waiting up to two minutes for the server: {reason}"));
+    })?)
 }
 
 fn described(environment: Environment) -> crate::report::Cluster {
@@ -282,15 +252,5 @@ mod tests {
         assert_eq!((id.len(), &id[14..15]), (36, "4"), "{id}");
         assert!(matches!(&id[19..20], "8" | "9" | "a" | "b"), "{id}");
         assert_ne!(id, new_race_id());
-    }
-
-    #[test]
-    fn client_options() {
-        let parse = |text: &str| ClientOptions::from_params(&load::params::parse(text).unwrap());
-        assert_eq!(parse("timeout:5").unwrap().timeout, Duration::from_secs(5));
-        let options = parse("basic_auth_user:'elastic',basic_auth_password:'secret'").unwrap();
-        assert_eq!(options.authorization.as_deref(), Some("Basic ZWxhc3RpYzpzZWNyZXQ="));
-        assert!(parse("use_ssl:true").unwrap_err().to_string().contains("[use_ssl] is not supported"));
-        assert!(parse("basic_auth_user:'x'").is_err());
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Blocking calls in plain JSON, one at a time: is the REST layer up, which server is this, what do its statistics say.
 
-use std::net::ToSocketAddrs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -28,27 +27,6 @@ pub struct Cluster {
     timeout: Duration,
 }
 
-/// Resolves `host:port` names.
-///
-/// Errors: a name without a port or that does not resolve.
-pub fn resolve(hosts: &[String]) -> Result<Vec<Address>, DriveError> {
-    let resolve_one = |host: &String| {
-        let authority = host.strip_prefix("http://").unwrap_or(host).trim_end_matches('/').to_owned();
-        let wrong = |reason: String| DriveError::Cluster(format!("target host [{host}]: {reason}"));
-        if authority.starts_with("https://") {
-            return Err(wrong("TLS is not supported; race the plain HTTP port".into()));
-        }
-        let mut sockets =
-            authority.to_socket_addrs().map_err(|error| wrong(format!("{error} (expected host:port)")))?;
-        let socket = sockets.next().ok_or_else(|| wrong("the name has no address".into()))?;
-        Ok(Address { authority, socket })
-    };
-    if hosts.is_empty() {
-        return Err(DriveError::Cluster("no target host is given".into()));
-    }
-    hosts.iter().map(resolve_one).collect()
-}
-
 impl Cluster {
     /// `headers`: header lines of every request, CR LF each.
     pub fn new(hosts: &[Address], headers: &str, timeout: Duration) -> Result<Cluster, DriveError> {
@@ -72,6 +50,10 @@ impl Cluster {
 
     pub fn put(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
         self.send_json(Method::Put, path, body)
+    }
+
+    pub fn delete(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
+        self.send_json(Method::Delete, path, body)
     }
 
     fn send_json(&mut self, method: Method, path: &str, body: &Value) -> Result<Answer, HttpError> {
@@ -113,6 +95,8 @@ impl Cluster {
                         answer.status, answer.body
                     )));
                 }
+                // Waiting does not make a certificate trusted.
+                Err(HttpError::Tls(reason)) => return Err(DriveError::Cluster(reason)),
                 Err(error) => error.to_string(),
             };
             if !is_told {

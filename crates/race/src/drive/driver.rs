@@ -23,6 +23,7 @@ use super::sample::Sample;
 use super::schedule::LoopRule;
 use super::statistics::TaskStatistics;
 use super::throttle::Throttle;
+use crate::hosts::Retries;
 use crate::load::selection::is_built_in_param_source;
 use crate::model::{ScheduleElement, Task, Track};
 
@@ -40,7 +41,12 @@ pub struct Target {
     pub protocol: Protocol,
     /// Header lines of every request (user agent, credentials), CR LF each.
     pub headers: String,
+    /// Header lines by client, instead of `headers`, where clients have credentials of their own.
+    pub client_headers: Vec<String>,
     pub timeout: Duration,
+    /// Whether bodies go out as gzip.
+    pub compresses: bool,
+    pub retries: Retries,
 }
 
 #[derive(Debug, Clone)]
@@ -92,6 +98,11 @@ impl<'a> PlannedSchedule<'a> {
             planned.steps.push((step, operations));
         }
         Ok(planned)
+    }
+
+    /// Clients that run at the same time at most.
+    pub fn clients_max(&self) -> usize {
+        self.steps.iter().map(|(step, _)| step.clients.len()).max().unwrap_or(0)
     }
 
     /// Runs all steps. Results come in the schedule's order.
@@ -285,7 +296,7 @@ impl Worker<'_, '_> {
         let mut exchanges = Vec::new();
         for client in 0..self.clients.len() {
             let first = self.first_client as usize + client;
-            let mut exchange = Exchange::new(&target.hosts, &target.headers, target.timeout, first);
+            let mut exchange = Exchange::new(target, first);
             exchange.open().await;
             exchanges.push(exchange);
         }

@@ -6,22 +6,35 @@
 
 use std::time::{Duration, Instant};
 
-use super::http::{Address, Connection, HttpError, Request, Response};
+use super::driver::Target;
+use super::http::{Connection, Head, HttpError, Packer, Packing, Request, Response};
 use super::operation::Failure;
+use crate::hosts::Retries;
 
 pub struct Exchange {
     connections: Vec<Connection>,
     next: usize,
     timeout: Duration,
+    retries: Retries,
+    packer: Option<Packer>,
     span: Option<(Instant, Instant)>,
 }
 
 impl Exchange {
-    /// `first`: the host the first request goes to (modulo their number), so that clients spread over them.
-    pub fn new(hosts: &[Address], headers: &str, timeout: Duration, first: usize) -> Exchange {
-        let connections: Vec<Connection> =
-            hosts.iter().map(|host| Connection::new(host.clone(), headers)).collect();
-        Exchange { next: first % connections.len().max(1), connections, timeout, span: None }
+    /// `client`: its number within the race. The hosts, and the machines behind one name, take turns as the first of a client.
+    pub fn new(target: &Target, client: usize) -> Exchange {
+        let headers = target.client_headers.get(client).unwrap_or(&target.headers);
+        let connect =
+            |host: &super::http::Address| Connection::new(host.clone(), headers).prefer_socket(client);
+        let connections: Vec<Connection> = target.hosts.iter().map(connect).collect();
+        Exchange {
+            next: client % connections.len().max(1),
+            connections,
+            timeout: target.timeout,
+            retries: target.retries.clone(),
+            packer: target.compresses.then(Packer::default),
+            span: None,
+        }
     }
 
     /// Connects to every host. A host that cannot be reached is found out again by the first request, inside its task's
@@ -60,15 +73,29 @@ impl Exchange {
         body: &[u8],
         timeout: Option<Duration>,
     ) -> Result<Response<'_>, Failure> {
-        let Exchange { connections, next, timeout: timeout_default, span } = self;
-        let current = *next;
-        *next = (current + 1) % connections.len();
-        let connection = &mut connections[current];
+        let Exchange { connections, next, timeout: timeout_default, retries, packer, span } = self;
+        let (body, packing) = match packer {
+            Some(packer) if !body.is_empty() => {
+                let packed = packer.pack(body).map_err(|description| Failure::Transport { description })?;
+                (packed, Packing::Gzip)
+            }
+            _ => (body, Packing::AsIs),
+        };
+        let mut attempts_left = retries.attempts_max;
         let started = Instant::now();
-        let result = connection.exchange(request, body, timeout.unwrap_or(*timeout_default)).await;
+        let (current, result) = loop {
+            let current = *next;
+            *next = (current + 1) % connections.len();
+            let timeout = timeout.unwrap_or(*timeout_default);
+            let result = connections[current].exchange_packed(request, body, packing, timeout).await;
+            if attempts_left == 0 || !is_retried(retries, &result) {
+                break (current, result);
+            }
+            attempts_left -= 1;
+        };
         let ended = Instant::now();
         *span = Some((span.map_or(started, |(first, _)| first), ended));
-        let response = result.map_err(Failure::from)?;
+        let response = connections[current].response(result.map_err(Failure::from)?);
         if response.is_success() || request.ignored_statuses.contains(&response.status) {
             return Ok(response);
         }
@@ -83,10 +110,21 @@ impl Exchange {
     }
 }
 
+fn is_retried(retries: &Retries, result: &Result<Head, HttpError>) -> bool {
+    match result {
+        Ok(head) => retries.on_statuses.contains(&head.status),
+        Err(HttpError::Timeout) => retries.on_timeout,
+        Err(HttpError::Connection(_)) => true,
+        Err(HttpError::Tls(_) | HttpError::Protocol(_)) => false,
+    }
+}
+
 impl From<HttpError> for Failure {
     fn from(error: HttpError) -> Failure {
         match error {
-            HttpError::Connection(description) => Failure::Connection { description },
+            HttpError::Connection(description) | HttpError::Tls(description) => {
+                Failure::Connection { description }
+            }
             HttpError::Timeout => Failure::Timeout,
             HttpError::Protocol(description) => Failure::Transport { description },
         }

@@ -6,6 +6,7 @@
 //! [`telemetry`] asks the server about itself before and after.
 
 pub mod allocation;
+pub mod api_keys;
 pub mod client;
 pub mod cluster;
 mod conflicts;

@@ -22,11 +22,12 @@ use table::{Round, SweepRow};
 
 use crate::cli::{RunningServer, ServerProvider};
 use crate::drive::client::OnError;
-use crate::drive::cluster::{Answer, Cluster, resolve};
+use crate::drive::cluster::{Answer, Cluster};
 use crate::drive::driver::DriveProgress;
+use crate::hosts::{ClientOptions, resolve};
 use crate::load::TrackSpec;
 use crate::model::Params;
-use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, new_race_id, run};
+use crate::race::{Progress, RaceConfig, RaceError, WatchConfig, new_race_id, run};
 use crate::report::RaceStore;
 
 const TRACK: &str = "segment_memory";
@@ -156,7 +157,7 @@ fn tell(log: &mut dyn Write, line: &str) {
 impl Subject {
     fn start(provider: &dyn ServerProvider) -> Result<Subject, RaceError> {
         let server = provider.start().map_err(RaceError::Server)?;
-        let hosts = resolve(std::slice::from_ref(&server.address))?;
+        let hosts = resolve(std::slice::from_ref(&server.address), &ClientOptions::default())?;
         let mut cluster = Cluster::new(&hosts, "", ClientOptions::default().timeout)?;
         cluster.wait_for_rest_layer(&mut |_| {})?;
         Ok(Subject { cluster, scheme: Scheme::Cached, server })
@@ -209,6 +210,7 @@ impl Subject {
                 hosts: vec![self.server.address.clone()],
                 car: "limber".to_owned(),
                 client: ClientOptions::default(),
+                watch: WatchConfig::default(),
                 on_error: OnError::Abort,
                 checks_assertions: false,
                 race_id: new_race_id(),

@@ -6,15 +6,18 @@
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
-use tokio::io::{AsyncReadExt, Interest};
+use tokio::io::Interest;
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 
-use super::discard;
 use super::request::{Method, Request};
 use super::response::{BODY_BYTES_MAX, BodyLength, ChunkDecoder, Head, Response, parse_head};
+use super::stream::{Stream, write_encrypted};
+use super::tls::Tls;
 
 /// A read buffer starts with room for most search responses; it grows to the largest response and stays.
 const READ_BYTES_INITIAL: usize = 64 * 1024;
@@ -31,6 +34,9 @@ pub enum HttpError {
     /// The server cannot be reached or went away: refused, reset, closed.
     #[error("{0}")]
     Connection(String),
+    /// The two sides do not agree on TLS: no TLS at all, a certificate that is not trusted, one that is missing.
+    #[error("{0}")]
+    Tls(String),
     #[error("network connection timed out")]
     Timeout,
     /// The peer does not speak HTTP/1.x as expected.
@@ -39,18 +45,32 @@ pub enum HttpError {
 }
 
 /// One of the target hosts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Address {
     /// As the user wrote it, for the `host` header and messages: `host:port`.
     pub authority: String,
-    pub socket: SocketAddr,
+    /// All that the name stands for, at least one.
+    pub sockets: Vec<SocketAddr>,
+    /// What comes before the path of every request, without a slash at its end; mostly empty.
+    pub prefix: String,
+    /// `None`: plain HTTP.
+    pub tls: Option<Tls>,
+}
+
+/// How a body is written on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    AsIs,
+    Gzip,
 }
 
 pub struct Connection {
     address: Address,
     /// Headers that every request of this connection ends with, up to and without `content-length`.
     tail: String,
-    stream: Option<TcpStream>,
+    /// The address of the host that is tried first (modulo their number).
+    first_socket: usize,
+    stream: Option<Stream>,
     /// Whether the open stream has carried a response: then the server may have closed it while it was idle.
     is_reused: bool,
     /// `tail`, `content-length` and the blank line of the request being sent.
@@ -76,6 +96,7 @@ impl Connection {
         Connection {
             address,
             tail,
+            first_socket: 0,
             stream: None,
             is_reused: false,
             head_end: Vec::with_capacity(256),
@@ -85,17 +106,51 @@ impl Connection {
         }
     }
 
+    /// Which of a host's addresses is tried first, so that clients spread over the machines behind one name.
+    pub fn prefer_socket(mut self, first: usize) -> Connection {
+        self.first_socket = first;
+        self
+    }
+
     /// Opens the socket if it is not open, so that the first request does not pay for it.
     pub async fn open(&mut self) -> Result<(), HttpError> {
         if self.stream.is_none() {
-            let stream = TcpStream::connect(self.address.socket).await.map_err(|error| {
-                HttpError::Connection(format!("cannot connect to [{}]: {error}", self.address.authority))
-            })?;
-            stream.set_nodelay(true).map_err(|error| HttpError::Connection(error.to_string()))?;
-            self.stream = Some(stream);
+            let socket = self.connect().await?;
+            socket.set_nodelay(true).map_err(|error| HttpError::Connection(error.to_string()))?;
+            self.stream = Some(match &self.address.tls {
+                None => Stream::Plain(socket),
+                Some(tls) => {
+                    let connector = TlsConnector::from(Arc::clone(&tls.config));
+                    let opened = connector.connect(tls.server.clone(), socket).await;
+                    Stream::Tls(Box::new(opened.map_err(|error| self.handshake_error(&error))?))
+                }
+            });
             self.is_reused = false;
         }
         Ok(())
+    }
+
+    async fn connect(&self) -> Result<TcpStream, HttpError> {
+        let sockets = &self.address.sockets;
+        let mut refused = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        for turn in 0..sockets.len() {
+            match TcpStream::connect(sockets[(self.first_socket + turn) % sockets.len()]).await {
+                Ok(socket) => return Ok(socket),
+                Err(error) => refused = error,
+            }
+        }
+        Err(HttpError::Connection(format!("cannot connect to [{}]: {refused}", self.address.authority)))
+    }
+
+    fn handshake_error(&self, error: &io::Error) -> HttpError {
+        let authority = &self.address.authority;
+        let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+        match error.kind() {
+            io::ErrorKind::InvalidData if is_tls => {
+                HttpError::Tls(format!("TLS with [{authority}]: {error}"))
+            }
+            _ => HttpError::Connection(format!("TLS with [{authority}]: {error}")),
+        }
     }
 
     /// Sends `request` with `body` (which may differ from the request's own) and reads the whole answer.
@@ -107,6 +162,19 @@ impl Connection {
         body: &[u8],
         timeout: Duration,
     ) -> Result<Response<'_>, HttpError> {
+        let head = self.exchange_packed(request, body, Packing::AsIs, timeout).await?;
+        Ok(self.response(head))
+    }
+
+    /// As [`Connection::exchange`], for a body that may be packed; [`Connection::response`] has the answer.
+    pub async fn exchange_packed(
+        &mut self,
+        request: &Request,
+        body: &[u8],
+        packing: Packing,
+        timeout: Duration,
+    ) -> Result<Head, HttpError> {
+        self.write_head_end(request.method, body.len(), packing);
         let outcome = match tokio::time::timeout(timeout, self.exchange_untimed(request, body)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(HttpError::Timeout),
@@ -117,7 +185,7 @@ impl Connection {
                 if !head.keep_alive {
                     self.stream = None;
                 }
-                Ok(self.response(head))
+                Ok(head)
             }
             Err(error) => {
                 self.stream = None;
@@ -127,7 +195,6 @@ impl Connection {
     }
 
     async fn exchange_untimed(&mut self, request: &Request, body: &[u8]) -> Result<Head, HttpError> {
-        self.write_head_end(request.method, body.len());
         loop {
             self.open().await?;
             match self.attempt(request, body).await {
@@ -139,9 +206,12 @@ impl Connection {
         }
     }
 
-    fn write_head_end(&mut self, method: Method, body_bytes: usize) {
+    fn write_head_end(&mut self, method: Method, body_bytes: usize, packing: Packing) {
         self.head_end.clear();
         self.head_end.extend_from_slice(self.tail.as_bytes());
+        if packing == Packing::Gzip {
+            self.head_end.extend_from_slice(b"content-encoding: gzip\r\n");
+        }
         if body_bytes > 0 || matches!(method, Method::Post | Method::Put) {
             self.head_end.extend_from_slice(b"content-length: ");
             push_decimal(&mut self.head_end, body_bytes);
@@ -156,7 +226,13 @@ impl Connection {
         if self.read.is_empty() {
             self.read.resize(READ_BYTES_INITIAL, 0);
         }
-        let parts = [&request.head[..], &self.head_end[..], body];
+        // The prefix of the host, if it has one, stands between the method with its blank and the path.
+        let prefix = self.address.prefix.as_bytes();
+        let (method, target) = match prefix.is_empty() {
+            true => request.head.split_at(0),
+            false => request.head.split_at(request.method.as_str().len() + 1),
+        };
+        let parts = [method, prefix, target, &self.head_end[..], body];
         let is_sent = write_parts(stream, &parts, &mut self.read, &mut self.read_bytes).await?;
         let mut head = self.read_response(request).await?;
         // An answer that came before the request was out: what is left of the request would be taken for the next one.
@@ -212,7 +288,7 @@ impl Connection {
     async fn discard(&mut self, mut bytes: usize) -> Result<(), Attempt> {
         while bytes > 0 {
             let stream = self.stream.as_mut().expect("opened by the caller");
-            match discard::discard(stream, bytes).await {
+            match stream.discard(bytes).await {
                 Ok(0) => return Err(self.closed("the server closed the connection".into())),
                 Ok(count) => bytes -= count,
                 Err(error) => return Err(self.closed(error.to_string())),
@@ -277,7 +353,8 @@ impl Connection {
         }
     }
 
-    fn response(&self, head: Head) -> Response<'_> {
+    /// The answer that [`Connection::exchange_packed`] last read.
+    pub fn response(&self, head: Head) -> Response<'_> {
         let body = match head.length {
             BodyLength::Bytes(length) => &self.read[head.head_bytes..head.head_bytes + length],
             BodyLength::Chunked => &self.assembled[..],
@@ -289,13 +366,35 @@ impl Connection {
 
 /// Writes all parts in as few system calls as the socket takes; false when an answer arrived first (then it is in `read`).
 async fn write_parts(
-    stream: &mut TcpStream,
-    parts: &[&[u8]; 3],
+    stream: &mut Stream,
+    parts: &[&[u8]; 5],
     read: &mut [u8],
     read_bytes: &mut usize,
 ) -> Result<bool, Attempt> {
     let mut slices = parts.map(IoSlice::new);
-    let mut left: &mut [IoSlice<'_>] = &mut slices;
+    let left: &mut [IoSlice<'_>] = &mut slices;
+    match stream {
+        Stream::Plain(stream) => write_plain(stream, left, read, read_bytes).await,
+        Stream::Tls(tls) => match write_encrypted(tls, left).await {
+            Ok(()) => Ok(true),
+            // As below: what the server said before it closed says more than the broken pipe.
+            Err(error) => match stream.read(read).await {
+                Ok(count @ 1..) => {
+                    *read_bytes = count;
+                    Ok(false)
+                }
+                _ => Err(Attempt::ClosedBeforeAnswer(error.to_string())),
+            },
+        },
+    }
+}
+
+async fn write_plain(
+    stream: &mut TcpStream,
+    mut left: &mut [IoSlice<'_>],
+    read: &mut [u8],
+    read_bytes: &mut usize,
+) -> Result<bool, Attempt> {
     IoSlice::advance_slices(&mut left, 0);
     while !left.is_empty() {
         match stream.try_write_vectored(left) {

@@ -9,9 +9,14 @@
 
 mod connection;
 mod discard;
+mod packer;
 mod request;
 mod response;
+mod stream;
+mod tls;
 
-pub use connection::{Address, Connection, HttpError};
+pub use connection::{Address, Connection, HttpError, Packing};
+pub use packer::Packer;
 pub use request::{Method, Request, RequestBuilder};
 pub use response::{Encoding, Head, Response};
+pub use tls::{Tls, TlsOptions, server_name};

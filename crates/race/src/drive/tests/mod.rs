@@ -1,5 +1,6 @@
 //! Does a race against a server run as Rally would run it?
 
+mod hosts;
 mod loops;
 mod operations;
 pub mod stub;
@@ -12,11 +13,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::client::OnError;
-use super::cluster::resolve;
 use super::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
 use super::error::DriveError;
 use super::protocol::Protocol;
 pub(crate) use super::schedule::tests::plain_task;
+use crate::hosts::{ClientOptions, Retries, resolve};
 use crate::model::{Corpus, DocumentSet, DocumentSource, Index, Params, ScheduleElement, Task, Track};
 use stub::Stub;
 
@@ -72,10 +73,13 @@ pub fn task(kind: &str, params: Value, change: impl FnOnce(&mut Task)) -> Schedu
 pub fn config(stub: &Stub) -> DriveConfig {
     DriveConfig {
         target: Target {
-            hosts: resolve(std::slice::from_ref(&stub.host)).unwrap(),
+            hosts: resolve(std::slice::from_ref(&stub.host), &ClientOptions::default()).unwrap(),
             protocol: Protocol::plain(),
             headers: "user-agent: test\r\n".into(),
+            client_headers: Vec::new(),
             timeout: Duration::from_secs(5),
+            compresses: false,
+            retries: Retries::default(),
         },
         on_error: OnError::Continue,
         checks_assertions: true,

@@ -1,7 +1,7 @@
 //! A server in the test's own process: answers what the test wants and remembers what it was asked.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 /// One request as it arrived.
@@ -31,6 +31,21 @@ pub struct Stub {
 impl Stub {
     /// `responder` goes first; `None` leaves the request to the stub's own answers, with which a race just works.
     pub fn start(responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static) -> Stub {
+        Stub::listen(None, responder)
+    }
+
+    /// As [`Stub::start`], behind TLS.
+    pub fn start_tls(
+        config: rustls::ServerConfig,
+        responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static,
+    ) -> Stub {
+        Stub::listen(Some(Arc::new(config)), responder)
+    }
+
+    fn listen(
+        tls: Option<Arc<rustls::ServerConfig>>,
+        responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static,
+    ) -> Stub {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -42,7 +57,15 @@ impl Stub {
                 else {
                     return;
                 };
-                std::thread::spawn(move || serve(stream, &asked, &*responder));
+                stream.set_nodelay(true).unwrap();
+                let tls = tls.clone();
+                std::thread::spawn(move || match tls {
+                    None => serve(stream, &asked, &*responder),
+                    Some(config) => {
+                        let session = rustls::ServerConnection::new(config).unwrap();
+                        serve(rustls::StreamOwned::new(session, stream), &asked, &*responder);
+                    }
+                });
             }
         });
         Stub { host, asked }
@@ -57,10 +80,8 @@ impl Stub {
     }
 }
 
-fn serve(stream: TcpStream, asked: &Mutex<Vec<Asked>>, responder: &Responder) {
-    stream.set_nodelay(true).unwrap();
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut stream = stream;
+fn serve(stream: impl Read + Write, asked: &Mutex<Vec<Asked>>, responder: &Responder) {
+    let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader) {
         asked.lock().unwrap().push(request.clone());
         let (status, body) = responder(&request).unwrap_or_else(|| default_answer(&request));
@@ -70,7 +91,8 @@ fn serve(stream: TcpStream, asked: &Mutex<Vec<Asked>>, responder: &Responder) {
         }
         let shown = if request.method == "HEAD" { "" } else { &body };
         let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n", body.len());
-        if stream.write_all(format!("{head}{shown}").as_bytes()).is_err() {
+        let stream = reader.get_mut();
+        if stream.write_all(format!("{head}{shown}").as_bytes()).and_then(|()| stream.flush()).is_err() {
             return;
         }
     }
@@ -94,6 +116,10 @@ fn read_request(reader: &mut impl BufRead) -> Option<Asked> {
         headers.iter().find_map(|header| header.strip_prefix("content-length: ")?.parse::<usize>().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
+    if headers.iter().any(|header| header == "content-encoding: gzip") {
+        let packed = std::mem::take(&mut body);
+        flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut body).ok()?;
+    }
     Some(Asked { method, target, headers, body: String::from_utf8_lossy(&body).into_owned() })
 }
 

@@ -10,11 +10,11 @@ use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::load::{TrackSource, TrackSpec};
 use crate::model::Params;
-use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, RaceOutcome, run};
+use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, RaceOutcome, WatchConfig, run};
 use crate::report::{Number, RaceStore, ReportOptions, summary};
 
 #[derive(Default)]
-struct Recorded(Vec<String>);
+pub struct Recorded(pub Vec<String>);
 
 impl DriveProgress for Recorded {
     fn step_started(&mut self, names: &str) {
@@ -41,7 +41,7 @@ impl Progress for Recorded {
 }
 
 /// A server with one node that counts bulk documents as having gone through its pipelines.
-fn counting_server() -> Stub {
+pub fn counting_server() -> Stub {
     let documents = AtomicU64::new(5);
     Stub::start(move |asked: &Asked| {
         let body = match asked.target.split('?').next().unwrap_or_default() {
@@ -64,7 +64,7 @@ fn counting_server() -> Stub {
     })
 }
 
-fn race_on(
+pub fn race_on(
     stub: &Stub,
     change: impl FnOnce(&mut RaceConfig),
 ) -> (Result<RaceOutcome, RaceError>, Vec<String>, tempfile::TempDir) {
@@ -75,6 +75,7 @@ fn race_on(
         hosts: vec![stub.host.clone()],
         car: "external".into(),
         client: ClientOptions::default(),
+        watch: WatchConfig::default(),
         on_error: OnError::Abort,
         checks_assertions: false,
         race_id: "race-1".into(),

@@ -1,0 +1,42 @@
+//! Which servers, and how to talk to them.
+
+use clap::Args;
+
+use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, clusters};
+use crate::race::RaceError;
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct HostArguments {
+    /// Servers to race, as host:port or https://host:port, separated by commas
+    ///
+    /// Requests are spread over them. Several clusters are given as a JSON object (or a .json file) of lists of hosts:
+    /// {"default": ["127.0.0.1:9200"], "remote": ["127.0.0.1:9201"]}. The cluster "default" is raced, telemetry watches all.
+    #[arg(long, value_name = "HOSTS")]
+    pub target_hosts: Option<String>,
+    /// How to talk to the servers: key:value,key2:value2, a JSON object, or a .json file [default: timeout:60]
+    ///
+    /// timeout (seconds), use_ssl, verify_certs, ca_certs, client_cert, client_key, basic_auth_user, basic_auth_password,
+    /// api_key, bearer_auth, create_api_key_per_client, http_compress, max_retries, retry_on_timeout, retry_on_status,
+    /// headers, opaque_id, max_connections. With several clusters: a JSON object of objects, one a cluster.
+    #[arg(long, value_name = "OPTIONS")]
+    pub client_options: Option<String>,
+}
+
+impl HostArguments {
+    /// Whether a server is to be started.
+    pub fn is_empty(&self) -> bool {
+        self.target_hosts.as_deref().is_none_or(|hosts| hosts.trim().is_empty())
+    }
+
+    /// The clusters, the raced one first. `started`: the address of a server that was started for the race.
+    pub fn clusters(&self, started: Option<&str>) -> Result<Vec<ClusterTarget>, RaceError> {
+        let hosts = started.or(self.target_hosts.as_deref()).unwrap_or_default();
+        clusters(hosts, self.client_options.as_deref()).map_err(RaceError::Arguments)
+    }
+
+    /// Errors: what is wrong with the arguments, before a server is started for them.
+    pub fn check(&self) -> Result<(), RaceError> {
+        let started = self.is_empty().then_some(DEFAULT_CLUSTER);
+        self.clusters(started).map(|_| ())
+    }
+}

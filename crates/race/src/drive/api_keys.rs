@@ -1,0 +1,64 @@
+//! How does each client get credentials of its own? (`create_api_key_per_client`)
+//!
+//! One API key a client, made before the race with the user's credentials and deleted after it, however it ends
+//! (`esrally/driver/driver.py`, `create_api_key`).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::json;
+
+use super::cluster::Cluster;
+use super::error::DriveError;
+
+const PATH: &str = "/_security/api_key";
+
+#[derive(Debug, Default)]
+pub struct ApiKeys {
+    ids: Vec<String>,
+    /// Value of the `authorization` header by client.
+    pub authorizations: Vec<String>,
+}
+
+impl ApiKeys {
+    /// Errors: the server refuses a key; those made until then are deleted again.
+    pub fn create(cluster: &mut Cluster, clients: usize) -> Result<ApiKeys, DriveError> {
+        let mut keys = ApiKeys::default();
+        for client in 0..clients {
+            if let Err(reason) = keys.create_one(cluster, client) {
+                let _ = keys.delete(cluster);
+                return Err(DriveError::Cluster(format!("no API key for client {client}: {reason}")));
+            }
+        }
+        Ok(keys)
+    }
+
+    fn create_one(&mut self, cluster: &mut Cluster, client: usize) -> Result<(), String> {
+        let body = json!({ "name": format!("rally-client-{client}") });
+        let answer = cluster.put(PATH, &body).map_err(|error| error.to_string())?;
+        let text = |key: &str| answer.body[key].as_str();
+        match (answer.status, text("id"), text("api_key")) {
+            (200, Some(id), Some(secret)) => {
+                self.authorizations.push(format!("ApiKey {}", BASE64.encode(format!("{id}:{secret}"))));
+                self.ids.push(id.to_owned());
+                Ok(())
+            }
+            (405, ..) => Err("the server has no API keys (status 405); is its security switched on?".into()),
+            (status, ..) => Err(format!("PUT {PATH} answered with status {status}: {}", answer.body)),
+        }
+    }
+
+    /// Errors: what the server said; the keys are left over then.
+    pub fn delete(self, cluster: &mut Cluster) -> Result<(), String> {
+        if self.ids.is_empty() {
+            return Ok(());
+        }
+        let left = || format!("API keys [{}] could not be deleted", self.ids.join(", "));
+        match cluster.delete(PATH, &json!({ "ids": self.ids })) {
+            Ok(answer) if answer.status == 200 && answer.body["error_count"].as_u64().unwrap_or(0) == 0 => {
+                Ok(())
+            }
+            Ok(answer) => Err(format!("{}: status {}: {}", left(), answer.status, answer.body)),
+            Err(error) => Err(format!("{}: {error}", left())),
+        }
+    }
+}

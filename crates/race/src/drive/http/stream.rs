@@ -1,0 +1,53 @@
+//! Which bytes go through the kernel as they are, and which are encrypted first?
+
+use std::io::{self, IoSlice};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+use super::discard;
+
+/// Bytes of a body nobody wants, decrypted at a time.
+const UNWANTED_BYTES: usize = 16 * 1024;
+
+pub enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Stream {
+    pub async fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(stream) => stream.read(room).await,
+            Stream::Tls(stream) => stream.read(room).await,
+        }
+    }
+
+    /// Waits until there is something and throws at most `bytes_max` away; returns how many, 0 at the end.
+    pub async fn discard(&mut self, bytes_max: usize) -> io::Result<usize> {
+        match self {
+            Stream::Plain(stream) => discard::discard(stream, bytes_max).await,
+            Stream::Tls(stream) => {
+                let mut unwanted = [0; UNWANTED_BYTES];
+                let room = UNWANTED_BYTES.min(bytes_max);
+                stream.read(&mut unwanted[..room]).await
+            }
+        }
+    }
+}
+
+/// Writes all parts, encrypted.
+pub async fn write_encrypted(
+    stream: &mut TlsStream<TcpStream>,
+    mut left: &mut [IoSlice<'_>],
+) -> io::Result<()> {
+    IoSlice::advance_slices(&mut left, 0);
+    while !left.is_empty() {
+        match stream.write_vectored(left).await? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            count => IoSlice::advance_slices(&mut left, count),
+        }
+    }
+    stream.flush().await
+}

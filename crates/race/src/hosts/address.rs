@@ -1,0 +1,130 @@
+//! What does a host that the user names stand for?
+
+use std::net::ToSocketAddrs;
+
+use super::ClientOptions;
+use crate::drive::error::DriveError;
+use crate::drive::http::{Address, Tls, server_name};
+
+/// Port of `https://` without one.
+const HTTPS_PORT: u16 = 443;
+
+/// Looks the hosts of one cluster up: `host:port`, or `http://` or `https://`, host, port and perhaps a path that comes before
+/// every request's own.
+///
+/// Errors: a host without a port, that does not resolve, or that holds credentials; files of the TLS options.
+pub fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>, DriveError> {
+    if hosts.is_empty() {
+        return Err(DriveError::Cluster("no target host is given".into()));
+    }
+    let mut config = None;
+    let mut addresses = Vec::with_capacity(hosts.len());
+    for host in hosts {
+        let wrong = |reason: String| DriveError::Cluster(format!("target host [{host}]: {reason}"));
+        let parts = Parts::of(host, options.uses_tls).map_err(wrong)?;
+        let tls = match parts.uses_tls {
+            false => None,
+            true => {
+                let config = match &config {
+                    Some(config) => config,
+                    None => config.insert(options.tls.config().map_err(DriveError::Cluster)?),
+                };
+                Some(Tls { config: config.clone(), server: server_name(&parts.name).map_err(wrong)? })
+            }
+        };
+        let sockets: Vec<_> = parts
+            .authority
+            .to_socket_addrs()
+            .map_err(|error| wrong(format!("{error} (expected host:port)")))?
+            .collect();
+        if sockets.is_empty() {
+            return Err(wrong("the name has no address".into()));
+        }
+        addresses.push(Address { authority: parts.authority, sockets, prefix: parts.prefix, tls });
+    }
+    Ok(addresses)
+}
+
+struct Parts {
+    uses_tls: bool,
+    /// Without the port.
+    name: String,
+    authority: String,
+    prefix: String,
+}
+
+impl Parts {
+    fn of(host: &str, uses_tls: bool) -> Result<Parts, String> {
+        let (is_https, rest) = match host.split_once("://") {
+            None => (false, host),
+            Some(("http", rest)) => (false, rest),
+            Some(("https", rest)) => (true, rest),
+            Some((other, _)) => {
+                return Err(format!("[{other}] is no protocol of a server; use http or https"));
+            }
+        };
+        let (authority, path) =
+            rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
+        if authority.contains('@') {
+            return Err(
+                "user and password belong into --client-options: basic_auth_user, basic_auth_password".into(),
+            );
+        }
+        let port_at = authority.rfind(':').filter(|at| !authority[*at..].contains(']'));
+        let (name, authority) = match port_at {
+            Some(at) => (&authority[..at], authority.to_owned()),
+            None if is_https => (authority, format!("{authority}:{HTTPS_PORT}")),
+            None => return Err("it has no port (expected host:port)".into()),
+        };
+        let path = path.trim_end_matches('/');
+        if !path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'?' && byte != b'#') {
+            return Err("its path cannot stand in a request".into());
+        }
+        Ok(Parts {
+            uses_tls: is_https || uses_tls,
+            name: name.to_owned(),
+            authority,
+            prefix: if path.is_empty() { String::new() } else { format!("/{path}") },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts() {
+        #[track_caller]
+        fn check(host: &str, expected: Result<(&str, &str, bool), &str>) {
+            let parts = Parts::of(host, false);
+            match (&parts, expected) {
+                (Ok(parts), Ok(expected)) => {
+                    assert_eq!((parts.authority.as_str(), parts.prefix.as_str(), parts.uses_tls), expected);
+                }
+                (Err(reason), Err(expected)) => assert!(reason.contains(expected), "{reason}"),
+                _ => panic!("{host}: {:?}", parts.map(|parts| parts.authority)),
+            }
+        }
+        check("127.0.0.1:9200", Ok(("127.0.0.1:9200", "", false)));
+        check("http://es:9200/", Ok(("es:9200", "", false)));
+        check("https://es", Ok(("es:443", "", true)));
+        check("https://es:9243/search/a/", Ok(("es:9243", "/search/a", true)));
+        check("[::1]:9200", Ok(("[::1]:9200", "", false)));
+        check("es", Err("expected host:port"));
+        check("[::1]", Err("expected host:port"));
+        check("https://u:p@es:9200", Err("basic_auth_user"));
+        check("ftp://es:9200", Err("[ftp] is no protocol"));
+        check("es:9200/a b", Err("its path"));
+    }
+
+    #[test]
+    fn names_have_addresses() {
+        let options = ClientOptions::default();
+        let found = resolve(&["127.0.0.1:9200".into()], &options).unwrap();
+        assert_eq!(found[0].sockets[0].port(), 9200);
+        assert!(resolve(&[], &options).is_err());
+        let secure = ClientOptions { uses_tls: true, ..ClientOptions::default() };
+        assert!(resolve(&["127.0.0.1:9200".into()], &secure).unwrap()[0].tls.is_some());
+    }
+}
