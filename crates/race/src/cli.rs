@@ -20,9 +20,9 @@ use crate::drive::error::DriveError;
 use crate::load::params::parse;
 use crate::load::{self, TrackSource};
 use crate::model::Params;
-use crate::race::{RaceConfig, RaceError, WatchConfig, new_race_id, run};
+use crate::race::{Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
 use crate::report::store::limber_folder;
-use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listing, summary};
+use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listing, measurements, summary};
 use console::Console;
 use hosts::HostArguments;
 pub use track::{ListTracksCommand, TrackArguments};
@@ -200,11 +200,17 @@ impl RaceCommand {
             checks_assertions: self.enable_assertions,
             race_id: self.race_id.clone().unwrap_or_else(new_race_id),
             user_tags,
+            provenance: Provenance::default(),
             store: RaceStore::new(&folder),
             is_cancelled: cancel_on_interrupt(),
         };
         let outcome = run(config, &mut console)?;
         printed(summary::write(&outcome.results, &self.report.options(), &mut std::io::stdout().lock()))?;
+        printed(measurements::write(
+            &outcome.measurements,
+            &self.report.options(),
+            &mut std::io::stdout().lock(),
+        ))?;
         for (task, lines) in &outcome.errors {
             console.errors(task, lines);
         }

@@ -15,14 +15,18 @@ use crate::drive::client::OnError;
 use crate::drive::cluster::Cluster;
 use crate::drive::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
 use crate::drive::error::DriveError;
+use crate::drive::machine::MachineReading;
+use crate::drive::measurements::{ServerUse, measurements};
 use crate::drive::protocol::Protocol;
 use crate::drive::results::results;
+use crate::drive::server_process::ServerReading;
 use crate::drive::telemetry::{Environment, Telemetry};
 pub use crate::hosts::ClientOptions;
 use crate::hosts::{ClusterTarget, resolve};
 use crate::load::{self, LoadError, TrackSpec};
 use crate::model::Params;
-use crate::report::{Car, Race, RaceFilter, RaceStore, Results, StoreError, race};
+use crate::report::measurements::RunPlace;
+use crate::report::{Car, Measurements, Race, RaceFilter, RaceStore, Results, StoreError, race};
 
 #[derive(Debug, Error)]
 pub enum RaceError {
@@ -59,9 +63,18 @@ pub struct RaceConfig {
     pub checks_assertions: bool,
     pub race_id: String,
     pub user_tags: Params,
+    pub provenance: Provenance,
     pub store: RaceStore,
     /// Set by a signal handler to end the race.
     pub is_cancelled: Arc<AtomicBool>,
+}
+
+/// Where a race comes from: what the server was started with, and the race's place among those of one run.
+#[derive(Debug, Clone, Default)]
+pub struct Provenance {
+    pub place: Option<RunPlace>,
+    /// Of a server that this tool started.
+    pub engine_settings: Params,
 }
 
 /// What is looked at beside the load.
@@ -84,6 +97,7 @@ pub trait Progress: DriveProgress {
 pub struct RaceOutcome {
     pub race: Race,
     pub results: Results,
+    pub measurements: Measurements,
     pub file: PathBuf,
     /// The last stored race of the same track and challenge, to compare with.
     pub previous_race_id: Option<String>,
@@ -119,7 +133,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
     let mut drive = DriveConfig {
         target: Target {
-            hosts,
+            hosts: hosts.clone(),
             protocol: Protocol::for_server(&info),
             headers,
             client_headers: Vec::new(),
@@ -147,14 +161,26 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     };
     let with_key = |key: &String| config.client.header_lines(Some(key));
     drive.target.client_headers = keys.authorizations.iter().map(with_key).collect();
+    let server_before = ServerReading::now(&mut cluster, &hosts);
+    let machine_before = MachineReading::now();
     let driven = schedule.run(&drive, &config.is_cancelled, progress);
+    let machine = MachineReading::now().since(&machine_before);
     if let Err(left) = keys.delete(&mut cluster) {
         progress.warn(&left);
     }
     let mut tasks = driven?;
+    let server = ServerUse { before: server_before, after: ServerReading::now(&mut cluster, &hosts) };
     let (system, warnings) = telemetry.stop(&mut cluster);
     warnings.iter().for_each(|warning| progress.warn(warning));
     let results = results(&track, challenge, &mut tasks, &system);
+    let measurements = Measurements {
+        race_id: config.race_id.clone(),
+        place: config.provenance.place,
+        hosts: config.hosts.clone(),
+        engine_settings: config.provenance.engine_settings,
+        ..measurements(&mut tasks, &machine, &server)
+    };
+    measurements.warnings.iter().for_each(|warning| progress.warn(&warning.line()));
 
     let mut race = Race {
         rally_version: format!("limber {}", env!("CARGO_PKG_VERSION")),
@@ -184,7 +210,8 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let previous =
         config.store.list(&same)?.into_iter().map(|race| race.race_id).find(|id| *id != race.race_id);
     let file = config.store.save(&race)?;
-    Ok(RaceOutcome { race, results, file, previous_race_id: previous, errors: errors(&tasks) })
+    config.store.save_measurements(&measurements)?;
+    Ok(RaceOutcome { race, results, measurements, file, previous_race_id: previous, errors: errors(&tasks) })
 }
 
 fn wait_for(cluster: &mut Cluster, progress: &mut dyn Progress) -> Result<(), RaceError> {

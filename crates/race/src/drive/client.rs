@@ -152,6 +152,7 @@ impl Client {
             tokio::time::sleep(task.ramp_up_wait).await;
         }
         let mut timer: Option<Timer> = None;
+        let mut free_since = Instant::now();
         while !control.is_completed() && !self.signals.is_cancelled() {
             let due_s = task.throttle.next_due_s();
             // Whichever comes first, the loop's end or the parameters', ends the task.
@@ -168,12 +169,13 @@ impl Client {
             if is_throttled && due > Instant::now() {
                 wait_until(&mut timer, due).await.map_err(|error| format!("cannot wait: {error}"))?;
             }
-            let times = TaskTimes { task_start, due: is_throttled.then_some(due) };
+            let times = TaskTimes { task_start, due: is_throttled.then_some(due), free_since };
             let is_over = self.run_once(&mut task, times, control.is_warmup(), progress).await?;
             if is_over {
                 break;
             }
-            control.advance(Instant::now());
+            free_since = Instant::now();
+            control.advance(free_since);
         }
         Ok(())
     }
@@ -207,6 +209,8 @@ impl Client {
             service_time,
             latency: times.due.map_or(service_time, |due| request_end - due),
             processing_time: processing_end - processing_start,
+            send_delay: times.due.map(|due| request_start.saturating_duration_since(due)),
+            own_delay: request_start.saturating_duration_since(times.could_be_sent()),
             took: outcome.took,
             time_period: request_end - times.task_start,
             weight: outcome.weight,
@@ -223,6 +227,15 @@ struct TaskTimes {
     task_start: Instant,
     /// When the request was due; `None` for unthrottled ones and for the first of a task.
     due: Option<Instant>,
+    /// When the client had done with the request before.
+    free_since: Instant,
+}
+
+impl TaskTimes {
+    /// From here on a delay is the load generator's own.
+    fn could_be_sent(&self) -> Instant {
+        self.due.map_or(self.free_since, |due| due.max(self.free_since))
+    }
 }
 
 async fn wait_until(timer: &mut Option<Timer>, due: Instant) -> std::io::Result<()> {

@@ -16,7 +16,9 @@ use super::allocation::{Allocation, Completion, Step, steps, worker_ranges};
 use super::client::{Abort, Client, ClientTask, Completes, OnError, SampleSink, StepSignals};
 use super::error::DriveError;
 use super::exchange::Exchange;
+use super::generator::{GeneratorUse, WorkerClock, WorkerUse};
 use super::http::Address;
+use super::machine::{MachineReading, MachineUse};
 use super::operation::{KINDS, Operation, Plan};
 use super::protocol::Protocol;
 use super::sample::Sample;
@@ -73,6 +75,9 @@ pub trait DriveProgress {
 pub struct TaskResult<'a> {
     pub task: &'a Task,
     pub statistics: TaskStatistics,
+    /// Of the step that the task ran in.
+    pub generator: GeneratorUse,
+    pub machine: MachineUse,
 }
 
 /// A schedule whose tasks are planned.
@@ -170,6 +175,7 @@ fn run_step<'a>(
     let ranges = worker_ranges(step.clients.len(), config.workers_max);
     let start_line = StartLine { barrier: Barrier::new(ranges.len()), start: OnceLock::new() };
     let (sender, receiver) = channel();
+    let machine_before = MachineReading::now();
     let (statistics, outcome) = std::thread::scope(|scope| {
         let worker = |range: std::ops::Range<usize>| {
             let worker = Worker {
@@ -187,10 +193,10 @@ fn run_step<'a>(
         let workers: Vec<_> = ranges.into_iter().map(worker).collect();
         drop(sender);
         let statistics = take_samples(&receiver, step, progress);
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Result<(), DriveError>>| {
+        let join = |worker: std::thread::ScopedJoinHandle<'_, Result<WorkerUse, DriveError>>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        (statistics, workers.into_iter().map(join).collect::<Result<Vec<()>, _>>())
+        (statistics, workers.into_iter().map(join).collect::<Result<Vec<WorkerUse>, _>>())
     });
     if outcome.is_err() {
         // An interrupt also reaches a server started from the same terminal; its end must not look like the cause.
@@ -199,9 +205,11 @@ fn run_step<'a>(
     if is_interrupted.load(Ordering::Acquire) {
         return Err(DriveError::Interrupted);
     }
-    outcome?;
+    let generator = GeneratorUse::of(&outcome?);
+    let machine = MachineReading::now().since(&machine_before);
     progress.step_finished(statistics.iter().map(TaskStatistics::error_rate).fold(0.0, f64::max));
-    Ok(step.tasks.iter().zip(statistics).map(|(task, statistics)| TaskResult { task, statistics }).collect())
+    let result = |(task, statistics)| TaskResult { task, statistics, generator, machine };
+    Ok(step.tasks.iter().copied().zip(statistics).map(result).collect())
 }
 
 /// Clients whose end completes the step.
@@ -271,7 +279,7 @@ struct Worker<'w, 'a> {
 }
 
 impl Worker<'_, '_> {
-    fn run(self) -> Result<(), DriveError> {
+    fn run(self) -> Result<WorkerUse, DriveError> {
         // Whatever fails here, the other workers must not wait for this one.
         let prepared = self.prepare();
         if prepared.is_err() {
@@ -291,7 +299,7 @@ impl Worker<'_, '_> {
     async fn run_clients(
         &self,
         prepared: Result<Vec<Vec<ClientTask>>, DriveError>,
-    ) -> Result<(), DriveError> {
+    ) -> Result<WorkerUse, DriveError> {
         let target = &self.config.target;
         let mut exchanges = Vec::new();
         for client in 0..self.clients.len() {
@@ -301,6 +309,7 @@ impl Worker<'_, '_> {
             exchanges.push(exchange);
         }
         let step_start = self.start_line.wait();
+        let clock = WorkerClock::start();
         let sink = Rc::new(RefCell::new(SampleSink::new(self.sender.clone())));
         let mut running = tokio::task::JoinSet::new();
         for (index, (tasks, exchange)) in prepared?.into_iter().zip(exchanges).enumerate() {
@@ -335,7 +344,7 @@ impl Worker<'_, '_> {
         }
         sink.borrow_mut().flush();
         match first_abort {
-            None => Ok(()),
+            None => Ok(clock.stop()),
             Some((task, reason)) => Err(DriveError::Aborted { task: task.to_string(), reason }),
         }
     }

@@ -15,13 +15,18 @@ mod documents;
 pub mod driver;
 pub mod error;
 mod exchange;
+pub mod generator;
 pub mod http;
+pub mod machine;
+pub mod measurements;
 pub mod operation;
 mod probe;
 pub mod protocol;
 pub mod results;
 pub mod sample;
 pub mod schedule;
+mod send_delay;
+pub mod server_process;
 pub mod statistics;
 pub mod telemetry;
 #[cfg(test)]

@@ -19,6 +19,10 @@ pub struct Sample {
     pub service_time: Duration,
     pub latency: Duration,
     pub processing_time: Duration,
+    /// How long after it was due the request left; `None` for unthrottled ones.
+    pub send_delay: Option<Duration>,
+    /// How long after the client could and should have sent it the request left: the load generator's own time.
+    pub own_delay: Duration,
     /// The server's own time (`took`), where the answer tells it.
     pub took: Option<Duration>,
     /// From the client's task start to the end of the request.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::distribution::Distribution;
 use super::operation::ErrorNote;
 use super::sample::Sample;
+use super::send_delay::Delays;
 use super::throughput::{ThroughputCalculator, ThroughputSummary};
 
 /// Different errors kept a task; beyond that they are only counted.
@@ -23,6 +24,9 @@ pub struct TaskStatistics {
     pub took: Distribution,
     /// Service time of the warm-up, which no report shows but which tells a cold server from a slow one.
     pub warmup_service_time: Distribution,
+    /// How late throttled requests were sent, and what of the delay of any request was the load generator's own.
+    pub send_delay: Delays,
+    pub own_delay: Delays,
     throughput: ThroughputCalculator,
     failures: u64,
     warmup_failures: u64,
@@ -50,6 +54,10 @@ impl TaskStatistics {
             self.service_time.record(sample.service_time);
             self.latency.record(sample.latency);
             self.processing_time.record(sample.processing_time);
+            self.own_delay.record(sample.own_delay);
+            if let Some(delay) = sample.send_delay {
+                self.send_delay.record(delay);
+            }
             if let Some(took) = sample.took {
                 self.took.record(took);
             }

@@ -1,11 +1,12 @@
 //! "What came out, was it better than last time, and which races and tracks are there?"
 //!
-//! `results` and `race` hold what a race leaves behind, `store` keeps it; `figures` and `several` compare several races a side; `summary`, `compare` and `listing` print it in Rally's form with the help
+//! `results` and `race` hold what a race leaves behind, `store` keeps it; `measurements` holds what Rally does not measure; `figures` and `several` compare several races a side; `summary`, `compare` and `listing` print it in Rally's form with the help
 //! of `table` (Python's tabulate and csv), `number` (Python's number formats) and `units`.
 
 pub mod compare;
 pub mod figures;
 pub mod listing;
+pub mod measurements;
 pub mod number;
 pub mod output;
 pub mod race;
@@ -16,6 +17,7 @@ pub mod summary;
 pub mod table;
 pub mod units;
 
+pub use measurements::Measurements;
 pub use number::Number;
 pub use output::{Format, ReportOptions, Show};
 pub use race::{Car, Cluster, Race};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::measurements::{self, Measurements};
 use super::race::{Race, is_timestamp};
 use crate::model::Params;
 
@@ -75,16 +76,34 @@ impl RaceStore {
     pub fn save(&self, race: &Race) -> Result<PathBuf, StoreError> {
         let path = self.race_file(&race.race_id)?;
         let folder = path.parent().unwrap_or(&self.races).to_owned();
-        let text = pretty(race);
-        std::fs::create_dir_all(&folder)
-            .and_then(|()| {
-                // A crash while writing must not leave half a race behind.
-                let part = path.with_extension("json.part");
-                std::fs::File::create(&part)?.write_all(&text)?;
-                std::fs::rename(&part, &path)
-            })
-            .map_err(|source| StoreError::Io { path: path.clone(), source })?;
+        std::fs::create_dir_all(&folder).map_err(|source| StoreError::Io { path: folder.clone(), source })?;
+        replace(&path, &pretty(race))?;
         Ok(path)
+    }
+
+    /// Writes what Rally does not measure beside the race, which must have been saved.
+    ///
+    /// # Errors
+    /// `InvalidId`, `Io`.
+    pub fn save_measurements(&self, measurements: &Measurements) -> Result<PathBuf, StoreError> {
+        let path = self.race_file(&measurements.race_id)?.with_file_name(measurements::FILE);
+        replace(&path, &pretty(measurements))?;
+        Ok(path)
+    }
+
+    /// `None` for a race without measurements: one of Rally, or of an older version.
+    ///
+    /// # Errors
+    /// `Corrupt`, `InvalidId`, `Io`.
+    pub fn measurements(&self, race_id: &str) -> Result<Option<Measurements>, StoreError> {
+        let path = self.race_file(race_id)?.with_file_name(measurements::FILE);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text)
+                .map(Some)
+                .map_err(|error| StoreError::Corrupt { path, reason: error.to_string() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(StoreError::Io { path, source }),
+        }
     }
 
     /// # Errors
@@ -146,8 +165,17 @@ fn read(path: &Path) -> Result<Race, StoreError> {
         .map_err(|error| StoreError::Corrupt { path: path.to_owned(), reason: error.to_string() })
 }
 
+/// Writes a file whole: a crash must not leave half a race behind.
+fn replace(path: &Path, text: &[u8]) -> Result<(), StoreError> {
+    let part = path.with_extension("json.part");
+    std::fs::File::create(&part)
+        .and_then(|mut file| file.write_all(text))
+        .and_then(|()| std::fs::rename(&part, path))
+        .map_err(|source| StoreError::Io { path: path.to_owned(), source })
+}
+
 /// JSON indented by one space, as Rally writes it.
-fn pretty(race: &Race) -> Vec<u8> {
+fn pretty(race: &impl Serialize) -> Vec<u8> {
     let mut text = Vec::new();
     let formatter = serde_json::ser::PrettyFormatter::with_indent(b" ");
     race.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter))

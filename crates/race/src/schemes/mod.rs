@@ -27,7 +27,7 @@ use crate::drive::driver::DriveProgress;
 use crate::hosts::{ClientOptions, resolve};
 use crate::load::TrackSpec;
 use crate::model::Params;
-use crate::race::{Progress, RaceConfig, RaceError, WatchConfig, new_race_id, run};
+use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
 use crate::report::RaceStore;
 
 const TRACK: &str = "segment_memory";
@@ -215,6 +215,7 @@ impl Subject {
                 checks_assertions: false,
                 race_id: new_race_id(),
                 user_tags,
+                provenance: Provenance::default(),
                 store: config.store.clone(),
                 is_cancelled: Arc::clone(&config.is_cancelled),
             },

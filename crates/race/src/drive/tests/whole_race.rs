@@ -10,7 +10,9 @@ use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::load::{TrackSource, TrackSpec};
 use crate::model::Params;
-use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, RaceOutcome, WatchConfig, run};
+use crate::race::{
+    ClientOptions, Progress, Provenance, RaceConfig, RaceError, RaceOutcome, WatchConfig, run,
+};
 use crate::report::{Number, RaceStore, ReportOptions, summary};
 
 #[derive(Default)]
@@ -80,6 +82,7 @@ pub fn race_on(
         checks_assertions: false,
         race_id: "race-1".into(),
         user_tags: Params::new(),
+        provenance: Provenance::default(),
         store: RaceStore::new(home.path()),
         is_cancelled: Arc::new(AtomicBool::new(false)),
     };
@@ -91,7 +94,7 @@ pub fn race_on(
 #[test]
 fn built_in_track_from_name_to_stored_race() {
     let stub = counting_server();
-    let (outcome, progress, _home) = race_on(&stub, |_| {});
+    let (outcome, progress, home) = race_on(&stub, |_| {});
     let outcome = outcome.unwrap();
 
     let bulks: Vec<Asked> =
@@ -114,6 +117,12 @@ fn built_in_track_from_name_to_stored_race() {
     assert_eq!((&stored["race-id"], &stored["track"]), (&json!("race-1"), &json!("log_ingest")));
     assert_eq!(stored["cluster"]["distribution-version"], "8.14.3");
     assert_eq!(stored["results"]["segment_count"], 4);
+
+    let measured = RaceStore::new(home.path()).measurements("race-1").unwrap().unwrap();
+    assert_eq!(measured, outcome.measurements);
+    let bulk = measured.tasks.iter().find(|task| task.task.contains("bulk")).unwrap();
+    assert!(bulk.generator.workers > 0 && bulk.send_delay.is_none(), "{bulk:?}");
+    assert_eq!(measured.hosts, std::slice::from_ref(&stub.host));
 
     let started: Vec<&String> = progress.iter().filter(|line| line.starts_with("started")).collect();
     assert!(

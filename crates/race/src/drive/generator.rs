@@ -1,0 +1,98 @@
+//! Was the load generator itself the limit?
+//!
+//! Each worker thread runs its clients on one core; a worker that is busy all the time sends late, and what looks like the
+//! server's time is its own. Threads tell their processor time to the kernel's clock, which costs two system calls a step.
+
+use std::time::{Duration, Instant};
+
+/// What one worker used during one step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WorkerUse {
+    pub wall: Duration,
+    /// `None` where the system does not tell.
+    pub cpu: Option<Duration>,
+}
+
+/// Runs from the start of a worker's load to its end; must be stopped on the thread that started it.
+pub struct WorkerClock {
+    started: Instant,
+    cpu: Option<Duration>,
+}
+
+impl WorkerClock {
+    pub fn start() -> WorkerClock {
+        WorkerClock { started: Instant::now(), cpu: thread_cpu() }
+    }
+
+    pub fn stop(self) -> WorkerUse {
+        let cpu = thread_cpu().zip(self.cpu).map(|(now, then)| now.saturating_sub(then));
+        WorkerUse { wall: self.started.elapsed(), cpu }
+    }
+}
+
+/// The workers of one step together.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct GeneratorUse {
+    pub workers_count: usize,
+    pub wall_s: f64,
+    /// Processor time of all workers.
+    pub cpu_s: f64,
+    /// Share of one core that the busiest worker used, in [0, 1].
+    pub busiest_worker_share: f64,
+}
+
+impl GeneratorUse {
+    pub fn of(workers: &[WorkerUse]) -> GeneratorUse {
+        let cpu_s = |worker: &WorkerUse| worker.cpu.map_or(0.0, |cpu| cpu.as_secs_f64());
+        let share = |worker: &WorkerUse| match worker.wall.as_secs_f64() {
+            wall_s if wall_s > 0.0 => (cpu_s(worker) / wall_s).min(1.0),
+            _ => 0.0,
+        };
+        GeneratorUse {
+            workers_count: workers.len(),
+            wall_s: workers.iter().map(|worker| worker.wall.as_secs_f64()).fold(0.0, f64::max),
+            cpu_s: workers.iter().map(cpu_s).sum(),
+            busiest_worker_share: workers.iter().map(share).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// Processor time of the calling thread.
+fn thread_cpu() -> Option<Duration> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the answer and outlives the call.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    (result == 0).then(|| {
+        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busiest_worker_decides() {
+        let worker = |cpu_ms: u64| WorkerUse {
+            wall: Duration::from_millis(1000),
+            cpu: Some(Duration::from_millis(cpu_ms)),
+        };
+        let load = GeneratorUse::of(&[worker(100), worker(900)]);
+        assert_eq!((load.workers_count, load.cpu_s, load.busiest_worker_share), (2, 1.0, 0.9));
+        assert_eq!(GeneratorUse::of(&[]), GeneratorUse::default());
+    }
+
+    #[test]
+    fn a_thread_knows_its_own_time() {
+        let clock = WorkerClock::start();
+        let mut sum = 0u64;
+        while clock.started.elapsed() < Duration::from_millis(5) {
+            sum = std::hint::black_box(sum + 1);
+        }
+        let used = clock.stop();
+        assert!(
+            used.cpu.is_none_or(|cpu| cpu > Duration::ZERO && cpu <= used.wall + Duration::from_millis(1)),
+            "{used:?}"
+        );
+    }
+}

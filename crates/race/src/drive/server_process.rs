@@ -1,0 +1,97 @@
+//! What did the server itself use?
+//!
+//! Its processor time comes from its own statistics (`_nodes/stats/process`, all nodes together). Its memory comes from the
+//! system, by the process id it names, when it runs on this machine: the peak of resident memory is in no statistics of
+//! Elasticsearch.
+
+use serde_json::Value;
+
+use super::cluster::Cluster;
+use super::http::Address;
+
+/// At one moment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ServerReading {
+    /// Processor time since its start, over all nodes.
+    pub cpu_s: Option<f64>,
+    /// Resident memory now and its peak since the server's start, over all nodes; `None` when a node is on another machine.
+    pub resident_bytes: Option<u64>,
+    pub peak_resident_bytes: Option<u64>,
+    pub is_local: bool,
+}
+
+impl ServerReading {
+    /// Whatever the server does not tell is `None`; nothing here can fail a race.
+    pub fn now(cluster: &mut Cluster, hosts: &[Address]) -> ServerReading {
+        let mut answer = |path: &str| match cluster.get(path) {
+            Ok(answer) if answer.status == 200 => Some(answer.body),
+            _ => None,
+        };
+        let is_local = !hosts.is_empty()
+            && hosts.iter().flat_map(|host| &host.sockets).all(|socket| socket.ip().is_loopback());
+        let cpu_s = answer("/_nodes/stats/process").and_then(|stats| {
+            let ms = |node: &Value| node.pointer("/process/cpu/total_in_millis")?.as_f64();
+            sum_over_nodes(&stats, ms).map(|ms| ms / 1e3)
+        });
+        let info = if is_local { answer("/_nodes/process") } else { None };
+        let memory = |field: &str| {
+            let bytes = |node: &Value| resident(node.pointer("/process/id")?.as_u64()?, field);
+            info.as_ref().and_then(|info| sum_over_nodes(info, bytes)).map(|bytes| bytes as u64)
+        };
+        ServerReading {
+            cpu_s,
+            resident_bytes: memory("VmRSS"),
+            peak_resident_bytes: memory("VmHWM"),
+            is_local,
+        }
+    }
+}
+
+/// `None` when a node has no such value, or there are no nodes.
+fn sum_over_nodes(answer: &Value, value: impl Fn(&Value) -> Option<f64>) -> Option<f64> {
+    let nodes = answer["nodes"].as_object().filter(|nodes| !nodes.is_empty())?;
+    nodes.values().map(value).sum()
+}
+
+/// A field of `/proc/<id>/status` in bytes. The process must look like a search server: an id from inside a container may be
+/// another process's out here.
+fn resident(id: u64, field: &str) -> Option<f64> {
+    let command = std::fs::read_to_string(format!("/proc/{id}/cmdline")).ok()?;
+    if !["limber", "elasticsearch", "opensearch"].iter().any(|name| command.contains(name)) {
+        return None;
+    }
+    status_bytes(&std::fs::read_to_string(format!("/proc/{id}/status")).ok()?, field)
+}
+
+fn status_bytes(status: &str, field: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()? * 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn sums_need_every_node() {
+        let cpu = |node: &Value| node.pointer("/process/cpu/total_in_millis")?.as_f64();
+        let node = |ms: u64| json!({"process": {"cpu": {"total_in_millis": ms}}});
+        assert_eq!(sum_over_nodes(&json!({"nodes": {"a": node(5), "b": node(7)}}), cpu), Some(12.0));
+        assert_eq!(sum_over_nodes(&json!({"nodes": {"a": node(5), "b": {}}}), cpu), None);
+        assert_eq!(sum_over_nodes(&json!({"nodes": {}}), cpu), None);
+        assert_eq!(sum_over_nodes(&Value::Null, cpu), None);
+    }
+
+    #[test]
+    fn memory_of_a_process() {
+        let status = "Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n";
+        assert_eq!(
+            (status_bytes(status, "VmHWM"), status_bytes(status, "VmRSS")),
+            (Some(2097152.0), Some(1048576.0))
+        );
+        assert_eq!(status_bytes(status, "VmPeak"), None);
+        // This test's own process is no search server.
+        assert_eq!(resident(u64::MAX, "VmRSS"), None);
+    }
+}
