@@ -7,6 +7,7 @@ mod comparison;
 mod console;
 mod hosts;
 mod track;
+mod watch;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listi
 use console::Console;
 use hosts::HostArguments;
 pub use track::{ListTracksCommand, TrackArguments};
+use watch::WatchArguments;
 
 /// Exit codes, as Rally's.
 pub const EXIT_SUCCESS: u8 = 0;
@@ -125,9 +127,8 @@ pub struct RaceCommand {
     /// Show no progress
     #[arg(long)]
     pub quiet: bool,
-    /// Rally's optional telemetry devices: not supported
-    #[arg(long, value_name = "DEVICES", hide = true)]
-    pub telemetry: Option<String>,
+    #[command(flatten)]
+    pub watch: WatchArguments,
     /// Rally's pipelines: only benchmark-only (racing what runs already) is meant here
     #[arg(long, value_name = "NAME", hide = true)]
     pub pipeline: Option<String>,
@@ -173,6 +174,7 @@ impl RaceCommand {
         let folder = folder()?;
         track.data_root = Some(folder.join("benchmarks").join("data"));
         self.hosts.check()?;
+        let telemetry = self.watch.plan()?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
         // A track that does not load should not wait for a server first, unless the server's version chooses it.
         if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
@@ -191,7 +193,7 @@ impl RaceCommand {
             hosts: raced.hosts,
             car: if server.is_some() { "limber".into() } else { "external".into() },
             client: raced.options,
-            watch: WatchConfig { other_clusters: clusters },
+            watch: WatchConfig { other_clusters: clusters, telemetry },
             on_error: match self.on_error {
                 OnErrorArgument::Continue => OnError::Continue,
                 OnErrorArgument::ContinueOnNetwork => OnError::ContinueOnNetwork,
@@ -219,11 +221,6 @@ impl RaceCommand {
     }
 
     fn refuse_unsupported(&self) -> Result<(), RaceError> {
-        if let Some(devices) = &self.telemetry {
-            return Err(RaceError::Arguments(format!(
-                "--telemetry [{devices}] is not supported; what a report shows is always measured"
-            )));
-        }
         match self.pipeline.as_deref() {
             None | Some("benchmark-only") => Ok(()),
             Some(other) => Err(RaceError::Arguments(format!(
@@ -262,6 +259,8 @@ pub enum ListCommand {
     },
     /// Built-in tracks, or those of a repository
     Tracks(ListTracksCommand),
+    /// Devices of telemetry with their parameters
+    Telemetry,
 }
 
 impl ListCommand {
@@ -294,6 +293,7 @@ impl ListCommand {
                 }
             }
             ListCommand::Tracks(tracks) => tracks.run(&mut out)?,
+            ListCommand::Telemetry => printed(watch::write_devices(&mut out))?,
         }
         Ok(())
     }
@@ -443,7 +443,8 @@ mod tests {
             assert!(error.to_string().contains(expected), "{error}");
             assert_eq!(exit_code(&error), EXIT_ERROR);
         }
-        check(&["--telemetry=node-stats"], "--telemetry [node-stats] is not supported");
+        check(&["--telemetry=node-stats,x-stats"], "telemetry device [x-stats] does not exist");
+        check(&["--telemetry-params=node-stats-include-gc:true"], "which --telemetry does not name");
         check(&["--pipeline=from-sources"], "--pipeline [from-sources]");
         check(&["--track-path=x", "--corpus=y"], "--corpus goes with a built-in track");
         check(&["--track=no-such-track"], "no-such-track");

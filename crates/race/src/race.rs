@@ -22,11 +22,13 @@ use crate::drive::results::results;
 use crate::drive::server_process::ServerReading;
 use crate::drive::telemetry::{Environment, Telemetry};
 pub use crate::hosts::ClientOptions;
-use crate::hosts::{ClusterTarget, resolve};
+use crate::hosts::resolve;
 use crate::load::{self, LoadError, TrackSpec};
 use crate::model::Params;
 use crate::report::measurements::RunPlace;
 use crate::report::{Car, Measurements, Race, RaceFilter, RaceStore, Results, StoreError, race};
+pub use crate::watch::WatchConfig;
+use crate::watch::{self, Watch};
 
 #[derive(Debug, Error)]
 pub enum RaceError {
@@ -77,13 +79,6 @@ pub struct Provenance {
     pub engine_settings: Params,
 }
 
-/// What is looked at beside the load.
-#[derive(Debug, Clone, Default)]
-pub struct WatchConfig {
-    /// Clusters that are not raced themselves.
-    pub other_clusters: Vec<ClusterTarget>,
-}
-
 /// Who watches a race.
 pub trait Progress: DriveProgress {
     /// Something worth knowing that is no problem.
@@ -114,12 +109,10 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     config.client.warnings.iter().for_each(|warning| progress.warn(warning));
     let mut cluster = Cluster::new(&hosts, &headers, config.client.timeout)?;
     wait_for(&mut cluster, progress)?;
-    for other in &config.watch.other_clusters {
-        let hosts = resolve(&other.hosts, &other.options)?;
-        other.options.warnings.iter().for_each(|warning| progress.warn(warning));
-        let headers = other.options.header_lines(None);
-        wait_for(&mut Cluster::new(&hosts, &headers, other.options.timeout)?, progress)?;
-    }
+    let others = watch::other_clusters(&config.watch.other_clusters, &mut |cluster, warnings| {
+        warnings.iter().for_each(|warning| progress.warn(warning));
+        wait_for(cluster, progress)
+    })?;
     let info = cluster.info()?;
 
     if let Some(flavor) = info["version"]["build_flavor"].as_str() {
@@ -159,6 +152,15 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         true => ApiKeys::create(&mut cluster, schedule.clients_max())?,
         false => ApiKeys::default(),
     };
+    let timestamp = race::timestamp(i64::try_from(started.as_secs()).unwrap_or(i64::MAX));
+    let ids = (config.race_id.as_str(), timestamp.as_str());
+    let context =
+        Arc::new(watch::race_context(ids, &track, challenge, &config.car, &config.user_tags, &environment));
+    let clusters: Vec<_> =
+        std::iter::once(watch::raced_cluster(&drive.target, &info)).chain(others).collect();
+    let folder = config.store.race_file(&config.race_id)?.with_file_name("");
+    let watch =
+        Watch::start(&config.watch, &clusters, &track, &folder, &context).map_err(DriveError::Cluster)?;
     let with_key = |key: &String| config.client.header_lines(Some(key));
     drive.target.client_headers = keys.authorizations.iter().map(with_key).collect();
     let server_before = ServerReading::now(&mut cluster, &hosts);
@@ -170,8 +172,11 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     }
     let mut tasks = driven?;
     let server = ServerUse { before: server_before, after: ServerReading::now(&mut cluster, &hosts) };
-    let (system, warnings) = telemetry.stop(&mut cluster);
-    warnings.iter().for_each(|warning| progress.warn(warning));
+    let sampled = watch.finish();
+    let (mut system, warnings) = telemetry.stop(&mut cluster);
+    sampled.notes.iter().for_each(|note| progress.note(note));
+    sampled.warnings.iter().chain(&warnings).for_each(|warning| progress.warn(warning));
+    system.watched = sampled.results;
     let results = results(&track, challenge, &mut tasks, &system);
     let measurements = Measurements {
         race_id: config.race_id.clone(),
@@ -187,7 +192,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         rally_revision: None,
         environment: "local".into(),
         race_id: config.race_id,
-        race_timestamp: race::timestamp(i64::try_from(started.as_secs()).unwrap_or(i64::MAX)),
+        race_timestamp: timestamp,
         pipeline: "benchmark-only".into(),
         user_tags: config.user_tags,
         track: track.name.clone(),
@@ -214,10 +219,10 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     Ok(RaceOutcome { race, results, measurements, file, previous_race_id: previous, errors: errors(&tasks) })
 }
 
-fn wait_for(cluster: &mut Cluster, progress: &mut dyn Progress) -> Result<(), RaceError> {
-    Ok(cluster.wait_for_rest_layer(&mut |reason| {
+fn wait_for(cluster: &mut Cluster, progress: &mut dyn Progress) -> Result<(), DriveError> {
+    cluster.wait_for_rest_layer(&mut |reason| {
         progress.note(&format!("Waiting up to two minutes for the server: {reason}"));
-    })?)
+    })
 }
 
 fn described(environment: Environment) -> crate::report::Cluster {

@@ -48,6 +48,54 @@ impl Cluster {
         self.send_json(Method::Post, path, body)
     }
 
+    /// As [`Cluster::post`], with a time-out of its own and without a body where `body` is null.
+    pub fn post_within(&mut self, path: &str, body: &Value, timeout: Duration) -> Result<Answer, HttpError> {
+        let usual = std::mem::replace(&mut self.timeout, timeout);
+        let answer = match body {
+            Value::Null => {
+                let request =
+                    Request::builder(Method::Post, path).header("accept", "application/json").build();
+                self.send(&request)
+            }
+            body => self.post(path, body),
+        };
+        self.timeout = usual;
+        answer
+    }
+
+    /// The body of an answer as it is.
+    ///
+    /// Errors: also a status outside 2xx.
+    pub fn get_text(&mut self, path: &str) -> Result<String, HttpError> {
+        let request = Request::builder(Method::Get, path).header("accept", "*/*").build();
+        let index = self.next;
+        self.next = (index + 1) % self.connections.len();
+        let connection = &mut self.connections[index];
+        self.runtime.block_on(async {
+            let response = connection.exchange(&request, &request.body, self.timeout).await?;
+            match response.is_success() {
+                true => Ok(String::from_utf8_lossy(&response.text()?).into_owned()),
+                false => Err(HttpError::Protocol(format!("status {}", response.status))),
+            }
+        })
+    }
+
+    /// Sends `body` as it is; for bulks and other bodies that are not one JSON value.
+    pub fn send_text(
+        &mut self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: Vec<u8>,
+    ) -> Result<Answer, HttpError> {
+        let request = Request::builder(method, path)
+            .header("accept", "application/json")
+            .header("content-type", content_type)
+            .body(body)
+            .build();
+        self.send(&request)
+    }
+
     pub fn put(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
         self.send_json(Method::Put, path, body)
     }

@@ -2,9 +2,12 @@
 
 use super::driver::TaskResult;
 use super::telemetry::{GarbageCollection, ShardTime, SystemMetrics};
+use crate::metrics::Metric;
 use crate::model::{Challenge, Params, Track};
 use crate::report::Number;
-use crate::report::results::{MlProcessingTime, PerShard, Results, TaskResults, ThroughputStats, TimeStats};
+use crate::report::results::{
+    DiskUsage, MlProcessingTime, PerShard, Results, TaskResults, ThroughputStats, TimeStats, TransformResult,
+};
 
 /// Rally's `results` object (`metrics.py`, `GlobalStatsCalculator`).
 ///
@@ -34,6 +37,7 @@ pub fn results(
         unit: "ms".into(),
     };
     results.ml_processing_time = system.ml_jobs.iter().map(ml_job).collect();
+    add_watched(&mut results, &system.watched);
     if let Some(ingest) = system.ingest {
         results.ingest_pipeline_cluster_count = Some(ingest.count.into());
         results.ingest_pipeline_cluster_time = Some(ingest.time_ms.into());
@@ -111,4 +115,38 @@ fn add_garbage_collection(results: &mut Results, collections: &GarbageCollection
     (results.old_gc_time, results.old_gc_count) = (time("old_gen"), count("old_gen"));
     (results.zgc_cycles_gc_time, results.zgc_cycles_gc_count) = (time("zgc_cycles"), count("zgc_cycles"));
     (results.zgc_pauses_gc_time, results.zgc_pauses_gc_count) = (time("zgc_pauses"), count("zgc_pauses"));
+}
+
+/// Rows of transforms and of disk usage by field.
+fn add_watched(results: &mut Results, watched: &[Metric]) {
+    for metric in watched {
+        let text = |key: &str| {
+            metric.meta.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+        };
+        let Ok(value) = serde_json::from_value::<Number>(metric.value.clone()) else { continue };
+        let unit = metric.unit.map(str::to_owned);
+        let transforms = match metric.name.as_str() {
+            "total_transform_search_time" => Some(&mut results.total_transform_search_times),
+            "total_transform_index_time" => Some(&mut results.total_transform_index_times),
+            "total_transform_processing_time" => Some(&mut results.total_transform_processing_times),
+            "total_transform_throughput" => Some(&mut results.total_transform_throughput),
+            _ => None,
+        };
+        if let Some(transforms) = transforms {
+            let id = text("transform_id");
+            transforms.push(TransformResult { id, mean: Some(value), unit: unit.unwrap_or_default() });
+            continue;
+        }
+        let usages = match metric.name.as_str() {
+            "disk_usage_total" => &mut results.disk_usage_total,
+            "disk_usage_inverted_index" => &mut results.disk_usage_inverted_index,
+            "disk_usage_stored_fields" => &mut results.disk_usage_stored_fields,
+            "disk_usage_doc_values" => &mut results.disk_usage_doc_values,
+            "disk_usage_points" => &mut results.disk_usage_points,
+            "disk_usage_norms" => &mut results.disk_usage_norms,
+            "disk_usage_term_vectors" => &mut results.disk_usage_term_vectors,
+            _ => continue,
+        };
+        usages.push(DiskUsage { index: text("index"), field: text("field"), value, unit });
+    }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Environment, GarbageCollection, IndexMetrics, IngestTotals, MlJob};
 use super::{environment, index_stats, ingest, jvm, ml};
 use crate::drive::cluster::Cluster;
+use crate::metrics::Metric;
 
 /// What all devices found.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +15,8 @@ pub struct SystemMetrics {
     pub garbage_collection: GarbageCollection,
     pub ingest: Option<IngestTotals>,
     pub ml_jobs: Vec<MlJob>,
+    /// What optional devices found that has rows in the report.
+    pub watched: Vec<Metric>,
 }
 
 /// The devices between start and stop.
@@ -53,6 +56,7 @@ impl Telemetry {
             garbage_collection: jvm::difference(self.jvm.as_ref(), jvm.as_ref()),
             ingest: ingest::difference(self.ingest.as_ref(), ingest.as_ref()),
             ml_jobs,
+            watched: Vec::new(),
         };
         (metrics, warnings)
     }

@@ -1,9 +1,12 @@
 //! Which server, on which machine? (`ExternalEnvironmentInfo`, `ClusterEnvironmentInfo`)
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::devices::stats;
 use crate::drive::cluster::Cluster;
+use crate::model::Params;
 
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -16,6 +19,20 @@ pub struct Environment {
     pub distribution: String,
     /// One line a node: name, processors, operating system, Java.
     pub nodes: Vec<String>,
+    /// What documents about a node say of it, by its name.
+    pub node_meta: BTreeMap<String, Params>,
+}
+
+impl Environment {
+    /// Plugins and attributes that all nodes have alike: documents about the cluster say them, too.
+    pub fn shared_meta(&self) -> Params {
+        let is_shared = |key: &str| key == "plugins" || key.starts_with("attribute_");
+        let Some(first) = self.node_meta.values().next() else { return Params::new() };
+        let alike = |(key, value): &(&String, &Value)| {
+            is_shared(key) && self.node_meta.values().all(|meta| meta.get(key.as_str()) == Some(*value))
+        };
+        first.iter().filter(alike).map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
 }
 
 pub(super) fn describe(cluster: &mut Cluster, info: &Value, warnings: &mut Vec<String>) -> Environment {
@@ -23,14 +40,19 @@ pub(super) fn describe(cluster: &mut Cluster, info: &Value, warnings: &mut Vec<S
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let flavor = text(&version["build_flavor"]).unwrap_or_else(|| "oss".to_owned());
     let nodes = stats(cluster, "/_nodes/_all", warnings);
-    let lines = nodes.iter().filter_map(|nodes| nodes["nodes"].as_object()).flat_map(|nodes| nodes.values());
+    let nodes: Vec<&Value> = nodes
+        .iter()
+        .filter_map(|nodes| nodes["nodes"].as_object())
+        .flat_map(|nodes| nodes.values())
+        .collect();
     Environment {
         cluster_name: text(&info["cluster_name"]),
         version: text(&version["number"]).or_else(|| Some(flavor.clone())),
         revision: text(&version["build_hash"]).unwrap_or_else(|| flavor.clone()),
         distribution: text(&version["distribution"]).unwrap_or_else(|| "elasticsearch".to_owned()),
         flavor,
-        nodes: lines.map(node_line).collect(),
+        nodes: nodes.iter().map(|node| node_line(node)).collect(),
+        node_meta: nodes.iter().filter_map(|node| node_meta(node)).collect(),
     }
 }
 
@@ -49,4 +71,30 @@ fn node_line(node: &Value) -> String {
         text(&node["jvm"]["vm_vendor"]),
         text(&node["jvm"]["version"]),
     )
+}
+
+/// Meta information by Rally's names (`ExternalEnvironmentInfo`).
+fn node_meta(node: &Value) -> Option<(String, Params)> {
+    let name = node["name"].as_str()?;
+    let mut meta = Params::new();
+    meta.insert("node_name".into(), name.into());
+    for (key, path) in [
+        ("host_name", "/host"),
+        ("os_name", "/os/name"),
+        ("os_version", "/os/version"),
+        ("cpu_logical_cores", "/os/available_processors"),
+        ("jvm_vendor", "/jvm/vm_vendor"),
+        ("jvm_version", "/jvm/version"),
+    ] {
+        meta.insert(key.into(), node.pointer(path).cloned().unwrap_or_else(|| "unknown".into()));
+    }
+    let plugins = node["plugins"].as_array().into_iter().flatten();
+    let plugins: Vec<Value> = plugins.filter_map(|plugin| plugin.get("name").cloned()).collect();
+    if !plugins.is_empty() {
+        meta.insert("plugins".into(), plugins.into());
+    }
+    for (key, value) in node["attributes"].as_object().into_iter().flatten() {
+        meta.insert(format!("attribute_{key}"), value.clone());
+    }
+    Some((name.to_owned(), meta))
 }

@@ -16,5 +16,7 @@ pub use ingest::IngestTotals;
 pub use jvm::GarbageCollection;
 pub use ml::MlJob;
 
+pub mod watch;
+
 mod devices;
 pub use devices::{SystemMetrics, Telemetry};

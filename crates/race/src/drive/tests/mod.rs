@@ -4,6 +4,7 @@ mod hosts;
 mod loops;
 mod operations;
 pub mod stub;
+mod watch;
 mod whole_race;
 
 use std::sync::Arc;

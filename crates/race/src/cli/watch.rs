@@ -1,0 +1,52 @@
+//! Telemetry devices and where measurements are kept.
+
+use clap::Args;
+
+use crate::drive::telemetry::watch::{DEVICES, WatchPlan};
+use crate::load::params::parse;
+use crate::model::Params;
+use crate::race::RaceError;
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct WatchArguments {
+    /// Telemetry devices, separated by commas; `limber list telemetry` describes them
+    ///
+    /// process-stats and server-stats run without being named; `none` leaves them out.
+    #[arg(long, value_name = "DEVICES", value_delimiter = ',')]
+    pub telemetry: Vec<String>,
+    /// Parameters of the devices: key:value,key2:value2, a JSON object, or a .json file
+    #[arg(long, value_name = "PARAMS")]
+    pub telemetry_params: Option<String>,
+}
+
+impl WatchArguments {
+    /// Errors: devices or parameters that do not exist.
+    pub fn plan(&self) -> Result<WatchPlan, RaceError> {
+        let names = self.telemetry.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        let plan = WatchPlan {
+            devices: names.collect(),
+            params: self.telemetry_params.as_deref().map_or_else(|| Ok(Params::new()), parse)?,
+        };
+        plan.check().map_err(RaceError::Arguments)?;
+        Ok(plan)
+    }
+}
+
+/// `list telemetry`.
+pub fn write_devices(out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    let width = DEVICES.iter().map(|device| device.name.len()).max().unwrap_or(0);
+    writeln!(
+        out,
+        "Available telemetry devices:\n\n{:width$}  Description\n{}  {}",
+        "Command",
+        "-".repeat(width),
+        "-".repeat(11)
+    )?;
+    for device in &DEVICES {
+        writeln!(out, "{:width$}  {}", device.name, device.help)?;
+        for param in device.params {
+            writeln!(out, "{:width$}    --telemetry-params {param}:…", "")?;
+        }
+    }
+    writeln!(out, "\nEach device asks the server; what that costs it is part of the figures.")
+}

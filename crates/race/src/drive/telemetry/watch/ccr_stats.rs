@@ -1,0 +1,63 @@
+//! How far behind are followers of cross-cluster replication? (`CcrStats`)
+
+use serde_json::{Value, json};
+
+use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::params::Parameters;
+use crate::drive::cluster::Cluster;
+use crate::metrics::Level;
+use crate::model::Params;
+
+pub const DEVICE: Device = Device {
+    name: "ccr-stats",
+    help: "Regularly samples Cross Cluster Replication (CCR) related stats",
+    params: &["ccr-stats-indices", "ccr-stats-sample-interval"],
+    is_default: false,
+    is_on_serverless: false,
+    plan,
+};
+
+const PATH: &str = "/_ccr/stats?human=false&filter_path=follow_stats";
+
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+    let interval = params.interval("ccr-stats-sample-interval", 1)?;
+    let indices = params.by_cluster("ccr-stats-indices", surroundings.clusters, false)?;
+    let planned = |(cluster, indices): (usize, Option<Vec<String>>)| Planned {
+        cluster,
+        interval: Some(interval),
+        recorder: Box::new(CcrStats { cluster: surroundings.clusters[cluster].name.clone(), indices }),
+    };
+    Ok(indices.into_iter().map(planned).collect())
+}
+
+struct CcrStats {
+    cluster: String,
+    /// Those that are recorded; `None`: all.
+    indices: Option<Vec<String>>,
+}
+
+impl Recorder for CcrStats {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+        let stats = fetch(cluster, PATH)?;
+        for followed in stats["follow_stats"]["indices"].as_array().into_iter().flatten() {
+            let Some(index) = followed["index"].as_str() else { continue };
+            if self.indices.as_ref().is_some_and(|wanted| !wanted.iter().any(|name| name == index)) {
+                continue;
+            }
+            let meta = json!({"cluster": self.cluster, "index": index});
+            let meta = meta.as_object().cloned().unwrap_or_default();
+            let shards = followed["shards"].as_array().into_iter().flatten();
+            for shard in shards.filter(|shard| shard.get("shard_id").is_some()) {
+                output.document(Level::Cluster, fields(shard), &meta);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fields(shard: &Value) -> Params {
+    let mut fields = Params::new();
+    fields.insert("name".into(), DEVICE.name.into());
+    fields.insert("shard".into(), shard.clone());
+    fields
+}

@@ -1,0 +1,141 @@
+//! What is a device of telemetry, and what does it get to work with?
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::params::Parameters;
+use crate::drive::cluster::Cluster;
+use crate::drive::http::Address;
+use crate::metrics::{Level, Metric, MetricsSender, RaceContext};
+use crate::model::Params;
+
+/// Beginnings of the names of values that become rows of the report.
+const RESULT_NAMES: [&str; 2] = ["total_transform_", "disk_usage_"];
+
+pub struct Device {
+    /// What the user writes after `--telemetry`.
+    pub name: &'static str,
+    pub help: &'static str,
+    /// Names of the parameters it reads (`--telemetry-params`).
+    pub params: &'static [&'static str],
+    /// Whether it runs without being asked for.
+    pub is_default: bool,
+    /// Whether Elastic's serverless offering lets users ask what it asks.
+    pub is_on_serverless: bool,
+    /// One recorder a cluster it watches.
+    ///
+    /// Errors: a parameter is wrong, or the device cannot work here; the reason names it.
+    pub plan: fn(&Parameters<'_>, &Surroundings<'_>) -> Result<Vec<Planned>, String>,
+}
+
+/// A recorder and where it is to work.
+pub struct Planned {
+    /// Index into [`Surroundings::clusters`].
+    pub cluster: usize,
+    /// Time between two samples; `None`: at the end only.
+    pub interval: Option<Duration>,
+    pub recorder: Box<dyn Recorder>,
+}
+
+/// What a device may know before the race.
+pub struct Surroundings<'a> {
+    /// The raced cluster first.
+    pub clusters: &'a [Watched],
+    /// Names of the track's indices and data streams.
+    pub indices: &'a [String],
+    /// The race's folder, for devices that write files.
+    pub folder: PathBuf,
+}
+
+/// A cluster that is watched.
+#[derive(Debug, Clone)]
+pub struct Watched {
+    pub name: String,
+    pub hosts: Vec<Address>,
+    pub headers: String,
+    pub timeout: Duration,
+    /// The answer to `GET /`.
+    pub info: Value,
+}
+
+impl Watched {
+    pub fn is_serverless(&self) -> bool {
+        self.info["version"]["build_flavor"] == "serverless"
+    }
+
+    /// `version.number` as (major, minor), or `None` for servers that do not say.
+    pub fn version(&self) -> Option<(u32, u32)> {
+        let mut parts = self.info["version"]["number"].as_str()?.split('.');
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    }
+}
+
+/// Asks one cluster.
+pub trait Recorder: Send {
+    /// Before the first request of the race.
+    ///
+    /// Errors, here and below: the reason; the device is not asked again.
+    fn start(&mut self, _cluster: &mut Cluster) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Once an interval.
+    fn record(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// After the last request of the race.
+    fn finish(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// What the devices of a cluster leave behind beside documents.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Values that become rows of the report.
+    pub results: Vec<Metric>,
+    pub notes: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+/// Takes in what a device finds.
+pub struct Output<'a> {
+    pub context: &'a RaceContext,
+    pub sender: &'a MetricsSender,
+    pub findings: &'a mut Findings,
+}
+
+impl Output<'_> {
+    /// One value.
+    pub fn value(&mut self, level: Level<'_>, metric: Metric) {
+        self.sender.telemetry(self.context.value(Instant::now(), level, &metric));
+        if RESULT_NAMES.iter().any(|start| metric.name.starts_with(start)) {
+            self.findings.results.push(metric);
+        }
+    }
+
+    /// A document of the device's own; the first of its fields is its `name`.
+    pub fn document(&mut self, level: Level<'_>, fields: Params, meta: &Params) {
+        self.sender.telemetry(self.context.document(Instant::now(), level, fields, meta));
+    }
+}
+
+/// The body of a successful answer.
+///
+/// Errors: the request's failure or its status, with the path.
+pub(super) fn fetch(cluster: &mut Cluster, path: &str) -> Result<Value, String> {
+    match cluster.get(path) {
+        Ok(answer) if answer.status == 200 => Ok(answer.body),
+        Ok(answer) => Err(format!("GET {path} answered with status {}", answer.status)),
+        Err(error) => Err(format!("GET {path}: {error}")),
+    }
+}
+
+/// Nodes of a statistics answer with their names.
+pub(super) fn nodes(stats: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let nodes = stats["nodes"].as_object().into_iter().flat_map(|nodes| nodes.iter());
+    nodes.map(|(id, node)| (node["name"].as_str().unwrap_or(id), node))
+}

@@ -1,0 +1,36 @@
+//! Which node is the master? (`MasterNodeStats`, always on in Rally, where it has no row either)
+
+use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::params::Parameters;
+use crate::drive::cluster::Cluster;
+use crate::metrics::Level;
+use crate::model::Params;
+
+pub const DEVICE: Device = Device {
+    name: "master-node-stats",
+    help: "Regularly samples master node name",
+    params: &["master-node-stats-sample-interval"],
+    is_default: false,
+    is_on_serverless: false,
+    plan,
+};
+
+fn plan(params: &Parameters<'_>, _surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+    let interval = params.interval("master-node-stats-sample-interval", 30)?;
+    Ok(vec![Planned { cluster: 0, interval: Some(interval), recorder: Box::new(MasterNodeStats) }])
+}
+
+struct MasterNodeStats;
+
+impl Recorder for MasterNodeStats {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+        let state = fetch(cluster, "/_cluster/state/master_node")?;
+        let id = state["master_node"].as_str().ok_or("the cluster state names no master node")?;
+        let info = fetch(cluster, &format!("/_nodes/{id}/os"))?;
+        let mut fields = Params::new();
+        fields.insert("name".into(), DEVICE.name.into());
+        fields.insert("node".into(), info["nodes"][id]["name"].clone());
+        output.document(Level::Cluster, fields, &Params::new());
+        Ok(())
+    }
+}

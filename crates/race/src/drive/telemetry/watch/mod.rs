@@ -1,0 +1,54 @@
+//! "What does a server say while it is raced?"
+//!
+//! Rally's optional telemetry devices (`--telemetry`, `esrally/telemetry.py`) and two of our own that are cheap enough to be
+//! always on, one file a device and a line in [`DEVICES`]. A device becomes one [`Recorder`] a cluster; a thread a cluster asks
+//! them in turn, each at its interval, over a connection of its own ([`sampler`]). What they find are documents in Rally's layout.
+
+mod blob_store_stats;
+mod ccr_stats;
+mod data_stream_stats;
+mod device;
+mod disk_usage_stats;
+mod flatten;
+mod geoip_stats;
+mod ingest_pipeline_stats;
+mod jvm_devices;
+mod local_process;
+mod master_node_stats;
+mod node_stats;
+mod params;
+mod process_stats;
+mod recovery_stats;
+mod sampler;
+mod searchable_snapshots_stats;
+mod segment_stats;
+mod server_stats;
+mod shard_stats;
+mod transform_stats;
+
+pub use device::{Device, Findings, Output, Recorder, Surroundings, Watched};
+pub use params::Parameters;
+pub use sampler::{Sampled, Sampling, WatchPlan};
+
+/// All devices, in the order of `--help` and of Rally's list.
+pub const DEVICES: [Device; 19] = [
+    jvm_devices::JIT,
+    jvm_devices::GC,
+    jvm_devices::FLIGHT_RECORDER,
+    jvm_devices::HEAP_DUMP,
+    node_stats::DEVICE,
+    recovery_stats::DEVICE,
+    ccr_stats::DEVICE,
+    segment_stats::DEVICE,
+    transform_stats::DEVICE,
+    searchable_snapshots_stats::DEVICE,
+    shard_stats::DEVICE,
+    data_stream_stats::DEVICE,
+    ingest_pipeline_stats::DEVICE,
+    disk_usage_stats::DEVICE,
+    geoip_stats::DEVICE,
+    blob_store_stats::DEVICE,
+    master_node_stats::DEVICE,
+    process_stats::DEVICE,
+    server_stats::DEVICE,
+];

@@ -1,0 +1,99 @@
+//! What did the user write after `--telemetry-params`?
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::device::Watched;
+use crate::hosts::DEFAULT_CLUSTER;
+use crate::model::Params;
+
+/// Index of a cluster and what is chosen of it; `None`: all.
+pub type OfCluster = (usize, Option<Vec<String>>);
+
+/// The parameters, with errors that name them.
+pub struct Parameters<'a>(pub &'a Params);
+
+impl Parameters<'_> {
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A number of seconds above 0.
+    pub fn interval(&self, name: &str, default_s: u64) -> Result<Duration, String> {
+        let Some(value) = self.get(name) else { return Ok(Duration::from_secs(default_s)) };
+        let interval = value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        interval.filter(|interval| !interval.is_zero()).ok_or_else(|| {
+            format!("The telemetry parameter '{name}' must be greater than zero but was {value}.")
+        })
+    }
+
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool, String> {
+        match self.get(name) {
+            None => Ok(default),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(other) => {
+                Err(format!("The telemetry parameter '{name}' must be true or false but was {other}."))
+            }
+        }
+    }
+
+    /// Texts of a list, or of a text with commas.
+    pub fn list(&self, name: &str) -> Result<Option<Vec<String>>, String> {
+        self.get(name).map(|value| texts(name, value)).transpose()
+    }
+
+    /// Lists of texts by cluster (index into `clusters`): an object by cluster's name, or, where `takes_text`, a text for the
+    /// default cluster. Without the parameter every cluster with no list.
+    pub fn by_cluster(
+        &self,
+        name: &str,
+        clusters: &[Watched],
+        takes_text: bool,
+    ) -> Result<Vec<OfCluster>, String> {
+        let position = |cluster: &str| clusters.iter().position(|one| one.name == cluster);
+        match self.get(name) {
+            None | Some(Value::Bool(false)) => {
+                Ok((0..clusters.len()).map(|cluster| (cluster, None)).collect())
+            }
+            Some(Value::Object(object)) => {
+                let one = |(cluster, value): (&String, &Value)| match position(cluster) {
+                    Some(index) => Ok((index, Some(texts(name, value)?))),
+                    None => {
+                        let mut known: Vec<&str> = clusters.iter().map(|one| one.name.as_str()).collect();
+                        known.sort_unstable();
+                        Err(format!(
+                            "The telemetry parameter '{name}' must be a JSON Object with keys matching the cluster names \
+                             [{}] specified in --target-hosts but it had [{cluster}].",
+                            known.join(",")
+                        ))
+                    }
+                };
+                object.iter().map(one).collect()
+            }
+            Some(value @ Value::String(_)) if takes_text => {
+                Ok(vec![(position(DEFAULT_CLUSTER).unwrap_or(0), Some(texts(name, value)?))])
+            }
+            Some(other) => Err(format!(
+                "The telemetry parameter '{name}' must be a JSON Object by cluster but was {other}."
+            )),
+        }
+    }
+}
+
+fn texts(name: &str, value: &Value) -> Result<Vec<String>, String> {
+    let wrong = || {
+        format!(
+            "The telemetry parameter '{name}' must be a comma-separated string or a list but was {value}."
+        )
+    };
+    match value {
+        Value::String(text) => {
+            Ok(text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect())
+        }
+        Value::Array(list) => {
+            list.iter().map(|one| one.as_str().map(str::to_owned)).collect::<Option<_>>().ok_or_else(wrong)
+        }
+        _ => Err(wrong()),
+    }
+}

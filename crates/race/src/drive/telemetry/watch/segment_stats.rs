@@ -1,0 +1,41 @@
+//! Which segments are there at the end? (`SegmentStats`)
+
+use std::path::PathBuf;
+
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
+use super::params::Parameters;
+use crate::drive::cluster::Cluster;
+
+pub const DEVICE: Device = Device {
+    name: "segment-stats",
+    help: "Determines segment stats at the end of the benchmark; a text file in the race's folder",
+    params: &[],
+    is_default: false,
+    is_on_serverless: false,
+    plan,
+};
+
+pub const FILE: &str = "segment_stats.log";
+const PATH: &str = "/_cat/segments/_all?v=true";
+
+fn plan(_params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+    let recorder = Box::new(SegmentStats { file: surroundings.folder.join(FILE) });
+    Ok(vec![Planned { cluster: 0, interval: None, recorder }])
+}
+
+struct SegmentStats {
+    file: PathBuf,
+}
+
+impl Recorder for SegmentStats {
+    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+        let table = cluster.get_text(PATH).map_err(|error| format!("GET {PATH}: {error}"))?;
+        let write = || {
+            std::fs::create_dir_all(self.file.parent().unwrap_or(&self.file))?;
+            std::fs::write(&self.file, &table)
+        };
+        write().map_err(|error| format!("[{}]: {error}", self.file.display()))?;
+        output.findings.notes.push(format!("Segment stats are in [{}].", self.file.display()));
+        Ok(())
+    }
+}
