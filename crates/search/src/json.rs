@@ -47,15 +47,26 @@ pub fn number_format(text: impl std::fmt::Display) -> RequestError {
     RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
 }
 
+/// `illegal_argument_exception` for what is neither text nor number nor boolean, where a text is wanted.
+pub fn text(value: &Value) -> Result<String, RequestError> {
+    scalar_text(value)
+        .ok_or_else(|| RequestError::illegal_argument(format!("Expected text but found {}", token(value))))
+}
+
 /// A boolean, or `"true"`/`"false"`.
 pub fn boolean(value: &Value) -> Result<bool, RequestError> {
     let text = match value {
         Value::Bool(flag) => return Ok(*flag),
-        Value::Array(_) | Value::Object(_) => {
-            let reason = format!("Current token ({}) not of boolean type", token(value));
+        Value::String(text) => text,
+        other => {
+            let token = match other {
+                Value::Number(number) if number.is_f64() => "VALUE_NUMBER_FLOAT",
+                Value::Number(_) => "VALUE_NUMBER_INT",
+                other => token(other),
+            };
+            let reason = format!("Current token ({token}) not of boolean type");
             return Err(RequestError::new(400, "x_content_parse_exception", reason));
         }
-        other => scalar_text(other).unwrap_or_default(),
     };
     match text.as_str() {
         "true" => Ok(true),

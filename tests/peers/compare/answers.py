@@ -40,6 +40,16 @@ def same(left, right, at, out, relative=1e-9):
         out.append(f"{at}: {left!r} / {right!r}")
 
 
+def drop_types(answer):
+    """Without the `_type` of hits, which Elasticsearch has had no more since 8.0."""
+    if isinstance(answer, dict):
+        if "_id" in answer:
+            answer.pop("_type", None)
+        list(map(drop_types, answer.values()))
+    elif isinstance(answer, list):
+        list(map(drop_types, answer))
+
+
 def sort_key(hit):
     return tuple(hit["sort"]) if "sort" in hit else hit.get("_score")
 

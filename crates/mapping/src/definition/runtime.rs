@@ -110,7 +110,12 @@ fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestE
                     java_text(value)
                 )));
             }
-            "script" => field.script = script(name, value)?,
+            "script" if value.is_null() => {
+                return Err(mapper_parsing(format!(
+                    "[script] on runtime field [{name}] of type [{kind}] must not have a [null] value"
+                )));
+            }
+            "script" => field.script = Some(script(name, value)?),
             "on_script_error" => match value.as_str() {
                 Some("continue") => field.continues_on_error = Some(true),
                 Some("fail") => field.continues_on_error = Some(false),
@@ -180,10 +185,9 @@ fn parts(name: &str, value: &Value) -> Result<BTreeMap<String, RuntimeField>, Re
 }
 
 /// A script in its long form.
-fn script(name: &str, value: &Value) -> Result<Option<Value>, RequestError> {
+fn script(name: &str, value: &Value) -> Result<Value, RequestError> {
     let members = match value {
-        Value::Null => return Ok(None),
-        Value::String(source) => return Ok(Some(json!({"source": source, "lang": "painless"}))),
+        Value::String(source) => return Ok(json!({"source": source, "lang": "painless"})),
         Value::Object(members) => members,
         other => {
             return Err(RequestError::illegal_argument(format!(
@@ -197,6 +201,15 @@ fn script(name: &str, value: &Value) -> Result<Option<Value>, RequestError> {
             "stored scripts are not supported for runtime field [{name}]"
         )));
     }
+    for (key, wanted, fits) in [
+        ("source", "String", members.get("source").is_none_or(Value::is_string)),
+        ("params", "Map", members.get("params").is_none_or(Value::is_object)),
+    ] {
+        if !fits {
+            let reason = format!("Value must be of type {wanted}: [{key}]");
+            return Err(RequestError::new(400, "parse_exception", reason));
+        }
+    }
     let mut long = Map::new();
     long.insert("source".into(), members.get("source").cloned().unwrap_or_default());
     long.insert("lang".into(), members.get("lang").cloned().unwrap_or_else(|| "painless".into()));
@@ -206,7 +219,7 @@ fn script(name: &str, value: &Value) -> Result<Option<Value>, RequestError> {
             .filter(|(key, _)| !matches!(key.as_str(), "source" | "lang"))
             .map(|(key, value)| (key.clone(), value.clone())),
     );
-    Ok(Some(Value::Object(long)))
+    Ok(Value::Object(long))
 }
 
 /// The section with what an update says.

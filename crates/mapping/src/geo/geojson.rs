@@ -93,6 +93,19 @@ fn failed(cause: RequestError) -> RequestError {
     .caused_by(cause)
 }
 
+fn wrong_type(name: &str, value: &Value) -> RequestError {
+    let token = match value {
+        Value::Null => "VALUE_NULL",
+        Value::Bool(_) => "VALUE_BOOLEAN",
+        Value::Number(_) => "VALUE_NUMBER",
+        Value::String(_) => "VALUE_STRING",
+        Value::Array(_) => "START_ARRAY",
+        Value::Object(_) => "START_OBJECT",
+    };
+    let reason = format!("[geojson] {name} doesn't support values of type: {token}");
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
 fn from_object(
     members: &Map<String, Value>,
     options: &ShapeOptions<'_>,
@@ -112,8 +125,17 @@ fn from_object(
     let kind = match members.get("type") {
         None => return Err(RequestError::illegal_argument("Required [type]")),
         Some(Value::String(kind)) => kind.to_lowercase(),
-        Some(_) => return Err(failed(refused("[type] must be a string"))),
+        Some(other) => return Err(wrong_type("type", other)),
     };
+    match members.get("coordinates") {
+        None | Some(Value::Array(_) | Value::Number(_)) => {}
+        Some(other @ Value::Object(_)) => return Err(wrong_type("coordinates", other)),
+        Some(_) => {
+            let reason = "[geojson] failed to parse field [coordinates]";
+            return Err(RequestError::new(400, "x_content_parse_exception", reason)
+                .caused_by(refused("geo coordinates must be numbers")));
+        }
+    }
     if kind == "geometrycollection" {
         let Some(Value::Array(items)) = members.get("geometries") else {
             return Err(failed(refused("geometries not included")));

@@ -62,6 +62,11 @@ impl Options {
         self.map.keys().next().map(String::as_str)
     }
 
+    /// Options that no one took, with what they were given.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.map.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
     /// Options that no one took.
     pub fn names_left(&self) -> impl Iterator<Item = &str> {
         self.map.keys().map(String::as_str)
@@ -93,6 +98,7 @@ impl Options {
     pub fn boolean(&mut self, option: &str) -> Result<Option<bool>> {
         match self.take_typed(option)? {
             None => Ok(None),
+            Some(value) if !(value.is_boolean() || value.is_string()) => Err(self.wrong_type(option, &value)),
             Some(value) => json::boolean(&value).map(Some).map_err(|cause| self.failed(option, cause)),
         }
     }
@@ -100,6 +106,7 @@ impl Options {
     pub fn int(&mut self, option: &str) -> Result<Option<i32>> {
         match self.take_typed(option)? {
             None => Ok(None),
+            Some(value) if !(value.is_number() || value.is_string()) => Err(self.wrong_type(option, &value)),
             Some(value) => json::int(&value).map(Some).map_err(|cause| self.failed(option, cause)),
         }
     }

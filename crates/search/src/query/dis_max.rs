@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::{BoundQuery, DisMaxNode, Node};
-use super::parse::{Common, Parser, Query, QueryNode};
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
 use crate::json;
 
@@ -27,11 +27,10 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
                 }
             }
             ("queries", one @ Value::Object(_)) => node.queries.push(parser.query(one)?),
+            (key, Value::Array(_) | Value::Object(_)) => return Err(does_not_support("dis_max", key)),
             ("tie_breaker", value) => node.tie_breaker = json::float(value)?,
             (key, value) if common.take(key, value)? => {}
-            (key, _) => {
-                return Err(RequestError::parsing(format!("[dis_max] query does not support [{key}]")));
-            }
+            (key, _) => return Err(does_not_support("dis_max", key)),
         }
     }
     if node.queries.is_empty() {

@@ -25,11 +25,13 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     match body {
         Value::Object(options) => {
             for (key, value) in options {
+                if json::scalar_text(value).is_none() {
+                    let token = json::token(value);
+                    return Err(RequestError::parsing(format!(
+                        "[fuzzy] unexpected token [{token}] after [{key}]"
+                    )));
+                }
                 match key.as_str() {
-                    "value" | "term" if value.is_null() => {
-                        let reason = format!("[fuzzy] unexpected token [VALUE_NULL] after [{key}]");
-                        return Err(RequestError::parsing(reason));
-                    }
                     "value" | "term" => word = json::scalar_text(value),
                     "fuzziness" => fuzzy.fuzziness = Fuzziness::parse(value)?,
                     "prefix_length" => fuzzy.prefix_length = json::int(value)?,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::geo::{geo_field, is_on_map, near};
-use super::parse::{Common, Parser, Query, QueryNode};
+use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
 use crate::geo::{Circle, DistanceKind, Shape, Target, Unit, Validation, parse_distance};
 use crate::json;
@@ -30,9 +30,14 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         match (key.as_str(), value) {
             ("distance", Value::String(_) | Value::Number(_)) => distance = Some(value),
             ("distance", _) => {}
-            (_, Value::Array(_) | Value::Object(_)) => {
-                (field, center) = (Some(key.clone()), parse_point(value, true)?);
+            // Nowhere, which is no place on the map.
+            (_, Value::Array(items)) if items.is_empty() => field = Some(key.clone()),
+            (_, Value::Array(_)) => (field, center) = (Some(key.clone()), parse_point(value, true)?),
+            (_, Value::Object(place)) => {
+                field = Some(key.clone());
+                read_object(key, place, &mut center)?;
             }
+            (_, Value::Null) => {}
             ("unit", value) => unit = Unit::parse(&json::scalar_text(value).unwrap_or_default())?,
             // The index measures along the arc, whatever is asked for; so does Elasticsearch since 5.0.
             ("distance_type", value) => {
@@ -53,11 +58,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 (_, Some(text)) if field.is_none() => {
                     (field, center) = (Some(key.to_owned()), parse_point(&Value::String(text), true)?);
                 }
-                _ => {
-                    return Err(RequestError::parsing(format!(
-                        "failed to parse [geo_distance] query. unexpected field [{key}]"
-                    )));
-                }
+                _ => return Err(unexpected(key)),
             },
         }
     }
@@ -83,6 +84,30 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     }
     let field = field.unwrap_or_default();
     Ok(common.query(Distance { field, center, meters, validation, ignore_unmapped }))
+}
+
+/// `{"lat", "lon"}` or `{"geohash"}`; a coordinate that is not given stays what it is.
+fn read_object(field: &str, place: &Map<String, Value>, center: &mut GeoPoint) -> Result<(), RequestError> {
+    for (name, value) in place {
+        let Some(text) = json::scalar_text(value) else {
+            match value {
+                Value::Null => continue,
+                _ => return Err(unexpected(name)),
+            }
+        };
+        let number = || text.parse().map_err(|_| json::number_format(&text));
+        match name.as_str() {
+            "lat" => center.latitude = number()?,
+            "lon" => center.longitude = number()?,
+            "geohash" => *center = parse_point(value, true)?,
+            _ => return Err(does_not_support("geo_distance", field)),
+        }
+    }
+    Ok(())
+}
+
+fn unexpected(field: &str) -> RequestError {
+    RequestError::parsing(format!("failed to parse [geo_distance] query. unexpected field [{field}]"))
 }
 
 impl QueryNode for Distance {

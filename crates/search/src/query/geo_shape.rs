@@ -45,9 +45,10 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let (mut shape, mut relation) = (None, ShapeRelation::Intersects);
     for (key, value) in options {
         match key.as_str() {
+            "shape" if value.is_null() => {}
             "shape" => shape = Some(given_shape(value)?),
             "relation" => {
-                let name = json::scalar_text(value).unwrap_or_default();
+                let name = json::text(value)?;
                 relation = match name.to_lowercase().as_str() {
                     "intersects" => ShapeRelation::Intersects,
                     "disjoint" => ShapeRelation::Disjoint,

@@ -38,14 +38,30 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                     })?);
                 }
             }
-            ("values", scalar) if json::scalar_text(scalar).is_some() => {
-                values.extend(json::scalar_text(scalar))
+            ("values", Value::String(id)) => values.push(id.clone()),
+            ("values", other) => return Err(wrong_type(key, other)),
+            ("boost", other) if !(other.is_number() || other.is_string()) => {
+                return Err(wrong_type(key, other));
+            }
+            ("boost", value) => {
+                common.take(key, value).map_err(|cause| {
+                    RequestError::parsing("[ids] failed to parse field [boost]").caused_by(cause)
+                })?;
             }
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(RequestError::parsing(format!("[ids] unknown field [{key}]"))),
         }
     }
     Ok(common.query(Ids { values }))
+}
+
+fn wrong_type(option: &str, value: &Value) -> RequestError {
+    let reason = format!("[ids] {option} doesn't support values of type: {}", json::token(value));
+    RequestError::parsing(reason.clone()).caused_by(RequestError::new(
+        400,
+        "x_content_parse_exception",
+        reason,
+    ))
 }
 
 impl QueryNode for Ids {

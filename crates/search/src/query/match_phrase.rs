@@ -56,6 +56,7 @@ fn parse_as(
         zero_terms_all: false,
         expansions_max,
     };
+    let mut slop = 0;
     match body {
         Value::Object(options) => {
             for (key, value) in options {
@@ -63,8 +64,7 @@ fn parse_as(
                 match key.as_str() {
                     "query" => node.text = value.clone(),
                     "slop" => {
-                        node.slop = u32::try_from(json::int(value)?)
-                            .map_err(|_| RequestError::illegal_argument("No negative slop allowed."))?;
+                        slop = json::int(value)?;
                     }
                     "analyzer" => node.analyzer = json::scalar_text(value),
                     "zero_terms_query" => node.zero_terms_all = zero_terms(value)?,
@@ -85,6 +85,8 @@ fn parse_as(
         Value::Array(_) => return Err(RequestError::illegal_argument("Expected text but found START_ARRAY")),
         scalar => node.text = scalar.clone(),
     }
+    node.slop =
+        u32::try_from(slop).map_err(|_| RequestError::illegal_argument("No negative slop allowed."))?;
     match json::scalar_text(&node.text) {
         None => Err(requires("query value")),
         Some(_) => Ok(common.query(node)),

@@ -29,6 +29,9 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let (mut tie_breaker, mut lenient) = (None, None);
     let (mut fields, mut options) = (Vec::new(), Map::new());
     for (key, value) in members {
+        if key != "fields" {
+            json::check_scalar("multi_match", key, value)?;
+        }
         match key.as_str() {
             "query"
             | "operator"

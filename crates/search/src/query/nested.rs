@@ -112,7 +112,7 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
             ("query", Value::Object(_)) => query = Some(parser.query(value)?),
             ("inner_hits", Value::Object(body)) => inner_hits = Some(Arc::new(InnerHits::parse(body)?)),
             (key, Value::Object(_)) => return Err(does_not_support("nested", key)),
-            ("query", Value::Array(_)) => {}
+            ("query", Value::Array(_)) | (_, Value::Null) => {}
             (_, Value::Array(_)) => {
                 return Err(RequestError::parsing(format!(
                     "[nested] query malformed, unexpected [{}] of [{key}]",
@@ -154,14 +154,34 @@ impl InnerHits {
         let refused = |what: String| {
             RequestError::new(400, "x_content_parse_exception", format!("[inner_hits] {what}"))
         };
+        let wrong_type = |key: &str, value: &Value| {
+            refused(format!("{key} doesn't support values of type: {}", json::token(value)))
+        };
         let (mut name, mut ignore_unmapped) = (None, false);
         let mut options = Map::new();
         for (key, value) in body {
             match key.as_str() {
-                "name" => name = json::scalar_text(value),
+                "name" => match value {
+                    Value::String(text) => name = Some(text.clone()),
+                    other => return Err(wrong_type(key, other)),
+                },
                 "ignore_unmapped" => ignore_unmapped = json::boolean(value)?,
                 "collapse" => return Err(RequestError::unsupported("[collapse] in [inner_hits]")),
                 key if HIT_OPTIONS.contains(&key) => {
+                    let is_readable = match key {
+                        "from" | "size" => json::int(value).map(drop),
+                        "version" | "explain" | "track_scores" | "seq_no_primary_term" => {
+                            json::boolean(value).map(drop)
+                        }
+                        _ => Ok(()),
+                    };
+                    match (is_readable, value) {
+                        (Ok(()), _) => {}
+                        (Err(cause), Value::String(_)) => {
+                            return Err(refused(format!("failed to parse field [{key}]")).caused_by(cause));
+                        }
+                        (Err(_), other) => return Err(wrong_type(key, other)),
+                    }
                     options.insert(key.to_owned(), value.clone());
                 }
                 key => return Err(refused(format!("unknown field [{key}]"))),

@@ -15,7 +15,7 @@ use super::dis_max::DisMax;
 use super::fuzziness::Fuzziness;
 use super::lenient::lenient;
 use super::multi_match::parse_fields;
-use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
+use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query};
 use super::query_string_syntax::{Clause, Leaf, Occur, Tree, read, unescape};
 use crate::automaton::RegexpOptions;
 use crate::error::Error;
@@ -67,6 +67,11 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let mut options = Options::default();
     let mut minimum_should_match = None;
     for (key, value) in members {
+        match (key.as_str(), value) {
+            ("fields", Value::Array(_)) => {}
+            ("fields", _) | (_, Value::Array(_)) => return Err(does_not_support("query_string", key)),
+            _ => json::check_scalar("query_string", key, value)?,
+        }
         match key.as_str() {
             "query" => text = json::scalar_text(value),
             "default_field" => default_field = json::scalar_text(value),

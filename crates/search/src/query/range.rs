@@ -24,7 +24,11 @@ struct Range {
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (field, body) = single_field("range", members, &mut common)?.ok_or_else(no_field)?;
-    let Value::Object(options) = body else { return Err(does_not_support("range", field)) };
+    let options = match body {
+        Value::Object(options) => options,
+        Value::Array(_) => return Err(RequestError::illegal_argument("field name is null or empty")),
+        _ => return Err(does_not_support("range", field)),
+    };
     let mut range =
         Range { field: field.to_owned(), lower: None, upper: None, format: None, time_zone: None };
     let (mut include_lower, mut include_upper) = (true, true);
@@ -47,8 +51,8 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             }
             "include_lower" => include_lower = json::boolean(value)?,
             "include_upper" => include_upper = json::boolean(value)?,
-            "format" => range.format = json::scalar_text(value),
-            "time_zone" => range.time_zone = json::scalar_text(value),
+            "format" => range.format = Some(json::text(value)?),
+            "time_zone" => range.time_zone = Some(json::text(value)?),
             "relation" => match json::scalar_text(value).unwrap_or_default().to_uppercase().as_str() {
                 // On a field of single values all relations but `disjoint` mean the same.
                 "INTERSECTS" | "WITHIN" | "CONTAINS" => {}

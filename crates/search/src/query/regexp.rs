@@ -62,6 +62,8 @@ impl QueryNode for RegexpQuery {
             .into());
         }
         let Some(field) = binder.searchable_field(&self.field)? else {
+            // Read all the same, so that a fault in it is told.
+            Regexp::parse(&self.pattern, self.options)?;
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
         if !matches!(field.kind, FieldType::Text | FieldType::Keyword) {

@@ -32,6 +32,9 @@ fn refused(reason: impl Into<String>) -> RequestError {
 
 pub(super) fn parse(name: &str, options: &Value) -> Result<Sort, RequestError> {
     let Value::Object(members) = options else {
+        if json::scalar_text(options).is_some() {
+            return Err(refused("Geo distance sorting needs at least one point."));
+        }
         return Err(RequestError::parsing(format!(
             "[_geo_distance] Expected START_OBJECT but was: {}",
             json::token(options)

@@ -182,6 +182,9 @@ impl Sort {
     }
 
     fn parse_options(field: &str, options: &Value) -> Result<Sort, RequestError> {
+        if let Value::String(order) = options {
+            return Ok(Sort { order: parse_order(order)?, ..Sort::by(field) });
+        }
         if matches!(field, "_geo_distance" | "_geoDistance") {
             return geo_sort::parse(field, options);
         }
@@ -191,10 +194,6 @@ impl Sort {
         let mut sort = Sort::by(field);
         let members = match options {
             Value::Object(members) => members,
-            Value::String(order) => {
-                sort.order = parse_order(order)?;
-                return Ok(sort);
-            }
             other => {
                 return Err(field_sort(format!("Expected START_OBJECT but was: {}", json::token(other))));
             }

@@ -48,10 +48,15 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         }
         body.push(parser.statement()?);
     }
-    if body.is_empty() && (context.has_ctx() || context.given().is_some()) {
-        let reason =
-            "invalid function definition: found no statements for function [execute] with [0] parameters";
-        return Err(ScriptError::argument(0, reason));
+    if body.is_empty() {
+        // A score may be asked to explain itself.
+        let parameter_count = usize::from(context == ScriptContext::Score);
+        return Err(ScriptError::argument(
+            0,
+            format!(
+                "invalid function definition: found no statements for function [execute] with [{parameter_count}] parameters"
+            ),
+        ));
     }
     parser.return_last(&mut body)?;
     Ok(Compiled {

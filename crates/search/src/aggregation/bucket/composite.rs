@@ -50,7 +50,7 @@ pub struct Composite {
 
 impl Composite {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let list = match options.take("sources") {
+        let list = match options.take_typed("sources")? {
             None => return Err(RequestError::illegal_argument("Required [sources]")),
             Some(Value::Array(list)) => list,
             Some(other) => return Err(options.wrong_type("sources", &other)),
@@ -77,7 +77,11 @@ impl Composite {
             let reason = format!("[size] must be greater than 0. Found [{size}] in [{}]", options.name);
             options.refused("size", reason)
         })?;
-        let after = options.object("after")?;
+        let after = match options.take_typed("after")? {
+            None => None,
+            Some(Value::Object(after)) => Some(after),
+            Some(other) => return Err(options.wrong_type("after", &other)),
+        };
         Ok(Kind::own(Composite { name: options.name.clone(), sources, size, after }))
     }
 
@@ -96,9 +100,15 @@ impl Composite {
             let value = after.get(&own.name).ok_or_else(|| {
                 RequestError::illegal_argument(format!("Missing value for [after.{}]", own.name))
             })?;
-            if value.is_null() && !own.missing_bucket {
+            let incomparable = match value {
+                Value::Null if !own.missing_bucket => Some("null"),
+                Value::Array(_) => Some("ArrayList"),
+                Value::Object(_) => Some("HashMap"),
+                _ => None,
+            };
+            if let Some(found) = incomparable {
                 return Err(RequestError::illegal_argument(format!(
-                    "Invalid value for [after.{}], expected comparable, got [null]",
+                    "Invalid value for [after.{}], expected comparable, got [{found}]",
                     own.name
                 ))
                 .into());

@@ -56,23 +56,36 @@ pub struct CompositeSource {
     missing_order: MissingOrder,
 }
 
-fn unreadable(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+/// The one member of an object.
+fn only_member(value: Value) -> Parsed<(String, Value)> {
+    let Value::Object(map) = value else { return Err(unexpected("START_OBJECT", json::token(&value))) };
+    let mut members = map.into_iter();
+    match (members.next(), members.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => Err(unexpected("FIELD_NAME", "END_OBJECT")),
+        (Some(_), Some(_)) => Err(no_value("END_OBJECT")),
+    }
+}
+
+fn no_value(found: &str) -> RequestError {
+    RequestError::new(400, "illegal_state_exception", format!("expected value but got [{found}]"))
+}
+
+fn unexpected(wanted: &str, found: &str) -> RequestError {
+    RequestError::parsing(format!(
+        "Failed to parse object: expecting token of type [{wanted}] but found [{found}]"
+    ))
 }
 
 impl CompositeSource {
     /// Reads `{"name": {"terms": {...}}}`.
     pub fn parse(definition: Value) -> Parsed<CompositeSource> {
-        let only = |value: Value| match value {
-            Value::Object(map) if map.len() == 1 => map.into_iter().next(),
-            _ => None,
-        };
-        let Some((name, body)) = only(definition) else {
-            return Err(unreadable("a source of [composite] must be an object of one member"));
-        };
-        let Some((kind, Value::Object(body))) = only(body) else {
-            return Err(unreadable(format!("the source [{name}] of [composite] must name one type")));
-        };
+        if definition.is_array() {
+            return Err(no_value("START_ARRAY"));
+        }
+        let (name, body) = only_member(definition)?;
+        let (kind, body) = only_member(body)?;
+        let Value::Object(body) = body else { return Err(unexpected("START_OBJECT", json::token(&body))) };
         let kind = match kind.as_str() {
             "terms" => "terms",
             "histogram" => "histogram",

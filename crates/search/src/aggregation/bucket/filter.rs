@@ -39,6 +39,21 @@ pub struct Filters {
 impl Filters {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let limits = QueryLimits::default();
+        // The one aggregation whose options Elasticsearch reads by hand.
+        for (option, value) in options.entries() {
+            let fits = match option {
+                "other_bucket" | "keyed" => value.is_boolean(),
+                "other_bucket_key" => value.is_string(),
+                "filters" => !value.is_null(),
+                _ => true,
+            };
+            if !fits {
+                let (token, name) = (json::token(value), &options.name);
+                return Err(RequestError::parsing(format!(
+                    "Unknown key for a {token} in [{name}]: [{option}]."
+                )));
+            }
+        }
         let (is_named, filters) = match options.take("filters") {
             Some(Value::Object(named)) => {
                 let parsed =

@@ -16,7 +16,7 @@ use crate::json;
 type Result<T> = std::result::Result<T, RequestError>;
 
 pub fn parse_geo_distance(options: &mut Options) -> Result<Kind> {
-    let origin = match options.take("origin") {
+    let origin = match options.take_typed("origin")? {
         None => None,
         Some(value) => Some(parse_point(&value, true).map_err(|cause| options.failed("origin", cause))?),
     };
@@ -56,6 +56,12 @@ fn parse_range(range: Value) -> Result<Range> {
         };
         match name.as_str() {
             _ if value.is_null() => {}
+            "key" | "from" | "to" if value.is_array() || value.is_object() => {
+                return Err(RequestError::parsing(format!(
+                    "Failed to parse object: unexpected token [{}] found",
+                    json::token(value)
+                )));
+            }
             "key" => key = json::scalar_text(value),
             "from" => from = number()?,
             "to" => to = number()?,

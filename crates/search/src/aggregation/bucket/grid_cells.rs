@@ -42,7 +42,7 @@ impl CellMemory {
 impl GridCells {
     /// Reads the options of the grid that the type is named for.
     pub fn parse(options: &mut Options) -> Result<GridCells> {
-        let precision = options.take("precision");
+        let precision = options.take_typed("precision")?;
         let grid = match options.kind {
             "geohash_grid" => Grid::Geohash(match &precision {
                 None => 5,

@@ -86,9 +86,7 @@ fn parse_range(range: Value) -> std::result::Result<IpRange, RequestError> {
         };
         *place = match value {
             Value::Null => None,
-            value => Some(json::scalar_text(&value).ok_or_else(|| {
-                RequestError::parsing(format!("Unexpected token {} in range", json::token(&value)))
-            })?),
+            value => Some(json::text(&value)?),
         };
     }
     if let Some(mask) = mask {

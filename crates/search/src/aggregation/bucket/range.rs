@@ -111,14 +111,10 @@ impl ShownRange {
 
 /// The list under `ranges`.
 pub(super) fn ranges_of(options: &mut Options) -> std::result::Result<Vec<Value>, RequestError> {
-    let list = match options.take("ranges") {
+    let list = match options.take_typed("ranges")? {
         None => Vec::new(),
         Some(Value::Array(list)) => list,
-        Some(other) => {
-            let reason =
-                format!("[{}] ranges doesn't support values of type: {}", options.kind, json::token(&other));
-            return Err(RequestError::new(400, "x_content_parse_exception", reason));
-        }
+        Some(other) => return Err(options.wrong_type("ranges", &other)),
     };
     if list.len() > RANGE_COUNT_MAX {
         return Err(options.refused("ranges", format!("more than {RANGE_COUNT_MAX} ranges")));
@@ -132,6 +128,10 @@ fn parse_range(options: &Options, range: Value) -> std::result::Result<Range, Re
             format!("[{}] ranges doesn't support values of type: {}", options.kind, json::token(&range));
         return Err(RequestError::new(400, "x_content_parse_exception", reason));
     };
+    if let Some(key) = object.get("key").filter(|key| json::scalar_text(key).is_none()) {
+        let reason = format!("[range] key doesn't support values of type: {}", json::token(key));
+        return Err(options.failed("ranges", RequestError::new(400, "x_content_parse_exception", reason)));
+    }
     let mut take = |name: &str| object.shift_remove(name).filter(|value| !value.is_null());
     let (key, from, to) = (take("key"), take("from"), take("to"));
     for (name, end) in [("from", &from), ("to", &to)] {
