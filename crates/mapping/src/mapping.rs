@@ -102,10 +102,62 @@ impl Mapping {
         self.runtime.values()
     }
 
-    /// The field (runtime fields, multi-fields and reserved ones included) at this full path.
+    /// The field (runtime fields, multi-fields and reserved ones included) at this full path, or that an alias of this name stands
+    /// for.
     pub fn field(&self, path: &str) -> Option<&Arc<Field>> {
-        let own = self.runtime.get(path).or_else(|| self.mapped_field(path));
+        let own = self.own_field(path).or_else(|| self.own_field(self.alias(path)?));
         own.or_else(|| self.index_field.as_ref().filter(|field| *field.path == *path))
+    }
+
+    fn own_field(&self, path: &str) -> Option<&Arc<Field>> {
+        self.runtime.get(path).or_else(|| self.mapped_field(path))
+    }
+
+    /// The path that an alias of this name stands for.
+    pub fn alias(&self, name: &str) -> Option<&Arc<str>> {
+        self.tree.aliases.get(name)
+    }
+
+    /// The aliases by name, and the fields that they stand for.
+    pub fn aliases(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<Field>)> {
+        self.tree.aliases.iter().filter_map(|(name, path)| Some((name, self.own_field(path)?)))
+    }
+
+    /// Source: `FieldAliasMapper#validate`.
+    fn check_aliases(&self) -> Result<(), RequestError> {
+        for (name, path) in &self.tree.aliases {
+            let invalid =
+                |why: &str| format!("Invalid [path] value [{path}] for field alias [{name}]: an alias {why}");
+            let refused = |why| Err(RequestError::new(400, "mapper_parsing_exception", invalid(why)));
+            if name == path {
+                return refused("cannot refer to itself.");
+            }
+            if self.tree.aliases.contains_key(path) {
+                return refused("cannot refer to another alias.");
+            }
+            if self.own_field(path).is_none() {
+                return refused("must refer to an existing field in the mappings.");
+            }
+            let scope = |path: &str| self.nested_around(path).map(|nested| nested.path.clone());
+            let why = match (scope(name), scope(path)) {
+                (own, other) if own == other => continue,
+                (None, Some(other)) => {
+                    format!("The alias is not nested, but the target's nested scope is [{other}].")
+                }
+                (Some(own), None) => {
+                    format!("The alias's nested scope is [{own}], but the target is not nested.")
+                }
+                (own, other) => format!(
+                    "The alias's nested scope is [{}], but the target's nested scope is [{}].",
+                    own.unwrap_or_default(),
+                    other.unwrap_or_default()
+                ),
+            };
+            return Err(RequestError::illegal_argument(invalid(&format!(
+                "must have the same nested scope as its target. {why}"
+            ))));
+        }
+        Ok(())
     }
 
     /// The leaf field that documents feed (multi-fields and reserved ones included) at this full path.
@@ -196,6 +248,15 @@ impl Mapping {
         exact.into_iter().chain(mapped.chain(runtime).filter(fits))
     }
 
+    /// As [`Mapping::matching`], with aliases, each under the name that it was asked for by.
+    pub fn matching_names<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = (&'a str, &'a Arc<Field>)> {
+        let is_pattern = pattern.contains('*');
+        let named = move |field: &'a Arc<Field>| (if is_pattern { &*field.path } else { pattern }, field);
+        let aliases = is_pattern.then(|| self.aliases()).into_iter().flatten();
+        let fits = move |(name, _): &(&Arc<str>, &Arc<Field>)| wildcard::matches(pattern, name);
+        self.matching(pattern).map(named).chain(aliases.filter(fits).map(|(name, field)| (&**name, field)))
+    }
+
     /// A declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`, ...); None when the
     /// field or the parameter does not exist.
     pub fn parameter(&self, path: &str, name: &str) -> Option<Value> {
@@ -210,6 +271,7 @@ impl Mapping {
         while let Some(segment) = segments.next() {
             match object.properties.get(segment)? {
                 Node::Object(inner) => object = inner,
+                Node::Alias(path) => return self.definition_of(path),
                 Node::Leaf(leaf) => {
                     return match (segments.next(), segments.next()) {
                         (None, _) => Some(leaf),
@@ -263,7 +325,8 @@ impl Mapping {
 
     /// Leaf fields, multi-fields and objects together, as `index.mapping.total_fields.limit` counts them.
     pub(crate) fn total_fields(&self) -> usize {
-        self.tree.leaves.len() + self.tree.objects.len() - 1 + self.root.runtime.len()
+        let tree = &self.tree;
+        tree.leaves.len() + tree.aliases.len() + tree.objects.len() - 1 + self.root.runtime.len()
     }
 
     fn compile(
@@ -305,6 +368,7 @@ impl Mapping {
         }
         mapping.add_runtime(&root.runtime)?;
         mapping.check_stored_fields()?;
+        mapping.check_aliases()?;
         if mapping.source.mode == SourceMode::Synthetic {
             let plan = SyntheticPlan::of(&root, &mapping);
             if let Some(before) = previous.and_then(|previous| previous.synthetic.as_deref()) {

@@ -1,6 +1,6 @@
 //! The mapping as the walker reads it: objects, their keys, and what a key's value feeds.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use hashbrown::HashTable;
@@ -100,6 +100,8 @@ pub(crate) const TERM_BYTES_MAX: usize = 32_766;
 #[derive(Debug)]
 pub(crate) enum Copy {
     Leaf(u32),
+    /// Another name of a field, which takes no values.
+    Alias(Arc<str>),
     /// Not mapped: `dynamic` of the object that would hold it decides.
     Missing {
         path: Arc<str>,
@@ -134,6 +136,8 @@ pub(crate) struct Tree {
     pub entries: Vec<Entry>,
     pub objects: Vec<ObjectNode>,
     pub leaves: Vec<Leaf>,
+    /// Other names of fields, and the paths of those fields. No key of a document leads to them.
+    pub aliases: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// Gives leaves their fields and nested objects their spaces.
@@ -193,6 +197,10 @@ impl Tree {
             let target = match node {
                 Node::Object(inner) => Target::Object(self.object(inner, &full, inside, intern)?),
                 Node::Leaf(leaf) => Target::Leaf(self.leaf(leaf, &full, inside.space, intern)?),
+                Node::Alias(target) => {
+                    self.aliases.insert(full.into(), target.as_str().into());
+                    continue;
+                }
             };
             self.add(number, name, target);
         }
@@ -280,6 +288,7 @@ impl Tree {
             let copies: Box<[Copy]> = (field.copy_to.iter())
                 .map(|path| match by_path.get(path) {
                     Some(&leaf) => Copy::Leaf(leaf),
+                    None if self.aliases.contains_key(path) => Copy::Alias(path.clone()),
                     None => Copy::Missing { path: path.clone(), dynamic: self.dynamic_above(path) },
                 })
                 .collect();

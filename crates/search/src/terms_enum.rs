@@ -49,16 +49,14 @@ pub fn terms_enum(
 ) -> Result<TermsEnumResponse> {
     let mut found = BTreeSet::new();
     for shard in shards {
-        let is_listed = shard.mapping.field(&request.field).is_some_and(|field| {
+        let field = shard.mapping.field(&request.field).filter(|field| {
             field.kind == FieldType::Keyword && (field.index || field.doc_values) && field.runtime.is_none()
         });
-        if !is_listed {
-            continue;
-        }
+        let Some(field) = field else { continue };
         for view in &shard.segments {
             let nested = view.segment.nested_spaces().iter().map(|space| &space.segment);
             for segment in std::iter::once(&view.segment).chain(nested) {
-                let Some(dictionary) = segment.terms(&request.field)? else { continue };
+                let Some(dictionary) = segment.terms(&field.path)? else { continue };
                 match collect(dictionary, request, context, &mut found) {
                     Err(Error::TimedOut) => {
                         return Ok(TermsEnumResponse { terms: texts(found), timed_out: true });

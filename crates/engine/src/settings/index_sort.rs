@@ -103,6 +103,9 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
             nested.path
         ));
     }
+    if mapping.alias(path).is_some() {
+        return refused(format!("Cannot use alias [{path}] as an index sort field"));
+    }
     let Some(field) = mapping.field(path).filter(|field| field.id != reserved::PRIMARY_TERM) else {
         return refused(format!("unknown index sort field:[{path}]"));
     };

@@ -136,14 +136,15 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
     let mapped = mapping.fields()[reserved::COUNT..].iter();
     let shown = mapped
         .filter(|field| mapping.field(&field.path).is_some_and(|shown| std::sync::Arc::ptr_eq(shown, field)));
-    for field in shown.chain(mapping.runtime_fields()) {
-        if wanted(&field.path) {
+    let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
+    for (name, field) in named.chain(mapping.aliases()) {
+        if wanted(name) {
             let (searchable, aggregatable) = abilities(field, mapping);
-            add(&field.path, field.kind.name(), false, searchable, aggregatable);
+            add(name, field.kind.name(), false, searchable, aggregatable);
         }
         // The objects on the way.
-        for (end, _) in field.path.match_indices('.') {
-            let parent = &field.path[..end];
+        for (end, _) in name.match_indices('.') {
+            let parent = &name[..end];
             if mapping.object(parent).is_some() && wanted(parent) {
                 let kind = if mapping.nested(parent).is_some() { "nested" } else { "object" };
                 add(parent, kind, false, false, false);

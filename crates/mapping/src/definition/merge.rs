@@ -110,6 +110,18 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
             (None, node) => node.clone(),
             (Some(Node::Object(old)), Node::Object(new)) => Node::Object(objects(old, new, &full)?),
             (Some(Node::Leaf(old)), Node::Leaf(new)) => Node::Leaf(leaves(old, new, &full)?),
+            (Some(Node::Alias(_)), Node::Alias(_)) => node.clone(),
+            (Some(Node::Alias(_)), _) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Cannot merge a field alias mapping [{full}] with a mapping that is not for a field alias."
+                )));
+            }
+            (Some(Node::Leaf(old)), Node::Alias(_)) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "mapper [{full}] cannot be changed from type [{}] to [Builder]",
+                    old.kind.name
+                )));
+            }
             (Some(_), _) => {
                 return Err(RequestError::illegal_argument(format!(
                     "can't merge a non object mapping [{full}] with an object mapping"

@@ -229,7 +229,7 @@ fn add(
             let parent = nodes.entry(head.to_owned()).or_insert_with(|| Node::Object(Object::default()));
             match parent {
                 Node::Object(object) => add(&mut object.properties, rest, value, &full, depth + 1, settings),
-                Node::Leaf(_) => Err(mapper_parsing(format!(
+                Node::Leaf(_) | Node::Alias(_) => Err(mapper_parsing(format!(
                     "can't merge a non object mapping [{full}] with an object mapping"
                 ))),
             }
@@ -243,10 +243,10 @@ fn add(
                     present.enabled = object.enabled.or(present.enabled);
                     present.properties.extend(object.properties);
                 }
-                (Some(Node::Object(_)), Node::Leaf(leaf)) => {
+                (Some(Node::Object(_)), Node::Leaf(_) | Node::Alias(_)) => {
+                    let kind = value["type"].as_str().unwrap_or_default();
                     return Err(RequestError::illegal_argument(format!(
-                        "mapper [{full}] cannot be changed from type [{}] to [ObjectMapper]",
-                        leaf.kind.name
+                        "mapper [{full}] cannot be changed from type [{kind}] to [ObjectMapper]"
                     )));
                 }
                 (_, node) => {
@@ -283,7 +283,32 @@ fn node(value: &Value, path: &str, depth: usize, settings: &MappingSettings) -> 
         let nested = (kind == "nested").then(Includes::default);
         return object(body, nested, path, depth, settings).map(Node::Object);
     }
+    if kind == "alias" {
+        return alias(body, path).map(Node::Alias);
+    }
     leaf(body, kind, path, settings, false).map(Node::Leaf)
+}
+
+/// The path that an alias stands for. Source: `FieldAliasMapper`.
+fn alias(body: &Map<String, Value>, path: &str) -> Result<String, RequestError> {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let target = match body.get("path") {
+        None | Some(Value::Null) => {
+            return Err(mapper_parsing(format!("The [path] property must be specified for field [{last}].")));
+        }
+        Some(target) => java_text(target),
+    };
+    match body.iter().find(|(name, _)| !matches!(name.as_str(), "type" | "path")) {
+        None => Ok(target),
+        Some((name, value)) => Err(unsupported_parameter(name, value, last)),
+    }
+}
+
+fn unsupported_parameter(name: &str, value: &Value, last: &str) -> RequestError {
+    mapper_parsing(format!(
+        "Mapping definition for [{last}] has unsupported parameters:  [{name} : {}]",
+        java_text(value)
+    ))
 }
 
 fn unknown_type(kind: &str, path: &str) -> RequestError {
@@ -326,11 +351,7 @@ fn object(
                 return Err(RequestError::unsupported(format!("[{name}] on object field [{path}]")));
             }
             _ => {
-                let last = path.rsplit('.').next().unwrap_or(path);
-                return Err(mapper_parsing(format!(
-                    "Mapping definition for [{last}] has unsupported parameters:  [{name} : {}]",
-                    java_text(value)
-                )));
+                return Err(unsupported_parameter(name, value, path.rsplit('.').next().unwrap_or(path)));
             }
         }
     }
@@ -404,7 +425,7 @@ fn leaf(
                             )));
                         }
                     };
-                    if matches!(kind, "object" | "nested") {
+                    if matches!(kind, "object" | "nested" | "alias") {
                         return Err(mapper_parsing(format!("Type [{kind}] cannot be used in multi field")));
                     }
                     leaf.fields.insert(sub_name.clone(), self::leaf(body, kind, &sub_path, settings, true)?);

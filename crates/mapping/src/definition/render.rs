@@ -62,6 +62,7 @@ fn properties(object: &Object, body: &mut Map<String, Value>) {
         .map(|(name, node)| {
             let json = match node {
                 Node::Leaf(leaf) => self::leaf(leaf),
+                Node::Alias(path) => json!({"type": "alias", "path": path}),
                 Node::Object(object) => {
                     let mut body = Map::new();
                     match &object.nested {

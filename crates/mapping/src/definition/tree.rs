@@ -97,6 +97,8 @@ impl Object {
 pub(crate) enum Node {
     Object(Object),
     Leaf(Leaf),
+    /// Another name for the field of this full path (type `alias`).
+    Alias(String),
 }
 
 /// The whole of `mappings`.

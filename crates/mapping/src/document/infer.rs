@@ -161,6 +161,8 @@ impl Inference<'_> {
                     }
                     return self.skip(at);
                 }
+                // The walk refuses it.
+                None if tree.aliases.contains_key(full.as_str()) => return self.skip(at),
                 None if place.dynamic == Dynamic::Runtime => {
                     let rest = segments.fold(full, |path, segment| format!("{path}.{segment}"));
                     return self.runtime(&rest, at, level);

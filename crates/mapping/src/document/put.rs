@@ -86,6 +86,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                         subs.try_for_each(|&sub| walk.put(&tree.leaves[sub as usize], sub, scalar, at))
                     })?;
                 }
+                Copy::Alias(path) => {
+                    let reason = format_args!("Cannot copy to a field alias [{path}].");
+                    return Err(error::document(self.bytes, at, reason).into());
+                }
                 Copy::Missing { dynamic: Dynamic::True, .. } => return Err(Stop::NeedsMapping),
                 Copy::Missing { path, dynamic: Dynamic::Runtime } => {
                     if self.mapping.field(path).is_none() {

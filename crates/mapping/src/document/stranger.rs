@@ -4,7 +4,7 @@ use super::error;
 use super::json;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
-use crate::definition::Dynamic;
+use crate::definition::{Dynamic, joined};
 use crate::field::FieldSink;
 use crate::mapping::Mapping;
 use crate::tree::{ObjectNode, Target};
@@ -18,6 +18,11 @@ enum Stranger {
     },
     /// Within an object whose contents are not looked at.
     Disabled,
+    /// Another name of a field, or a name below it.
+    Alias {
+        path: String,
+        is_below: bool,
+    },
     /// Below a leaf, as in `{"a.b": 1}` where `a` is a number.
     BelowLeaf {
         leaf: u32,
@@ -92,6 +97,17 @@ impl<S: FieldSink> Walk<'_, S> {
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
         match self.resolve(node, key) {
             Stranger::Disabled => Ok(end),
+            Stranger::Alias { path, is_below } => {
+                let lists = self.bytes[at..end]
+                    .iter()
+                    .take_while(|&&byte| byte == b'[' || byte.is_ascii_whitespace());
+                let first = at + lists.count();
+                if self.bytes[first] == b']' {
+                    return Ok(end);
+                }
+                let reason = format_args!("Cannot write to a field alias [{path}].");
+                Err(error::document(self.bytes, if is_below { quote } else { first }, reason).into())
+            }
             Stranger::BelowLeaf { leaf, rest } => {
                 let leaf = &self.tree.leaves[leaf as usize];
                 let kind = leaf.field.type_name();
@@ -203,7 +219,11 @@ impl<S: FieldSink> Walk<'_, S> {
                 (Some(Target::Leaf(leaf)), tail) => {
                     return Stranger::BelowLeaf { leaf, rest: tail.unwrap_or_default().to_owned() };
                 }
-                (None, _) => {
+                (None, tail) => {
+                    let path = joined(&object.path, head);
+                    if self.tree.aliases.contains_key(path.as_str()) {
+                        return Stranger::Alias { path, is_below: tail.is_some() };
+                    }
                     return Stranger::Unmapped {
                         dynamic: object.dynamic,
                         object: object.path.to_string(),

@@ -62,6 +62,8 @@ impl SyntheticPlan {
         for (name, node) in &object.properties {
             let full = joined(path, name);
             match node {
+                // Documents have no values under an alias.
+                Node::Alias(_) => {}
                 Node::Object(inner) => {
                     let node = PlanNode::Object {
                         enabled: inner.enabled != Some(false),

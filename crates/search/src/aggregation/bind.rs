@@ -232,16 +232,14 @@ fn collector<'s>(
         (Kind::Histogram(histogram), Some(source)) => {
             Box::new(HistogramCollector::new(histogram, source, subs, shard, budget)?)
         }
-        (Kind::DateHistogram(histogram), Some(source)) => {
+        (Kind::DateHistogram(_), Some(source)) => {
             let shape = bound.shape.date.as_ref().expect("the shape of a date histogram is bound with it");
-            Box::new(DateHistogramCollector::new(histogram, shape, source, subs, shard, budget)?)
+            Box::new(DateHistogramCollector::new(shape, source, subs, shard, budget)?)
         }
         (Kind::Range(ranges), Some(source)) => {
             Box::new(RangeCollector::new(ranges, &bound.shape.ranges, source, subs, budget)?)
         }
-        (Kind::Missing(values), Some(source)) => {
-            Box::new(MissingCollector::new(&values.field, source, subs, budget))
-        }
+        (Kind::Missing(_), Some(source)) => Box::new(MissingCollector::new(source, subs, budget)),
         (Kind::Filter(_), _) => Box::new(FilterCollector::new(&bound.queries[0], subs, budget)),
         (Kind::Filters(filters), _) => {
             Box::new(FiltersCollector::new(&bound.queries, filters.other.is_some(), subs, budget))

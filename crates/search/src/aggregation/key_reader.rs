@@ -57,7 +57,7 @@ impl<'s> KeyReader<'s> {
     pub fn new(source: &'s Source, filter: Option<&'s TermFilter>) -> Result<KeyReader<'s>> {
         let path = source.path();
         let reader = if source.is_numeric() {
-            Reader::Numbers(Box::new(NumberReader::new(source, path)?))
+            Reader::Numbers(Box::new(NumberReader::new(source)?))
         } else if source.makes_terms() {
             Reader::Made(Box::new(Made { terms: MadeTerms::new(source)?, pool: TermPool::default() }))
         } else {

@@ -319,9 +319,9 @@ pub struct NumberReader<'s> {
 }
 
 impl<'s> NumberReader<'s> {
-    pub fn new(source: &'s Source, path: &str) -> Result<NumberReader<'s>> {
+    pub fn new(source: &'s Source) -> Result<NumberReader<'s>> {
         Ok(NumberReader {
-            path: path.to_owned(),
+            path: source.path().to_owned(),
             missing: source.missing_number()?,
             column: None,
             batch: Batch::default(),

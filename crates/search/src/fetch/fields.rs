@@ -29,7 +29,7 @@ pub(super) fn collect(
 ) -> Result<Option<Value>> {
     let mut found = Map::new();
     for wanted in &request.docvalue_fields {
-        for field in shard.mapping.matching(&wanted.field) {
+        for (name, field) in shard.mapping.matching_names(&wanted.field) {
             if wanted.field.contains('*')
                 && (matches!(field.representation(), Representation::Text | Representation::Shape)
                     || !field.doc_values)
@@ -46,18 +46,26 @@ pub(super) fn collect(
             }
             let values = column_values(shard, segment, field, doc, wanted)?;
             if !values.is_empty() {
-                found.insert(field.path.to_string(), values.into());
+                found.insert(name.to_owned(), values.into());
             }
         }
     }
     if let Some(source) = source.filter(|_| !request.fields.is_empty()) {
         let mapping = &*shard.mapping;
-        let is_own = |field: &&Arc<Field>| field.id.0 as usize >= reserved::COUNT;
+        let is_own = |(_, field): &(&str, &Arc<Field>)| field.id.0 as usize >= reserved::COUNT;
         let (runtime, wanted): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = (request.fields.iter())
             .flat_map(|wanted| {
-                mapping.matching(&wanted.field).filter(is_own).map(move |field| (field, wanted))
+                mapping
+                    .matching_names(&wanted.field)
+                    .filter(is_own)
+                    .map(move |(name, field)| (name, field, wanted))
             })
-            .map(|(field, format)| Wanted { field, format, around: mapping.nested_around(&field.path) })
+            .map(|(name, field, format)| Wanted {
+                name,
+                field,
+                format,
+                around: mapping.nested_around(&field.path),
+            })
             .partition(|wanted| wanted.field.runtime.is_some() && wanted.field.constant().is_none());
         let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
         let patterns: Vec<&str> = (request.fields.iter())
@@ -69,7 +77,7 @@ pub(super) fn collect(
         for one in runtime.iter().filter(|one| one.is_in(scope)) {
             let made = runtime_values(shard, segment, one.field, doc, one.format)?;
             if !made.is_empty() {
-                values.insert(one.field.path[base..].to_owned(), made.into());
+                values.insert(one.name[base..].to_owned(), made.into());
             }
         }
         if let Some(scope) = scope.filter(|_| !values.is_empty()) {
@@ -85,6 +93,8 @@ pub(super) fn collect(
 
 /// A field that `fields` asks for, and the nested object that it is in.
 struct Wanted<'a> {
+    /// The field's path, or that of an alias.
+    name: &'a str,
     field: &'a Arc<Field>,
     format: &'a FieldFormat,
     around: Option<&'a Arc<Nested>>,
@@ -109,10 +119,10 @@ fn object_values(
     let mut found = Map::new();
     let base = scope.map_or(0, |scope| scope.path.len() + 1);
     let space = scope.map_or(SpaceId::ROOT, |scope| scope.space);
-    for Wanted { field, format, .. } in wanted.iter().filter(|one| one.is_in(scope)) {
+    for Wanted { name, field, format, .. } in wanted.iter().filter(|one| one.is_in(scope)) {
         let values = source_values(mapping, source, field, &field.path[base..], format)?;
         if !values.is_empty() {
-            found.insert(field.path[base..].to_owned(), values.into());
+            found.insert(name[base..].to_owned(), values.into());
         }
     }
     unmapped::collect(mapping, source, scope.map(|scope| &*scope.path), unmapped, &mut found);

@@ -1,7 +1,7 @@
 //! From a query tree to a bound one: "what does this query mean on this shard?"
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzer;
@@ -115,13 +115,21 @@ impl<'a> Binder<'a> {
     /// Paths of the fields that `exists` on `path` asks about: the field itself, all under an object, or those that fit a pattern.
     pub(crate) fn paths_with_values(&self, path: &str) -> Vec<Arc<str>> {
         let mapping = &self.shard.mapping;
+        let below = |pattern: &str| {
+            let mut paths: Vec<_> =
+                mapping.matching_names(pattern).map(|(_, field)| field.path.clone()).collect();
+            // An alias and its field are the same.
+            let mut seen = HashSet::new();
+            paths.retain(|path| seen.insert(path.clone()));
+            paths
+        };
         if path.contains('*') {
-            return mapping.matching(path).map(|field| field.path.clone()).collect();
+            return below(path);
         }
         if let Some(field) = mapping.field(path) {
             return vec![field.path.clone()];
         }
-        mapping.matching(&format!("{path}.*")).map(|field| field.path.clone()).collect()
+        below(&format!("{path}.*"))
     }
 
     /// Fields by name or pattern, each with its boost. A pattern stands for the searchable fields it fits, a name for
@@ -135,11 +143,14 @@ impl<'a> Binder<'a> {
                 found.push((Arc::from(name.as_str()), *boost));
                 continue;
             }
-            let fields = self.shard.mapping.matching(name);
+            let fields = self.shard.mapping.matching_names(name).map(|(_, field)| field);
             let searchable = fields.filter(|field| {
                 field.id.0 as usize >= limber_mapping::reserved::COUNT && (field.index || field.doc_values)
             });
-            found.extend(searchable.map(|field| (field.path.clone(), *boost)));
+            // An alias and its field are the same.
+            let mut seen = HashSet::new();
+            let distinct = searchable.filter(|field| seen.insert(field.path.clone()));
+            found.extend(distinct.map(|field| (field.path.clone(), *boost)));
         }
         if found.len() > FIELDS_MAX {
             return Err(RequestError::illegal_argument(format!(

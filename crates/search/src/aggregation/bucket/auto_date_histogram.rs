@@ -184,7 +184,7 @@ impl Definition for AutoDateHistogram {
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
-        let range = stored_range(source, &self.values.field, place.shard)?;
+        let range = stored_range(source, place.shard)?;
         let dates = (0..self.ladder.len())
             .map(|rung| Ok(DateBuckets::new(self.rounding(rung, source)?, range)))
             .collect::<Result<_>>()?;
@@ -192,7 +192,7 @@ impl Definition for AutoDateHistogram {
             request: self,
             source,
             dates,
-            reader: NumberReader::new(source, &self.values.field)?,
+            reader: NumberReader::new(source)?,
             rungs: Vec::new(),
             table: BucketTable::default(),
             deferred: Deferred::default(),

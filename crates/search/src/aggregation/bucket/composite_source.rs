@@ -321,15 +321,13 @@ impl<'s> SourceReader<'s> {
     ) -> Result<SourceReader<'s>> {
         let reader = match request.kind {
             SourceKind::Terms => Reader::Keys(Box::new(KeyReader::new(source, None)?)),
-            _ => Reader::Numbers(Box::new(NumberReader::new(source, source.path())?)),
+            _ => Reader::Numbers(Box::new(NumberReader::new(source)?)),
         };
         Ok(SourceReader {
             request,
             source,
             dates: match request.rounding(source)? {
-                Some(rounding) => {
-                    Some(DateBuckets::new(rounding, stored_range(source, source.path(), shard)?))
-                }
+                Some(rounding) => Some(DateBuckets::new(rounding, stored_range(source, shard)?)),
                 None => None,
             },
             reader,

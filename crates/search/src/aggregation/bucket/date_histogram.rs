@@ -207,21 +207,19 @@ const DECODED_COUNT_MIN: usize = 8;
 
 impl<'s> DateHistogramCollector<'s> {
     pub fn new(
-        request: &'s DateHistogram,
         shape: &'s DateShape,
         source: &'s Source,
         subs: Subs<'s>,
         shard: &ShardSnapshot,
         budget: &'s Budget,
     ) -> Result<DateHistogramCollector<'s>> {
-        let path = &request.values.field;
         let holds_doubles = source.is_floating();
-        let range = if holds_doubles { None } else { stored_range(source, path, shard)? };
+        let range = if holds_doubles { None } else { stored_range(source, shard)? };
         Ok(DateHistogramCollector {
             holds_doubles,
             shape,
             source,
-            reader: NumberReader::new(source, path)?,
+            reader: NumberReader::new(source)?,
             dates: DateBuckets::new(shape.rounding.clone(), range),
             table: BucketTable::default(),
             subs,

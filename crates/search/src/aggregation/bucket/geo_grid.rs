@@ -62,7 +62,7 @@ impl Definition for GeoGrid {
         Ok(Box::new(GeoGridCollector {
             request: self,
             source,
-            reader: NumberReader::new(source, &self.values.field)?,
+            reader: NumberReader::new(source)?,
             memory: CellMemory::new(&self.cells, place.budget)?,
             buckets: KeyedBuckets::new(BucketTable::default(), place.subs, place.budget),
         }))

@@ -56,8 +56,8 @@ impl<'s> HistogramCollector<'s> {
         shard: &ShardSnapshot,
         budget: &'s Budget,
     ) -> Result<HistogramCollector<'s>> {
-        let reader = NumberReader::new(source, &request.values.field)?;
-        let stored = stored_range(source, &request.values.field, shard)?;
+        let reader = NumberReader::new(source)?;
+        let stored = stored_range(source, shard)?;
         let known = KnownBuckets::new(stored, budget)?;
         let range =
             stored.map(|(min, max)| (request.number(source.decode(min)), request.number(source.decode(max))));
@@ -97,13 +97,13 @@ impl<'s> HistogramCollector<'s> {
 }
 
 /// Smallest and largest stored number of a field in a shard's segments.
-pub fn stored_range(source: &Source, path: &str, shard: &ShardSnapshot) -> Result<Option<(i64, i64)>> {
+pub fn stored_range(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i64, i64)>> {
     if !source.is_column() || !source.is_numeric() {
         return Ok(None);
     }
     let mut range: Option<(i64, i64)> = None;
     for view in &shard.segments {
-        if let Some(column) = view.segment.numbers(path)?
+        if let Some(column) = view.segment.numbers(source.path())?
             && let (Some(min), Some(max)) = (column.min(), column.max())
         {
             range = Some(range.map_or((min, max), |(least, most)| (least.min(min), most.max(max))));

@@ -33,9 +33,9 @@ pub struct MissingCollector<'s> {
 }
 
 impl<'s> MissingCollector<'s> {
-    pub fn new(path: &str, source: &'s Source, subs: Subs<'s>, budget: &'s Budget) -> MissingCollector<'s> {
+    pub fn new(source: &'s Source, subs: Subs<'s>, budget: &'s Budget) -> MissingCollector<'s> {
         MissingCollector {
-            path: path.to_owned(),
+            path: source.path().to_owned(),
             source,
             presence: None,
             reader: None,

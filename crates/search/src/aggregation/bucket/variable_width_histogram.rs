@@ -125,7 +125,7 @@ impl Definition for VariableWidthHistogram {
         Ok(Box::new(VariableWidthCollector {
             request: self,
             source,
-            reader: NumberReader::new(source, source.path())?,
+            reader: NumberReader::new(source)?,
             buffered: Vec::new(),
             clusters: Vec::new(),
             by_centre: Vec::new(),

@@ -90,9 +90,9 @@ impl<'s> CardinalityCollector<'s> {
         source: &'s Source,
         budget: &'s Budget,
     ) -> Result<CardinalityCollector<'s>> {
-        let path = &request.values.field;
+        let path = source.path();
         let reader = if source.is_numeric() {
-            Reader::Numbers(NumberReader::new(source, path)?)
+            Reader::Numbers(NumberReader::new(source)?)
         } else if source.makes_terms() {
             Reader::Made(Box::new(MadeTerms::new(source)?))
         } else {
@@ -100,7 +100,7 @@ impl<'s> CardinalityCollector<'s> {
                 reader: OrdinalReader::new(path, source.missing.is_some()),
                 missing: source.missing_term()?,
                 segment: None,
-                path: path.clone(),
+                path: path.to_owned(),
                 seen: Vec::new(),
                 ordinal_count: 0,
                 hashes: Vec::new(),

@@ -61,7 +61,7 @@ impl<'s> DigestCollector<'s> {
         Ok(DigestCollector {
             compression,
             source,
-            reader: NumberReader::new(source, source.path())?,
+            reader: NumberReader::new(source)?,
             digests: Vec::new(),
             doubles: Vec::new(),
             starts: Vec::new(),

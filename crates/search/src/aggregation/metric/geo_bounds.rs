@@ -65,7 +65,7 @@ impl Definition for GeoBounds {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(PlacesCollector::<BoundsState>::new(&self.values, &place)?))
+        Ok(Box::new(PlacesCollector::<BoundsState>::new(&place)?))
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {

@@ -38,7 +38,7 @@ impl Definition for GeoCentroid {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(PlacesCollector::<CentroidState>::new(&self.values, &place)?))
+        Ok(Box::new(PlacesCollector::<CentroidState>::new(&place)?))
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {

@@ -183,7 +183,7 @@ impl Definition for MatrixStats {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let sources = place.bound.sources();
         let readers: Result<Vec<_>> =
-            sources.iter().map(|source| Ok((source, NumberReader::new(source, source.path())?))).collect();
+            sources.iter().map(|source| Ok((source, NumberReader::new(source)?))).collect();
         Ok(Box::new(MatrixCollector {
             mode: self.mode,
             readers: readers?,

@@ -46,7 +46,7 @@ const BUCKET_BYTES: u64 = 56;
 
 impl<'s> MetricCollector<'s> {
     pub fn new(metric: &Metric, source: &'s Source, budget: &'s Budget) -> Result<MetricCollector<'s>> {
-        let path = &metric.values.field;
+        let path = source.path();
         let counts_terms =
             metric.kind == MetricKind::ValueCount && source.is_mapped() && !source.is_numeric();
         let reader = match counts_terms {
@@ -56,7 +56,7 @@ impl<'s> MetricCollector<'s> {
             false if metric.kind == MetricKind::ValueCount && !source.is_mapped() => {
                 Reader::Ordinals(OrdinalReader::new(path, source.missing.is_some()))
             }
-            false => Reader::Numbers(NumberReader::new(source, path)?),
+            false => Reader::Numbers(NumberReader::new(source)?),
         };
         Ok(MetricCollector {
             kind: metric.kind,

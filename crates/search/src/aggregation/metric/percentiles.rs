@@ -328,7 +328,7 @@ impl<'s> PercentilesCollector<'s> {
         Ok(PercentilesCollector {
             request,
             source,
-            reader: NumberReader::new(source, &request.values.field)?,
+            reader: NumberReader::new(source)?,
             distributions: RefCell::default(),
             doubles: Vec::new(),
             starts: Vec::new(),

@@ -9,7 +9,6 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Found, Place};
 use super::super::entries::Entries;
-use super::super::options::ValuesOptions;
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, Source};
 use crate::error::Result;
@@ -37,9 +36,9 @@ pub(super) struct PlacesCollector<'s, S> {
 }
 
 impl<'s, S: PlacesState> PlacesCollector<'s, S> {
-    pub fn new(values: &ValuesOptions, place: &Place<'s>) -> Result<PlacesCollector<'s, S>> {
+    pub fn new(place: &Place<'s>) -> Result<PlacesCollector<'s, S>> {
         let source = &place.bound.sources()[0];
-        let reader = NumberReader::new(source, &values.field)?;
+        let reader = NumberReader::new(source)?;
         Ok(PlacesCollector { source, reader, states: Vec::new(), starts: Vec::new(), budget: place.budget })
     }
 }

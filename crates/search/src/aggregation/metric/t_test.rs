@@ -142,7 +142,7 @@ impl Definition for TTest {
         for (source, filter) in place.bound.sources().iter().zip(&self.filters) {
             populations.push(Population {
                 source,
-                reader: NumberReader::new(source, source.path())?,
+                reader: NumberReader::new(source)?,
                 filter: filter.as_ref().and_then(|_| queries.next()),
                 docs: Docs(None),
                 marks: Vec::new(),

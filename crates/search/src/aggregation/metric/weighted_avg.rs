@@ -92,8 +92,8 @@ impl Definition for WeightedAvg {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let [value, weight] = [0, 1].map(|part| &place.bound.sources()[part]);
         Ok(Box::new(WeightedCollector {
-            value: (value, NumberReader::new(value, value.path())?),
-            weight: (weight, NumberReader::new(weight, weight.path())?),
+            value: (value, NumberReader::new(value)?),
+            weight: (weight, NumberReader::new(weight)?),
             weights: Vec::new(),
             doubles: Vec::new(),
             sums: Vec::new(),

@@ -71,7 +71,7 @@ impl<'s> KeywordTerms<'s> {
             request,
             filter,
             source,
-            reader: OrdinalReader::new(&request.values.field, missing.is_some()),
+            reader: OrdinalReader::new(source.path(), missing.is_some()),
             missing,
             segment: None,
             ordinal_count: 0,
@@ -103,7 +103,7 @@ impl<'s> KeywordTerms<'s> {
         } else {
             let mut term = std::mem::take(&mut self.term);
             if let Some(segment) = self.segment
-                && let Some(terms) = segment.terms(&self.request.values.field)?
+                && let Some(terms) = segment.terms(self.source.path())?
             {
                 terms.term(u64::from(ordinal), &mut term)?;
             }
@@ -137,7 +137,7 @@ impl<'s> KeywordTerms<'s> {
             self.add_counted(&self.missing.clone().unwrap_or_default(), u64::from(count))?;
         }
         let Some(segment) = self.segment.filter(|_| self.source.is_mapped()) else { return Ok(()) };
-        let Some(terms) = segment.terms(&self.request.values.field)? else { return Ok(()) };
+        let Some(terms) = segment.terms(self.source.path())? else { return Ok(()) };
         let mut counts = counts;
         if is_whole {
             self.budget.spend(terms.len() * 4)?;
@@ -163,7 +163,7 @@ impl<'s> KeywordTerms<'s> {
 
     /// Gives every counted term its bucket.
     fn name(&mut self, held: &Held<'s>) -> Result<()> {
-        let Some(terms) = held.segment.terms(&self.request.values.field)? else { return Ok(()) };
+        let Some(terms) = held.segment.terms(self.source.path())? else { return Ok(()) };
         let mut cursor = terms.cursor();
         while cursor.advance()? {
             let count = held.counts[cursor.ord() as usize];
@@ -187,7 +187,7 @@ impl<'s> KeywordTerms<'s> {
         let selected = select(candidates, self.request, &self.subs, |left, right| left.cmp(&right));
         let mut keys = Vec::with_capacity(selected.kept.len());
         for kept in &selected.kept {
-            if let Some(terms) = held.segment.terms(&self.request.values.field)? {
+            if let Some(terms) = held.segment.terms(self.source.path())? {
                 terms.term(u64::from(kept.bucket), &mut self.term)?;
             }
             keys.push((kept.bucket, TermKey::Term(self.term.as_slice().into())));
@@ -212,7 +212,7 @@ impl<'s> KeywordTerms<'s> {
             return Ok(());
         }
         for view in &self.shard.segments {
-            let Some(terms) = view.segment.terms(&self.request.values.field)? else { continue };
+            let Some(terms) = view.segment.terms(self.source.path())? else { continue };
             let mut cursor = terms.cursor();
             while cursor.advance()? {
                 if !self.filter.allows_term(cursor.term()) {

@@ -36,14 +36,13 @@ impl<'s> NumberTerms<'s> {
         shard: &'s ShardSnapshot,
         budget: &'s Budget,
     ) -> Result<NumberTerms<'s>> {
-        let path = &request.values.field;
         Ok(NumberTerms {
             request,
             filter,
             source,
-            reader: NumberReader::new(source, path)?,
+            reader: NumberReader::new(source)?,
             buckets: KeyedBuckets::new(
-                BucketTable::with_range(stored_range(source, path, shard)?, budget)?,
+                BucketTable::with_range(stored_range(source, shard)?, budget)?,
                 subs,
                 budget,
             ),
@@ -59,7 +58,7 @@ impl<'s> NumberTerms<'s> {
         }
         let mut buffer = Box::new([0i64; 128]);
         for view in &self.shard.segments {
-            let Some(column) = view.segment.numbers(&self.request.values.field)? else { continue };
+            let Some(column) = view.segment.numbers(self.source.path())? else { continue };
             for block in 0..column.block_count() {
                 let count = column.read_block(block, &mut buffer)?;
                 for &value in buffer[..count].iter().filter(|&&value| self.filter.allows_number(value)) {
