@@ -3,54 +3,86 @@
 //! A process of its own keeps the load generator's memory and processor time out of the server's figures.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-use limber_race::cli::{RunningServer, ServerProvider};
+use limber_race::engine::{EngineSpec, RunningServer, ServerGuard, ServerProvider};
 
 pub struct ChildServer;
 
 /// Ends the process, then its data folder goes.
 struct Guard {
     child: Child,
-    _data: tempfile::TempDir,
+    data: Option<tempfile::TempDir>,
+}
+
+impl ServerGuard for Guard {
+    fn keep(mut self: Box<Self>) {
+        if let Some(data) = self.data.take() {
+            let _kept = data.keep();
+        }
+    }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if self.data.is_some() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
     }
 }
 
 impl ServerProvider for ChildServer {
-    fn start(&self) -> Result<RunningServer, String> {
+    fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, String> {
         let data = tempfile::Builder::new()
             .prefix("limber-race-")
             .tempdir()
             .map_err(|error| format!("cannot make a temporary data folder: {error}"))?;
         let program =
             std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(["serve", "--http", "127.0.0.1:0", "--data"])
             .arg(data.path())
             .env("LIMBER_LOG", "warn")
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("cannot start the built-in server: {error}"))?;
+            .stdout(Stdio::piped());
+        for (name, value) in &spec.settings {
+            command.arg("-E").arg(format!("{name}={value}"));
+        }
+        if let Some(limit) = &spec.memory_limit {
+            command.arg("--memory-limit").arg(limit);
+        }
+        if spec.is_kept {
+            // An interrupt at the terminal ends the race, not the server; nor should the server write to the terminal later on.
+            let log = std::fs::File::create(data.path().join("server.log"))
+                .map_err(|error| format!("cannot write into the data folder: {error}"))?;
+            command.process_group(0).stderr(log);
+        }
+        let mut child =
+            command.spawn().map_err(|error| format!("cannot start the built-in server: {error}"))?;
         let stdout = child.stdout.take();
-        let mut guard = Guard { child, _data: data };
+        let folder = data.path().to_owned();
+        let mut guard = Guard { child, data: Some(data) };
         let mut line = String::new();
         if let Some(stdout) = stdout {
             // An unreadable or empty line is reported below with the server's own message on standard error.
             let _ = BufReader::new(stdout).read_line(&mut line);
         }
         match line.trim().strip_prefix("listening on ") {
-            Some(address) => Ok(RunningServer { address: address.to_owned(), guard: Box::new(guard) }),
+            Some(address) => Ok(RunningServer {
+                address: address.to_owned(),
+                name: "limber".to_owned(),
+                process_id: guard.child.id(),
+                folder,
+                guard: Box::new(guard),
+            }),
             None => {
                 let status =
                     guard.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-                Err(format!("the built-in server did not start ({status})"))
+                let log = std::fs::read_to_string(folder.join("server.log")).unwrap_or_default();
+                Err(format!("the built-in server did not start ({status})\n{log}").trim_end().to_owned())
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use limber_race::cli::{RaceCommand, RunningServer, ServerProvider, exit_code};
+use limber_race::cli::{EngineSpec, RaceCommand, RunningServer, ServerProvider, exit_code};
 
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -14,7 +14,7 @@ struct Arguments {
 struct NoServer;
 
 impl ServerProvider for NoServer {
-    fn start(&self) -> Result<RunningServer, String> {
+    fn start_with(&self, _: &EngineSpec) -> Result<RunningServer, String> {
         Err("this binary has none; give --target-hosts".into())
     }
 }

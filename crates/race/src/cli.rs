@@ -5,7 +5,9 @@
 
 mod comparison;
 mod console;
+mod engine;
 mod hosts;
+mod rally;
 mod track;
 mod watch;
 
@@ -18,14 +20,17 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::drive::client::OnError;
 use crate::drive::error::DriveError;
+pub use crate::engine::{EngineSpec, RunningServer, ServerProvider};
 use crate::load::params::parse;
 use crate::load::{self, TrackSource};
 use crate::model::Params;
-use crate::race::{Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
+use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
 use crate::report::store::limber_folder;
 use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listing, measurements, summary};
 use console::Console;
+pub use engine::EngineArguments;
 use hosts::HostArguments;
+use rally::RallyArguments;
 pub use track::{ListTracksCommand, TrackArguments};
 use watch::WatchArguments;
 
@@ -35,19 +40,6 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 pub const EXIT_ERROR: u8 = 64;
 /// `--fail-if-worse` found something worse.
 pub const EXIT_WORSE: u8 = 1;
-
-/// Starts the server that is raced when no `--target-hosts` are given.
-pub trait ServerProvider {
-    /// Errors: why it does not start.
-    fn start(&self) -> Result<RunningServer, String>;
-}
-
-/// A running server; dropping it stops it.
-pub struct RunningServer {
-    /// `host:port`.
-    pub address: String,
-    pub guard: Box<dyn std::any::Any>,
-}
 
 /// The exit code for an error.
 pub fn exit_code(error: &RaceError) -> u8 {
@@ -89,6 +81,8 @@ pub enum ListFormat {
   limber race                                       the built-in server and track
   limber race --challenge high-concurrency --corpus access.log.gz
   limber race --target-hosts 127.0.0.1:9200 --track-path rally-tracks/geonames --test-mode
+  limber race --memory-limit 512mb --engine-setting index.codec:best_compression --preserve-install
+  limber race --engine ~/elasticsearch-8.19.0 --heap 1g --jvm-option=-XX:+UseParallelGC
   limber race --target-hosts 127.0.0.1:9200 --user-tags 'engine:elasticsearch,heap:1g'")]
 pub struct RaceCommand {
     #[command(flatten)]
@@ -129,9 +123,10 @@ pub struct RaceCommand {
     pub quiet: bool,
     #[command(flatten)]
     pub watch: WatchArguments,
-    /// Rally's pipelines: only benchmark-only (racing what runs already) is meant here
-    #[arg(long, value_name = "NAME", hide = true)]
-    pub pipeline: Option<String>,
+    #[command(flatten)]
+    pub engine: EngineArguments,
+    #[command(flatten)]
+    pub rally: RallyArguments,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -175,23 +170,22 @@ impl RaceCommand {
         track.data_root = Some(folder.join("benchmarks").join("data"));
         self.hosts.check()?;
         let telemetry = self.watch.plan()?;
+        let engine = self.engine.spec(!self.hosts.is_empty())?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
         // A track that does not load should not wait for a server first, unless the server's version chooses it.
         if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
             load::read(&track)?;
         }
 
-        let server = match self.hosts.is_empty() {
-            true => Some(provider.start().map_err(RaceError::Server)?),
-            false => None,
-        };
+        let server = engine::start(engine.as_ref(), provider)?;
         let mut console = Console::new(self.quiet);
         let mut clusters = self.hosts.clusters(server.as_ref().map(|server| server.address.as_str()))?;
         let raced = clusters.remove(0);
         let config = RaceConfig {
             track,
             hosts: raced.hosts,
-            car: if server.is_some() { "limber".into() } else { "external".into() },
+            car: server.as_ref().map_or_else(|| "external".into(), |server| server.name.clone()),
+            car_params: engine.as_ref().and_then(EngineSpec::params),
             client: raced.options,
             watch: WatchConfig { other_clusters: clusters, telemetry },
             on_error: match self.on_error {
@@ -217,16 +211,17 @@ impl RaceCommand {
             console.errors(task, lines);
         }
         console.closing(&outcome);
+        if let Some(place) = self.engine.end(server) {
+            Progress::note(&mut console, &place);
+        }
         Ok(())
     }
 
     fn refuse_unsupported(&self) -> Result<(), RaceError> {
-        match self.pipeline.as_deref() {
-            None | Some("benchmark-only") => Ok(()),
-            Some(other) => Err(RaceError::Arguments(format!(
-                "--pipeline [{other}] is not supported; start the server yourself and give its --target-hosts"
-            ))),
+        if self.rally.wants_running_host() && self.hosts.is_empty() {
+            return Err(RaceError::Arguments("--pipeline benchmark-only needs --target-hosts".into()));
         }
+        self.rally.refuse()
     }
 }
 
@@ -396,7 +391,7 @@ mod tests {
     struct NoServer;
 
     impl ServerProvider for NoServer {
-        fn start(&self) -> Result<RunningServer, String> {
+        fn start_with(&self, _: &EngineSpec) -> Result<RunningServer, String> {
             Err("none in tests".into())
         }
     }
@@ -445,7 +440,10 @@ mod tests {
         }
         check(&["--telemetry=node-stats,x-stats"], "telemetry device [x-stats] does not exist");
         check(&["--telemetry-params=node-stats-include-gc:true"], "which --telemetry does not name");
-        check(&["--pipeline=from-sources"], "--pipeline [from-sources]");
+        check(&["--pipeline=from-sources", "--target-hosts=a:1"], "--pipeline [from-sources]");
+        check(&["--pipeline=benchmark-only"], "needs --target-hosts");
+        check(&["--car=4gheap"], "--car is not supported: name the server with --engine");
+        check(&["--engine=/no/such/folder"], "/no/such/folder");
         check(&["--track-path=x", "--corpus=y"], "--corpus goes with a built-in track");
         check(&["--track=no-such-track"], "no-such-track");
         check(&["--client-options=sniff:false"], "[sniff] is not supported");

@@ -7,6 +7,7 @@
 pub mod builtin;
 pub mod cli;
 pub mod drive;
+pub mod engine;
 pub mod hosts;
 pub mod inference;
 pub mod load;

@@ -59,6 +59,8 @@ pub struct RaceConfig {
     pub hosts: Vec<String>,
     /// Rally's word for the server's configuration: `external` for one that was already running.
     pub car: String,
+    /// What the server was started with, if the race started it.
+    pub car_params: Option<Params>,
     pub client: ClientOptions,
     pub watch: WatchConfig,
     pub on_error: OnError,
@@ -202,7 +204,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         track_revision: track.revision.clone(),
         challenge: Some(challenge.name.clone()),
         track_params: Some(track.params.clone()),
-        car_params: None,
+        car_params: config.car_params,
         plugin_params: None,
     };
     race.set_results(&results);

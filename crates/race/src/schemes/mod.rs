@@ -209,6 +209,7 @@ impl Subject {
                 track,
                 hosts: vec![self.server.address.clone()],
                 car: "limber".to_owned(),
+                car_params: None,
                 client: ClientOptions::default(),
                 watch: WatchConfig::default(),
                 on_error: OnError::Abort,

@@ -76,6 +76,7 @@ pub fn race_on(
         track: TrackSpec { test_mode: true, ..TrackSpec::new(source, 0.0) },
         hosts: vec![stub.host.clone()],
         car: "external".into(),
+        car_params: None,
         client: ClientOptions::default(),
         watch: WatchConfig::default(),
         on_error: OnError::Abort,

@@ -1,0 +1,108 @@
+//! Options of `esrally race` that mean something else here: each answers with what to use instead.
+
+use clap::Args;
+
+use crate::race::RaceError;
+
+macro_rules! rally_arguments {
+    ($($field:ident: $advice:literal),+ $(,)?) => {
+        /// Rally's options that have no meaning here, taken to answer helpfully.
+        #[derive(Debug, Clone, Default, Args)]
+        pub struct RallyArguments {
+            /// Rally's pipeline; benchmark-only is what --engine host does
+            #[arg(long, value_name = "NAME", hide = true)]
+            pub pipeline: Option<String>,
+            $(#[arg(long, value_name = "VALUE", hide = true, num_args = 0..=1, default_missing_value = "")]
+            $field: Option<String>,)+
+        }
+
+        impl RallyArguments {
+            fn given(&self) -> Option<(&'static str, &'static str)> {
+                $(if self.$field.is_some() { return Some((stringify!($field), $advice)); })+
+                None
+            }
+        }
+    };
+}
+
+rally_arguments! {
+    car: "name the server with --engine and its heap with --heap",
+    car_params: "give settings with --engine-setting and JVM options with --jvm-option",
+    elasticsearch_plugins: "install plugins into the folder that --engine names",
+    plugin_params: "give settings with --engine-setting",
+    runtime_jdk: "set ES_JAVA_HOME or OPENSEARCH_JAVA_HOME",
+    revision: "build the server yourself and name its folder with --engine",
+    distribution_repository: "unpack the distribution yourself and name its folder with --engine",
+    source_build_method: "build the server yourself and name its folder with --engine",
+    source_build_release: "build the server yourself and name its folder with --engine",
+    team_path: "there are no cars; see --engine",
+    team_repository: "there are no cars; see --engine",
+    team_revision: "there are no cars; see --engine",
+    load_driver_hosts: "one process generates the load; it needs a fraction of esrally's processor time for it",
+    kill_running_processes: "races do not stand in each other's way, and nothing of them stays behind",
+    enable_driver_profiling: "use perf; the release binary has line tables",
+    configuration_name: "there is no configuration file; everything is on the command line",
+}
+
+impl RallyArguments {
+    /// Errors: `Arguments`, which names what to use here.
+    pub fn refuse(&self) -> Result<(), RaceError> {
+        let refused = |option: &str, advice: &str| {
+            Err(RaceError::Arguments(format!("{option} is not supported: {advice}")))
+        };
+        match self.pipeline.as_deref() {
+            None | Some("benchmark-only") => {}
+            Some(other) => {
+                return refused(
+                    &format!("--pipeline [{other}]"),
+                    "--engine names the folder of an unpacked Elasticsearch or OpenSearch to start, --target-hosts a server that runs",
+                );
+            }
+        }
+        match self.given() {
+            Some((field, advice)) => refused(&format!("--{}", field.replace('_', "-")), advice),
+            None => Ok(()),
+        }
+    }
+
+    /// Rally's word for racing what runs already.
+    pub fn wants_running_host(&self) -> bool {
+        self.pipeline.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Root {
+        #[command(flatten)]
+        rally: RallyArguments,
+    }
+
+    #[test]
+    fn each_word_of_rally_names_ours() {
+        let refuse = |arguments: &[&str]| {
+            let root = Root::try_parse_from([&["race"], arguments].concat()).unwrap();
+            root.rally.refuse().map_err(|error| error.to_string())
+        };
+        assert!(refuse(&["--pipeline=benchmark-only"]).is_ok());
+        assert!(
+            refuse(&["--pipeline=from-distribution"])
+                .unwrap_err()
+                .starts_with("--pipeline [from-distribution] is not supported: --engine")
+        );
+        assert!(
+            refuse(&["--car=4gheap"])
+                .unwrap_err()
+                .contains("--car is not supported: name the server with --engine")
+        );
+        assert!(
+            refuse(&["--kill-running-processes"])
+                .unwrap_err()
+                .contains("--kill-running-processes is not supported")
+        );
+    }
+}

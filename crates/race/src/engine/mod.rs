@@ -1,0 +1,163 @@
+//! "Start the server that is to be raced, with these settings and this much memory, and end it afterwards."
+//!
+//! A server is the built-in one (a process of this same program, made by the binary's [`ServerProvider`]) or an unpacked distribution of
+//! Elasticsearch or OpenSearch ([`folder`]). Either listens on a free local port, keeps its data in a temporary folder, and is ended by its
+//! process id when its [`RunningServer`] is dropped, unless it is to be kept.
+
+pub mod folder;
+mod process;
+
+use std::path::PathBuf;
+
+use crate::model::Params;
+use crate::race::RaceError;
+
+/// What to start and how.
+#[derive(Debug, Clone, Default)]
+pub struct EngineSpec {
+    pub engine: Engine,
+    /// Server settings, such as `indices.memory.index_buffer_size`, with their texts.
+    pub settings: Vec<(String, String)>,
+    /// `memory.limit` of the built-in server.
+    pub memory_limit: Option<String>,
+    /// Heap of a JVM, such as `512m`; both its first and its largest size.
+    pub heap: Option<String>,
+    /// Further options of a JVM.
+    pub jvm_options: Vec<String>,
+    /// Whether the server is to outlive this process: it then leaves the terminal's process group.
+    pub is_kept: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The server that comes with this program.
+    #[default]
+    Limber,
+    /// Home of an Elasticsearch or OpenSearch.
+    Folder(PathBuf),
+}
+
+/// Starts the built-in server; the binary implements it, since this crate knows no engine.
+pub trait ServerProvider {
+    /// Starts it with the spec's settings and memory limit.
+    ///
+    /// Errors: why it does not start.
+    fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, String>;
+
+    /// Starts it as it comes.
+    ///
+    /// Errors: as [`start_with`](Self::start_with).
+    fn start(&self) -> Result<RunningServer, String> {
+        self.start_with(&EngineSpec::default())
+    }
+}
+
+/// A running server; dropping it stops it.
+pub struct RunningServer {
+    /// `host:port`.
+    pub address: String,
+    /// What races call it: Rally's "car".
+    pub name: String,
+    pub process_id: u32,
+    /// Folder with its data, configuration and logs.
+    pub folder: PathBuf,
+    pub guard: Box<dyn ServerGuard>,
+}
+
+/// Ends a server when it is dropped.
+pub trait ServerGuard {
+    /// Lets the server and its folder live on.
+    fn keep(self: Box<Self>);
+}
+
+impl RunningServer {
+    /// Leaves it running; gives a line that says where it is and how to end it.
+    pub fn keep(self) -> String {
+        self.guard.keep();
+        format!(
+            "The server keeps running on http://{} as process {pid}, with its files in [{folder}]. End it with: kill {pid} && rm -r {folder}",
+            self.address,
+            pid = self.process_id,
+            folder = self.folder.display()
+        )
+    }
+}
+
+impl EngineSpec {
+    /// Starts the server and waits until it answers.
+    ///
+    /// Errors: `Arguments` for a spec that fits no server of the kind, `Server` when it does not start.
+    pub fn start(&self, provider: &dyn ServerProvider) -> Result<RunningServer, RaceError> {
+        match &self.engine {
+            Engine::Limber if self.heap.is_some() || !self.jvm_options.is_empty() => Err(RaceError::Arguments(
+                "the built-in server has no JVM: use --memory-limit instead of --heap, and no --jvm-option".into(),
+            )),
+            Engine::Limber => provider.start_with(self).map_err(RaceError::Server),
+            Engine::Folder(_) if self.memory_limit.is_some() => Err(RaceError::Arguments(
+                "--memory-limit is of the built-in server; a JVM takes --heap".into(),
+            )),
+            Engine::Folder(home) => folder::start(home, self).map_err(RaceError::Server),
+        }
+    }
+
+    /// What races keep of it, as Rally keeps its cars' parameters; `None` if there is nothing but defaults.
+    pub fn params(&self) -> Option<Params> {
+        let mut params = Params::new();
+        let sized = [("memory_limit", &self.memory_limit), ("heap_size", &self.heap)];
+        for (name, value) in sized {
+            if let Some(value) = value {
+                params.insert(name.into(), value.as_str().into());
+            }
+        }
+        if !self.jvm_options.is_empty() {
+            params.insert("additional_java_settings".into(), self.jvm_options.clone().into());
+        }
+        for (name, value) in &self.settings {
+            params.insert(name.clone(), value.as_str().into());
+        }
+        (!params.is_empty()).then_some(params)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoServer;
+
+    impl ServerProvider for NoServer {
+        fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, String> {
+            Err(format!("asked for {:?}", spec.settings))
+        }
+    }
+
+    #[test]
+    fn options_of_the_other_kind_are_refused() {
+        #[track_caller]
+        fn check(spec: EngineSpec, expected: &str) {
+            let error = spec.start(&NoServer).err().unwrap().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let heap = Some("1g".to_owned());
+        check(EngineSpec { heap: heap.clone(), ..EngineSpec::default() }, "has no JVM");
+        let of_folder = EngineSpec { engine: Engine::Folder("x".into()), ..EngineSpec::default() };
+        check(EngineSpec { memory_limit: heap, ..of_folder }, "a JVM takes --heap");
+        let settings = vec![("a".to_owned(), "b".to_owned())];
+        check(EngineSpec { settings, ..EngineSpec::default() }, "asked for [(\"a\", \"b\")]");
+    }
+
+    #[test]
+    fn races_keep_what_was_asked_for() {
+        assert_eq!(EngineSpec::default().params(), None);
+        let spec = EngineSpec {
+            settings: vec![("index_buffer".into(), "10%".into())],
+            heap: Some("1g".into()),
+            jvm_options: vec!["-XX:+UseParallelGC".into()],
+            ..EngineSpec::default()
+        };
+        let expected = serde_json::json!({
+            "heap_size": "1g", "additional_java_settings": ["-XX:+UseParallelGC"], "index_buffer": "10%"
+        });
+        assert_eq!(serde_json::Value::Object(spec.params().unwrap()), expected);
+    }
+}

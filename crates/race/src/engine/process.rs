@@ -1,0 +1,46 @@
+//! "End this process, and be sure that it has ended."
+
+use std::time::{Duration, Instant};
+
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Asks the process to end (SIGTERM), waits, and ends it (SIGKILL) when it does not.
+///
+/// `has_ended` is asked between; it also collects children, which otherwise stay in the process table.
+pub fn end(process_id: u32, patience: Duration, mut has_ended: impl FnMut() -> bool) {
+    for signal in [libc::SIGTERM, libc::SIGKILL] {
+        if has_ended() {
+            return;
+        }
+        if let Ok(id) = libc::pid_t::try_from(process_id) {
+            // SAFETY: a plain system call with numbers; what it cannot reach it reports, and the loop below finds out.
+            unsafe { libc::kill(id, signal) };
+        }
+        let started = Instant::now();
+        while started.elapsed() < patience && !has_ended() {
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+}
+
+/// Whether a process of this id exists.
+pub fn is_alive(process_id: u32) -> bool {
+    // SAFETY: signal 0 is sent to nobody, it only asks.
+    libc::pid_t::try_from(process_id).is_ok_and(|id| unsafe { libc::kill(id, 0) } == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn stubborn_processes_end_too() {
+        for script in ["exec sleep 60", "trap '' TERM; while :; do sleep 0.1; done"] {
+            let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+            assert!(is_alive(child.id()));
+            end(child.id(), Duration::from_millis(300), || matches!(child.try_wait(), Ok(Some(_))));
+            assert!(!is_alive(child.id()), "{script}");
+        }
+    }
+}
