@@ -138,6 +138,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         },
         on_error: config.on_error,
         checks_assertions: config.checks_assertions,
+        keeps_meta: false,
         workers_max: std::thread::available_parallelism().map_or(1, usize::from),
         seed: started.as_nanos() as u64,
     };

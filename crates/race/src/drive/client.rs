@@ -198,7 +198,9 @@ impl Client {
         task.throttle.after_request(outcome.weight, outcome.unit)?;
         let service_time = request_end - request_start;
         let ignores_completion = task.completes == Completes::WithLastClient;
-        let is_over = !ignores_completion && self.signals.is_completed.load(Ordering::Acquire);
+        let completion = outcome.details.as_ref().and_then(|details| details.completion);
+        let is_over = completion.is_some_and(|share| share >= 1.0)
+            || (!ignores_completion && self.signals.is_completed.load(Ordering::Acquire));
         let sample = Sample {
             task_index: task.task_index,
             client: self.id,
@@ -215,8 +217,12 @@ impl Client {
             time_period: request_end - times.task_start,
             weight: outcome.weight,
             unit: outcome.unit,
-            progress: if is_over { Some(1.0) } else { progress.map(|progress| progress as f32) },
+            progress: match completion.filter(|share| *share > 0.0).or(progress) {
+                _ if is_over => Some(1.0),
+                progress => progress.map(|progress| progress as f32),
+            },
             error: outcome.error,
+            details: outcome.details,
         };
         self.sink.borrow_mut().push(sample, processing_end);
         Ok(is_over)
@@ -256,7 +262,7 @@ fn counted(result: Result<Outcome, Failure>, on_error: OnError) -> Result<Outcom
         Err(failure) => {
             let is_connection_lost = matches!(failure, Failure::Connection { .. });
             let error = failure.note().map(Box::new);
-            (Outcome { weight: 0, unit: "ops", took: None, error, is_success: false }, is_connection_lost)
+            (Outcome { error, is_success: false, ..Outcome::ops(0) }, is_connection_lost)
         }
     };
     let ends_race = !outcome.is_success

@@ -23,6 +23,8 @@ pub struct OpenSet {
     pub documents: u64,
     /// What stands before each document; `None` if the file has its own action lines.
     pub action: Option<Arc<Action>>,
+    /// The index or data stream that the set names.
+    target: Option<Arc<str>>,
     /// The file, beside which the table of line offsets lies.
     file: Option<Arc<Path>>,
 }
@@ -43,7 +45,8 @@ impl OpenSet {
             true => None,
             false => Some(Action::for_set(set)?.into()),
         };
-        Ok(OpenSet { text, documents: set.number_of_documents, action, file })
+        let target = set.target_index.as_deref().or(set.target_data_stream.as_deref()).map(Arc::from);
+        Ok(OpenSet { text, documents: set.number_of_documents, action, target, file })
     }
 
     /// The byte at which line `line` (from 0) begins; the text's length if there are fewer lines.
@@ -158,6 +161,8 @@ pub struct BulkBody {
     assembled: Vec<u8>,
     is_assembled: bool,
     pub documents: u64,
+    /// Where the documents go, if their actions do not say it.
+    pub target: Option<Arc<str>>,
 }
 
 impl BulkBody {
@@ -207,6 +212,7 @@ impl ShareReader {
             }
         };
         body.documents = documents;
+        body.target.clone_from(&self.set.target);
         self.at += bytes;
         self.documents_left -= documents.min(self.documents_left);
         documents > 0

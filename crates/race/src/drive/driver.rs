@@ -19,7 +19,7 @@ use super::exchange::Exchange;
 use super::generator::{GeneratorUse, WorkerClock, WorkerUse};
 use super::http::Address;
 use super::machine::{MachineReading, MachineUse};
-use super::operation::{KINDS, Operation, Plan};
+use super::operation::{Operation, Plan, planned};
 use super::protocol::Protocol;
 use super::sample::Sample;
 use super::schedule::LoopRule;
@@ -56,6 +56,8 @@ pub struct DriveConfig {
     pub target: Target,
     pub on_error: OnError,
     pub checks_assertions: bool,
+    /// Whether samples carry Rally's meta data of each request, for a metrics store.
+    pub keeps_meta: bool,
     /// Threads that generate load at most.
     pub workers_max: usize,
     /// For Poisson arrivals.
@@ -133,23 +135,17 @@ fn plan_task(
     config: &DriveConfig,
     warnings: &mut Vec<String>,
 ) -> Result<Box<dyn Operation>, DriveError> {
-    let kind = task.operation.kind.as_str();
     let wrong = |reason: String| DriveError::track(&task.name, reason);
     if let Some(source) = &task.operation.param_source
-        && !is_built_in_param_source(kind, source)
+        && !is_built_in_param_source(&task.operation.kind, source)
     {
         return Err(wrong(format!("parameter source [{source}] is not supported (it needs a track plugin)")));
     }
-    let (_, plan_operation) = KINDS
-        .iter()
-        .find(|(name, _)| *name == kind)
-        .ok_or_else(|| wrong(format!("operation type [{kind}] is not supported yet")))?;
     Throttle::for_task(task, 0).map_err(wrong)?;
-    let plan = Plan::new(track, task, &config.target.protocol, config.checks_assertions);
-    let operation = plan_operation(&plan).map_err(wrong)?;
-    for name in plan.unread() {
-        let warning =
-            format!("Parameter [{name}] of operation [{}] has no effect on [{kind}].", task.operation.name);
+    let mut plan = Plan::new(track, task, &config.target.protocol, config.checks_assertions);
+    plan.keeps_meta = config.keeps_meta;
+    let operation = planned(&mut plan).map_err(wrong)?;
+    for warning in plan.take_warnings() {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }

@@ -4,6 +4,9 @@
 //! (`driver.py`, `execute_single`), and keeps the time from the first byte sent to the last byte received over all requests
 //! of one operation: the service time.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::driver::Target;
@@ -18,7 +21,11 @@ pub struct Exchange {
     retries: Retries,
     packer: Option<Packer>,
     span: Option<(Instant, Instant)>,
+    context: Option<Rc<Context>>,
 }
+
+/// What requests of one `composite` leave for one another: ids by the name of the operation that got them.
+type Context = RefCell<BTreeMap<String, String>>;
 
 impl Exchange {
     /// `client`: its number within the race. The hosts, and the machines behind one name, take turns as the first of a client.
@@ -34,6 +41,7 @@ impl Exchange {
             retries: target.retries.clone(),
             packer: target.compresses.then(Packer::default),
             span: None,
+            context: None,
         }
     }
 
@@ -55,6 +63,70 @@ impl Exchange {
         self.span
     }
 
+    /// Another exchange with the same hosts and the same context, on connections of its own.
+    pub fn sibling(&self) -> Exchange {
+        Exchange {
+            connections: self.connections.iter().map(Connection::sibling).collect(),
+            next: self.next,
+            timeout: self.timeout,
+            retries: self.retries.clone(),
+            packer: self.packer.as_ref().map(|_| Packer::default()),
+            span: None,
+            context: self.context.clone(),
+        }
+    }
+
+    /// Counts requests sent elsewhere as part of this operation.
+    pub fn include(&mut self, span: Option<(Instant, Instant)>) {
+        self.span = match (self.span, span) {
+            (Some((start, end)), Some((other_start, other_end))) => {
+                Some((start.min(other_start), end.max(other_end)))
+            }
+            (own, other) => own.or(other),
+        };
+    }
+
+    /// Begins an empty context, which ends with [`Exchange::end_context`].
+    pub fn begin_context(&mut self) {
+        self.context = Some(Rc::default());
+    }
+
+    pub fn end_context(&mut self) {
+        self.context = None;
+    }
+
+    pub fn share_context(&mut self, with: &Exchange) {
+        self.context = with.context.clone();
+    }
+
+    /// Leaves `id` for later requests of the same composite operation.
+    pub fn remember(&self, name: &str, id: String) {
+        if let Some(context) = &self.context {
+            context.borrow_mut().insert(name.to_owned(), id);
+        }
+    }
+
+    /// The id that the request of this name left.
+    ///
+    /// Errors: [`Failure::Fatal`] when there is none.
+    pub fn recall(&self, name: &str) -> Result<String, Failure> {
+        let known = |context: &Rc<Context>| context.borrow().get(name).cloned();
+        self.context.as_ref().and_then(known).ok_or_else(|| self.unknown(name))
+    }
+
+    pub fn forget(&self, name: &str) -> Result<(), Failure> {
+        let removed = |context: &Rc<Context>| context.borrow_mut().remove(name);
+        self.context.as_ref().and_then(removed).map(|_| ()).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> Failure {
+        let names = |context: &Rc<Context>| context.borrow().keys().cloned().collect::<Vec<_>>().join(", ");
+        let known = self.context.as_ref().map_or_else(String::new, names);
+        Failure::Fatal {
+            reason: format!("Unknown property [{name}]. Currently recognized properties are [{known}]."),
+        }
+    }
+
     /// Sends a request with its own body; see [`Exchange::send_body`].
     pub async fn send(
         &mut self,
@@ -73,7 +145,7 @@ impl Exchange {
         body: &[u8],
         timeout: Option<Duration>,
     ) -> Result<Response<'_>, Failure> {
-        let Exchange { connections, next, timeout: timeout_default, retries, packer, span } = self;
+        let Exchange { connections, next, timeout: timeout_default, retries, packer, span, .. } = self;
         let (body, packing) = match packer {
             Some(packer) if !body.is_empty() => {
                 let packed = packer.pack(body).map_err(|description| Failure::Transport { description })?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::operation::ErrorNote;
+use super::operation::{Details, ErrorNote};
 
 /// One finished request, as Rally's sampler records it (`driver.py`, `Sample`). All times count from the step's start.
 #[derive(Debug)]
@@ -33,4 +33,6 @@ pub struct Sample {
     pub progress: Option<f32>,
     /// Why the request failed.
     pub error: Option<Box<ErrorNote>>,
+    /// Meta data, own throughput and inner requests, where the operation tells them.
+    pub details: Option<Box<Details>>,
 }

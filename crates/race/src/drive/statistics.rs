@@ -40,7 +40,15 @@ pub struct TaskStatistics {
 
 impl TaskStatistics {
     pub fn record(&mut self, sample: Sample) {
-        self.throughput.record(sample.processing_start, sample.time_period, sample.weight, sample.is_warmup);
+        match sample.details.as_ref().and_then(|details| details.throughput) {
+            Some(own) => self.throughput.record_own(own, sample.is_warmup),
+            None => self.throughput.record(
+                sample.processing_start,
+                sample.time_period,
+                sample.weight,
+                sample.is_warmup,
+            ),
+        }
         self.last_request = self.last_request.max(sample.request_start);
         self.weight_total += sample.weight;
         // Failed requests report the unit "ops" whatever the operation measures.

@@ -28,6 +28,8 @@ pub struct ThroughputCalculator {
     first: Option<(f64, f64)>,
     normal: Vec<f64>,
     warmup: Vec<f64>,
+    /// Whether the operation tells its throughput itself; then nothing is computed.
+    has_own: bool,
 }
 
 #[derive(Debug)]
@@ -69,8 +71,17 @@ impl ThroughputCalculator {
         }
     }
 
+    /// Takes in a value that the operation knows itself, in units a second.
+    pub fn record_own(&mut self, value: f64, is_warmup: bool) {
+        self.has_own = true;
+        if is_warmup { self.warmup.push(value) } else { self.normal.push(value) }
+    }
+
     /// Counts what waits.
     pub fn end_round(&mut self) {
+        if self.has_own {
+            self.waiting.clear();
+        }
         self.waiting.sort_by(|a, b| a.processing_start_s.total_cmp(&b.processing_start_s));
         for index in 0..self.waiting.len() {
             let sample = self.waiting[index];
@@ -169,6 +180,17 @@ mod tests {
         check(&[(0.0, 0.5, 1, false)], &[2.0], &[]);
         check(&[(0.0, 0.5, 1, true), (0.6, 1.0, 1, false)], &[2.0 / 1.1], &[]);
         check(&[(0.0, 1.5, 10, true), (1.6, 2.0, 10, false)], &[20.0 / 3.1], &[10.0 / 1.5]);
+    }
+
+    #[test]
+    fn own_values_stand_for_themselves() {
+        let mut calculator = ThroughputCalculator::default();
+        calculator.record(Duration::ZERO, Duration::from_secs(2), 0, false);
+        calculator.record_own(5.0, true);
+        calculator.record_own(10.0, false);
+        calculator.record_own(30.0, false);
+        let summary = calculator.finish().unwrap();
+        assert_eq!((summary.min, summary.mean, summary.max), (10.0, 20.0, 30.0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! "Is this an operation type of Rally's, does it show up in reports, and can it be driven here?"
+//! "Is this an operation type of Rally's, and does it show up in reports?"
 
 /// One of Rally's operation types (`esrally/track/track.py`, `OperationType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -6,88 +6,78 @@ pub struct OperationType {
     pub name: &'static str,
     /// Administrative operations are left out of reports unless they failed or the track asks for them.
     pub admin: bool,
-    /// Whether `drive` has a runner for it.
-    pub supported: bool,
 }
 
-const fn driven(name: &'static str) -> OperationType {
-    OperationType { name, admin: false, supported: true }
+const fn measured(name: &'static str) -> OperationType {
+    OperationType { name, admin: false }
 }
 
-const fn driven_admin(name: &'static str) -> OperationType {
-    OperationType { name, admin: true, supported: true }
+const fn admin(name: &'static str) -> OperationType {
+    OperationType { name, admin: true }
 }
 
-const fn known(name: &'static str) -> OperationType {
-    OperationType { name, admin: false, supported: false }
-}
-
-const fn known_admin(name: &'static str) -> OperationType {
-    OperationType { name, admin: true, supported: false }
-}
-
-/// Every operation type of Rally 2.13. A type moves from `known` to `driven` when it gets its runner.
-const OPERATION_TYPES: &[OperationType] = &[
-    driven("index-stats"),
-    driven("node-stats"),
-    driven("search"),
-    driven("scroll-search"),
-    driven("bulk"),
-    driven("raw-request"),
-    known("paginated-search"),
-    known("composite-agg"),
-    known("composite"),
-    known("submit-async-search"),
-    known("get-async-search"),
-    known("delete-async-search"),
-    known("open-point-in-time"),
-    known("close-point-in-time"),
-    known("wait-for-recovery"),
-    known("wait-for-snapshot-create"),
-    known("wait-for-current-snapshots-create"),
-    known("sql"),
-    known("field-caps"),
-    known("downsample"),
-    known("esql"),
-    known("esql-profile"),
-    known("run-until"),
-    driven_admin("force-merge"),
-    driven_admin("cluster-health"),
-    driven_admin("put-pipeline"),
-    driven_admin("refresh"),
-    driven_admin("create-index"),
-    driven_admin("delete-index"),
-    driven_admin("create-index-template"),
-    driven_admin("delete-index-template"),
-    driven_admin("create-composable-template"),
-    driven_admin("delete-composable-template"),
-    driven_admin("create-component-template"),
-    driven_admin("delete-component-template"),
-    driven_admin("put-settings"),
-    driven_admin("sleep"),
-    known_admin("shrink-index"),
-    known_admin("create-ml-datafeed"),
-    known_admin("delete-ml-datafeed"),
-    known_admin("start-ml-datafeed"),
-    known_admin("stop-ml-datafeed"),
-    known_admin("create-ml-job"),
-    known_admin("delete-ml-job"),
-    known_admin("open-ml-job"),
-    known_admin("close-ml-job"),
-    known_admin("delete-snapshot-repository"),
-    known_admin("create-snapshot-repository"),
-    known_admin("create-snapshot"),
-    known_admin("restore-snapshot"),
-    known_admin("create-transform"),
-    known_admin("start-transform"),
-    known_admin("wait-for-transform"),
-    known_admin("delete-transform"),
-    known_admin("transform-stats"),
-    known_admin("create-data-stream"),
-    known_admin("delete-data-stream"),
-    known_admin("create-ilm-policy"),
-    known_admin("delete-ilm-policy"),
-    known_admin("enrich-policy"),
+/// Every operation type of Rally 2.13, and `enrich-policy`, which is newer.
+pub const OPERATION_TYPES: &[OperationType] = &[
+    measured("index-stats"),
+    measured("node-stats"),
+    measured("search"),
+    measured("scroll-search"),
+    measured("bulk"),
+    measured("raw-request"),
+    measured("paginated-search"),
+    measured("composite-agg"),
+    measured("composite"),
+    measured("submit-async-search"),
+    measured("get-async-search"),
+    measured("delete-async-search"),
+    measured("open-point-in-time"),
+    measured("close-point-in-time"),
+    measured("wait-for-recovery"),
+    measured("wait-for-snapshot-create"),
+    measured("wait-for-current-snapshots-create"),
+    measured("sql"),
+    measured("field-caps"),
+    measured("downsample"),
+    measured("esql"),
+    measured("esql-profile"),
+    measured("run-until"),
+    admin("force-merge"),
+    admin("cluster-health"),
+    admin("put-pipeline"),
+    admin("refresh"),
+    admin("create-index"),
+    admin("delete-index"),
+    admin("create-index-template"),
+    admin("delete-index-template"),
+    admin("create-composable-template"),
+    admin("delete-composable-template"),
+    admin("create-component-template"),
+    admin("delete-component-template"),
+    admin("put-settings"),
+    admin("sleep"),
+    admin("shrink-index"),
+    admin("create-ml-datafeed"),
+    admin("delete-ml-datafeed"),
+    admin("start-ml-datafeed"),
+    admin("stop-ml-datafeed"),
+    admin("create-ml-job"),
+    admin("delete-ml-job"),
+    admin("open-ml-job"),
+    admin("close-ml-job"),
+    admin("delete-snapshot-repository"),
+    admin("create-snapshot-repository"),
+    admin("create-snapshot"),
+    admin("restore-snapshot"),
+    admin("create-transform"),
+    admin("start-transform"),
+    admin("wait-for-transform"),
+    admin("delete-transform"),
+    admin("transform-stats"),
+    admin("create-data-stream"),
+    admin("delete-data-stream"),
+    admin("create-ilm-policy"),
+    admin("delete-ilm-policy"),
+    admin("enrich-policy"),
 ];
 
 /// Rally's operation type of this name, if it is one.

@@ -173,10 +173,8 @@ pub fn check_supported(challenge: &Challenge, files: &TrackFiles) -> Result<(), 
                 format!("unknown {what} [{name}]")
             })
         };
-        match operation_type(&operation.kind) {
-            Some(kind) if kind.supported => {}
-            Some(_) => return refuse(format!("operation type [{}] is not supported yet", operation.kind)),
-            None => return from_plugin("operation type", &operation.kind),
+        if operation_type(&operation.kind).is_none() {
+            return from_plugin("operation type", &operation.kind);
         }
         if let Some(source) = operation.param_source.as_deref()
             && !is_built_in_param_source(&operation.kind, source)

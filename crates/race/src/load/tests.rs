@@ -131,8 +131,8 @@ fn invalid_tracks_are_refused_in_rallys_words() {
 #[test]
 fn what_cannot_be_driven_is_refused_by_name() {
     check_error(
-        json!({"schedule": [{"operation": {"operation-type": "esql", "query": "FROM x"}}]}),
-        "operation type [esql] is not supported yet",
+        json!({"schedule": [{"operation": {"operation-type": "esq", "query": "FROM x"}}]}),
+        "unknown operation type [esq]",
     );
     check_error(json!({"schedule": [{"operation": "frobnicate"}]}), "unknown operation type [frobnicate]");
     check_error(

@@ -112,6 +112,21 @@ impl Connection {
         self
     }
 
+    /// A connection of its own to the same host, with the same headers.
+    pub fn sibling(&self) -> Connection {
+        Connection {
+            address: self.address.clone(),
+            tail: self.tail.clone(),
+            first_socket: self.first_socket,
+            stream: None,
+            is_reused: false,
+            head_end: Vec::with_capacity(256),
+            read: Vec::new(),
+            read_bytes: 0,
+            assembled: Vec::new(),
+        }
+    }
+
     /// Opens the socket if it is not open, so that the first request does not pay for it.
     pub async fn open(&mut self) -> Result<(), HttpError> {
         if self.stream.is_none() {

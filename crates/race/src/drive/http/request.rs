@@ -65,6 +65,22 @@ impl Request {
         }
     }
 
+    /// Path and query string.
+    pub fn target(&self) -> &str {
+        let mut words = self.head.split(|byte| *byte == b' ');
+        words.nth(1).and_then(|target| std::str::from_utf8(target).ok()).unwrap_or_default()
+    }
+
+    /// A request with the same headers to another target, such as one only known from an answer. The target is sent as it is,
+    /// but for what cannot stand in a request line.
+    pub fn retargeted(&self, method: Method, target: &str) -> Request {
+        let mut head = format!("{} ", method.as_str());
+        push_target(&mut head, target);
+        let headers = memchr::memmem::find(&self.head, b" HTTP/1.1\r\n").unwrap_or(self.head.len());
+        let head = [head.as_bytes(), &self.head[headers..]].concat().into();
+        Request { method, head, ..self.clone() }
+    }
+
     /// The same request for a path (without query) that goes on with `end`, such as an id only known from an answer.
     pub fn with_path_end(mut self, end: &str) -> Request {
         let mut escaped = String::new();
@@ -210,6 +226,14 @@ mod tests {
         let request =
             Request::builder(Method::Get, "/_tasks/").header("a", "b").build().with_path_end("x:1/2");
         assert_eq!(&request.head[..], b"GET /_tasks/x:1%2F2 HTTP/1.1\r\na: b\r\n");
+    }
+
+    #[test]
+    fn another_target() {
+        let request = Request::builder(Method::Get, "/").header("a", "b").build();
+        let request = request.retargeted(Method::Put, "/x y?z=1");
+        assert_eq!(&request.head[..], b"PUT /x%20y?z=1 HTTP/1.1\r\na: b\r\n");
+        assert_eq!(request.method, Method::Put);
     }
 
     #[test]

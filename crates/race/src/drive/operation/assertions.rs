@@ -2,12 +2,51 @@
 //!
 //! Assertions are checked only with `--enable-assertions`; one that fails ends the race.
 
-use serde_json::{Map, Value};
+use std::sync::Arc;
 
-use super::contract::{Failure, Plan};
+use serde_json::{Map, Value, json};
+
+use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
+use crate::drive::exchange::Exchange;
 
 #[derive(Debug)]
-pub struct Assertions(Vec<Assertion>);
+pub struct Assertions {
+    list: Vec<Assertion>,
+    /// Named in messages, as in Rally for all operations but searches.
+    operation: Option<String>,
+}
+
+/// Operation types whose answers say nothing that could be asserted.
+const WITHOUT_PROPERTIES: [&str; 26] = [
+    "force-merge",
+    "node-stats",
+    "raw-request",
+    "submit-async-search",
+    "delete-async-search",
+    "open-point-in-time",
+    "close-point-in-time",
+    "sleep",
+    "create-snapshot",
+    "restore-snapshot",
+    "put-pipeline",
+    "refresh",
+    "create-ml-datafeed",
+    "delete-ml-datafeed",
+    "start-ml-datafeed",
+    "stop-ml-datafeed",
+    "create-ml-job",
+    "delete-ml-job",
+    "open-ml-job",
+    "close-ml-job",
+    "delete-snapshot-repository",
+    "create-snapshot-repository",
+    "wait-for-current-snapshots-create",
+    "put-settings",
+    "create-transform",
+    "run-until",
+];
+
+const SEARCHES: [&str; 4] = ["search", "scroll-search", "paginated-search", "composite-agg"];
 
 #[derive(Debug)]
 struct Assertion {
@@ -41,13 +80,21 @@ impl Assertions {
             Some(Value::Array(items)) => items,
             Some(_) => return Err("parameter 'assertions' must be a list".into()),
         };
-        let parsed = items.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        Ok((plan.checks_assertions && !parsed.is_empty()).then_some(Assertions(parsed)))
+        let list = items.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        if !plan.checks_assertions || list.is_empty() {
+            return Ok(None);
+        }
+        let (name, kind) = (&plan.task.operation.name, plan.task.operation.kind.as_str());
+        if WITHOUT_PROPERTIES.contains(&kind) {
+            return Err(format!("Cannot check assertion in [{name}] as [{kind}] did not return a dict."));
+        }
+        let is_named = plan.is_in_composite || !SEARCHES.contains(&kind);
+        Ok(Some(Assertions { list, operation: is_named.then(|| name.clone()) }))
     }
 
     /// Errors: [`Failure::Fatal`] for the first assertion that does not hold.
     pub fn check(&self, properties: &Map<String, Value>) -> Result<(), Failure> {
-        for assertion in &self.0 {
+        for assertion in &self.list {
             let actual = assertion.property.split('.').try_fold(None::<&Value>, |found, key| {
                 let next = match found {
                     None => properties.get(key),
@@ -60,9 +107,10 @@ impl Assertions {
             })?;
             if !assertion.condition.holds(actual, &assertion.expected) {
                 let condition = CONDITIONS[assertion.condition as usize].0;
+                let of = self.operation.as_ref().map_or_else(String::new, |name| format!(" in [{name}]"));
                 return Err(Failure::Fatal {
                     reason: format!(
-                        "Expected [{}] to be {condition} [{}] but was [{actual}].",
+                        "Expected [{}]{of} to be {condition} [{}] but was [{actual}].",
                         assertion.property, assertion.expected
                     ),
                 });
@@ -70,6 +118,61 @@ impl Assertions {
         }
         Ok(())
     }
+}
+
+/// Puts assertions around an operation: each of its outcomes has to hold them.
+pub fn asserting(operation: Box<dyn Operation>, assertions: Assertions) -> Box<dyn Operation> {
+    Box::new(Asserting { operation, assertions: Arc::new(assertions) })
+}
+
+struct Asserting {
+    operation: Box<dyn Operation>,
+    assertions: Arc<Assertions>,
+}
+
+impl Operation for Asserting {
+    fn is_finite(&self) -> bool {
+        self.operation.is_finite()
+    }
+
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+        let around = |runner| -> Box<dyn Runner> {
+            Box::new(AssertingRunner { runner, assertions: Arc::clone(&self.assertions) })
+        };
+        Ok(self.operation.runners(clients, clients_total)?.into_iter().map(around).collect())
+    }
+}
+
+struct AssertingRunner {
+    runner: Box<dyn Runner>,
+    assertions: Arc<Assertions>,
+}
+
+impl Runner for AssertingRunner {
+    fn prepare(&mut self) -> Result<bool, String> {
+        self.runner.prepare()
+    }
+
+    fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a> {
+        Box::pin(async move {
+            let outcome = self.runner.run(exchange).await?;
+            self.assertions.check(&properties(&outcome))?;
+            Ok(outcome)
+        })
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.runner.progress()
+    }
+}
+
+/// What Rally's runner of the operation returns.
+fn properties(outcome: &Outcome) -> Map<String, Value> {
+    let mut properties = outcome.details.as_ref().map(|details| details.meta.clone()).unwrap_or_default();
+    properties.insert("success".into(), json!(outcome.is_success));
+    properties.insert("weight".into(), json!(outcome.weight));
+    properties.insert("unit".into(), json!(outcome.unit));
+    properties
 }
 
 fn parse(item: &Value) -> Result<Assertion, String> {
@@ -106,7 +209,7 @@ mod tests {
     fn check(condition: &str, value: Value, holds: bool) {
         let properties = json!({"hits": 20, "shards": {"failed": 0}, "hits_relation": "eq"});
         let assertion = json!({"property": "hits", "condition": condition, "value": value});
-        let assertions = Assertions(vec![parse(&assertion).unwrap()]);
+        let assertions = Assertions { list: vec![parse(&assertion).unwrap()], operation: None };
         assert_eq!(assertions.check(properties.as_object().unwrap()).is_ok(), holds, "{assertion}");
     }
 
@@ -127,7 +230,9 @@ mod tests {
         let properties = json!({"shards": {"failed": 0}});
         let of = |property: &str| {
             let assertion = parse(&json!({"property": property, "condition": "==", "value": 0})).unwrap();
-            Assertions(vec![assertion]).check(properties.as_object().unwrap()).is_ok()
+            Assertions { list: vec![assertion], operation: None }
+                .check(properties.as_object().unwrap())
+                .is_ok()
         };
         assert!(of("shards.failed") && !of("shards") && !of("shards.none"));
     }

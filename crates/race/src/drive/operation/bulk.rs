@@ -7,21 +7,18 @@
 //! left to do but to send it. A client therefore holds two bodies.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
-
-use super::contract::{Answer, ErrorNote, Failure, Operation, Outcome, Plan, Runner};
+use super::bulk_result::{BulkResult, says_no_errors};
+use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::drive::conflicts::ConflictRule;
 use crate::drive::documents::{BulkBody, BulkReader, OpenSet, ReadingRule};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request, Response};
-use crate::drive::probe::{Found, probe};
+use crate::drive::http::{Method, Request};
 use crate::load::selection::reads;
 use crate::model::DocumentSet;
 
@@ -45,6 +42,13 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         builder = builder.query("refresh", &refresh);
     }
     let corpora = used_corpora(plan)?;
+    let documents: u64 = corpora.iter().flatten().map(|set| set.documents).sum();
+    if let Some(count) = ingest_documents.filter(|count| *count > documents) {
+        return Err(format!(
+            "'ingest-doc-count' must be less than or equal to the total number of documents in the corpus ({documents}) but \
+             was {count}"
+        ));
+    }
     let conflicts = conflicts(plan, &corpora)?;
     Ok(Box::new(Bulk {
         request: plan.with_request_params(builder)?.build(),
@@ -58,6 +62,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         },
         corpora: corpora.into(),
         is_detailed,
+        keeps_meta: plan.keeps_meta,
         retries_on_429: plan.number("retries_on_429")?.unwrap_or(0.0) as u64,
     }))
 }
@@ -119,6 +124,9 @@ fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<Conflic
     };
     match plan.text("conflicts")? {
         None | Some("") => return Ok(None),
+        Some("sequential" | "random") if plan.param("data-streams").is_some() => {
+            return Err("'conflicts' cannot be used with 'data-streams'".into());
+        }
         Some("sequential" | "random") => {}
         Some(other) => return Err(format!("Unknown 'conflicts' setting [{other}]")),
     }
@@ -174,6 +182,7 @@ struct Bulk {
     rule: ReadingRule,
     corpora: Arc<[Vec<OpenSet>]>,
     is_detailed: bool,
+    keeps_meta: bool,
     retries_on_429: u64,
 }
 
@@ -195,6 +204,7 @@ impl Operation for Bulk {
                 body: BulkBody::default(),
                 ahead: Ahead::default(),
                 is_detailed: self.is_detailed,
+                keeps_meta: self.keeps_meta,
                 retries_on_429: self.retries_on_429,
             }) as Box<dyn Runner>
         };
@@ -209,6 +219,7 @@ struct BulkRunner {
     body: BulkBody,
     ahead: Ahead,
     is_detailed: bool,
+    keeps_meta: bool,
     retries_on_429: u64,
 }
 
@@ -264,19 +275,16 @@ impl BulkRunner {
             retried = Some(again);
             retries_left -= 1;
         }
-        let error = (result.errors > 0).then(|| {
-            Box::new(ErrorNote {
-                kind: "bulk",
-                status: Some(result.status),
-                description: result.description(),
-            })
-        });
-        Ok(Outcome {
-            weight: self.body.documents,
-            unit: "docs",
-            took: None,
-            is_success: error.is_none(),
-            error,
+        let retries = self.retries_on_429 - retries_left;
+        let took = result.took_ms.map(Duration::from_millis);
+        let mut outcome = Outcome { took, unit: "docs", ..Outcome::ops(self.body.documents) };
+        if self.keeps_meta || self.is_detailed {
+            let index = self.body.target.as_deref();
+            outcome = outcome.with_meta(result.meta(index, self.body.bytes(), self.body.documents, retries));
+        }
+        Ok(match result.errors {
+            0 => outcome,
+            _ => outcome.failed("bulk", result.description()),
         })
     }
 }
@@ -302,125 +310,9 @@ fn pick_items(body: &[u8], items: &[usize]) -> Vec<u8> {
     items.iter().flat_map(pair).collect()
 }
 
-/// Unpacked bytes in which servers say whether there were errors: it stands before the items.
-const START_BYTES: usize = 256;
-
-/// Whether the start of a bulk response says that all went well.
-fn says_no_errors(response: &Response<'_>) -> bool {
-    let start = response.text_start(START_BYTES);
-    let [errors] = probe(&start, ["errors"]);
-    errors.and_then(Found::as_bool) == Some(false)
-}
-
-/// What a bulk response says.
-#[derive(Debug, Default)]
-struct BulkResult {
-    status: u16,
-    errors: u64,
-    rejected_items: Vec<usize>,
-    details: BTreeSet<(u16, String)>,
-}
-
-#[derive(Deserialize)]
-struct BulkResponse {
-    items: Vec<std::collections::HashMap<String, BulkItem>>,
-}
-
-#[derive(Deserialize)]
-struct BulkItem {
-    status: u16,
-    #[serde(default)]
-    error: Option<serde_json::Value>,
-    #[serde(default, rename = "_shards")]
-    shards: Option<BulkShards>,
-}
-
-#[derive(Deserialize)]
-struct BulkShards {
-    #[serde(default)]
-    failed: u64,
-}
-
-impl BulkResult {
-    fn read(response: &Response<'_>, is_detailed: bool) -> Result<BulkResult, Failure> {
-        let mut result = BulkResult { status: response.status, ..BulkResult::default() };
-        if !is_detailed && says_no_errors(response) {
-            return Ok(result);
-        }
-        let text = response.text()?;
-        let [errors] = probe(&text, ["errors"]);
-        match errors.and_then(Found::as_bool) {
-            Some(false) if !is_detailed => return Ok(result),
-            None if !is_detailed => {
-                return Err(Failure::Transport { description: "bulk response without [errors]".into() });
-            }
-            _ => {}
-        }
-        let parsed: BulkResponse = serde_json::from_slice(&text).map_err(|error| Failure::Transport {
-            description: format!("bulk response cannot be read: {error}"),
-        })?;
-        for (index, item) in parsed.items.iter().enumerate() {
-            let Some(item) = item.values().next() else { continue };
-            if item.status <= 299 && item.shards.as_ref().is_none_or(|shards| shards.failed == 0) {
-                continue;
-            }
-            result.errors += 1;
-            if item.status == 429 {
-                result.rejected_items.push(index);
-            }
-            let reason = match &item.error {
-                None => String::new(),
-                Some(error) => error["reason"].as_str().map_or_else(|| error.to_string(), str::to_owned),
-            };
-            result.details.insert((item.status, reason));
-        }
-        Ok(result)
-    }
-
-    /// The first five different errors, as Rally words them.
-    fn description(&self) -> String {
-        let shown = self.details.iter().take(5).map(|(status, reason)| match reason.is_empty() {
-            true => format!("HTTP status: {status}"),
-            false => format!("HTTP status: {status}, message: {reason}"),
-        });
-        let mut description = shown.collect::<Vec<_>>().join(" | ");
-        if self.details.len() > 5 {
-            description.push_str(&format!(" | TRUNCATED, {} different errors", self.details.len()));
-        }
-        description
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::http::Encoding;
-
-    #[track_caller]
-    fn check(body: &str, errors: u64, rejected: &[usize], description: &str) {
-        let response = Response { status: 200, encoding: Encoding::Identity, body: body.as_bytes() };
-        for is_detailed in [false, true] {
-            let result = BulkResult::read(&response, is_detailed).unwrap();
-            assert_eq!((result.errors, &result.rejected_items[..]), (errors, rejected), "{body}");
-            assert_eq!(result.description(), description);
-        }
-    }
-
-    #[test]
-    fn responses() {
-        check(r#"{"errors":false,"took":3,"items":[{"index":{"status":201}}]}"#, 0, &[], "");
-        check(
-            r#"{"took":3,"errors":true,"items":[{"index":{"status":201}},
-                {"index":{"status":429,"error":{"type":"x","reason":"full"}}},
-                {"create":{"status":400,"error":{"reason":"bad"}}},
-                {"create":{"status":201,"_shards":{"total":2,"failed":1}}}]}"#,
-            3,
-            &[1],
-            "HTTP status: 201 | HTTP status: 400, message: bad | HTTP status: 429, message: full",
-        );
-        let odd = Response { status: 200, encoding: Encoding::Identity, body: b"[]" };
-        assert!(BulkResult::read(&odd, false).is_err());
-    }
 
     #[test]
     fn rejected_items_are_picked_with_their_actions() {

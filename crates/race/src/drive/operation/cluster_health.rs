@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::contract::{Answer, Operation, Outcome, Plan, Steady, plain};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
@@ -46,12 +48,13 @@ impl Steady for ClusterHealth {
             let status = status.and_then(Found::as_string).unwrap_or_default();
             let relocating = relocating.and_then(Found::as_u64).unwrap_or(0);
             let expected = self.status_expected.as_deref().unwrap_or_default();
-            if rank(&status) >= rank(expected) && relocating <= self.relocating_shards_max {
-                return Ok(Outcome::ops(1));
-            }
-            Ok(Outcome::unmet(format!(
-                "cluster status is [{status}] (expected [{expected}]) with [{relocating}] relocating shards"
-            )))
+            let outcome = match rank(&status) >= rank(expected) && relocating <= self.relocating_shards_max {
+                true => Outcome::ops(1),
+                false => Outcome::unmet(format!(
+                    "cluster status is [{status}] (expected [{expected}]) with [{relocating}] relocating shards"
+                )),
+            };
+            Ok(outcome.with_meta(json!({ "cluster-status": status, "relocating-shards": relocating })))
         })
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -25,8 +25,13 @@ pub struct Plan<'a> {
     pub protocol: &'a Protocol,
     /// Whether the track's assertions are checked (`--enable-assertions`).
     pub checks_assertions: bool,
+    /// Whether samples carry Rally's meta data of each request; see [`Details::meta`].
+    pub keeps_meta: bool,
+    /// Whether the operation is a request of a `composite`.
+    pub is_in_composite: bool,
     /// Names of the parameters that were looked at; see [`Plan::unread`].
     read: RefCell<BTreeSet<String>>,
+    warnings: RefCell<Vec<String>>,
 }
 
 /// Parameters that describe an operation and are read when the track is loaded.
@@ -35,7 +40,7 @@ const DESCRIPTIONS: [&str; 7] =
 
 /// A planned operation, shared by all clients of its task.
 pub trait Operation: Send + Sync {
-    /// Whether the parameters run out by themselves.
+    /// Whether the parameters run out by themselves, or the operation tells when it is done ([`Details::completion`]).
     fn is_finite(&self) -> bool {
         false
     }
@@ -74,24 +79,63 @@ pub struct Outcome {
     pub error: Option<Box<ErrorNote>>,
     /// Whether a repetition may succeed (`success: false` without being an error of the request itself).
     pub is_success: bool,
+    /// What only few operations tell.
+    pub details: Option<Box<Details>>,
 }
 
 impl Outcome {
     pub fn ops(weight: u64) -> Outcome {
-        Outcome { weight, unit: "ops", took: None, error: None, is_success: true }
+        Outcome { weight, unit: "ops", took: None, error: None, is_success: true, details: None }
     }
 
     /// The request went through but its condition does not hold (yet).
     pub fn unmet(description: String) -> Outcome {
-        let note = ErrorNote { kind: "unmet", status: None, description };
-        Outcome { weight: 1, unit: "ops", took: None, error: Some(Box::new(note)), is_success: false }
+        Outcome::ops(1).failed("unmet", description)
     }
+
+    /// The request went through, and what it brought counts as an error of this kind.
+    pub fn failed(self, kind: &'static str, description: String) -> Outcome {
+        let note = ErrorNote { kind, status: None, description };
+        Outcome { error: Some(Box::new(note)), is_success: false, ..self }
+    }
+
+    /// With Rally's meta data of the request; `meta` must be an object.
+    pub fn with_meta(mut self, meta: Value) -> Outcome {
+        if let Value::Object(meta) = meta {
+            self.details.get_or_insert_default().meta = meta;
+        }
+        self
+    }
+}
+
+/// What few operations tell beside their weight.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Details {
+    /// Rally's request meta data without `success` and what an error says. Operations whose requests are many give it only
+    /// when asked to ([`Plan::keeps_meta`], `detailed-results`).
+    pub meta: Params,
+    /// The operation's own throughput in units a second, for which nothing is computed from weights and times then.
+    pub throughput: Option<f64>,
+    /// The timed requests inside of a `composite`, in the order in which Rally lists them.
+    pub dependent: Vec<DependentTiming>,
+    /// Share of the operation's work that is done, in [0, 1]; at 1 its task is over.
+    pub completion: Option<f64>,
+}
+
+/// One request inside of a `composite`: Rally records its service time under its own name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DependentTiming {
+    pub operation: Arc<str>,
+    pub operation_type: Arc<str>,
+    pub request_start: Instant,
+    pub service_time: Duration,
+    pub meta: Params,
 }
 
 /// Why a sample counts as failed; Rally's request meta data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorNote {
-    /// `transport`, `api`, `bulk`, or `unmet` for a condition that does not hold.
+    /// `transport`, `api`, `bulk`, `esql`, or `unmet` for a condition that does not hold.
     pub kind: &'static str,
     pub status: Option<u16>,
     pub description: String,
@@ -161,7 +205,33 @@ impl<'a> Plan<'a> {
         protocol: &'a Protocol,
         checks_assertions: bool,
     ) -> Plan<'a> {
-        Plan { track, task, protocol, checks_assertions, read: RefCell::default() }
+        Plan {
+            track,
+            task,
+            protocol,
+            checks_assertions,
+            keeps_meta: false,
+            is_in_composite: false,
+            read: RefCell::default(),
+            warnings: RefCell::default(),
+        }
+    }
+
+    /// Tells the user something before the race.
+    pub fn warn(&self, warning: String) {
+        self.warnings.borrow_mut().push(warning);
+    }
+
+    pub fn take_warnings(&self) -> Vec<String> {
+        self.warnings.take()
+    }
+
+    /// Refuses an operation that leaves or needs an id in the context of a `composite`.
+    pub fn only_in_composite(&self) -> Result<(), String> {
+        match self.is_in_composite {
+            true => Ok(()),
+            false => Err("This operation is only allowed inside a composite operation.".into()),
+        }
     }
 
     /// A parameter of the operation.
@@ -270,6 +340,18 @@ impl<'a> Plan<'a> {
             None | Some(Value::Null) => Err(format!("mandatory parameter '{name}' is missing")),
             Some(value) => Ok(value),
         }
+    }
+
+    pub fn mandatory_text(&self, name: &str) -> Result<&str, String> {
+        self.mandatory(name)?;
+        self.text(name)?.ok_or_else(|| format!("mandatory parameter '{name}' is missing"))
+    }
+
+    /// Seconds to wait between two requests, or `default_s`.
+    pub fn wait(&self, name: &str, default_s: f64) -> Result<Duration, String> {
+        let seconds = self.number(name)?.unwrap_or(default_s);
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|_| format!("'{name}' must not be negative but was {seconds}"))
     }
 
     /// A number, which tracks also write as text.

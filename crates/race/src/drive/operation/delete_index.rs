@@ -22,9 +22,11 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     retried(
         plan,
         DeleteIndex {
-            deletions: deletions.collect::<Result<_, _>>()?,
+            deletions: Deletions {
+                deletions: deletions.collect::<Result<_, _>>()?,
+                timeout: plan.timeout()?,
+            },
             setting: DestructiveSetting::plan(plan)?,
-            timeout: plan.timeout()?,
         },
     )
 }
@@ -38,10 +40,20 @@ pub struct Deletion {
 impl Deletion {
     /// `only_if_exists`: ask first; otherwise a missing one is no error.
     pub fn plan(plan: &Plan<'_>, path: &str, only_if_exists: bool) -> Result<Deletion, String> {
+        Deletion::plan_apart(plan, path, path, only_if_exists)
+    }
+
+    /// As [`Deletion::plan`], for what is asked for under another path than it is deleted.
+    pub fn plan_apart(
+        plan: &Plan<'_>,
+        exists_path: &str,
+        path: &str,
+        only_if_exists: bool,
+    ) -> Result<Deletion, String> {
         let delete = plan.with_request_params(plan.request(Method::Delete, path)?)?;
         Ok(match only_if_exists {
             true => Deletion {
-                exists: Some(plan.request(Method::Head, path)?.ignore_statuses(&[404]).build()),
+                exists: Some(plan.request(Method::Head, exists_path)?.ignore_statuses(&[404]).build()),
                 delete: delete.build(),
             },
             false => Deletion { exists: None, delete: delete.ignore_statuses(&[404]).build() },
@@ -60,29 +72,36 @@ impl Deletion {
     }
 }
 
+/// Deletes one thing after the other; the weight is how many there were.
+pub struct Deletions {
+    pub deletions: Vec<Deletion>,
+    pub timeout: Option<Duration>,
+}
+
+impl Steady for Deletions {
+    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
+        Box::pin(async move {
+            let mut deleted = 0;
+            for deletion in &self.deletions {
+                deleted += deletion.run(exchange, self.timeout).await?;
+            }
+            Ok(Outcome::ops(deleted))
+        })
+    }
+}
+
 struct DeleteIndex {
-    deletions: Vec<Deletion>,
+    deletions: Deletions,
     setting: DestructiveSetting,
-    timeout: Option<Duration>,
 }
 
 impl Steady for DeleteIndex {
     fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
         Box::pin(async move {
             let before = self.setting.set(exchange, json!(false)).await?;
-            let deleted = self.delete_all(exchange).await;
+            let deleted = self.deletions.run(exchange).await;
             self.setting.set(exchange, before).await?;
-            Ok(Outcome::ops(deleted?))
+            deleted
         })
-    }
-}
-
-impl DeleteIndex {
-    async fn delete_all(&self, exchange: &mut Exchange) -> Result<u64, Failure> {
-        let mut deleted = 0;
-        for deletion in &self.deletions {
-            deleted += deletion.run(exchange, self.timeout).await?;
-        }
-        Ok(deleted)
     }
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::delete_index::Deletion;
@@ -79,25 +79,30 @@ struct DeleteTemplate {
 impl Steady for DeleteTemplate {
     fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
         Box::pin(async move {
-            let is_setting_needed = self.targets.iter().any(|(_, indices)| indices.is_some());
-            if !is_setting_needed {
-                return Ok(Outcome::ops(self.delete_all(exchange).await?));
+            // The setting is changed only when the first pattern comes to be deleted.
+            let mut before = None;
+            let deleted = self.delete_all(exchange, &mut before).await;
+            let mut changes = 0;
+            if let Some(before) = before {
+                self.setting.set(exchange, before).await?;
+                changes += 1;
             }
-            let before = self.setting.set(exchange, json!(false)).await?;
-            let deleted = self.delete_all(exchange).await;
-            self.setting.set(exchange, before).await?;
-            // Rally counts both changes of the setting.
-            Ok(Outcome::ops(deleted? + 2))
+            Ok(Outcome::ops(deleted? + changes))
         })
     }
 }
 
 impl DeleteTemplate {
-    async fn delete_all(&self, exchange: &mut Exchange) -> Result<u64, Failure> {
+    /// Rally counts changes of the setting as well. `before`: the setting to put back, once it was changed.
+    async fn delete_all(&self, exchange: &mut Exchange, before: &mut Option<Value>) -> Result<u64, Failure> {
         let mut deleted = 0;
         for (template, indices) in &self.targets {
             deleted += template.run(exchange, self.timeout).await?;
             if let Some(indices) = indices {
+                if before.is_none() {
+                    *before = Some(self.setting.set(exchange, json!(false)).await?);
+                    deleted += 1;
+                }
                 exchange.send(indices, self.timeout).await?;
                 deleted += 1;
             }

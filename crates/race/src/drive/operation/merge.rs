@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-/// `body` with `settings` put over what stands at `path`; nested objects are merged. Absent or empty settings change nothing.
+/// `body` with `settings` put over what stands at `path`. Absent or empty settings change nothing.
+///
+/// At a path of several keys nested objects are merged; at a path of one key they are replaced, as Rally does for indices and
+/// legacy templates.
 pub fn with_settings(
     body: Option<Value>,
     settings: Option<&Value>,
@@ -20,7 +23,10 @@ pub fn with_settings(
         let object = at.as_object_mut().ok_or("'settings' need a body that is an object")?;
         at = object.entry(*key).or_insert_with(|| Value::Object(Map::new()));
     }
-    merge(at, &Value::Object(settings.clone()));
+    match (at, path.len()) {
+        (Value::Object(at), 1) => at.extend(settings.clone()),
+        (at, _) => merge(at, &Value::Object(settings.clone())),
+    }
     Ok(Some(body))
 }
 
@@ -59,7 +65,13 @@ mod tests {
             json!({"settings": {"a": 1, "b": {"c": 1}}, "mappings": {}}),
             json!({"a": 2, "b": {"d": 2}}),
             &["settings"],
-            json!({"settings": {"a": 2, "b": {"c": 1, "d": 2}}, "mappings": {}}),
+            json!({"settings": {"a": 2, "b": {"d": 2}}, "mappings": {}}),
+        );
+        check(
+            json!({"template": {"settings": {"b": {"c": 1}}}}),
+            json!({"b": {"d": 2}}),
+            &["template", "settings"],
+            json!({"template": {"settings": {"b": {"c": 1, "d": 2}}}}),
         );
         check(
             json!({}),

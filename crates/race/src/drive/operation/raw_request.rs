@@ -4,9 +4,14 @@ use serde_json::Value;
 
 use super::contract::{Operation, Plan, steady};
 use super::requests::Requests;
-use crate::drive::http::Method;
+use crate::drive::http::{Method, RequestBuilder};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    Ok(steady(Requests::one(plan, request(plan)?)?))
+}
+
+/// The request that `method`, `path`, `body`, `request-params` and `ignore` describe.
+pub fn request(plan: &Plan<'_>) -> Result<RequestBuilder, String> {
     let path = plan.mandatory("path")?.as_str().ok_or("parameter 'path' must be a string")?;
     if !path.starts_with('/') {
         return Err(format!("RawRequest [{path}] failed. Path parameter must begin with a '/'."));
@@ -17,8 +22,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     if plan.param("headers").and_then(Value::as_object).is_none_or(|own| own.is_empty()) {
         builder = builder.header("accept", "*/*");
     }
-    let builder = plan.with_request_params(builder)?.ignore_statuses(&ignored(plan)?);
-    Ok(steady(Requests::one(plan, builder)?))
+    Ok(plan.with_request_params(builder)?.ignore_statuses(&ignored(plan)?))
 }
 
 /// `ignore`, also inside `request-params`: one status or a list.

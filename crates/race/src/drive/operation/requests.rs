@@ -16,12 +16,16 @@ pub struct Requests {
 impl Requests {
     /// One request of weight 1.
     pub fn one(plan: &Plan<'_>, request: RequestBuilder) -> Result<Requests, String> {
-        Requests::each(plan, vec![request.build()]).map(|requests| Requests { weight: 1, ..requests })
+        Requests::weighing(plan, 1, vec![request.build()])
     }
 
     /// Weighs as many operations as there are requests.
     pub fn each(plan: &Plan<'_>, requests: Vec<Request>) -> Result<Requests, String> {
-        Ok(Requests { weight: requests.len() as u64, requests, timeout: plan.timeout()? })
+        Requests::weighing(plan, requests.len() as u64, requests)
+    }
+
+    pub fn weighing(plan: &Plan<'_>, weight: u64, requests: Vec<Request>) -> Result<Requests, String> {
+        Ok(Requests { weight, requests, timeout: plan.timeout()? })
     }
 }
 

@@ -11,19 +11,30 @@ use crate::drive::exchange::Exchange;
 
 /// Wraps `operation` by the plan's parameters.
 pub fn retried(plan: &Plan<'_>, operation: impl Steady) -> Result<Box<dyn Operation>, String> {
-    let until_success = plan.flag("retry-until-success")?.unwrap_or(false);
+    retry(plan, operation, false)
+}
+
+/// As [`retried`], with `retry-until-success` unless the plan says otherwise.
+pub fn retried_until_success(plan: &Plan<'_>, operation: impl Steady) -> Result<Box<dyn Operation>, String> {
+    retry(plan, operation, true)
+}
+
+fn retry(
+    plan: &Plan<'_>,
+    operation: impl Steady,
+    until_success_default: bool,
+) -> Result<Box<dyn Operation>, String> {
+    let until_success = plan.flag("retry-until-success")?.unwrap_or(until_success_default);
     let attempts_max = match until_success {
         true => u64::MAX,
         false => plan.number("retries")?.unwrap_or(0.0).max(0.0) as u64 + 1,
     };
-    let wait_s = plan.number("retry-wait-period")?.unwrap_or(0.5);
     Ok(steady(Retry {
         operation,
         attempts_max,
         retries_on_error: until_success || plan.flag("retry-on-error")?.unwrap_or(false),
         retries_on_timeout: plan.flag("retry-on-timeout")?.unwrap_or(true),
-        wait: Duration::try_from_secs_f64(wait_s)
-            .map_err(|_| format!("'retry-wait-period' must not be negative but was {wait_s}"))?,
+        wait: plan.wait("retry-wait-period", 0.5)?,
     }))
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::assertions::Assertions;
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use super::search::{body_with_size, search_request};
 use crate::drive::exchange::Exchange;
@@ -38,7 +37,6 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         timeout: plan.timeout()?,
         pages_max,
         size,
-        assertions: Assertions::plan(plan)?,
     }))
 }
 
@@ -49,7 +47,6 @@ struct ScrollSearch {
     timeout: Option<Duration>,
     pages_max: u64,
     size: Option<u64>,
-    assertions: Option<Assertions>,
 }
 
 #[derive(Default)]
@@ -73,19 +70,15 @@ impl Steady for ScrollSearch {
                 let _ = exchange.send_body(&self.clear, body.as_bytes(), self.timeout).await;
             }
             result?;
-            if let Some(assertions) = &self.assertions {
-                let properties = json!({
-                    "success": true,
-                    "pages": scrolled.pages,
-                    "hits": scrolled.hits,
-                    "hits_relation": scrolled.hits_relation,
-                    "timed_out": scrolled.timed_out,
-                    "took": scrolled.took,
-                });
-                assertions.check(properties.as_object().expect("built as an object above"))?;
-            }
             let took = Some(Duration::from_millis(scrolled.took));
-            Ok(Outcome { weight: scrolled.pages, unit: "pages", took, error: None, is_success: true })
+            let outcome = Outcome { unit: "pages", took, ..Outcome::ops(scrolled.pages) };
+            Ok(outcome.with_meta(json!({
+                "pages": scrolled.pages,
+                "hits": scrolled.hits,
+                "hits_relation": scrolled.hits_relation,
+                "timed_out": scrolled.timed_out,
+                "took": scrolled.took,
+            })))
         })
     }
 }

@@ -8,9 +8,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::assertions::Assertions;
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner, plain};
 use super::{scroll_search, terms_search};
 use crate::drive::exchange::Exchange;
@@ -29,9 +28,8 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     {
         return terms_search::plan(plan, source);
     }
-    let assertions = Assertions::plan(plan)?;
     let is_detailed = plan.flag("detailed-results")?.unwrap_or(false);
-    if plan.param("assertions").is_some() && !is_detailed {
+    if plan.param("assertions").is_some() && !is_detailed && !plan.is_in_composite {
         return Err("The property [detailed-results] must be [true] if assertions are defined".into());
     }
     let prepared = |builder: RequestBuilder| match is_detailed {
@@ -45,7 +43,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
             .collect::<Result<_, String>>()?,
         None => vec![prepared(search_request(plan, body_with_size(plan)?.as_ref())?)],
     };
-    Ok(Box::new(Searches(Arc::new(Search { requests, timeout: plan.timeout()?, is_detailed, assertions }))))
+    Ok(Box::new(Searches(Arc::new(Search { requests, timeout: plan.timeout()?, is_detailed }))))
 }
 
 /// The list `searches` as (index, body).
@@ -59,15 +57,21 @@ fn searches<'a>(plan: &'a Plan<'_>) -> Result<Vec<(&'a str, &'a Value)>, String>
 
 /// `GET /<index>/_search` with the operation's query parameters and headers.
 pub fn search_request(plan: &Plan<'_>, body: Option<&Value>) -> Result<RequestBuilder, String> {
-    if plan.param("with-point-in-time-from").is_some_and(|name| !name.is_null()) {
-        return Err("'with-point-in-time-from' is not supported yet".into());
+    let target = plan.target()?.ok_or_else(|| {
+        let operation = &plan.task.operation.name;
+        format!("'index' or 'data-stream' is mandatory and is missing for operation '{operation}'")
+    })?;
+    if plan.param("data-stream").is_some() && plan.text("type")?.is_some_and(|kind| !kind.is_empty()) {
+        let operation = &plan.task.operation.name;
+        return Err(format!("'type' not supported with 'data-stream' for operation '{operation}'"));
     }
-    let target = plan.target()?.ok_or("'index' or 'data-stream' is mandatory and is missing")?;
     request_to(plan, &target, body)
 }
 
-fn request_to(plan: &Plan<'_>, target: &str, body: Option<&Value>) -> Result<RequestBuilder, String> {
+/// As [`search_request`], to a target of the caller's; an empty one searches everything, or what a point in time holds.
+pub fn request_to(plan: &Plan<'_>, target: &str, body: Option<&Value>) -> Result<RequestBuilder, String> {
     let path = match plan.text("type")?.filter(|kind| !kind.is_empty()) {
+        _ if target.is_empty() => "/_search".to_owned(),
         Some(kind) => format!("/{target}/{kind}/_search"),
         None => format!("/{target}/_search"),
     };
@@ -101,7 +105,6 @@ struct Search {
     requests: Vec<Request>,
     timeout: Option<Duration>,
     is_detailed: bool,
-    assertions: Option<Assertions>,
 }
 
 struct Searches(Arc<Search>);
@@ -130,13 +133,11 @@ impl Runner for SearchRunner {
         self.next = (self.next + 1) % search.requests.len();
         Box::pin(async move {
             let response = exchange.send(request, search.timeout).await?;
-            if search.is_detailed {
-                let properties = details(&response)?;
-                if let Some(assertions) = &search.assertions {
-                    assertions.check(&properties)?;
-                }
-            }
-            Ok(Outcome { took: took(&response), ..Outcome::ops(1) })
+            let outcome = Outcome { took: took(&response), ..Outcome::ops(1) };
+            Ok(match search.is_detailed {
+                true => outcome.with_meta(details(&response)?),
+                false => outcome,
+            })
         })
     }
 }
@@ -149,7 +150,7 @@ pub fn took(response: &Response<'_>) -> Option<Duration> {
 }
 
 /// The details Rally keeps of a search: hits, their relation, took, timed_out and shards.
-fn details(response: &Response<'_>) -> Result<Map<String, Value>, Failure> {
+fn details(response: &Response<'_>) -> Result<Value, Failure> {
     let text = response.text()?;
     let [total, value, relation, timed_out, took, shards, successful, skipped, failed] = probe(
         &text,
@@ -166,8 +167,7 @@ fn details(response: &Response<'_>) -> Result<Map<String, Value>, Failure> {
         ],
     );
     let count = |found: Option<Found<'_>>| found.and_then(Found::as_u64);
-    let properties = json!({
-        "success": true,
+    Ok(json!({
         "hits": count(value).or(count(total)).unwrap_or(0),
         "hits_relation": relation.and_then(Found::as_string).unwrap_or_else(|| "eq".into()),
         "timed_out": timed_out.and_then(Found::as_bool).unwrap_or(false),
@@ -178,9 +178,5 @@ fn details(response: &Response<'_>) -> Result<Map<String, Value>, Failure> {
             "skipped": count(skipped).unwrap_or(0),
             "failed": count(failed).unwrap_or(0),
         },
-    });
-    Ok(match properties {
-        Value::Object(properties) => properties,
-        _ => unreachable!("built as an object above"),
-    })
+    }))
 }

@@ -234,7 +234,8 @@ fn tracks_that_cannot_run_are_refused_before_the_first_request() {
     );
     let often = json!({"bulk-size": 10, "conflicts": "random", "conflict-probability": 101});
     check(&track, &stub, task("bulk", often, |_| {}), "[0.0, 100.0]");
-    check(&track, &stub, task("esql", json!({}), |_| {}), "operation type [esql] is not supported yet");
+    check(&track, &stub, task("nothing", json!({}), |_| {}), "operation type [nothing] is not supported");
+    check(&track, &stub, task("esql", json!({}), |_| {}), "mandatory parameter 'query' is missing");
     check(&track, &stub, task("sleep", json!({"duration": -1}), |_| {}), "non-negative");
     check(&track, &stub, task("raw-request", json!({"path": "x"}), |_| {}), "begin with a '/'");
     check(&track, &stub, task("search", json!({"body": {}, "assertions": []}), |_| {}), "[detailed-results]");

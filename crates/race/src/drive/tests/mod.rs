@@ -1,8 +1,10 @@
 //! Does a race against a server run as Rally would run it?
 
+mod composites;
 mod hosts;
 mod loops;
 mod operations;
+mod recorded;
 pub mod stub;
 mod watch;
 mod whole_race;
@@ -84,6 +86,7 @@ pub fn config(stub: &Stub) -> DriveConfig {
         },
         on_error: OnError::Continue,
         checks_assertions: true,
+        keeps_meta: true,
         workers_max: 2,
         seed: 1,
     }

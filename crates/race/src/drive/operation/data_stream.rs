@@ -1,0 +1,40 @@
+//! `create-data-stream`, `delete-data-stream`: the track's data streams, or those the operation names (`runner.py`,
+//! `CreateDataStream`, `DeleteDataStream`).
+
+use super::contract::{Operation, Plan};
+use super::delete_index::{Deletion, Deletions};
+use super::requests::Requests;
+use super::retry::retried;
+use crate::drive::http::Method;
+
+pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let named = plan.names("data-stream")?;
+    let of_track = &plan.track.data_streams;
+    let streams: Vec<String> = match (of_track.is_empty(), named) {
+        (true, Some(names)) => names,
+        (true, None) => {
+            return Err("Please set the property 'data-stream' for the create-data-stream operation".into());
+        }
+        (false, None) => of_track.clone(),
+        (false, Some(names)) => of_track.iter().filter(|stream| names.contains(stream)).cloned().collect(),
+    };
+    let request = |stream: &String| {
+        let builder = plan.request(Method::Put, &format!("/_data_stream/{stream}"))?;
+        Ok(plan.with_request_params(builder)?.build())
+    };
+    let requests = streams.iter().map(request).collect::<Result<Vec<_>, String>>()?;
+    retried(plan, Requests::each(plan, requests)?)
+}
+
+pub fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let streams = plan.names("data-stream")?.unwrap_or_else(|| plan.track.data_streams.clone());
+    if streams.is_empty() {
+        return Err("delete-data-stream operation targets no data stream".into());
+    }
+    let only_if_exists = plan.flag("only-if-exists")?.unwrap_or(true);
+    let deletion = |stream: &String| {
+        Deletion::plan_apart(plan, &format!("/{stream}"), &format!("/_data_stream/{stream}"), only_if_exists)
+    };
+    let deletions = streams.iter().map(deletion).collect::<Result<_, _>>()?;
+    retried(plan, Deletions { deletions, timeout: plan.timeout()? })
+}

@@ -1,0 +1,30 @@
+//! How does a task become an operation that is ready to run?
+//!
+//! The planner of its type checks the parameters and builds the requests; what nobody read is told, and assertions are put
+//! around whatever it is.
+
+use super::KINDS;
+use super::assertions::{self, Assertions};
+use super::contract::{Operation, Plan};
+
+/// Plans the plan's task.
+///
+/// Errors: what is wrong with the operation's type or parameters.
+pub fn planned(plan: &mut Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let operation = &plan.task.operation;
+    let kind = operation.kind.as_str();
+    let (_, plan_operation) = KINDS
+        .iter()
+        .find(|(name, _)| *name == kind)
+        .ok_or_else(|| format!("operation type [{kind}] is not supported"))?;
+    let assertions = Assertions::plan(plan)?;
+    plan.keeps_meta |= assertions.is_some();
+    let planned = plan_operation(plan)?;
+    for name in plan.unread() {
+        plan.warn(format!("Parameter [{name}] of operation [{}] has no effect on [{kind}].", operation.name));
+    }
+    Ok(match assertions {
+        Some(assertions) => assertions::asserting(planned, assertions),
+        None => planned,
+    })
+}
