@@ -14,5 +14,5 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
             builder = builder.query(name, value);
         }
     }
-    retried(plan, Requests::one(plan, builder)?)
+    retried(plan, Requests::one(plan, plan.with_request_params(builder)?)?)
 }

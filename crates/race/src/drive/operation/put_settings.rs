@@ -8,5 +8,5 @@ use crate::drive::http::Method;
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let body = plan.mandatory("body")?;
     let builder = plan.request_with_body(Method::Put, "/_cluster/settings", Some(body))?;
-    retried(plan, Requests::one(plan, builder)?)
+    retried(plan, Requests::one(plan, plan.with_request_params(builder)?)?)
 }

@@ -1,0 +1,101 @@
+//! Which tracks of a checkout of Rally's tracks load here, and what is missing for the others?
+//!
+//!     cargo run -p limber-race --example load_tracks -- CHECKOUT
+//!
+//! Every challenge of every `track.json` is rendered, checked and planned, all but documents: one line a challenge that cannot run,
+//! and a sum at the end.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use limber_race::drive::operation::{Plan, planned};
+use limber_race::drive::protocol::Protocol;
+use limber_race::load::operations::operation_type;
+use limber_race::load::selection::is_built_in_param_source;
+use limber_race::load::{TrackSource, TrackSpec, read};
+use limber_race::model::{Challenge, ScheduleElement, Track};
+
+fn main() -> ExitCode {
+    let Some(checkout) = std::env::args().nth(1) else {
+        eprintln!("give a checkout of Rally's tracks");
+        return ExitCode::FAILURE;
+    };
+    let mut tracks = Vec::new();
+    find_tracks(Path::new(&checkout), &mut tracks);
+    tracks.sort();
+    let now_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |now| now.as_secs_f64());
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for folder in tracks {
+        let name = folder.strip_prefix(&checkout).unwrap_or(&folder).display().to_string();
+        let plugin = if folder.join("track.py").is_file() { "track.py" } else { "no plugin" };
+        match read(&TrackSpec::new(TrackSource::Path(folder), now_s)) {
+            Err(error) => {
+                *counts.entry("does not load").or_default() += 1;
+                println!("{name} ({plugin}): does not load: {error}");
+            }
+            Ok(track) => {
+                let mut is_whole = true;
+                for challenge in &track.challenges {
+                    let missing = missing(&track, challenge);
+                    is_whole &= missing.is_empty();
+                    let default = if challenge.default { ", default" } else { "" };
+                    for missing in missing {
+                        println!("{name} ({plugin}) [{}{default}]: {missing}", challenge.name);
+                    }
+                }
+                *counts
+                    .entry(if is_whole { "whole" } else { "loads, challenges lack something" })
+                    .or_default() += 1;
+                println!("{name} ({plugin}): loads, {} challenges", track.challenges.len());
+            }
+        }
+    }
+    println!("{counts:?}");
+    ExitCode::SUCCESS
+}
+
+fn find_tracks(folder: &Path, tracks: &mut Vec<PathBuf>) {
+    if folder.join("track.json").is_file() {
+        tracks.push(folder.to_owned());
+    }
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && !entry.file_name().to_string_lossy().starts_with('.') {
+            find_tracks(&path, tracks);
+        }
+    }
+}
+
+/// What keeps a challenge from running, each once; documents are not looked at.
+fn missing(track: &Track, challenge: &Challenge) -> Vec<String> {
+    let mut missing: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for task in challenge.schedule.iter().flat_map(ScheduleElement::tasks) {
+        let operation = &task.operation;
+        let kind = operation.kind.as_str();
+        let source = operation.param_source.as_deref();
+        let source = source.filter(|source| !is_built_in_param_source(kind, source));
+        let reason = if operation_type(kind).is_none() {
+            format!("operation type [{kind}]")
+        } else if let Some(source) = source {
+            format!("parameter source [{source}]")
+        } else if let Some(schedule) =
+            task.schedule.as_deref().filter(|name| !["deterministic", "poisson"].contains(name))
+        {
+            format!("scheduler [{schedule}]")
+        } else if kind == "bulk" {
+            continue;
+        } else {
+            match planned(&mut Plan::new(track, task, &Protocol::plain(), true)) {
+                Ok(_) => continue,
+                Err(reason) => format!("{kind}: {reason}"),
+            }
+        };
+        missing.entry(reason).or_default().push(&task.name);
+    }
+    let shown = |(reason, tasks): (String, Vec<&str>)| match tasks[..] {
+        [only] => format!("{reason} (task [{only}])"),
+        _ => format!("{reason} ({} tasks, first [{}])", tasks.len(), tasks[0]),
+    };
+    missing.into_iter().map(shown).collect()
+}
