@@ -133,7 +133,7 @@ impl Runner for CompositeRunner {
 
 enum ItemRunner {
     Request { runner: Box<dyn Runner>, name: Arc<str>, kind: Arc<str> },
-    Stream { stream: StreamRunner, exchange: Option<Exchange> },
+    Stream { stream: StreamRunner, exchange: Option<Box<Exchange>> },
 }
 
 struct StreamRunner(Vec<ItemRunner>);
@@ -180,7 +180,7 @@ impl StreamRunner {
         for item in &mut self.0 {
             match item {
                 ItemRunner::Stream { stream, exchange: own } => {
-                    let own = own.get_or_insert_with(|| exchange.sibling());
+                    let own = own.get_or_insert_with(|| Box::new(exchange.sibling()));
                     own.share_context(exchange);
                     own.begin();
                     streams.push(Box::pin(async move {
