@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use limber_race::advise::AdviseCommand;
 use limber_race::builtin::ExportCommand;
 use limber_race::cli::{CompareCommand, InfoCommand, ListCommand, RaceCommand, exit_code};
 use limber_race::schemes::SchemesCommand;
@@ -51,6 +52,7 @@ enum Command {
     List(ListCommand),
     Info(InfoCommand),
     Compare(CompareCommand),
+    Advise(AdviseCommand),
     ExportTrack(ExportCommand),
     Check(check::CheckCommand),
     Inspect(inspect::InspectCommand),
@@ -104,6 +106,10 @@ fn main() -> ExitCode {
         Command::List(list) => list.run(),
         Command::Info(info) => info.run(),
         Command::Compare(compare) => compare.run(),
+        Command::Advise(advise) => match advise.run() {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,6 +4,7 @@
 //!
 //! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
 
+pub mod advise;
 pub mod builtin;
 pub mod cli;
 pub mod drive;

@@ -30,7 +30,7 @@ pub mod server_process;
 pub mod statistics;
 pub mod telemetry;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod throttle;
 pub mod throughput;
 mod timer;

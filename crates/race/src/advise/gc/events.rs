@@ -1,0 +1,153 @@
+//! What happened in a JVM's heap, whatever the format of the log?
+
+/// What the application stood still for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PauseKind {
+    /// A collection of the young generation.
+    Young,
+    /// Young and some old regions (G1), a partial collection (OpenJ9's balanced).
+    Mixed,
+    /// All of the heap while nothing else runs; Shenandoah's degenerated cycles too.
+    Full,
+    /// A short stop of a collection that runs beside the application: mark start, remark, cleanup, relocate start.
+    Phase,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pause {
+    pub millis: f64,
+    pub kind: PauseKind,
+}
+
+/// Bytes of the heap in use around a collection.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeapChange {
+    pub before_bytes: u64,
+    pub after_bytes: u64,
+    pub capacity_bytes: Option<u64>,
+}
+
+/// What the logs of one JVM tell, in the order they were written.
+#[derive(Debug, Default)]
+pub struct GcEvents {
+    pub format: &'static str,
+    /// `G1`, `Parallel`, `The Z Garbage Collector`, `gencon`, ...; `None` when the log's head was rotated away.
+    pub collector: Option<String>,
+    pub pauses: Vec<Pause>,
+    /// In use after each collection; phases of a concurrent cycle do not count.
+    pub after_bytes: Vec<u64>,
+    /// The largest heap that was seen or announced.
+    pub capacity_bytes: u64,
+    pub allocated_bytes: u64,
+    /// `None` until a line told of the old generation.
+    pub promoted_bytes: Option<u64>,
+    /// Evacuations that found no room: to-space exhausted, evacuation failure, copy failed.
+    pub evacuation_failures: u64,
+    /// Threads that had to wait for memory while the collector ran beside them.
+    pub stall_count: u64,
+    pub stall_millis: f64,
+    /// All stops, garbage collection or not, where the log has them.
+    pub safepoint_count: u64,
+    pub safepoint_millis: f64,
+    /// Longest time until all threads stood.
+    pub reaching_millis_max: f64,
+    pub has_compressed_oops: Option<bool>,
+    pub line_count: u64,
+    /// Lines without the marks of the format.
+    pub strange_line_count: u64,
+    span: Span,
+    last_after_bytes: Option<u64>,
+    /// Whether the current JVM has collected since it began.
+    has_collected: bool,
+}
+
+/// The time a log covers, over restarts of its clock.
+#[derive(Debug, Default)]
+struct Span {
+    ended_s: f64,
+    current: Option<(f64, f64)>,
+}
+
+impl GcEvents {
+    pub fn new(format: &'static str) -> GcEvents {
+        GcEvents { format, ..GcEvents::default() }
+    }
+
+    /// A line was written at `stamp_s`, on a clock that starts again with each JVM.
+    pub fn at(&mut self, stamp_s: f64) {
+        // Threads write their lines a little out of order; a JVM that starts again goes back further.
+        const DISORDER_S: f64 = 1.0;
+        match &mut self.span.current {
+            Some((_, last)) if stamp_s >= *last - DISORDER_S => *last = last.max(stamp_s),
+            _ => {
+                self.close_run();
+                self.span.current = Some((stamp_s, stamp_s));
+            }
+        }
+    }
+
+    /// Another JVM begins: what is allocated from here on has no collection before it. Said again before the first collection, it changes
+    /// nothing.
+    pub fn begin_run(&mut self) {
+        if std::mem::take(&mut self.has_collected) {
+            self.close_run();
+        }
+    }
+
+    fn close_run(&mut self) {
+        if let Some((first, last)) = self.span.current.take() {
+            self.span.ended_s += last - first;
+        }
+        self.last_after_bytes = None;
+    }
+
+    /// When the first line was written.
+    pub fn first_s(&self) -> Option<f64> {
+        self.span.current.map(|(first, _)| first)
+    }
+
+    /// Seconds that the log covers; the time between two JVMs does not count.
+    pub fn span_s(&self) -> f64 {
+        self.span.ended_s + self.span.current.map_or(0.0, |(first, last)| last - first)
+    }
+
+    /// Times that no collection can have (garbage in the log) are left out.
+    pub fn pause(&mut self, millis: f64, kind: PauseKind) {
+        const MILLIS_MAX: f64 = 24.0 * 3600.0 * 1000.0;
+        self.has_collected = true;
+        if (0.0..=MILLIS_MAX).contains(&millis) {
+            self.pauses.push(Pause { millis, kind });
+        }
+    }
+
+    /// `is_collection`: garbage was taken away, so that what is left says something about the live data.
+    pub fn heap(&mut self, change: HeapChange, is_collection: bool) {
+        self.has_collected = true;
+        self.capacity(change.capacity_bytes.unwrap_or(0));
+        if let Some(last) = self.last_after_bytes {
+            self.allocate(change.before_bytes.saturating_sub(last));
+        }
+        self.last_after_bytes = Some(change.after_bytes);
+        if is_collection {
+            self.after_bytes.push(change.after_bytes);
+        }
+    }
+
+    /// A second heap change of the same cycle: what is left is known better now.
+    pub fn heap_again(&mut self, change: HeapChange) {
+        self.after_bytes.pop();
+        self.heap(change, true);
+    }
+
+    pub fn allocate(&mut self, bytes: u64) {
+        self.allocated_bytes = self.allocated_bytes.saturating_add(bytes);
+    }
+
+    pub fn promote(&mut self, bytes: u64) {
+        self.promoted_bytes = Some(self.promoted_bytes.unwrap_or(0).saturating_add(bytes));
+    }
+
+    pub fn capacity(&mut self, bytes: u64) {
+        self.capacity_bytes = self.capacity_bytes.max(bytes);
+    }
+}

@@ -1,0 +1,171 @@
+//! What does the machine say of the server's process?
+//!
+//! Read from `/proc` and `/sys` when a rule asks; counters are sampled twice, so that rates can be told. A test gives another root.
+
+mod cgroup;
+mod disk;
+mod memory;
+mod process;
+
+use std::net::{IpAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::finding::Unread;
+
+pub use disk::chosen;
+
+/// Counters of one moment. Texts of the kernel's files, empty where there are none.
+#[derive(Debug, Clone, Default)]
+struct Sample {
+    diskstats: String,
+    vmstat: String,
+    cpu_stat: String,
+}
+
+#[derive(Debug)]
+pub struct Machine {
+    root: PathBuf,
+    /// Of the server's process, as this machine numbers it.
+    pub pid: u32,
+    before: Sample,
+    after: Sample,
+    window_s: f64,
+    started: Instant,
+}
+
+impl Machine {
+    /// The machine with the process `pid`, at the beginning of the sampling.
+    ///
+    /// `root` is `/`; a test's folder has `proc` and `sys` in it.
+    ///
+    /// Errors: there is no such process.
+    pub fn of_process(root: &Path, pid: u32) -> Result<Machine, Unread> {
+        let mut machine = Machine {
+            root: root.to_owned(),
+            pid,
+            before: Sample::default(),
+            after: Sample::default(),
+            window_s: 0.0,
+            started: Instant::now(),
+        };
+        machine.read(&format!("proc/{pid}/cmdline"))?;
+        machine.before = machine.sample();
+        Ok(machine)
+    }
+
+    /// The end of the sampling.
+    pub fn sample_again(&mut self) {
+        let window_s = self.started.elapsed().as_secs_f64();
+        self.end_sampling(window_s);
+    }
+
+    fn end_sampling(&mut self, window_s: f64) {
+        self.after = self.sample();
+        self.window_s = window_s;
+    }
+
+    fn sample(&self) -> Sample {
+        Sample {
+            diskstats: self.read("proc/diskstats").unwrap_or_default(),
+            vmstat: self.read("proc/vmstat").unwrap_or_default(),
+            cpu_stat: self.cpu_stat().unwrap_or_default(),
+        }
+    }
+
+    /// Whether the process's command line has this word in it.
+    pub fn runs(&self, word: &str) -> bool {
+        self.read(&format!("proc/{}/cmdline", self.pid)).is_ok_and(|line| line.to_lowercase().contains(word))
+    }
+
+    /// Where relative paths of the process begin.
+    pub fn working_folder(&self) -> Option<PathBuf> {
+        std::fs::read_link(self.root.join(format!("proc/{}/cwd", self.pid))).ok()
+    }
+
+    /// The text of a file; `path` has no slash in front.
+    pub fn read(&self, path: &str) -> Result<String, Unread> {
+        std::fs::read_to_string(self.root.join(path)).map_err(|error| Unread::new(format!("/{path}"), error))
+    }
+
+    /// A file that holds one number.
+    pub fn number(&self, path: &str) -> Result<f64, Unread> {
+        let text = self.read(path)?;
+        text.trim()
+            .parse()
+            .map_err(|_| Unread::new(format!("/{path}"), format!("[{}] is no number", text.trim())))
+    }
+
+    /// How much a counter of `/proc/vmstat` grew a second.
+    pub fn vmstat_rate(&self, counter: &str) -> Result<f64, Unread> {
+        let value = |text: &str| -> Option<f64> {
+            text.lines().find_map(|line| line.strip_prefix(counter)?.strip_prefix(' ')?.trim().parse().ok())
+        };
+        match (value(&self.before.vmstat), value(&self.after.vmstat)) {
+            (Some(before), Some(after)) if self.window_s > 0.0 => {
+                Ok((after - before).max(0.0) / self.window_s)
+            }
+            _ => Err(Unread::new(format!("/proc/vmstat {counter}"), "it was not read twice")),
+        }
+    }
+}
+
+/// Whether an address belongs to this machine.
+pub fn is_own_address(address: IpAddr) -> bool {
+    // The kernel lets nobody else bind it.
+    address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
+}
+
+/// A machine of files made up for a test: `(path, text)`, paths without the first slash.
+#[cfg(test)]
+pub fn made_up(
+    before: &[(&str, &str)],
+    after: &[(&str, &str)],
+    window_s: f64,
+) -> (tempfile::TempDir, Machine) {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |files: &[(&str, &str)]| {
+        for (path, text) in files {
+            let file = folder.path().join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+    };
+    write(&[("proc/17/cmdline", "java\0org.elasticsearch.bootstrap.Elasticsearch\0")]);
+    write(before);
+    let mut machine = Machine::of_process(folder.path(), 17).unwrap();
+    write(after);
+    machine.end_sampling(window_s);
+    (folder, machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_addresses_are_told_from_others() {
+        assert!(is_own_address("127.0.0.1".parse().unwrap()));
+        // Set apart for documentation (RFC 5737).
+        assert!(!is_own_address("192.0.2.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Machine::of_process(folder.path(), 99).unwrap_err();
+        assert_eq!(error.what, "/proc/99/cmdline");
+    }
+
+    #[test]
+    fn counters_have_rates() {
+        let (_folder, machine) = made_up(
+            &[("proc/vmstat", "pswpin 10\npswpout 5\n")],
+            &[("proc/vmstat", "pswpin 30\npswpout 5\n")],
+            4.0,
+        );
+        assert_eq!(machine.vmstat_rate("pswpin"), Ok(5.0));
+        assert_eq!(machine.vmstat_rate("pswp").unwrap_err().what, "/proc/vmstat pswp");
+        assert!(machine.runs("elasticsearch"));
+    }
+}

@@ -1,0 +1,80 @@
+//! How do people write sizes and shares, and how are they read?
+
+use crate::report::units::pretty_size;
+
+/// `1.5GB`, from bytes that may be a mean or a rate.
+pub fn size(bytes: f64) -> String {
+    pretty_size(Some(bytes.max(0.0) as u64))
+}
+
+/// `12 %`, `0.4 %`: as many digits as a reader can use.
+pub fn percent(value: f64) -> String {
+    if value.abs() >= 10.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+}
+
+/// `100 * part / whole`; 0 of nothing.
+pub fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
+}
+
+/// Elasticsearch's byte sizes: `512mb`, `10gb`, `1024`, `-1` (no limit).
+pub fn bytes_of(text: &str) -> Option<f64> {
+    let text = text.trim().to_lowercase();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1024.0,
+        "m" | "mb" => 1024.0 * 1024.0,
+        "g" | "gb" => 1024.0 * 1024.0 * 1024.0,
+        "t" | "tb" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        "p" | "pb" => 1024.0 * 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * unit)
+}
+
+/// A size, or a share of `whole` such as `10%`.
+pub fn bytes_or_share_of(text: &str, whole: f64) -> Option<f64> {
+    match text.trim().strip_suffix('%') {
+        Some(share) => Some(share.trim().parse::<f64>().ok()? / 100.0 * whole),
+        None => bytes_of(text),
+    }
+}
+
+/// Elasticsearch's times in seconds: `1s`, `500ms`, `5m`; `-1` means never.
+pub fn seconds_of(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" if digits.starts_with('-') => 1.0,
+        "" | "ms" => 1e-3,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        "micros" => 1e-6,
+        "nanos" => 1e-9,
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_as_elasticsearch_writes_them() {
+        assert_eq!(bytes_of("512mb"), Some(536_870_912.0));
+        assert_eq!(bytes_of("1.5GB"), Some(1_610_612_736.0));
+        assert_eq!(bytes_of("-1"), Some(-1.0));
+        assert_eq!(bytes_of("ten"), None);
+        assert_eq!(bytes_or_share_of("10%", 200.0), Some(20.0));
+        assert_eq!(seconds_of("1s"), Some(1.0));
+        assert_eq!(seconds_of("500ms"), Some(0.5));
+        assert_eq!(seconds_of("-1"), Some(-1.0));
+        assert_eq!(seconds_of("soon"), None);
+        assert_eq!(percent(0.44), "0.4 %");
+        assert_eq!(percent(44.4), "44 %");
+    }
+}

@@ -1,0 +1,136 @@
+//! Thread pools made for more processors than the cgroup lets run, or for fewer.
+
+use super::contract::{Rule, fine, found};
+use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
+use crate::advise::quantity::{percent, share};
+use crate::advise::seen::Seen;
+
+pub const RULE: Rule = Rule {
+    id: "cpu_quota",
+    question: "Are the threads as many as the processors they may use?",
+    references: &[
+        Reference {
+            title: "Elasticsearch: allocated processors setting",
+            url: "https://www.elastic.co/guide/en/elasticsearch/reference/8.19/modules-threadpool.html#node.processors",
+        },
+        Reference {
+            title: "Linux: CFS bandwidth control",
+            url: "https://docs.kernel.org/scheduler/sched-bwc.html",
+        },
+    ],
+    check,
+};
+
+/// Held back this share of the time is what any quota does now and then.
+const THROTTLED_PERCENT_MAX: f64 = 1.0;
+
+fn check(seen: &Seen) -> Checked {
+    let (node, quota, throttled, source) = match seen.machine() {
+        Ok(machine) => {
+            let quota = machine.cpu_quota()?;
+            (seen.local_node()?, quota.cpus, quota.throttled_percent, quota.file)
+        }
+        Err(_) => {
+            let node = *seen.server.nodes()?.first().ok_or_else(|| Unread::new("_nodes/stats", "no node"))?;
+            let quota = node.stat("os.cgroup.cpu.cfs_quota_micros")?;
+            let period = node.stat("os.cgroup.cpu.cfs_period_micros")?;
+            let held = node.growth("os.cgroup.cpu.stat.time_throttled_nanos").ok();
+            let throttled = held.map(|nanos| share(nanos / 1e9, seen.window_s));
+            (
+                (node),
+                (quota > 0.0).then(|| quota / period),
+                throttled,
+                "_nodes/stats os.cgroup.cpu".to_owned(),
+            )
+        }
+    };
+    let available = node.info("os.available_processors")?;
+    let allocated = node.info("os.allocated_processors")?;
+    let usable = quota.map_or(available, |cpus| cpus.min(available));
+    let mut evidence = vec![
+        Evidence::new("processors the JVM or process sees", available, "_nodes os.available_processors"),
+        Evidence::new("processors threads are made for", allocated, "_nodes os.allocated_processors"),
+        Evidence::new(
+            "quota",
+            quota.map_or("none".to_owned(), |cpus| format!("{cpus:.2} processors")),
+            &source,
+        ),
+    ];
+    if let Some(throttled) = throttled {
+        evidence.push(Evidence::new("threads held back", percent(throttled), format!("{source}, twice")));
+    }
+    if let (Some(cpus), Some(held)) = (quota, throttled)
+        && held > THROTTLED_PERCENT_MAX
+    {
+        return found(
+            format!(
+                "The cgroup's quota of {cpus:.2} processors held threads back for {} of the time",
+                percent(held)
+            ),
+            Gain::measured(held, "of a processor's time, in which a thread that could run waits"),
+            evidence,
+            "Raise the quota, or use CPU shares (weights) instead; with a whole number of processors set node.processors to it.",
+            seen.experiment().before_and_after("# raise the cgroup's CPU quota"),
+        );
+    }
+    if allocated > usable.ceil() {
+        return found(
+            format!("Thread pools are made for {allocated:.0} processors, of which {usable:.2} may run"),
+            Gain::judged(
+                share(allocated - usable, allocated).min(20.0),
+                "of the slowest requests' time, in waits for the quota",
+            ),
+            evidence,
+            "Set node.processors to the quota.",
+            seen.experiment().tune(
+                "p99 of task search",
+                &[("node.processors", &format!("{:.0},{allocated:.0}", usable.ceil()))],
+            ),
+        );
+    }
+    if allocated < usable.floor() {
+        return found(
+            format!("Thread pools are made for {allocated:.0} of {usable:.0} processors"),
+            Gain::judged(
+                share(usable - allocated, usable),
+                "of the processors, which search and index no more than they are asked to",
+            ),
+            evidence,
+            "Raise node.processors, unless other programs need the rest.",
+            seen.experiment()
+                .tune("docs/s", &[("node.processors", &format!("{allocated:.0},{:.0}", usable.floor()))]),
+        );
+    }
+    fine(format!("threads for {allocated:.0} processors, {usable:.2} may run"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::check;
+    use super::RULE;
+    use crate::advise::fixture::recorded;
+    use crate::advise::server::Question::{NodeStats, Nodes};
+
+    #[test]
+    fn quota_and_threads_are_compared() {
+        check(&RULE, &recorded("es-9.4.3"), "fine: threads for 2 processors, 2.00 may run");
+        check(&RULE, &recorded("limber"), "unread: _nodes/stats os.cgroup.cpu.cfs_quota_micros");
+        let quota =
+            recorded("es-9.4.3").with(NodeStats, "nodes.*.os.cgroup.cpu.cfs_quota_micros", json!(50_000));
+        check(&RULE, &quota, "found: Thread pools are made for 2 processors, of which 0.50 may run");
+        let group = ("proc/17/cgroup", "0::/box\n");
+        let max = ("sys/fs/cgroup/box/cpu.max", "100000 100000\n");
+        let stat = |micros: &'static str| ("sys/fs/cgroup/box/cpu.stat", micros);
+        let held = recorded("limber")
+            .on_machine(&[group, max, stat("throttled_usec 0\n")], &[stat("throttled_usec 2000000\n")]);
+        check(
+            &RULE,
+            &held,
+            "found: The cgroup's quota of 1.00 processors held threads back for 40 % of the time (up to 40 %",
+        );
+        let few = recorded("es-9.4.3").with(Nodes, "nodes.*.os.allocated_processors", json!(1));
+        check(&RULE, &few, "found: Thread pools are made for 1 of 2 processors (about 50 %");
+    }
+}

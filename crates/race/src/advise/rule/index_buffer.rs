@@ -1,0 +1,179 @@
+//! The index buffer against the translog: whichever is full first makes segments, and the other one's size does nothing.
+
+use super::contract::{Rule, fine, found};
+use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
+use crate::advise::quantity::{bytes_of, bytes_or_share_of, percent, share, size};
+use crate::advise::seen::Seen;
+use crate::advise::server::at;
+
+pub const RULE: Rule = Rule {
+    id: "index_buffer",
+    question: "Do the index buffer and the translog's flush threshold fit each other and the load?",
+    references: &[
+        Reference {
+            title: "Elasticsearch: indexing buffer settings",
+            url: "https://www.elastic.co/guide/en/elasticsearch/reference/8.19/indexing-buffer.html",
+        },
+        Reference {
+            title: "Elasticsearch: translog settings",
+            url: "https://www.elastic.co/guide/en/elasticsearch/reference/8.19/index-modules-translog.html",
+        },
+        Reference {
+            title: "Elasticsearch: tune for indexing speed",
+            url: "https://www.elastic.co/guide/en/elasticsearch/reference/8.19/tune-for-indexing-speed.html",
+        },
+    ],
+    check,
+};
+
+const SETTING: &str = "indices.memory.index_buffer_size";
+const THRESHOLD: &str = "index.translog.flush_threshold_size";
+/// More than this a shard has no use for, says Elastic.
+const SHARD_BYTES_MAX: f64 = 512.0 * 1048576.0;
+/// Share of the watched time that threads index, from which on indexing is heavy.
+const HEAVY_PERCENT: f64 = 20.0;
+
+fn check(seen: &Seen) -> Checked {
+    let setting = seen.server.setting(SETTING)?.ok_or_else(|| {
+        Unread::new(format!("_cluster/settings {SETTING}"), "neither set nor among the defaults")
+    })?;
+    let node =
+        *seen.server.data_nodes()?.first().ok_or_else(|| Unread::new("_nodes/stats", "no data node"))?;
+    let heap = node.info("jvm.mem.heap_max_in_bytes")?;
+    let buffer = match node.info("total_indexing_buffer") {
+        Ok(bytes) => bytes,
+        Err(_) => {
+            let wrong = || Unread::new(SETTING, format!("[{setting}] is no size"));
+            bytes_or_share_of(setting, heap).ok_or_else(wrong)?
+        }
+    };
+    let mut written_shards = 0.0;
+    let mut threshold: Option<(f64, &str)> = None;
+    for (index, stats) in seen.server.indices()? {
+        if at(stats, "total.translog.uncommitted_operations").as_f64().unwrap_or(0.0) == 0.0 {
+            continue;
+        }
+        let shards = seen.server.shards()?;
+        written_shards +=
+            shards.iter().filter(|shard| shard.index() == index && !shard.is_unassigned()).count() as f64;
+        let of_index = seen.server.index_setting(index, THRESHOLD)?.and_then(bytes_of);
+        if let Some(bytes) = of_index.filter(|bytes| threshold.is_none_or(|(least, _)| *bytes < least)) {
+            threshold = Some((bytes, index));
+        }
+    }
+    if written_shards == 0.0 {
+        return fine("no index has been written since its last flush".to_owned());
+    }
+    let written_per_node = written_shards / seen.server.data_nodes()?.len() as f64;
+    let (threshold, index) = threshold
+        .ok_or_else(|| Unread::new(format!("_settings {THRESHOLD}"), "neither set nor among the defaults"))?;
+    let (flush_millis, periodic) =
+        (node.stat("indices.flush.total_time_in_millis")?, node.stat("indices.flush.periodic")?);
+    let index_millis = node.stat("indices.indexing.index_time_in_millis")?;
+    let mut evidence = vec![
+        Evidence::new(
+            "index buffer",
+            format!("{} ({setting})", size(buffer)),
+            format!("_cluster/settings {SETTING}"),
+        ),
+        Evidence::new(
+            format!("flush threshold of [{index}]"),
+            size(threshold),
+            format!("_settings {THRESHOLD}"),
+        ),
+        Evidence::new(
+            "shards being written, a node",
+            format!("{written_per_node:.1}"),
+            "_stats translog.uncommitted_operations",
+        ),
+        Evidence::new("flushes by the translog's size", periodic, "_nodes/stats indices.flush.periodic"),
+    ];
+    // A shard whose translog is full first never fills its part of the buffer.
+    if threshold < buffer / written_per_node && periodic > 0.0 {
+        evidence.push(Evidence::new(
+            "time in flushes",
+            format!("{flush_millis:.0} ms"),
+            "_nodes/stats indices.flush.total_time_in_millis",
+        ));
+        return found(
+            format!(
+                "The translog of [{index}] is flushed at {}, before its shards fill their {} of the index buffer",
+                size(threshold),
+                size(buffer / written_per_node)
+            ),
+            Gain::measured(
+                share(flush_millis, flush_millis + index_millis),
+                "of the indexing time, in flushes",
+            ),
+            evidence,
+            format!(
+                "Raise {THRESHOLD} to twice the buffer's part of a shard, or give the buffer's memory back."
+            ),
+            seen.experiment().tune("docs/s", &[(THRESHOLD, "512mb,1gb,2gb"), (SETTING, "10%,25%")]),
+        );
+    }
+    let busy = share(node.growth("indices.indexing.index_time_in_millis")? / 1e3, seen.window_s);
+    let part = buffer / written_per_node;
+    if busy >= HEAVY_PERCENT && part < SHARD_BYTES_MAX {
+        evidence.push(Evidence::new(
+            "threads' time in indexing",
+            percent(busy),
+            "_nodes/stats indices.indexing.index_time_in_millis, twice",
+        ));
+        return found(
+            format!("Heavy indexing with {} of index buffer a shard", size(part)),
+            Gain::judged(
+                3.0 * (SHARD_BYTES_MAX / part).log2().clamp(0.0, 5.0),
+                "of the indexing time, in small segments and their merges",
+            ),
+            evidence,
+            format!(
+                "Raise {SETTING} until a shard that is written has up to 512 MB, as long as the memory is there."
+            ),
+            seen.experiment().tune("docs/s", &[(SETTING, "10%,25%,40%")]),
+        );
+    }
+    fine(format!(
+        "a buffer of {} for {written_per_node:.1} written shards; threads spend {} of the time indexing",
+        size(buffer),
+        percent(busy)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::check;
+    use super::RULE;
+    use crate::advise::fixture::recorded;
+    use crate::advise::server::Question::{ClusterSettings, IndexSettings, IndexStats, NodeStats};
+
+    #[test]
+    fn the_buffer_and_the_translog_are_compared() {
+        check(&RULE, &recorded("es-7.10.2"), "fine: a buffer of 51.2MB for");
+        check(&RULE, &recorded("limber"), "fine: a buffer of 51.2MB for");
+        let flushing = recorded("es-9.4.3")
+            .with(IndexSettings, "logs.settings", json!({"index.translog.flush_threshold_size": "1mb"}))
+            .with(
+                NodeStats,
+                "nodes.*.indices.flush",
+                json!({"total": 9, "periodic": 9, "total_time_in_millis": 9188}),
+            );
+        check(
+            &RULE,
+            &flushing,
+            "found: The translog of [logs] is flushed at 1.0MB, before its shards fill their 10.2MB",
+        );
+        let heavy =
+            recorded("opensearch-3.8.0").grown("nodes.*.indices.indexing.index_time_in_millis", 4_000.0);
+        check(&RULE, &heavy, "found: Heavy indexing with 10.2MB of index buffer a shard (about 15 %");
+        let still = recorded("es-7.10.2").with(
+            IndexStats,
+            "indices.*.total.translog.uncommitted_operations",
+            json!(0),
+        );
+        check(&RULE, &still, "fine: no index has been written");
+        check(&RULE, &recorded("es-7.10.2").without(ClusterSettings), "unread: _cluster/settings");
+    }
+}

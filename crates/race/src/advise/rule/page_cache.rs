@@ -1,0 +1,133 @@
+//! Data that does not fit the memory left for it is read from the disk again and again.
+
+use super::contract::{Rule, fine, found};
+use crate::advise::finding::{Checked, Evidence, Gain, Reference};
+use crate::advise::quantity::{percent, share, size};
+use crate::advise::seen::Seen;
+
+pub const RULE: Rule = Rule {
+    id: "page_cache",
+    question: "Does the data that is read fit into the page cache?",
+    references: &[Reference {
+        title: "Elasticsearch: give memory to the filesystem cache",
+        url: "https://www.elastic.co/guide/en/elasticsearch/reference/8.19/tune-for-search-speed.html#_give_memory_to_the_filesystem_cache_2",
+    }],
+    check,
+};
+
+/// Reads below this are a merge or a log rotation, not searches that miss the cache.
+const READ_BYTES_A_SECOND_MIN: f64 = 4.0 * 1048576.0;
+/// What is wanted beside the data: the kernel, other programs.
+const SHARE_JUDGED: f64 = 0.4;
+
+fn check(seen: &Seen) -> Checked {
+    let mut calmest = String::new();
+    for node in seen.server.data_nodes()? {
+        let data = node.stat("indices.store.size_in_bytes")?;
+        let heap = match seen.is_limber() {
+            true => node.stat("limber.memory.anonymous_in_bytes")?,
+            false => node.info("jvm.mem.heap_max_in_bytes")?,
+        };
+        let is_local = seen.local_node().is_ok_and(|local| local.name == node.name);
+        let (memory, source) = match is_local {
+            true => seen.machine()?.usable_memory()?,
+            false => (node.stat("os.mem.total_in_bytes")?, "_nodes/stats os.mem.total_in_bytes".to_owned()),
+        };
+        let room = (memory - heap).max(0.0);
+        calmest = format!("{} of data, {} of memory for them", size(data), size(room));
+        if data <= room {
+            continue;
+        }
+        let (read, read_source) = match is_local {
+            true => {
+                let folder =
+                    node.list("fs.data")?.first().and_then(|data| data["path"].as_str()).unwrap_or("/");
+                let disk = seen.machine()?.disk_of(folder)?;
+                (
+                    seen.machine()?.disk_activity(&disk.name)?.read_bytes,
+                    format!("/proc/diskstats {}", disk.name),
+                )
+            }
+            false => {
+                let read =
+                    node.growth("fs.io_stats.total.read_kilobytes")? * 1024.0 / seen.window_s.max(0.001);
+                (read, "_nodes/stats fs.io_stats.total.read_kilobytes, twice".to_owned())
+            }
+        };
+        if read < READ_BYTES_A_SECOND_MIN {
+            calmest = format!("{calmest}; only {}/s were read from the disk", size(read));
+            continue;
+        }
+        return found(
+            format!(
+                "Node [{}] has {} of data and {} of memory to keep them in, and reads {}/s from the disk",
+                node.name,
+                size(data),
+                size(room),
+                size(read)
+            ),
+            Gain::judged(
+                share(data - room, data) * SHARE_JUDGED,
+                "of the time of searches that read what is not in memory",
+            ),
+            vec![
+                Evidence::new("data on the node", size(data), "_nodes/stats indices.store.size_in_bytes"),
+                Evidence::new("memory", size(memory), source),
+                Evidence::new(
+                    "heap, or memory of Limber's own",
+                    size(heap),
+                    if seen.is_limber() {
+                        "_nodes/stats limber.memory.anonymous_in_bytes"
+                    } else {
+                        "_nodes jvm.mem.heap_max_in_bytes"
+                    },
+                ),
+                Evidence::new(
+                    "share of the data that fits",
+                    percent(share(room, data)),
+                    "memory less heap, over data",
+                ),
+                Evidence::new("read from the disk", format!("{}/s", size(read)), read_source),
+            ],
+            "Give the node more memory or fewer shards, make the heap smaller if collections leave it half empty, or compress what is seldom read.",
+            seen.experiment().tune(
+                "p99 of task search",
+                &[
+                    match seen.is_limber() {
+                        true => ("memory.limit", "1g,2g,4g"),
+                        false => ("heap", "1g,2g,4g"),
+                    },
+                    ("index.codec", "default,best_compression"),
+                ],
+            ),
+        );
+    }
+    fine(calmest)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::check;
+    use super::RULE;
+    use crate::advise::fixture::recorded;
+    use crate::advise::server::Question::NodeStats;
+
+    #[test]
+    fn data_that_is_read_from_the_disk_is_found() {
+        check(&RULE, &recorded("es-9.4.3"), "fine: 7.8MB of data, 23.0GB of memory");
+        check(&RULE, &recorded("limber"), "fine");
+        let large = |name: &str| {
+            recorded(name).with(NodeStats, "nodes.*.indices.store.size_in_bytes", json!(107_374_182_400u64))
+        };
+        check(&RULE, &large("es-7.10.2"), "fine: 100.0GB of data, 23.0GB of memory for them; only 0B/s");
+        let reading = large("es-9.4.3").grown("nodes.*.fs.io_stats.total.read_kilobytes", 512_000.0);
+        check(
+            &RULE,
+            &reading,
+            "found: Node [es-9.4.3] has 100.0GB of data and 23.0GB of memory to keep them in, and reads 100.0MB/s",
+        );
+        check(&RULE, &large("limber"), "unread: _nodes/stats fs.io_stats.total.read_kilobytes");
+    }
+}

@@ -1,0 +1,48 @@
+//! What may a rule look at?
+
+use super::experiment::Experiment;
+use super::finding::Unread;
+use super::gc::GcFigures;
+use super::machine::Machine;
+use super::server::{Kind, Node, Server};
+
+/// Everything that was read, once, before the first rule looks.
+pub struct Seen {
+    /// As the user wrote it, for the experiments.
+    pub host: String,
+    pub server: Server,
+    /// Seconds between the two readings of counters.
+    pub window_s: f64,
+    /// The machine of the server's process; the reason when it is not this one.
+    pub machine: Result<Machine, Unread>,
+    /// Figures of the GC logs; the reason when there are none.
+    pub gc: Result<GcFigures, Unread>,
+}
+
+impl Seen {
+    pub fn is_limber(&self) -> bool {
+        self.server.product.kind == Kind::Limber
+    }
+
+    pub fn machine(&self) -> Result<&Machine, Unread> {
+        self.machine.as_ref().map_err(Clone::clone)
+    }
+
+    pub fn experiment(&self) -> Experiment<'_> {
+        let folder = self.server.nodes().ok().and_then(|nodes| nodes.first()?.setting("path.home"));
+        Experiment { host: &self.host, product: &self.server.product, folder }
+    }
+
+    /// The node whose process runs on this machine.
+    pub fn local_node(&self) -> Result<Node<'_>, Unread> {
+        let pid = f64::from(self.machine()?.pid);
+        let nodes = self.server.nodes()?;
+        let is_local = |node: &&Node<'_>| node.info("process.id").is_ok_and(|id| id == pid);
+        // With --pid the server may know itself by another number (a container's).
+        let only = if nodes.len() == 1 { nodes.first() } else { None };
+        let found = nodes.iter().find(is_local).or(only);
+        found
+            .copied()
+            .ok_or_else(|| Unread::new("_nodes process.id", format!("no node has the process {pid}")))
+    }
+}
