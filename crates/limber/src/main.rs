@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use limber_race::advise::AdviseCommand;
 use limber_race::builtin::ExportCommand;
-use limber_race::cli::{CompareCommand, InfoCommand, ListCommand, RaceCommand, exit_code};
+use limber_race::cli::{CompareCommand, InfoCommand, ListCommand, RaceCommand, ReportCommand, exit_code};
 use limber_race::schemes::SchemesCommand;
 
 use crate::config::{Config, Overrides};
@@ -53,6 +53,7 @@ enum Command {
     Info(InfoCommand),
     Compare(CompareCommand),
     Advise(AdviseCommand),
+    Report(ReportCommand),
     ExportTrack(ExportCommand),
     Check(check::CheckCommand),
     Inspect(inspect::InspectCommand),
@@ -110,6 +111,7 @@ fn main() -> ExitCode {
             Ok(code) => return ExitCode::from(code),
             Err(error) => Err(error),
         },
+        Command::Report(report) => report.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

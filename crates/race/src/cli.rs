@@ -7,7 +7,9 @@ mod comparison;
 mod console;
 mod engine;
 mod hosts;
+mod live;
 mod rally;
+mod report;
 mod track;
 mod watch;
 
@@ -31,6 +33,7 @@ use console::Console;
 pub use engine::EngineArguments;
 use hosts::HostArguments;
 use rally::RallyArguments;
+pub use report::ReportCommand;
 pub use track::{ListTracksCommand, TrackArguments};
 use watch::WatchArguments;
 
@@ -118,6 +121,8 @@ pub struct RaceCommand {
     pub race_id: Option<String>,
     #[command(flatten)]
     pub report: ReportArguments,
+    #[command(flatten)]
+    pub live: live::LiveArguments,
     /// Show no progress
     #[arg(long)]
     pub quiet: bool,
@@ -177,8 +182,10 @@ impl RaceCommand {
             load::read(&track)?;
         }
 
+        // A page that cannot be shown should not wait for a server first.
+        let page = self.live.page()?;
         let server = engine::start(engine.as_ref(), provider)?;
-        let mut console = Console::new(self.quiet);
+        let mut console = Console::new(self.quiet, page);
         let mut clusters = self.hosts.clusters(server.as_ref().map(|server| server.address.as_str()))?;
         let raced = clusters.remove(0);
         let config = RaceConfig {
@@ -214,7 +221,7 @@ impl RaceCommand {
         if let Some(place) = self.engine.end(server) {
             Progress::note(&mut console, &place);
         }
-        Ok(())
+        self.live.write_html(&outcome.race.race_id)
     }
 
     fn refuse_unsupported(&self) -> Result<(), RaceError> {

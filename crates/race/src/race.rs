@@ -23,10 +23,12 @@ use crate::drive::server_process::ServerReading;
 use crate::drive::telemetry::{Environment, Telemetry};
 pub use crate::hosts::ClientOptions;
 use crate::hosts::resolve;
+use crate::live::TaskNow;
 use crate::load::{self, LoadError, TrackSpec};
 use crate::model::Params;
 use crate::report::measurements::RunPlace;
 use crate::report::{Car, Measurements, Race, RaceFilter, RaceStore, Results, StoreError, race};
+use crate::timeline::recording::Recording;
 pub use crate::watch::WatchConfig;
 use crate::watch::{self, Watch};
 
@@ -40,6 +42,9 @@ pub enum RaceError {
     Store(#[from] StoreError),
     #[error("cannot write the report: {0}")]
     Report(#[from] std::io::Error),
+    /// The race's folder cannot be written.
+    #[error("cannot write [{}]: {source}", path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
     /// The command line asks for something impossible.
     #[error("{0}")]
     Arguments(String),
@@ -87,6 +92,8 @@ pub trait Progress: DriveProgress {
     fn note(&mut self, line: &str);
     /// Something that makes the figures doubtful.
     fn warn(&mut self, line: &str);
+    /// How the tasks of the running step go, five times a second.
+    fn running(&mut self, _tasks: &[TaskNow]) {}
 }
 
 /// A finished race.
@@ -168,7 +175,8 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     drive.target.client_headers = keys.authorizations.iter().map(with_key).collect();
     let server_before = ServerReading::now(&mut cluster, &hosts);
     let machine_before = MachineReading::now();
-    let driven = schedule.run(&drive, &config.is_cancelled, progress);
+    let driven =
+        recorded(&config, progress, |recording| schedule.run(&drive, &config.is_cancelled, recording));
     let machine = MachineReading::now().since(&machine_before);
     if let Err(left) = keys.delete(&mut cluster) {
         progress.warn(&left);
@@ -220,6 +228,24 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let file = config.store.save(&race)?;
     config.store.save_measurements(&measurements)?;
     Ok(RaceOutcome { race, results, measurements, file, previous_race_id: previous, errors: errors(&tasks) })
+}
+
+/// Drives while the course is recorded.
+///
+/// Errors: the race's folder cannot be written, or what ended the race.
+fn recorded<T>(
+    config: &RaceConfig,
+    progress: &mut dyn Progress,
+    drive: impl FnOnce(&mut Recording<'_>) -> Result<T, DriveError>,
+) -> Result<T, RaceError> {
+    let folder = config.store.race_folder(&config.race_id)?;
+    let mut recording = Recording::start(&folder, &config.race_id, progress)
+        .map_err(|source| RaceError::Folder { path: folder, source })?;
+    let driven = drive(&mut recording)?;
+    if let Err(error) = recording.finish() {
+        progress.warn(&format!("The timeline is not whole, plots will end early: {error}"));
+    }
+    Ok(driven)
 }
 
 fn wait_for(cluster: &mut Cluster, progress: &mut dyn Progress) -> Result<(), DriveError> {

@@ -1,34 +1,36 @@
 //! What does the user see while a race runs?
 //!
-//! On a terminal one bar a step that becomes a line when the step is done; elsewhere only the lines. Everything goes to
-//! standard error, so that standard output holds the report alone.
+//! On a terminal a line a running task with its throughput, times, errors and time left, which becomes one line when the step is
+//! done; elsewhere only the lines of finished steps. Everything goes to standard error, so that standard output holds the report
+//! alone. With `--live-http` the same goes to a page.
 
 use std::io::{IsTerminal, Write};
-use std::time::{Duration, Instant};
-
-use indicatif::{ProgressBar, ProgressStyle};
+use std::time::Instant;
 
 use crate::drive::driver::DriveProgress;
+use crate::live::TaskNow;
+use crate::live::page::LivePage;
+use crate::live::terminal::Terminal;
 use crate::race::{Progress, RaceOutcome};
 
-/// Steps of a bar.
-const BAR_LENGTH: u64 = 1000;
 const NAME_WIDTH: usize = 64;
 
 pub struct Console {
     is_quiet: bool,
-    is_terminal: bool,
-    bar: Option<ProgressBar>,
+    /// `None` when standard error is no terminal, or quiet.
+    terminal: Option<Terminal>,
+    page: Option<LivePage>,
     step: String,
     started: Instant,
 }
 
 impl Console {
-    pub fn new(is_quiet: bool) -> Console {
+    pub fn new(is_quiet: bool, page: Option<LivePage>) -> Console {
+        let shows_lines = !is_quiet && std::io::stderr().is_terminal();
         Console {
             is_quiet,
-            is_terminal: std::io::stderr().is_terminal(),
-            bar: None,
+            terminal: shows_lines.then(Terminal::new),
+            page,
             step: String::new(),
             started: Instant::now(),
         }
@@ -54,20 +56,38 @@ impl Console {
     }
 
     fn line(&self, line: &str) {
-        // Progress that cannot be shown does not stop a race.
-        let _ = writeln!(std::io::stderr(), "{line}");
+        match &self.terminal {
+            Some(terminal) => terminal.print(line),
+            // Progress that cannot be shown does not stop a race.
+            None => drop(writeln!(std::io::stderr(), "{line}")),
+        }
+    }
+
+    fn tell_page(&self, tell: impl FnOnce(&LivePage)) {
+        if let Some(page) = &self.page {
+            tell(page);
+        }
     }
 }
 
 impl Progress for Console {
     fn note(&mut self, line: &str) {
+        self.tell_page(|page| page.message(line));
         if !self.is_quiet {
             self.line(line);
         }
     }
 
     fn warn(&mut self, line: &str) {
+        self.tell_page(|page| page.message(&format!("Warning: {line}")));
         self.line(&format!("[WARNING] {line}"));
+    }
+
+    fn running(&mut self, tasks: &[TaskNow]) {
+        self.tell_page(|page| page.running(tasks));
+        if let Some(terminal) = &mut self.terminal {
+            terminal.show(tasks);
+        }
     }
 }
 
@@ -75,24 +95,16 @@ impl DriveProgress for Console {
     fn step_started(&mut self, names: &str) {
         self.step = names.to_owned();
         self.started = Instant::now();
-        if self.is_terminal && !self.is_quiet {
-            let style = ProgressStyle::with_template("Running {msg} [{bar:24}] {percent:>3}% {elapsed}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            let bar = ProgressBar::new(BAR_LENGTH).with_style(style).with_message(self.step.clone());
-            bar.enable_steady_tick(Duration::from_millis(250));
-            self.bar = Some(bar);
-        }
+        self.tell_page(LivePage::step_started);
     }
 
-    fn step_advanced(&mut self, share: f64) {
-        if let Some(bar) = &self.bar {
-            bar.set_position((share.clamp(0.0, 1.0) * BAR_LENGTH as f64) as u64);
-        }
-    }
+    /// [`Progress::running`] says more.
+    fn step_advanced(&mut self, _share: f64) {}
 
     fn step_finished(&mut self, error_rate_max: f64) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
+        self.tell_page(|page| page.step_finished(&self.step, error_rate_max));
+        if let Some(terminal) = &mut self.terminal {
+            terminal.clear();
         }
         if !self.is_quiet {
             let seconds = self.started.elapsed().as_secs_f64();
@@ -108,8 +120,6 @@ impl DriveProgress for Console {
 
 impl Drop for Console {
     fn drop(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.abandon();
-        }
+        self.tell_page(LivePage::end);
     }
 }

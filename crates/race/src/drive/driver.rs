@@ -71,6 +71,11 @@ pub trait DriveProgress {
     /// Share of the step done, in [0, 1].
     fn step_advanced(&mut self, share: f64);
     fn step_finished(&mut self, error_rate_max: f64);
+    /// The step's clients wait for their start no longer. `tasks`: what [`Sample::task_index`] counts in; `start`: what the times
+    /// of samples count from.
+    fn clock_started(&mut self, _tasks: &[&Task], _start: Instant) {}
+    /// Samples as they arrive, in no order.
+    fn sampled(&mut self, _samples: &[Sample]) {}
 }
 
 /// A task and what it showed.
@@ -188,7 +193,7 @@ fn run_step<'a>(
         };
         let workers: Vec<_> = ranges.into_iter().map(worker).collect();
         drop(sender);
-        let statistics = take_samples(&receiver, step, progress);
+        let statistics = take_samples(&receiver, step, &start_line, progress);
         let join = |worker: std::thread::ScopedJoinHandle<'_, Result<WorkerUse, DriveError>>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
@@ -220,14 +225,22 @@ fn completing_clients(step: &Step<'_>) -> usize {
 fn take_samples(
     receiver: &Receiver<Vec<Sample>>,
     step: &Step<'_>,
+    start_line: &StartLine,
     progress: &mut dyn DriveProgress,
 ) -> Vec<TaskStatistics> {
     let mut statistics: Vec<TaskStatistics> = step.tasks.iter().map(|_| TaskStatistics::default()).collect();
     let mut progress_of_clients: Vec<Option<f32>> = vec![None; step.clients.len()];
     let (mut round_start, mut shown) = (Instant::now(), Instant::now());
+    let mut is_clock_started = false;
     loop {
-        match receiver.recv_timeout(PROGRESS_INTERVAL) {
+        let received = receiver.recv_timeout(PROGRESS_INTERVAL);
+        if let (false, Some(start)) = (is_clock_started, start_line.start.get()) {
+            progress.clock_started(&step.tasks, *start);
+            is_clock_started = true;
+        }
+        match received {
             Ok(batch) => {
+                progress.sampled(&batch);
                 for sample in batch {
                     progress_of_clients[sample.client as usize] = sample.progress;
                     statistics[sample.task_index as usize].record(sample);

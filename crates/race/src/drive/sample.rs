@@ -36,3 +36,30 @@ pub struct Sample {
     /// Meta data, own throughput and inner requests, where the operation tells them.
     pub details: Option<Box<Details>>,
 }
+
+#[cfg(test)]
+impl Sample {
+    /// A measured request of one unthrottled client that went well.
+    pub fn of_test(end: Duration, service_time: Duration) -> Sample {
+        let start = end - service_time;
+        Sample {
+            task_index: 0,
+            client: 0,
+            is_warmup: false,
+            is_success: true,
+            processing_start: start,
+            request_start: start,
+            service_time,
+            latency: service_time,
+            processing_time: service_time,
+            send_delay: None,
+            own_delay: Duration::ZERO,
+            took: None,
+            time_period: end,
+            weight: 1,
+            unit: "ops",
+            progress: None,
+            error: None,
+        }
+    }
+}

@@ -5,6 +5,7 @@
 
 pub mod compare;
 pub mod figures;
+pub mod html;
 pub mod listing;
 pub mod measurements;
 pub mod number;
@@ -12,6 +13,7 @@ pub mod output;
 pub mod race;
 pub mod results;
 pub mod several;
+pub mod shown;
 pub mod store;
 pub mod summary;
 pub mod table;

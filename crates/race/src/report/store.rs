@@ -57,16 +57,24 @@ impl RaceStore {
         RaceStore { races: limber_folder.join("benchmarks").join("races") }
     }
 
-    /// Where a race of this id is kept.
+    /// Where all files of a race of this id are kept.
     ///
     /// # Errors
     /// `InvalidId` for ids that would lead out of the store.
-    pub fn race_file(&self, race_id: &str) -> Result<PathBuf, StoreError> {
+    pub fn race_folder(&self, race_id: &str) -> Result<PathBuf, StoreError> {
         let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
         if race_id.is_empty() || race_id.starts_with('.') || !race_id.chars().all(allowed) {
             return Err(StoreError::InvalidId(race_id.to_owned()));
         }
-        Ok(self.races.join(race_id).join("race.json"))
+        Ok(self.races.join(race_id))
+    }
+
+    /// Where `race.json` of a race of this id is kept.
+    ///
+    /// # Errors
+    /// As [`Self::race_folder`].
+    pub fn race_file(&self, race_id: &str) -> Result<PathBuf, StoreError> {
+        Ok(self.race_folder(race_id)?.join("race.json"))
     }
 
     /// Writes the race (replacing one of the same id) and returns its file.

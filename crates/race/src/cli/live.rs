@@ -1,0 +1,40 @@
+//! Options that say how a running race is shown and drawn: `--live-http`, `--html`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::live::page::LivePage;
+use crate::race::RaceError;
+use crate::report::RaceStore;
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct LiveArguments {
+    /// Show the running race as a page on this loopback address; port 0 takes a free one and prints it
+    #[arg(long, value_name = "127.0.0.1:PORT")]
+    pub live_http: Option<SocketAddr>,
+    /// Write the HTML report of the race to this file (as `limber report` does later)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+impl LiveArguments {
+    /// The page, served from now on and announced on standard error; `None` when nobody asks for it.
+    ///
+    /// Errors: the address is not a loopback address, or is taken.
+    pub(super) fn page(&self) -> Result<Option<LivePage>, RaceError> {
+        let Some(address) = self.live_http else { return Ok(None) };
+        let page = LivePage::serve(address).map_err(RaceError::Arguments)?;
+        eprintln!("The race is shown at http://{}/", page.address);
+        Ok(Some(page))
+    }
+
+    /// Writes the report of a finished race where the user wants it.
+    pub(super) fn write_html(&self, race_id: &str) -> Result<(), RaceError> {
+        match &self.html {
+            Some(output) => super::report::write_one(&RaceStore::new(&super::folder()?), race_id, output),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The subcommand `report`, and what `race --html` does after a race.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::folder;
+use crate::race::RaceError;
+use crate::report::RaceStore;
+use crate::report::html::page::RACES_MAX;
+use crate::report::html::{Material, page};
+
+/// Draw one race, or several beside one another, as one HTML file
+///
+/// The file needs nothing else: no network, no other file. It shows throughput, latency and service time over time, percentile
+/// curves, heat maps, the server's telemetry on the same axis of time, settings and warnings; of several races what changed
+/// against the first.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:
+  limber report 4ff2e9b5-…                            writes race-4ff2e9b5-….html
+  limber report BASELINE CONTENDER --output heap.html
+  limber list races                                   shows the ids")]
+pub struct ReportCommand {
+    /// Ids of races, the baseline first
+    #[arg(required = true, value_name = "RACE")]
+    pub races: Vec<String>,
+    /// Where to write it; - for standard output [default: race-<id>.html, or races-<id>-<id>.html]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+impl ReportCommand {
+    pub fn run(&self) -> Result<(), RaceError> {
+        if self.races.len() > RACES_MAX {
+            return Err(RaceError::Arguments(format!(
+                "{} races are more than the {RACES_MAX} that one report can show apart; `limber compare` takes any number",
+                self.races.len()
+            )));
+        }
+        let html = html(&RaceStore::new(&folder()?), &self.races)?;
+        let output = self.output.clone().unwrap_or_else(|| match self.races.as_slice() {
+            [race] => format!("race-{race}.html").into(),
+            races => format!("races-{}.html", races.join("-")).into(),
+        });
+        if output.as_os_str() == "-" {
+            return super::printed(std::io::stdout().lock().write_all(html.as_bytes()));
+        }
+        write(&output, &html)?;
+        println!("{}", output.display());
+        Ok(())
+    }
+}
+
+/// The report of one race that has just ended.
+pub(super) fn write_one(store: &RaceStore, race_id: &str, output: &Path) -> Result<(), RaceError> {
+    write(output, &html(store, &[race_id.to_owned()])?)
+}
+
+fn html(store: &RaceStore, races: &[String]) -> Result<String, RaceError> {
+    let read = |race: &String| Material::read(store, race);
+    Ok(page(&races.iter().map(read).collect::<Result<Vec<_>, _>>()?))
+}
+
+fn write(output: &Path, html: &str) -> Result<(), RaceError> {
+    std::fs::write(output, html).map_err(|source| RaceError::Folder { path: output.to_owned(), source })
+}

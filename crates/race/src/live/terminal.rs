@@ -1,0 +1,73 @@
+//! What does a terminal show of the running tasks?
+//!
+//! One line a task, drawn by `indicatif`: name, bar, throughput, times, errors, time left. A step with more tasks than fit shows the
+//! first ones and says how many there are.
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use super::now::TaskNow;
+
+/// Steps of a bar.
+const BAR_LENGTH: u64 = 1000;
+/// Lines of tasks at most: a terminal of 24 lines keeps what was printed before in sight.
+const LINES_MAX: usize = 12;
+
+pub struct Terminal {
+    lines: MultiProgress,
+    bars: Vec<ProgressBar>,
+    more: Option<ProgressBar>,
+}
+
+impl Terminal {
+    pub fn new() -> Terminal {
+        Terminal { lines: MultiProgress::new(), bars: Vec::new(), more: None }
+    }
+
+    pub fn show(&mut self, tasks: &[TaskNow]) {
+        let shown = &tasks[..tasks.len().min(LINES_MAX)];
+        let name_width = shown.iter().map(|task| task.name.chars().count()).max().unwrap_or(0).clamp(8, 32);
+        while self.bars.len() < shown.len() {
+            let template = format!("{{prefix:{name_width}!}} [{{bar:20}}] {{percent:>3}}% {{wide_msg}}");
+            let style =
+                ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = self.lines.add(ProgressBar::new(BAR_LENGTH).with_style(style.progress_chars("=> ")));
+            bar.set_prefix(printable(&shown[self.bars.len()].name));
+            self.bars.push(bar);
+        }
+        if tasks.len() > shown.len() && self.more.is_none() {
+            let style =
+                ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = self.lines.add(ProgressBar::new(1).with_style(style));
+            bar.set_message(format!("... and {} more tasks", tasks.len() - shown.len()));
+            self.more = Some(bar);
+        }
+        for (bar, task) in self.bars.iter().zip(shown) {
+            bar.set_position((task.share.unwrap_or(0.0).clamp(0.0, 1.0) * BAR_LENGTH as f64) as u64);
+            bar.set_message(task.line());
+        }
+    }
+
+    /// Takes the step's lines away.
+    pub fn clear(&mut self) {
+        for bar in self.bars.drain(..).chain(self.more.take()) {
+            bar.finish_and_clear();
+            self.lines.remove(&bar);
+        }
+    }
+
+    /// Prints a line above what is shown.
+    pub fn print(&self, line: &str) {
+        self.lines.suspend(|| eprintln!("{line}"));
+    }
+}
+
+/// Names come from tracks; none may steer the terminal.
+fn printable(name: &str) -> String {
+    name.chars().map(|char| if char.is_control() { '?' } else { char }).collect()
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

@@ -1,0 +1,252 @@
+//! What changed between the races: for every task and metric by how much, and whether that is better.
+
+use super::escape::{Text, put};
+use super::material::Material;
+use super::summary;
+use crate::report::measurements::ServerMeasurements;
+use crate::report::results::{Results, TaskResults};
+use crate::report::shown;
+
+/// A smaller change is called none: runs of the same server differ by as much.
+const SAME_PERCENT: f64 = 1.0;
+/// Half of the bar's width: changes up to eight times or an eighth, each doubling as wide.
+const DOUBLINGS_MAX: f64 = 3.0;
+
+/// Whether more is better, and how a value is shown.
+struct Metric<'a> {
+    name: &'static str,
+    is_more_better: bool,
+    /// A value a race; `None` where it was not measured.
+    values: Vec<Option<f64>>,
+    show: &'a dyn Fn(f64) -> String,
+}
+
+/// `materials[0]` is the baseline.
+pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
+    out.push_str("<section aria-labelledby=\"changes\"><h2 id=\"changes\">What changed</h2>");
+    put!(
+        out,
+        "<p class=\"soft\">Against <b>{}</b>. <span class=\"better\">▲ better</span>, <span class=\"worse\">▼ worse</span>; below {SAME_PERCENT} % it is called the same. \
+         One run a side cannot tell a small change from chance: <code>limber compare</code> takes several races a side and says what is shown.</p>",
+        Text(&labels[0])
+    );
+    out.push_str("<p class=\"chooser\" hidden><label for=\"least\">Show changes of at least</label> <select id=\"least\">\
+         <option value=\"0\">any size</option><option value=\"2\">2 %</option><option value=\"5\">5 %</option><option value=\"10\">10 %</option><option value=\"25\">25 %</option></select></p>");
+    out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"What changed\"><table class=\"changes\" aria-label=\"What changed\"><thead><tr><th scope=\"col\">Metric</th>");
+    for (race, label) in labels.iter().enumerate() {
+        put!(out, "<th scope=\"col\"><i class=\"key c{race}\"></i>{}</th>", Text(label));
+        if race > 0 {
+            out.push_str("<th scope=\"col\">Change</th>");
+        }
+    }
+    out.push_str("<th scope=\"col\"><span class=\"ends\"><span>÷ 8</span><span>÷ 2</span><span>same</span><span>× 2</span><span>× 8</span></span></th></tr></thead>");
+    let mut names: Vec<&str> = Vec::new();
+    for name in materials.iter().flat_map(Material::task_names) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    for name in names {
+        let tasks: Vec<TaskOfRace<'_>> =
+            materials.iter().map(|material| material.task(name).map(|task| (material, task))).collect();
+        let known =
+            materials.iter().find(|material| material.course(name).is_some()).unwrap_or(&materials[0]);
+        put_group(&summary::link(known, name), &task_metrics(&tasks), labels, out);
+    }
+    put_group("Whole race", &race_metrics(materials), labels, out);
+    out.push_str("</table></div></section>\n");
+}
+
+/// A task of one race; `None` where the race does not have it.
+type TaskOfRace<'a> = Option<(&'a Material, &'a TaskResults)>;
+
+fn task_metrics<'a>(tasks: &[TaskOfRace<'_>]) -> Vec<Metric<'a>> {
+    let of = |value: &dyn Fn(&Material, &TaskResults) -> Option<f64>| {
+        tasks.iter().map(|task| task.and_then(|(material, task)| value(material, task))).collect()
+    };
+    let percentile = |name, key: &'static str, of_service: bool| Metric {
+        name,
+        is_more_better: false,
+        values: of(&move |material, task| {
+            let times = if of_service { &task.service_time } else { material.latency(task) };
+            times.get(key).map(|ms| ms.as_f64())
+        }),
+        show: &shown::milliseconds,
+    };
+    let mut metrics = vec![
+        Metric {
+            name: "Throughput, median",
+            is_more_better: true,
+            values: of(&|_, task| task.throughput.median.map(|value| value.as_f64())),
+            show: &shown::grouped,
+        },
+        percentile("Latency p50", "50_0", false),
+        percentile("Latency p99", "99_0", false),
+        percentile("Latency p99.9", "99_9", false),
+        percentile("Service time p50", "50_0", true),
+        percentile("Service time p99", "99_0", true),
+        percentile("Service time p99.9", "99_9", true),
+        Metric {
+            name: "Error rate",
+            is_more_better: false,
+            values: of(&|_, task| Some(task.error_rate * 100.0)),
+            show: &|rate| format!("{} %", shown::three_digits(rate)),
+        },
+    ];
+    // Where nothing is throttled latency is the service time; one of the two is enough.
+    for (latency, service_time) in [
+        ("Latency p50", "Service time p50"),
+        ("Latency p99", "Service time p99"),
+        ("Latency p99.9", "Service time p99.9"),
+    ] {
+        let values = |name: &str| {
+            metrics.iter().find(|metric| metric.name == name).map(|metric| metric.values.clone())
+        };
+        if values(latency) == values(service_time) {
+            metrics.retain(|metric| metric.name != latency);
+        }
+    }
+    metrics.retain(|metric| metric.values.iter().flatten().any(|value| *value != 0.0));
+    metrics
+}
+
+fn race_metrics<'a>(materials: &[Material]) -> Vec<Metric<'a>> {
+    type Read = fn(&Results) -> Option<crate::report::Number>;
+    type ReadServer = fn(&ServerMeasurements) -> Option<f64>;
+    let server: [(&'static str, ReadServer, &'a dyn Fn(f64) -> String); 2] = [
+        (
+            "Server's processor time",
+            |server| server.cpu_s.map(|seconds| seconds * 1000.0),
+            &shown::milliseconds,
+        ),
+        (
+            "Server's peak resident memory",
+            |server| server.peak_resident_bytes.map(|bytes| bytes as f64),
+            &shown::bytes,
+        ),
+    ];
+    let rows: [(&'static str, Read, &'a dyn Fn(f64) -> String); 9] = [
+        ("Indexing time of primary shards", |results| results.total_time, &shown::milliseconds),
+        ("Merge time of primary shards", |results| results.merge_time, &shown::milliseconds),
+        ("Refresh time of primary shards", |results| results.refresh_time, &shown::milliseconds),
+        ("Flush time of primary shards", |results| results.flush_time, &shown::milliseconds),
+        ("Young generation collections", |results| results.young_gc_time, &shown::milliseconds),
+        ("Old generation collections", |results| results.old_gc_time, &shown::milliseconds),
+        ("Size on disk", |results| results.store_size, &shown::bytes),
+        ("Translog", |results| results.translog_size, &shown::bytes),
+        ("Segments", |results| results.segment_count, &shown::grouped),
+    ];
+    let metric = |(name, read, show): (&'static str, Read, &'a dyn Fn(f64) -> String)| Metric {
+        name,
+        is_more_better: false,
+        values: materials
+            .iter()
+            .map(|material| read(&material.results).map(|value| value.as_f64()))
+            .collect(),
+        show,
+    };
+    let of_server = |(name, read, show): (&'static str, ReadServer, &'a dyn Fn(f64) -> String)| Metric {
+        name,
+        is_more_better: false,
+        values: materials.iter().map(|material| read(&material.measurements.as_ref()?.server)).collect(),
+        show,
+    };
+    let metrics = server.into_iter().map(of_server).chain(rows.into_iter().map(metric));
+    metrics.filter(|metric| metric.values.iter().flatten().any(|value| *value != 0.0)).collect()
+}
+
+fn put_group(title: &str, metrics: &[Metric<'_>], labels: &[String], out: &mut String) {
+    if metrics.is_empty() {
+        return;
+    }
+    put!(
+        out,
+        "<tbody><tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\">{title}</th></tr>",
+        labels.len() * 2 + 1
+    );
+    for metric in metrics {
+        let changes: Vec<Option<f64>> =
+            metric.values[1..].iter().map(|value| percent(metric.values[0], *value)).collect();
+        let largest = changes.iter().flatten().fold(0.0f64, |most, change| most.max(change.abs()));
+        put!(out, "<tr data-change=\"{largest:.2}\"><th scope=\"row\">{}</th>", metric.name);
+        for (race, value) in metric.values.iter().enumerate() {
+            put!(out, "<td>{}</td>", value.map_or_else(|| "–".to_owned(), metric.show));
+            if race > 0 {
+                put!(out, "<td>{}</td>", worded(changes[race - 1], metric.is_more_better));
+            }
+        }
+        put!(out, "<td class=\"bars\">{}</td></tr>", bars(metric));
+    }
+    out.push_str("</tbody>");
+}
+
+/// Change in percent; `None` when either is unknown or the baseline is nothing while the other is not.
+fn percent(baseline: Option<f64>, contender: Option<f64>) -> Option<f64> {
+    match (baseline?, contender?) {
+        (0.0, 0.0) => Some(0.0),
+        (0.0, _) => None,
+        (baseline, contender) => Some((contender - baseline) / baseline * 100.0),
+    }
+}
+
+fn worded(change: Option<f64>, is_more_better: bool) -> String {
+    let Some(change) = change else { return "–".to_owned() };
+    let sign = if change > 0.0 { "+" } else { "" };
+    let size = format!("{sign}{} %", shown::three_digits(change));
+    if change.abs() < SAME_PERCENT {
+        return format!("<span class=\"same\">{size} same</span>");
+    }
+    let (class, word) = if (change > 0.0) == is_more_better { ("better", "▲") } else { ("worse", "▼") };
+    format!("<span class=\"{class}\">{size} <span aria-hidden=\"true\">{word}</span> {class}</span>")
+}
+
+/// A bar a contender from the baseline's value to its own.
+fn bars(metric: &Metric<'_>) -> String {
+    let contenders = metric.values.len() - 1;
+    let mut out = String::new();
+    put!(
+        &mut out,
+        "<svg viewBox=\"0 0 240 {}\" preserveAspectRatio=\"none\" style=\"height:{:.1}rem\" aria-hidden=\"true\"><path class=\"grid\" d=\"M40 0V99M80 0V99M160 0V99M200 0V99\"/><path class=\"zero\" d=\"M120 0V99\"/>",
+        contenders * 12,
+        contenders as f64 * 0.75
+    );
+    for (place, value) in metric.values[1..].iter().enumerate() {
+        let (Some(baseline), Some(value)) = (metric.values[0], *value) else { continue };
+        if baseline <= 0.0 || value <= 0.0 {
+            continue;
+        }
+        let ratio = value / baseline;
+        let class = match (ratio - 1.0) * 100.0 {
+            change if change.abs() < SAME_PERCENT => "same",
+            change if (change > 0.0) == metric.is_more_better => "better",
+            _ => "worse",
+        };
+        let end = 120.0 + ratio.log2().clamp(-DOUBLINGS_MAX, DOUBLINGS_MAX) * 40.0;
+        let (from, width) = (end.min(120.0), (end - 120.0).abs().max(1.0));
+        put!(
+            &mut out,
+            "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{}\" width=\"{width:.1}\" height=\"8\"/>",
+            place * 12 + 2
+        );
+    }
+    out.push_str("</svg>");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_a_direction() {
+        assert_eq!(percent(Some(10.0), Some(12.0)), Some(20.0));
+        assert_eq!(
+            (percent(Some(0.0), Some(0.0)), percent(Some(0.0), Some(1.0)), percent(None, Some(1.0))),
+            (Some(0.0), None, None)
+        );
+        assert!(worded(Some(20.0), true).contains("class=\"better\">+20.0 %"));
+        assert!(worded(Some(20.0), false).contains("class=\"worse\""));
+        assert!(worded(Some(-0.4), false).contains("class=\"same\">-0.40 %"));
+        assert_eq!(worded(None, true), "–");
+    }
+}

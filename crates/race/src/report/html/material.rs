@@ -1,0 +1,88 @@
+//! What is known of a race?
+
+use super::telemetry::Telemetry;
+use crate::report::measurements::{Measurements, TaskMeasurements};
+use crate::report::race::Race;
+use crate::report::results::{Results, TaskResults, TimeStats};
+use crate::report::store::{RaceStore, StoreError};
+use crate::timeline::FILE_NAME;
+use crate::timeline::reader::{TaskCourse, Timeline};
+
+/// A race with everything that its folder holds.
+#[derive(Debug)]
+pub struct Material {
+    pub race: Race,
+    pub results: Results,
+    pub timeline: Option<Timeline>,
+    pub telemetry: Telemetry,
+    /// What Rally does not know.
+    pub measurements: Option<Measurements>,
+    /// What could not be read, and why.
+    pub missing: Vec<String>,
+}
+
+impl Material {
+    /// Errors: the race is not there or is no race. What else is missing or broken is named in the report.
+    pub fn read(store: &RaceStore, race_id: &str) -> Result<Material, StoreError> {
+        let race = store.find(race_id)?;
+        let folder = store.race_folder(race_id)?;
+        let mut missing = Vec::new();
+        let results = race.results().unwrap_or_else(|error| {
+            missing.push(format!("The results of race.json are not in Rally's layout: {error}."));
+            Results::default()
+        });
+        let path = folder.join(FILE_NAME);
+        let timeline = match path.exists() {
+            true => Timeline::read(&path)
+                .map_err(|error| missing.push(format!("{FILE_NAME} cannot be drawn: {error}.")))
+                .ok(),
+            false => {
+                missing.push(format!("There is no {FILE_NAME}, so that nothing is drawn over time."));
+                None
+            }
+        };
+        let start_ms = timeline.as_ref().map(|timeline| timeline.start_ms);
+        let telemetry = Telemetry::read(&folder.join("telemetry.ndjson"), start_ms).unwrap_or_else(|error| {
+            missing.push(format!("telemetry.ndjson cannot be read: {error}."));
+            Telemetry::default()
+        });
+        let measurements = store.measurements(race_id).unwrap_or_else(|error| {
+            missing.push(format!("measurements.json cannot be read: {error}"));
+            None
+        });
+        Ok(Material { race, results, timeline, telemetry, measurements, missing })
+    }
+
+    /// Names of tasks that reports show, in the schedule's order.
+    pub fn task_names(&self) -> impl Iterator<Item = &str> {
+        self.results.op_metrics.iter().map(|task| task.task.as_str())
+    }
+
+    pub fn task(&self, name: &str) -> Option<&TaskResults> {
+        self.results.op_metrics.iter().find(|task| task.task == name)
+    }
+
+    pub fn measured(&self, name: &str) -> Option<&TaskMeasurements> {
+        self.measurements.as_ref()?.tasks.iter().find(|task| task.task == name)
+    }
+
+    /// Latency free of coordinated omission where it was measured, else Rally's.
+    pub fn latency<'a>(&'a self, task: &'a TaskResults) -> &'a TimeStats {
+        let honest = self.measured(&task.task).map(|measured| &measured.honest_latency.times);
+        honest.filter(|times| !times.is_empty()).unwrap_or(&task.latency)
+    }
+
+    pub fn course(&self, name: &str) -> Option<&TaskCourse> {
+        self.timeline
+            .as_ref()?
+            .tasks
+            .iter()
+            .find(|course| course.task.name == name && !course.bins.is_empty())
+    }
+
+    /// Length of the whole race in seconds, 0 when not known.
+    pub fn duration_s(&self) -> f64 {
+        let telemetry_s = self.telemetry.end_s();
+        self.timeline.as_ref().map_or(0.0, Timeline::duration_s).max(telemetry_s)
+    }
+}

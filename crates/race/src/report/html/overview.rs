@@ -1,0 +1,308 @@
+//! The whole race on one axis of time: which task ran when, its throughput and times, and what the server said meanwhile.
+
+use super::chart::{Axis, Chart, Marks, Series};
+use super::escape::{Text, put};
+use super::material::Material;
+use super::scale::{Scale, Unit};
+use super::table::PlotTable;
+use super::tasks::{task_id, throughputs};
+use super::telemetry::{Course, PANELS, Panel, Reading};
+use crate::timeline::reader::{TaskCourse, Timeline};
+
+const GROUP: &str = "whole";
+
+pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
+    let end_s = materials.iter().map(Material::duration_s).fold(0.0, f64::max);
+    if end_s <= 0.0 {
+        return;
+    }
+    let axis = Axis::Time { end_s };
+    out.push_str("<section aria-labelledby=\"whole\"><h2 id=\"whole\">The whole race</h2>");
+    super::page::put_zoom(GROUP, "the whole race", out);
+    let units = units(materials);
+    let lines: Vec<Vec<Vec<(String, Course)>>> = PANELS
+        .iter()
+        .map(|panel| materials.iter().map(|material| material.telemetry.lines(panel)).collect())
+        .collect();
+    // The same axes for all races: a value's scale spans what any of them has.
+    let throughput_scales: Vec<Scale> =
+        units.iter().map(|unit| Scale::linear(all_throughputs(materials, unit), Unit::Plain)).collect();
+    let times =
+        materials.iter().flat_map(|material| all_times(material, 0.99).chain(all_times(material, 0.5)));
+    let times_scale = Scale::log(times.filter_map(|point| point.1), Unit::Milliseconds);
+    let panel_scales: Vec<Scale> =
+        PANELS.iter().zip(&lines).map(|(panel, lines)| panel_scale(panel, lines)).collect();
+
+    out.push_str("<div class=\"beside\">");
+    for (race, (material, label)) in materials.iter().zip(labels).enumerate() {
+        put!(
+            out,
+            "<div><h3 class=\"race\">{}</h3>",
+            if materials.len() > 1 { Text(label).to_string() } else { String::new() }
+        );
+        let mut tables = Vec::new();
+        if let Some(timeline) = &material.timeline {
+            put_lanes(material, timeline, end_s, out);
+            for (unit, scale) in units.iter().zip(&throughput_scales) {
+                throughput_chart(race, timeline, unit, *scale, axis, &mut tables).put(out);
+            }
+            times_chart(race, material, times_scale, axis, &mut tables).put(out);
+        }
+        for (place, panel) in PANELS.iter().enumerate() {
+            if lines[place].iter().any(|lines| !lines.is_empty()) {
+                panel_chart(race, place, panel, &lines[place][race], panel_scales[place], axis, &mut tables)
+                    .put(out);
+            }
+        }
+        if material.telemetry.is_empty() {
+            out.push_str("<p class=\"soft\">No telemetry was recorded over time.</p>");
+        }
+        out.push_str(
+            "<details aria-label=\"Numbers of these plots\"><summary>Numbers of these plots</summary>",
+        );
+        tables.iter().for_each(|table| table.put(out));
+        out.push_str("</details></div>");
+    }
+    out.push_str("</div></section>\n");
+}
+
+/// A bar a task; tasks that ran at the same time stand in lanes of their own.
+fn put_lanes(material: &Material, timeline: &Timeline, end_s: f64, out: &mut String) {
+    out.push_str("<div class=\"lanes\" role=\"list\" aria-label=\"Tasks in the order they ran\">");
+    let mut lane_ends: Vec<f64> = Vec::new();
+    for course in timeline.tasks.iter().filter(|course| !course.bins.is_empty()) {
+        let (from, to) = (course.task.start_s, course.end_s);
+        let lane = lane_ends.iter().position(|end| *end <= from + 1e-6).unwrap_or_else(|| {
+            lane_ends.push(0.0);
+            lane_ends.len() - 1
+        });
+        lane_ends[lane] = to;
+        let (left, width) = (from / end_s * 100.0, (to - from) / end_s * 100.0);
+        let name = Text(&course.task.name);
+        let title = format!("{name}: from {from:.1} s to {to:.1} s");
+        let style = format!(
+            "style=\"left:{left:.3}%;width:{width:.3}%;top:{:.2}rem\" data-from=\"{from:.3}\" data-to=\"{to:.3}\"",
+            lane as f64 * 1.6
+        );
+        if material.task(&course.task.name).is_some() {
+            put!(
+                out,
+                "<a role=\"listitem\" class=\"lane\" href=\"#{}\" {style} title=\"{title}\" aria-label=\"{title}\">{name}</a>",
+                task_id(&course.task.name)
+            );
+        } else {
+            put!(out, "<span role=\"listitem\" class=\"lane\" {style} title=\"{title}\">{name}</span>");
+        }
+    }
+    put!(out, "<span class=\"room\" style=\"height:{:.2}rem\"></span></div>", lane_ends.len() as f64 * 1.6);
+}
+
+fn units(materials: &[Material]) -> Vec<String> {
+    let mut units: Vec<String> = Vec::new();
+    for course in materials
+        .iter()
+        .filter_map(|material| material.timeline.as_ref())
+        .flat_map(|timeline| &timeline.tasks)
+    {
+        if course.task.is_reported && !course.bins.is_empty() && !units.contains(&course.unit) {
+            units.push(course.unit.clone());
+        }
+    }
+    units
+}
+
+fn reported(timeline: &Timeline) -> impl Iterator<Item = &TaskCourse> {
+    timeline.tasks.iter().filter(|course| course.task.is_reported && !course.bins.is_empty())
+}
+
+fn all_throughputs(materials: &[Material], unit: &str) -> impl Iterator<Item = f64> {
+    let courses = materials.iter().filter_map(|material| material.timeline.as_ref()).flat_map(reported);
+    courses.filter(move |course| course.unit == unit).flat_map(throughputs).filter_map(|point| point.1)
+}
+
+/// Throughput of all tasks of a unit; a gap after each, the sum where they overlap is left to the reader.
+fn throughput_chart(
+    race: usize,
+    timeline: &Timeline,
+    unit: &str,
+    scale: Scale,
+    axis: Axis,
+    tables: &mut Vec<PlotTable>,
+) -> Chart {
+    let (mut points, mut rows) = (Vec::new(), Vec::new());
+    for course in reported(timeline).filter(|course| course.unit == unit) {
+        for (at, value) in throughputs(course) {
+            points.push((course.task.start_s + at, value));
+            let cells = vec![
+                format!("{:.1}", course.task.start_s + at),
+                course.task.name.clone(),
+                value.map_or_else(String::new, |value| format!("{} {unit}/s", Unit::Plain.shown(value))),
+            ];
+            rows.push((axis.place(course.task.start_s + at), cells));
+        }
+        points.push((course.end_s, None));
+    }
+    let title = format!("Throughput, {unit}/s");
+    let table = table(
+        format!("whole-r{race}-throughput-{}", tables.len()),
+        &title,
+        &["Time, s", "Task", "Throughput"],
+        rows,
+    );
+    let chart = Chart {
+        id: format!("{}-chart", table.id),
+        summary: format!("{title}, of all tasks one after the other."),
+        title,
+        group: GROUP.into(),
+        axis,
+        scale,
+        marks: Marks::Lines(vec![Series {
+            label: "throughput".into(),
+            colour: race,
+            is_dashed: false,
+            points,
+        }]),
+        bands: Vec::new(),
+        tables: vec![format!("{}:1,2", table.id)],
+    };
+    tables.push(table);
+    chart
+}
+
+fn all_times(material: &Material, quantile: f64) -> impl Iterator<Item = (f64, Option<f64>)> {
+    material.timeline.iter().flat_map(reported).flat_map(move |course| {
+        let point = move |bin: &crate::timeline::reader::Bin| {
+            (course.task.start_s + bin.start_s + bin.covered_s / 2.0, bin.latency.quantile_ms(quantile))
+        };
+        course.bins.iter().map(point).chain([(course.end_s, None)])
+    })
+}
+
+fn times_chart(
+    race: usize,
+    material: &Material,
+    scale: Scale,
+    axis: Axis,
+    tables: &mut Vec<PlotTable>,
+) -> Chart {
+    let line = |label: &str, is_dashed, quantile| Series {
+        label: label.to_owned(),
+        colour: race,
+        is_dashed,
+        points: all_times(material, quantile).collect(),
+    };
+    let series = vec![line("p50", false, 0.5), line("p99", true, 0.99)];
+    let rows = series[0].points.iter().zip(&series[1].points).filter_map(|(median, slow)| {
+        let cells = vec![
+            format!("{:.1}", median.0),
+            Unit::Milliseconds.shown(median.1?),
+            Unit::Milliseconds.shown(slow.1?),
+        ];
+        Some((axis.place(median.0), cells))
+    });
+    let table =
+        table(format!("whole-r{race}-latency"), "Latency", &["Time, s", "p50", "p99"], rows.collect());
+    let chart = Chart {
+        id: format!("{}-chart", table.id),
+        title: "Latency".into(),
+        summary: "Median and 99th percentile of the latency of all tasks, on a logarithmic scale.".into(),
+        group: GROUP.into(),
+        axis,
+        scale,
+        marks: Marks::Lines(series),
+        bands: Vec::new(),
+        tables: vec![format!("{}:1,2", table.id)],
+    };
+    tables.push(table);
+    chart
+}
+
+fn panel_scale(panel: &Panel, lines: &[Vec<(String, Course)>]) -> Scale {
+    if panel.unit == Unit::Percent && panel.reading == Reading::HitRate {
+        return Scale { low: 0.0, high: 100.0, is_log: false, unit: Unit::Percent };
+    }
+    let values: Vec<f64> = match panel.reading {
+        Reading::Stacked => {
+            lines.iter().flat_map(|lines| stacked(lines)).map(|point| point.1.iter().sum()).collect()
+        }
+        _ => lines.iter().flatten().flat_map(|line| &line.1).map(|point| point.1).collect(),
+    };
+    Scale::linear(values.into_iter(), panel.unit)
+}
+
+/// The lines at the times of the first: a value a line, the last known one.
+fn stacked(lines: &[(String, Course)]) -> Vec<(f64, Vec<f64>)> {
+    let Some((_, first)) = lines.first() else { return Vec::new() };
+    let at = |course: &Course, time: f64| {
+        let known = course.partition_point(|point| point.0 <= time + 1e-6);
+        course.get(known.max(1) - 1).map_or(0.0, |point| point.1)
+    };
+    first
+        .iter()
+        .map(|(time, _)| (*time, lines.iter().map(|(_, course)| at(course, *time)).collect()))
+        .collect()
+}
+
+fn panel_chart(
+    race: usize,
+    place: usize,
+    panel: &Panel,
+    lines: &[(String, Course)],
+    scale: Scale,
+    axis: Axis,
+    tables: &mut Vec<PlotTable>,
+) -> Chart {
+    let moments = stacked(lines);
+    let series: Vec<Series> = lines
+        .iter()
+        .enumerate()
+        .map(|(number, (label, course))| Series {
+            label: label.clone(),
+            colour: number,
+            is_dashed: number >= 8,
+            points: match panel.reading {
+                Reading::Stacked => {
+                    moments.iter().map(|(time, values)| (*time, Some(values[number]))).collect()
+                }
+                _ => course.iter().map(|(time, value)| (*time, Some(*value))).collect(),
+            },
+        })
+        .collect();
+    let rows = moments.iter().map(|(time, values)| {
+        let cells =
+            std::iter::once(format!("{time:.1}")).chain(values.iter().map(|value| panel.unit.shown(*value)));
+        (axis.place(*time), cells.collect())
+    });
+    let columns: Vec<&str> =
+        std::iter::once("Time, s").chain(lines.iter().map(|(label, _)| label.as_str())).collect();
+    let table = table(format!("whole-r{race}-panel{place}"), panel.title, &columns, rows.collect());
+    let numbers: Vec<String> = (1..columns.len()).map(|column| column.to_string()).collect();
+    let names = lines.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>().join(", ");
+    let chart = Chart {
+        id: format!("{}-chart", table.id),
+        title: panel.title.into(),
+        summary: if lines.is_empty() {
+            format!("{}: not known.", panel.title)
+        } else {
+            format!("{} over the race: {names}.", panel.title)
+        },
+        group: GROUP.into(),
+        axis,
+        scale,
+        marks: if panel.reading == Reading::Stacked { Marks::Stack(series) } else { Marks::Lines(series) },
+        bands: Vec::new(),
+        tables: vec![format!("{}:{}", table.id, numbers.join(","))],
+    };
+    tables.push(table);
+    chart
+}
+
+fn table(id: String, caption: &str, columns: &[&str], rows: Vec<(f64, Vec<String>)>) -> PlotTable {
+    PlotTable {
+        id,
+        caption: caption.to_owned(),
+        name: String::new(),
+        columns: columns.iter().map(|column| (*column).to_owned()).collect(),
+        rows,
+    }
+}

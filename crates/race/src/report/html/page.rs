@@ -1,0 +1,175 @@
+//! How do the sections become one page?
+
+use base64::Engine as _;
+use sha2::{Digest, Sha256};
+
+use super::escape::{Text, put};
+use super::material::Material;
+use super::{change, environment, machine, overview, summary, tasks};
+use crate::report::measurements::Warning;
+
+/// Races in one report at most: there are as many colours that everybody can tell apart.
+pub const RACES_MAX: usize = 8;
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The whole page. `materials`: 1 to [`RACES_MAX`] races, the baseline first.
+pub fn page(materials: &[Material]) -> String {
+    let labels = labels(materials);
+    let mut out = String::with_capacity(1 << 20);
+    put_head(materials, &mut out);
+    put_trust(materials, &labels, &mut out);
+    if materials.len() > 1 {
+        environment::put_differences(materials, &labels, &mut out);
+        change::put(materials, &labels, &mut out);
+    } else {
+        summary::put(&materials[0], &mut out);
+    }
+    tasks::put(materials, &labels, &mut out);
+    overview::put(materials, &labels, &mut out);
+    machine::put(materials, &labels, &mut out);
+    environment::put_values(materials, &labels, &mut out);
+    environment::put(materials, &labels, &mut out);
+    put!(
+        &mut out,
+        "</main><footer><p class=\"soft\">Made by limber {} from the race's files; this page asks no other machine for anything.</p></footer>\
+         <div id=\"said\" role=\"status\" class=\"unseen\"></div><script>{SCRIPT}</script></body></html>\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    out
+}
+
+fn put_head(materials: &[Material], out: &mut String) {
+    let race = &materials[0].race;
+    let name = match &race.challenge {
+        Some(challenge) => format!("{}, {challenge}", race.track),
+        None => race.track.clone(),
+    };
+    let kind = if materials.len() > 1 { "Races" } else { "Race" };
+    let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(SCRIPT));
+    put!(
+        out,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\
+         <meta name=\"generator\" content=\"limber {}\"><link rel=\"icon\" href=\"data:,\"><title>{kind}: {}</title><style>{STYLE}</style></head><body>\
+         <a class=\"skip\" href=\"#main\">To the figures</a><header><div class=\"row\"><h1>{kind}: {}</h1>\
+         <button type=\"button\" id=\"theme\" hidden>Dark</button></div>",
+        env!("CARGO_PKG_VERSION"),
+        Text(&name),
+        Text(&name),
+    );
+    if let [material] = materials {
+        put!(
+            out,
+            "<p class=\"soft\">{} {} · {} UTC · race {}</p>",
+            Text(&material.race.car_name()),
+            Text(material.race.cluster.distribution_version.as_deref().unwrap_or("")),
+            Text(&material.race.timestamp_readable()),
+            Text(&material.race.race_id)
+        );
+    }
+    out.push_str("<nav aria-label=\"Sections\">");
+    let sections: &[(&str, &str)] = match materials.len() {
+        1 => &[("results", "Results")],
+        _ => &[("differences", "Settings that differ"), ("changes", "What changed")],
+    };
+    let has_course = materials.iter().any(|material| material.timeline.is_some());
+    let over_time: &[(&str, &str)] =
+        if has_course { &[("tasks", "Tasks over time"), ("whole", "Whole race")] } else { &[] };
+    for (id, title) in sections.iter().chain(over_time).chain(&[("environment", "Environment")]) {
+        put!(out, "<a href=\"#{id}\">{title}</a> ");
+    }
+    out.push_str("</nav></header><main id=\"main\" tabindex=\"-1\">");
+}
+
+/// What makes the figures doubtful, before the figures.
+fn put_trust(materials: &[Material], labels: &[String], out: &mut String) {
+    let mut items = Vec::new();
+    for (material, label) in materials.iter().zip(labels) {
+        let whose = if materials.len() > 1 { format!("{label}: ") } else { String::new() };
+        items.extend(
+            warnings(material)
+                .into_iter()
+                .chain(material.missing.iter().cloned())
+                .map(|line| format!("{whose}{line}")),
+        );
+    }
+    let baseline = &materials[0].race;
+    for (material, label) in materials.iter().zip(labels).skip(1) {
+        if (&material.race.track, &material.race.challenge) != (&baseline.track, &baseline.challenge) {
+            items.push(format!(
+                "{label}: another track or challenge than {}; only tasks of the same name are comparable.",
+                labels[0]
+            ));
+        }
+    }
+    if items.is_empty() {
+        out.push_str("<p class=\"fine\">No warnings.</p>");
+        return;
+    }
+    out.push_str("<section class=\"warnings\" aria-labelledby=\"warnings\"><h2 id=\"warnings\">Before you trust the figures</h2><ul>");
+    items.iter().for_each(|item| put!(out, "<li>{}</li>", Text(item)));
+    out.push_str("</ul></section>\n");
+}
+
+/// What the race's measurements and results warn of; of failures once.
+fn warnings(material: &Material) -> Vec<String> {
+    let of_results = crate::report::summary::warnings(&material.results);
+    match &material.measurements {
+        None => of_results,
+        Some(measurements) => {
+            let rest = of_results.into_iter().filter(|line| !line.starts_with("Error rate is"));
+            measurements.warnings.iter().map(Warning::line).chain(rest).collect()
+        }
+    }
+}
+
+/// Buttons that zoom the plots of a group.
+pub fn put_zoom(group: &str, name: &str, out: &mut String) {
+    put!(
+        out,
+        "<div class=\"zoom\" role=\"group\" aria-label=\"Time shown of {}\" data-zoom=\"{}\" hidden>",
+        Text(name),
+        Text(group)
+    );
+    for (act, label, sign) in [
+        ("in", "Zoom in", "+"),
+        ("out", "Zoom out", "−"),
+        ("back", "Earlier", "←"),
+        ("forth", "Later", "→"),
+        ("whole", "Whole time", "⤢"),
+    ] {
+        put!(
+            out,
+            "<button type=\"button\" data-act=\"{act}\" aria-label=\"{label}\" title=\"{label}\">{sign}</button>"
+        );
+    }
+    out.push_str("<span class=\"soft hint\">drag in a plot to zoom, arrow keys walk along</span></div>");
+}
+
+/// What each race is called on the page: a letter, and the first thing it differs in from the others.
+fn labels(materials: &[Material]) -> Vec<String> {
+    if let [_] = materials {
+        return vec!["this race".into()];
+    }
+    let tags = |material: &Material| material.race.user_tags_text();
+    let server = |material: &Material| {
+        let version = material.race.cluster.distribution_version.clone().unwrap_or_default();
+        format!("{} {version}", material.race.car_name()).trim().to_owned()
+    };
+    let started = |material: &Material| material.race.timestamp_readable();
+    let told: [&dyn Fn(&Material) -> String; 3] = [&tags, &server, &started];
+    let is_telling = |name: &&&dyn Fn(&Material) -> String| {
+        materials.iter().any(|material| name(material) != name(&materials[0]))
+    };
+    let name = told.iter().find(is_telling);
+    let label = |(place, material): (usize, &Material)| {
+        let letter = char::from(b'A' + place as u8);
+        let name =
+            name.map_or_else(|| material.race.race_id.chars().take(8).collect(), |name| name(material));
+        let name: String =
+            if name.chars().count() > 48 { name.chars().take(47).chain(['…']).collect() } else { name };
+        if name.is_empty() { letter.to_string() } else { format!("{letter} {name}") }
+    };
+    materials.iter().enumerate().map(label).collect()
+}

@@ -1,0 +1,104 @@
+//! One race at a glance: a line a task.
+
+use super::chart::spark;
+use super::escape::{Text, put};
+use super::material::Material;
+use super::tasks::task_id;
+use crate::report::number::Number;
+use crate::report::results::TimeStats;
+use crate::report::shown;
+
+pub fn put(material: &Material, out: &mut String) {
+    out.push_str("<section aria-labelledby=\"results\"><h2 id=\"results\">Results</h2>");
+    if material.results.op_metrics.is_empty() {
+        out.push_str("<p>No task of this race is reported.</p></section>");
+        return;
+    }
+    let is_measured = material.measurements.is_some();
+    out.push_str("<p class=\"soft\">Throughput is the median; times are percentiles of the measured requests, warm-up left out. ");
+    if is_measured {
+        out.push_str("Latency is free of coordinated omission: from when a request was due or, where nothing is scheduled, corrected for the requests that a slow answer held back. <i>took</i> is the server's own time. ");
+    }
+    out.push_str("A task's name leads to its course.</p>");
+    if let Some(server) = material.measurements.as_ref().map(|measurements| &measurements.server) {
+        let cpu = server.cpu_s.map(|seconds| format!("{} s of processor time", shown::three_digits(seconds)));
+        let peak = server
+            .peak_resident_bytes
+            .map(|bytes| format!("{} of memory at its peak", shown::bytes(bytes as f64)));
+        let used: Vec<String> = [cpu, peak].into_iter().flatten().collect();
+        if !used.is_empty() {
+            put!(out, "<p>The server used {}.</p>", used.join(" and "));
+        }
+    }
+    let took = |head: &'static str| if is_measured { head } else { "" };
+    put!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Results of all tasks\"><table class=\"figures\" aria-label=\"Results of all tasks\"><thead>\
+         <tr><th scope=\"col\" rowspan=\"2\">Task</th><th scope=\"colgroup\" colspan=\"2\">Throughput</th><th scope=\"colgroup\" colspan=\"3\">Latency</th>\
+         <th scope=\"colgroup\" colspan=\"3\">Service time</th>{}<th scope=\"col\" rowspan=\"2\">Errors</th></tr>\
+         <tr><th scope=\"col\">median</th><th scope=\"col\">over time</th><th scope=\"col\">p50</th><th scope=\"col\">p99</th><th scope=\"col\">max</th>\
+         <th scope=\"col\">p50</th><th scope=\"col\">p99</th><th scope=\"col\">max</th>{}</tr></thead><tbody>",
+        took("<th scope=\"colgroup\" colspan=\"2\">took</th>"),
+        took("<th scope=\"col\">p50</th><th scope=\"col\">p99</th>"),
+    );
+    for task in &material.results.op_metrics {
+        put!(out, "<tr><th scope=\"row\">{}</th>", link(material, &task.task));
+        put!(
+            out,
+            "<td>{}</td><td>{}</td>",
+            throughput(&task.throughput.median, &task.throughput.unit),
+            sparkline(material, &task.task)
+        );
+        for times in [material.latency(task), &task.service_time] {
+            for key in ["50_0", "99_0", "100_0"] {
+                put!(out, "<td>{}</td>", time(times, key));
+            }
+        }
+        if is_measured {
+            for key in ["50_0", "99_0"] {
+                put!(
+                    out,
+                    "<td>{}</td>",
+                    material
+                        .measured(&task.task)
+                        .map_or_else(String::new, |measured| time(&measured.took, key))
+                );
+            }
+        }
+        let class = if task.error_rate > 0.0 { " class=\"bad\"" } else { "" };
+        put!(out, "<td{class}>{}</td></tr>", error_rate(task.error_rate));
+    }
+    out.push_str("</tbody></table></div></section>\n");
+}
+
+/// The task's name, leading to its course where one is drawn.
+pub fn link(material: &Material, name: &str) -> String {
+    match material.course(name) {
+        Some(_) => format!("<a href=\"#{}\">{}</a>", task_id(name), Text(name)),
+        None => Text(name).to_string(),
+    }
+}
+
+pub fn throughput(value: &Option<Number>, unit: &Option<String>) -> String {
+    match value {
+        Some(value) => {
+            format!("{} {}", shown::grouped(value.as_f64()), Text(unit.as_deref().unwrap_or("ops/s")))
+        }
+        None => "–".to_owned(),
+    }
+}
+
+pub fn time(times: &TimeStats, key: &str) -> String {
+    times.get(key).map_or_else(|| "–".to_owned(), |ms| shown::milliseconds(ms.as_f64()))
+}
+
+pub fn error_rate(rate: f64) -> String {
+    if rate > 0.0 { format!("{} %", shown::three_digits(rate * 100.0)) } else { "0".to_owned() }
+}
+
+fn sparkline(material: &Material, name: &str) -> String {
+    let Some(course) = material.course(name) else { return String::new() };
+    let values: Vec<f64> =
+        super::tasks::throughputs(course).into_iter().filter_map(|point| point.1).collect();
+    spark(&values, &format!("Throughput of {name} over time")).unwrap_or_default()
+}

@@ -1,0 +1,43 @@
+//! The numbers behind a plot, for those who read rather than look, and for the script's cursor.
+
+use super::escape::{Text, put};
+
+/// A table whose first column is where on the plot's axis a row stands.
+#[derive(Debug)]
+pub struct PlotTable {
+    pub id: String,
+    pub caption: String,
+    /// Whose numbers these are, when a plot shows several races.
+    pub name: String,
+    /// Title of each column, the first included.
+    pub columns: Vec<String>,
+    /// Place on the axis (see [`super::chart::WIDTH`]), and a text a column.
+    pub rows: Vec<(f64, Vec<String>)>,
+}
+
+impl PlotTable {
+    pub fn put(&self, out: &mut String) {
+        put!(
+            out,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">",
+            Text(&self.caption)
+        );
+        put!(out, "<table id=\"{}\" class=\"data\" data-name=\"{}\">", Text(&self.id), Text(&self.name));
+        put!(out, "<caption>{}</caption><thead><tr>", Text(&self.caption));
+        for column in &self.columns {
+            put!(out, "<th scope=\"col\">{}</th>", Text(column));
+        }
+        out.push_str("</tr></thead><tbody>");
+        for (place, cells) in &self.rows {
+            put!(out, "<tr data-x=\"{place:.0}\">");
+            for (position, cell) in cells.iter().enumerate() {
+                match position {
+                    0 => put!(out, "<th scope=\"row\">{}</th>", Text(cell)),
+                    _ => put!(out, "<td>{}</td>", Text(cell)),
+                }
+            }
+            out.push_str("</tr>");
+        }
+        out.push_str("</tbody></table></div>\n");
+    }
+}

@@ -1,0 +1,83 @@
+//! How is a figure shown to someone who reads along?
+
+/// `1,234,567`; below 10 with two decimals.
+pub fn grouped(value: f64) -> String {
+    if value.abs() < 10.0 && value.fract() != 0.0 {
+        return format!("{value:.2}");
+    }
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 2);
+    if value < 0.0 {
+        text.push('-');
+    }
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three significant digits, in the unit that suits: `340 µs`, `12.3 ms`, `2.05 s`.
+pub fn milliseconds(ms: f64) -> String {
+    let (value, unit) = match ms {
+        ms if ms < 0.9995 => (ms * 1000.0, "µs"),
+        ms if ms < 999.5 => (ms, "ms"),
+        ms => (ms / 1000.0, "s"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// Three significant digits, in the unit that suits: `12.0 MiB`.
+pub fn bytes(bytes: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes;
+    let mut units = UNITS.iter();
+    let mut unit = units.next();
+    while value.abs() >= 999.5 {
+        let Some(larger) = units.next() else { break };
+        unit = Some(larger);
+        value /= 1024.0;
+    }
+    let text = if value.fract() == 0.0 && value < 10.0 { format!("{value:.0}") } else { three_digits(value) };
+    format!("{text} {}", unit.unwrap_or(&"B"))
+}
+
+/// Three significant digits, without an exponent.
+pub fn three_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// `0:07`, `12:34`, `1:02:03`.
+pub fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        let shown: Vec<String> =
+            [0.00034, 0.34, 0.9996, 12.34, 99.96, 999.6, 2050.0].map(milliseconds).into();
+        assert_eq!(shown, ["0.34 µs", "340 µs", "1.00 ms", "12.3 ms", "100 ms", "1.00 s", "2.05 s"]);
+        let shown: Vec<String> = [0.0, 0.5, 9.0, 999.4, 61_204.0, -1_234_567.0].map(grouped).into();
+        assert_eq!(shown, ["0", "0.50", "9", "999", "61,204", "-1,234,567"]);
+        assert_eq!(
+            [0.0, 900.0, 1024.0, 12_582_912.0, 1e15].map(bytes),
+            ["0 B", "900 B", "1 KiB", "12.0 MiB", "909 TiB"]
+        );
+        assert_eq!([7.2, 754.0, 3723.0].map(clock), ["0:07", "12:34", "1:02:03"]);
+    }
+}

@@ -1,0 +1,13 @@
+//! "How did the race go from second to second?": `timeline.ndjson` beside `race.json`.
+//!
+//! `race.json` holds one figure a task; plots need the course. [`format`] says what stands in the file, [`recorder`] writes it
+//! while a race runs, in memory that does not grow with the number of requests, [`recording`] stands between the driver and whoever
+//! looks on, and [`reader`] brings the file back in as many bins as a plot has points.
+
+pub mod format;
+pub mod reader;
+pub mod recorder;
+pub mod recording;
+
+/// Name of the file in the race's folder.
+pub const FILE_NAME: &str = "timeline.ndjson";

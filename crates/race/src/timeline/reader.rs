@@ -1,0 +1,363 @@
+//! "Here is a timeline; give me each task's course in as many bins as a plot can show."
+//!
+//! The file is read twice: first for the tasks' lengths, then into bins of a width that suits them, so that a race of a day needs no
+//! more memory than one of a minute.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use hdrhistogram::serialization::Deserializer;
+
+use super::format::{Line, SampleType, SliceLine, TICK_NS, TaskLine, VERSION, decoded};
+
+/// Points of a plot at most.
+const BINS_MAX: f64 = 240.0;
+/// Requests that a bin should hold, so that its rate says something.
+const REQUESTS_PER_BIN: f64 = 4.0;
+/// Bins that a task has at least if it can, however few its requests.
+const BINS_MIN: f64 = 12.0;
+/// Widths of bins in seconds: whole fractions and multiples of a slice.
+const WIDTHS_S: [f64; 16] =
+    [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0];
+/// Beyond this the slices are as coarse as a second.
+const FINE_S: f64 = 10.0;
+
+#[derive(Debug, thiserror::Error)]
+pub enum TimelineError {
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error("line {line}: {reason}")]
+    Corrupt { line: usize, reason: String },
+    #[error("its layout has version {0}; this limber reads version {VERSION}")]
+    Version(u32),
+}
+
+#[derive(Debug, Default)]
+pub struct Timeline {
+    /// The epoch's milliseconds that all seconds count from.
+    pub start_ms: u64,
+    pub tasks: Vec<TaskCourse>,
+}
+
+/// A task over time.
+#[derive(Debug)]
+pub struct TaskCourse {
+    pub task: TaskLine,
+    /// Seconds since the race's start.
+    pub end_s: f64,
+    pub unit: String,
+    pub bin_s: f64,
+    /// Ascending, without gaps between their starts being promised: where nothing ended there is no bin.
+    pub bins: Vec<Bin>,
+    /// Over the measured requests of the whole task.
+    pub service_time: Counts,
+    pub latency: Counts,
+    pub processing_time: Counts,
+}
+
+/// What ended within one piece of a task's time.
+#[derive(Debug, Clone, Default)]
+pub struct Bin {
+    /// Seconds since the task's start.
+    pub start_s: f64,
+    /// Time that the bin's slices cover, in seconds.
+    pub covered_s: f64,
+    /// Holds nothing else than warm-up.
+    pub is_warmup: bool,
+    pub requests: u64,
+    pub operations: u64,
+    pub errors: u64,
+    pub service_time: Counts,
+    pub latency: Counts,
+}
+
+impl Bin {
+    /// Operations per second.
+    pub fn throughput(&self) -> f64 {
+        self.operations as f64 / self.covered_s.max(1e-3)
+    }
+}
+
+/// How often which time was measured: (ticks, count), ascending.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Counts {
+    counts: BTreeMap<u64, u64>,
+    total: u64,
+}
+
+impl Counts {
+    fn read(text: &str, deserializer: &mut Deserializer) -> Result<Counts, String> {
+        let histogram = decoded(text, deserializer)?;
+        let counts: BTreeMap<u64, u64> = histogram
+            .iter_recorded()
+            .map(|step| (histogram.median_equivalent(step.value_iterated_to()), step.count_at_value()))
+            .collect();
+        let total = counts.values().sum();
+        Ok(Counts { counts, total })
+    }
+
+    fn add(&mut self, other: &Counts) {
+        for (ticks, count) in &other.counts {
+            *self.counts.entry(*ticks).or_default() += count;
+        }
+        self.total += other.total;
+    }
+
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// (ms, count), ascending.
+    pub fn iter_ms(&self) -> impl Iterator<Item = (f64, u64)> {
+        self.counts.iter().map(|(ticks, count)| (ms(*ticks), *count))
+    }
+
+    /// The value that a share `quantile` of all is not above, in ms; `None` without values.
+    pub fn quantile_ms(&self, quantile: f64) -> Option<f64> {
+        let wanted = ((quantile * self.total as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        let mut reaching = self.counts.iter().skip_while(|(_, count)| {
+            seen += **count;
+            seen < wanted
+        });
+        reaching.next().or_else(|| self.counts.last_key_value()).map(|(ticks, _)| ms(*ticks))
+    }
+}
+
+fn ms(ticks: u64) -> f64 {
+    (ticks * TICK_NS) as f64 / 1e6
+}
+
+impl Timeline {
+    /// Errors: the file cannot be read, or is not a timeline. Half a line at its end is no error.
+    pub fn read(path: &Path) -> Result<Timeline, TimelineError> {
+        let mut timeline = Timeline::default();
+        let mut spans: Vec<(f64, u64)> = Vec::new();
+        lines(path, &mut |line| {
+            match line {
+                Line::Race { version: VERSION, start_ms, .. } => timeline.start_ms = start_ms,
+                Line::Race { version, .. } => return Err(ReadError::Version(version)),
+                Line::Task(task) => {
+                    spans.push((task.start_s, 0));
+                    timeline.tasks.push(TaskCourse::new(task));
+                }
+                Line::Slice(slice) => {
+                    let span = spans.get_mut(slice.task as usize).ok_or("a slice of an unknown task")?;
+                    *span = (span.0.max(slice.start_s + slice.width_s), span.1 + slice.requests);
+                }
+                Line::TaskEnd { .. } => {}
+            }
+            Ok(())
+        })?;
+        for (course, (end_s, requests)) in timeline.tasks.iter_mut().zip(spans) {
+            course.end_s = end_s;
+            course.bin_s = bin_width_s(end_s - course.task.start_s, requests);
+        }
+        let mut binned: Vec<BTreeMap<i64, Bin>> = timeline.tasks.iter().map(|_| BTreeMap::new()).collect();
+        let mut deserializer = Deserializer::new();
+        lines(path, &mut |line| {
+            if let Line::Slice(slice) = line {
+                let index = slice.task as usize;
+                let (course, bins) =
+                    timeline.tasks.get_mut(index).zip(binned.get_mut(index)).ok_or("a slice too many")?;
+                course.take(&slice, bins, &mut deserializer)?;
+            }
+            Ok(())
+        })?;
+        for (course, bins) in timeline.tasks.iter_mut().zip(binned) {
+            course.bins = bins.into_values().collect();
+        }
+        Ok(timeline)
+    }
+
+    /// Seconds from the race's start to the last task's end.
+    pub fn duration_s(&self) -> f64 {
+        self.tasks.iter().map(|course| course.end_s).fold(0.0, f64::max)
+    }
+}
+
+impl TaskCourse {
+    fn new(task: TaskLine) -> TaskCourse {
+        TaskCourse {
+            end_s: task.start_s,
+            task,
+            unit: String::new(),
+            bin_s: 1.0,
+            bins: Vec::new(),
+            service_time: Counts::default(),
+            latency: Counts::default(),
+            processing_time: Counts::default(),
+        }
+    }
+
+    pub fn duration_s(&self) -> f64 {
+        self.end_s - self.task.start_s
+    }
+
+    /// Whether latency is anything but service time.
+    pub fn has_own_latency(&self) -> bool {
+        self.latency != self.service_time
+    }
+
+    fn take(
+        &mut self,
+        slice: &SliceLine,
+        bins: &mut BTreeMap<i64, Bin>,
+        deserializer: &mut Deserializer,
+    ) -> Result<(), String> {
+        let service_time = Counts::read(&slice.service_time, deserializer)?;
+        let latency = match &slice.latency {
+            Some(text) => Counts::read(text, deserializer)?,
+            None => service_time.clone(),
+        };
+        let is_warmup = slice.sample_type == SampleType::Warmup;
+        if !is_warmup {
+            self.service_time.add(&service_time);
+            self.latency.add(&latency);
+            self.processing_time.add(&Counts::read(&slice.processing_time, deserializer)?);
+        }
+        if self.unit.is_empty() || slice.errors < slice.requests {
+            self.unit.clone_from(&slice.unit);
+        }
+        // A slice's start is a sum of decimal fractions; it may lie a hair before its bin.
+        let number = ((slice.start_s - self.task.start_s + 1e-6) / self.bin_s).floor();
+        let bin = bins.entry(number as i64).or_insert_with(|| Bin {
+            start_s: number * self.bin_s,
+            is_warmup: true,
+            ..Bin::default()
+        });
+        bin.is_warmup &= is_warmup;
+        let end_s = slice.start_s - self.task.start_s + slice.width_s;
+        // Slices without requests are not written, but their time is over, too.
+        bin.covered_s = bin.covered_s.max((end_s - bin.start_s).clamp(0.0, self.bin_s));
+        bin.requests += slice.requests;
+        bin.operations += slice.operations;
+        bin.errors += slice.errors;
+        bin.service_time.add(&service_time);
+        bin.latency.add(&latency);
+        Ok(())
+    }
+}
+
+fn bin_width_s(duration_s: f64, requests: u64) -> f64 {
+    let suits = |width_s: &f64| {
+        let bins = duration_s / width_s;
+        let is_known = *width_s >= 1.0 || duration_s <= FINE_S;
+        is_known && bins <= BINS_MAX && (requests as f64 / bins >= REQUESTS_PER_BIN || bins <= BINS_MIN)
+    };
+    WIDTHS_S.into_iter().find(suits).unwrap_or_else(|| (duration_s / BINS_MAX).ceil().max(1.0))
+}
+
+enum ReadError {
+    Version(u32),
+    Reason(String),
+}
+
+impl From<String> for ReadError {
+    fn from(reason: String) -> ReadError {
+        ReadError::Reason(reason)
+    }
+}
+
+impl From<&str> for ReadError {
+    fn from(reason: &str) -> ReadError {
+        ReadError::Reason(reason.to_owned())
+    }
+}
+
+/// Calls `take` for each line.
+fn lines(path: &Path, take: &mut dyn FnMut(Line) -> Result<(), ReadError>) -> Result<(), TimelineError> {
+    let mut reader = BufReader::new(File::open(path)?);
+    let mut text = Vec::new();
+    for number in 1.. {
+        text.clear();
+        // A last line without its end was being written when the machine or the process went down.
+        if reader.read_until(b'\n', &mut text)? == 0 || text.last() != Some(&b'\n') {
+            break;
+        }
+        let corrupt = |reason| TimelineError::Corrupt { line: number, reason };
+        let line = serde_json::from_slice(&text).map_err(|error| corrupt(error.to_string()))?;
+        take(line).map_err(|error| match error {
+            ReadError::Version(version) => TimelineError::Version(version),
+            ReadError::Reason(reason) => corrupt(reason),
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::sample::Sample;
+    use crate::drive::schedule::tests::plain_task;
+    use crate::timeline::recorder::Recorder;
+    use std::time::{Duration, Instant};
+
+    fn recorded(samples: &[(u64, u64, bool)]) -> Vec<u8> {
+        let (mut out, start) = (Vec::new(), Instant::now());
+        let mut recorder = Recorder::new(&mut out, "r", start, 1000);
+        recorder.start_step(&[&plain_task("search", serde_json::json!({}))], start);
+        for &(end_ms, service_ms, is_warmup) in samples {
+            let (end, service_time) = (Duration::from_millis(end_ms), Duration::from_millis(service_ms));
+            recorder.record(&Sample {
+                is_warmup,
+                latency: service_time * 2,
+                ..Sample::of_test(end, service_time)
+            });
+        }
+        recorder.end_step();
+        recorder.finish().unwrap();
+        out
+    }
+
+    fn read(bytes: &[u8]) -> Result<Timeline, TimelineError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        Timeline::read(file.path())
+    }
+
+    #[test]
+    fn what_was_recorded_is_read() {
+        let samples: Vec<(u64, u64, bool)> = (0..600).map(|i| (20 + i * 5, 1 + i % 10, i < 200)).collect();
+        let timeline = read(&recorded(&samples)).unwrap();
+        assert_eq!(timeline.start_ms, 1000);
+        let course = &timeline.tasks[0];
+        assert_eq!((course.bin_s, course.bins.len(), course.unit.as_str()), (0.1, 31, "ops"));
+        assert_eq!(course.bins.iter().map(|bin| bin.requests).sum::<u64>(), 600);
+        assert_eq!(course.bins.iter().filter(|bin| bin.is_warmup).count(), 10);
+        assert_eq!(course.service_time.total(), 400);
+        let median_ms = course.service_time.quantile_ms(0.5).unwrap();
+        assert!((median_ms - 5.0).abs() < 0.05, "{median_ms}");
+        assert!((course.latency.quantile_ms(1.0).unwrap() - 20.0).abs() < 0.2);
+        assert!(course.has_own_latency());
+        let full = &course.bins[20];
+        assert!((full.throughput() - 200.0).abs() < 1e-6, "{full:?}");
+    }
+
+    #[test]
+    fn half_a_line_is_left_out_and_nonsense_is_refused() {
+        let whole = recorded(&[(50, 2, false), (13_000, 2, false)]);
+        let cut = &whole[..whole.len() - 10];
+        assert_eq!(read(cut).unwrap().tasks.len(), 1);
+        let error =
+            read(b"{\"kind\":\"race\",\"version\":9,\"race-id\":\"r\",\"start-ms\":0}\n").unwrap_err();
+        assert!(error.to_string().contains("version 9"), "{error}");
+        assert!(read(b"nonsense\n").unwrap_err().to_string().starts_with("line 1: "));
+    }
+
+    #[test]
+    fn bins_suit_the_task() {
+        for (duration_s, requests, width_s) in [
+            (0.5, 10_000, 0.1),
+            (9.0, 10_000, 0.1),
+            (60.0, 10_000, 1.0),
+            (60.0, 30, 5.0),
+            (3600.0, 1_000_000, 20.0),
+            (1e6, 1_000_000_000, 4167.0),
+        ] {
+            assert_eq!(bin_width_s(duration_s, requests), width_s, "{duration_s}");
+        }
+    }
+}
