@@ -29,7 +29,7 @@ impl Console {
         let shows_lines = !is_quiet && std::io::stderr().is_terminal();
         Console {
             is_quiet,
-            terminal: shows_lines.then(Terminal::new),
+            terminal: shows_lines.then(Terminal::default),
             page,
             step: String::new(),
             started: Instant::now(),

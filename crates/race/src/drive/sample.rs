@@ -60,6 +60,7 @@ impl Sample {
             unit: "ops",
             progress: None,
             error: None,
+            details: None,
         }
     }
 }

@@ -41,12 +41,14 @@ struct State {
     is_over: bool,
 }
 
+/// Seconds since the step's start, throughput, median and 99th percentile of the service time.
+type Point = (f64, Option<f64>, Option<f64>, Option<f64>);
+
 /// A running task and its course so far.
 #[derive(Debug, Serialize)]
 struct Watched {
     now: TaskNow,
-    /// Seconds since the step's start, throughput, median and 99th percentile of the service time.
-    points: Vec<(f64, Option<f64>, Option<f64>, Option<f64>)>,
+    points: Vec<Point>,
     #[serde(skip)]
     interval_s: f64,
 }

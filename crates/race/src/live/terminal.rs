@@ -12,6 +12,7 @@ const BAR_LENGTH: u64 = 1000;
 /// Lines of tasks at most: a terminal of 24 lines keeps what was printed before in sight.
 const LINES_MAX: usize = 12;
 
+#[derive(Default)]
 pub struct Terminal {
     lines: MultiProgress,
     bars: Vec<ProgressBar>,
@@ -19,10 +20,6 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    pub fn new() -> Terminal {
-        Terminal { lines: MultiProgress::new(), bars: Vec::new(), more: None }
-    }
-
     pub fn show(&mut self, tasks: &[TaskNow]) {
         let shown = &tasks[..tasks.len().min(LINES_MAX)];
         let name_width = shown.iter().map(|task| task.name.chars().count()).max().unwrap_or(0).clamp(8, 32);

@@ -3,8 +3,8 @@
 use super::escape::{Text, put};
 use super::material::Material;
 use super::summary;
-use crate::report::measurements::ServerMeasurements;
-use crate::report::results::{Results, TaskResults};
+use crate::report::Number;
+use crate::report::results::TaskResults;
 use crate::report::shown;
 
 /// A smaller change is called none: runs of the same server differ by as much.
@@ -13,12 +13,12 @@ const SAME_PERCENT: f64 = 1.0;
 const DOUBLINGS_MAX: f64 = 3.0;
 
 /// Whether more is better, and how a value is shown.
-struct Metric<'a> {
+struct Metric {
     name: &'static str,
     is_more_better: bool,
     /// A value a race; `None` where it was not measured.
     values: Vec<Option<f64>>,
-    show: &'a dyn Fn(f64) -> String,
+    show: fn(f64) -> String,
 }
 
 /// `materials[0]` is the baseline.
@@ -60,7 +60,7 @@ pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
 /// A task of one race; `None` where the race does not have it.
 type TaskOfRace<'a> = Option<(&'a Material, &'a TaskResults)>;
 
-fn task_metrics<'a>(tasks: &[TaskOfRace<'_>]) -> Vec<Metric<'a>> {
+fn task_metrics(tasks: &[TaskOfRace<'_>]) -> Vec<Metric> {
     let of = |value: &dyn Fn(&Material, &TaskResults) -> Option<f64>| {
         tasks.iter().map(|task| task.and_then(|(material, task)| value(material, task))).collect()
     };
@@ -71,14 +71,14 @@ fn task_metrics<'a>(tasks: &[TaskOfRace<'_>]) -> Vec<Metric<'a>> {
             let times = if of_service { &task.service_time } else { material.latency(task) };
             times.get(key).map(|ms| ms.as_f64())
         }),
-        show: &shown::milliseconds,
+        show: shown::milliseconds,
     };
     let mut metrics = vec![
         Metric {
             name: "Throughput, median",
             is_more_better: true,
             values: of(&|_, task| task.throughput.median.map(|value| value.as_f64())),
-            show: &shown::grouped,
+            show: shown::grouped,
         },
         percentile("Latency p50", "50_0", false),
         percentile("Latency p99", "99_0", false),
@@ -90,7 +90,7 @@ fn task_metrics<'a>(tasks: &[TaskOfRace<'_>]) -> Vec<Metric<'a>> {
             name: "Error rate",
             is_more_better: false,
             values: of(&|_, task| Some(task.error_rate * 100.0)),
-            show: &|rate| format!("{} %", shown::three_digits(rate)),
+            show: |rate| format!("{} %", shown::three_digits(rate)),
         },
     ];
     // Where nothing is throttled latency is the service time; one of the two is enough.
@@ -110,52 +110,48 @@ fn task_metrics<'a>(tasks: &[TaskOfRace<'_>]) -> Vec<Metric<'a>> {
     metrics
 }
 
-fn race_metrics<'a>(materials: &[Material]) -> Vec<Metric<'a>> {
-    type Read = fn(&Results) -> Option<crate::report::Number>;
-    type ReadServer = fn(&ServerMeasurements) -> Option<f64>;
-    let server: [(&'static str, ReadServer, &'a dyn Fn(f64) -> String); 2] = [
-        (
-            "Server's processor time",
-            |server| server.cpu_s.map(|seconds| seconds * 1000.0),
-            &shown::milliseconds,
-        ),
-        (
-            "Server's peak resident memory",
-            |server| server.peak_resident_bytes.map(|bytes| bytes as f64),
-            &shown::bytes,
-        ),
-    ];
-    let rows: [(&'static str, Read, &'a dyn Fn(f64) -> String); 9] = [
-        ("Indexing time of primary shards", |results| results.total_time, &shown::milliseconds),
-        ("Merge time of primary shards", |results| results.merge_time, &shown::milliseconds),
-        ("Refresh time of primary shards", |results| results.refresh_time, &shown::milliseconds),
-        ("Flush time of primary shards", |results| results.flush_time, &shown::milliseconds),
-        ("Young generation collections", |results| results.young_gc_time, &shown::milliseconds),
-        ("Old generation collections", |results| results.old_gc_time, &shown::milliseconds),
-        ("Size on disk", |results| results.store_size, &shown::bytes),
-        ("Translog", |results| results.translog_size, &shown::bytes),
-        ("Segments", |results| results.segment_count, &shown::grouped),
-    ];
-    let metric = |(name, read, show): (&'static str, Read, &'a dyn Fn(f64) -> String)| Metric {
+/// A figure of the whole race: its name, how it is read, how it is shown.
+type RaceFigure = (&'static str, fn(&Material) -> Option<f64>, fn(f64) -> String);
+
+/// In the order of the page; of all, less is better.
+const RACE_FIGURES: [RaceFigure; 11] = [
+    (
+        "Server's processor time",
+        |race| Some(race.measurements.as_ref()?.server.cpu_s? * 1000.0),
+        shown::milliseconds,
+    ),
+    (
+        "Server's peak resident memory",
+        |race| Some(race.measurements.as_ref()?.server.peak_resident_bytes? as f64),
+        shown::bytes,
+    ),
+    ("Indexing time of primary shards", |race| number(race.results.total_time), shown::milliseconds),
+    ("Merge time of primary shards", |race| number(race.results.merge_time), shown::milliseconds),
+    ("Refresh time of primary shards", |race| number(race.results.refresh_time), shown::milliseconds),
+    ("Flush time of primary shards", |race| number(race.results.flush_time), shown::milliseconds),
+    ("Young generation collections", |race| number(race.results.young_gc_time), shown::milliseconds),
+    ("Old generation collections", |race| number(race.results.old_gc_time), shown::milliseconds),
+    ("Size on disk", |race| number(race.results.store_size), shown::bytes),
+    ("Translog", |race| number(race.results.translog_size), shown::bytes),
+    ("Segments", |race| number(race.results.segment_count), shown::grouped),
+];
+
+fn number(value: Option<Number>) -> Option<f64> {
+    value.map(Number::as_f64)
+}
+
+fn race_metrics(materials: &[Material]) -> Vec<Metric> {
+    let metric = |(name, read, show): RaceFigure| Metric {
         name,
         is_more_better: false,
-        values: materials
-            .iter()
-            .map(|material| read(&material.results).map(|value| value.as_f64()))
-            .collect(),
+        values: materials.iter().map(read).collect(),
         show,
     };
-    let of_server = |(name, read, show): (&'static str, ReadServer, &'a dyn Fn(f64) -> String)| Metric {
-        name,
-        is_more_better: false,
-        values: materials.iter().map(|material| read(&material.measurements.as_ref()?.server)).collect(),
-        show,
-    };
-    let metrics = server.into_iter().map(of_server).chain(rows.into_iter().map(metric));
+    let metrics = RACE_FIGURES.into_iter().map(metric);
     metrics.filter(|metric| metric.values.iter().flatten().any(|value| *value != 0.0)).collect()
 }
 
-fn put_group(title: &str, metrics: &[Metric<'_>], labels: &[String], out: &mut String) {
+fn put_group(title: &str, metrics: &[Metric], labels: &[String], out: &mut String) {
     if metrics.is_empty() {
         return;
     }
@@ -201,7 +197,7 @@ fn worded(change: Option<f64>, is_more_better: bool) -> String {
 }
 
 /// A bar a contender from the baseline's value to its own.
-fn bars(metric: &Metric<'_>) -> String {
+fn bars(metric: &Metric) -> String {
     let contenders = metric.values.len() - 1;
     let mut out = String::new();
     put!(

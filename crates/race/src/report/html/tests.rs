@@ -86,8 +86,11 @@ fn drawn(races: &[&str]) -> String {
     page(&races.iter().map(|id| Material::read(&store, id).unwrap()).collect::<Vec<_>>())
 }
 
-/// Tags in order: name, attributes, whether it closes.
-fn tags(html: &str) -> Vec<(String, Vec<(String, String)>, bool)> {
+/// Name, attributes, whether it closes.
+type Tag = (String, Vec<(String, String)>, bool);
+
+/// Tags in order.
+fn tags(html: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let mut rest = html;
     while let Some(start) = rest.find('<') {
