@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_engine::Result;
-use limber_mapping::analysis::{AnalyzedToken, Analyzers, Normalizer};
+use limber_mapping::analysis::{AnalyzedToken, AnalyzerParts, Analyzers, Normalizer};
 use limber_mapping::{Mapping, RequestError};
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     let mut texts = Vec::new();
     let (mut analyzer, mut field) = (None, None);
     let mut custom = Map::new();
-    let (mut explain, mut normalizer) = (false, None);
+    let (mut explain, mut normalizer, mut attributes) = (false, None, None);
     for (name, value) in object {
         match name.as_str() {
             "text" => texts = texts_of(value)?,
@@ -49,7 +49,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             }
             "explain" => explain = value.as_bool().unwrap_or(false),
             "normalizer" => normalizer = Some(string(name, value)?),
-            "attributes" => {}
+            "attributes" => attributes = Some(names_of("attributes", value)?),
             other => {
                 return Err(RequestError::new(
                     400,
@@ -81,44 +81,46 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         if explain {
             return Err(RequestError::unsupported("[explain] of a normalizer in [_analyze]"));
         }
-        let tokens = tokens_of(|text| normalizer.analyze(text), &texts)?;
+        let shown = Shown { explains: false, attributes: None };
+        let tokens = shown.tokens(|text| normalizer.analyze(text), &texts)?;
         return Ok(Response::ok(json!({"tokens": tokens})));
     }
-    let analyzer = if !custom.is_empty() {
-        if custom
-            .get("char_filter")
-            .is_some_and(|filters| filters.as_array().is_none_or(|list| !list.is_empty()))
-        {
-            return Err(RequestError::unsupported("[char_filter] in [_analyze]"));
-        }
-        let tokenizer = tokenizer_of(&custom)?;
-        let (declared, filters) = filters_of(custom.get("filter"))?;
-        Arc::new(Analyzers::ad_hoc(&json!({"filter": declared}), &tokenizer, &filters)?)
-    } else {
-        let built_in = Analyzers::built_in();
-        let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
-        match (analyzer, field) {
-            (Some(name), _) => analyzers.get(&name).cloned().ok_or_else(|| {
-                RequestError::illegal_argument(format!("failed to find global analyzer [{name}]"))
-            })?,
-            (None, Some(field)) => mapping
-                .as_ref()
-                .and_then(|mapping| mapping.field(&field))
-                .map(|field| field.analyzer.clone().or_else(|| analyzers.get("keyword").cloned()))
-                .unwrap_or_else(|| Some(analyzers.default_index()))
-                .unwrap_or_else(|| analyzers.default_index()),
-            (None, None) => analyzers.default_index(),
-        }
-    };
-    if !explain {
-        return Ok(Response::ok(json!({"tokens": tokens_of(|text| analyzer.analyze(text), &texts)?})));
+    if analyzer.is_some() && !custom.is_empty() {
+        return Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            "Validation Failed: 1: cannot define extra components on a named analyzer;",
+        ));
     }
+    let built_in = Analyzers::built_in();
+    let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
+    let shown = Shown { explains: explain, attributes };
     if !custom.is_empty() {
-        return Ok(Response::ok(json!({"detail": stages(&custom, &texts)?})));
+        return answer_parts(&parts_of(&custom)?, analyzers, &texts, &shown);
     }
-    let tokens = tokens_of(|text| analyzer.analyze(text), &texts)?;
-    Ok(Response::ok(json!({"detail": {
-        "custom_analyzer": false, "analyzer": {"name": analyzer.name, "tokens": tokens}}})))
+    let analyzer = match (analyzer, field) {
+        (Some(name), _) => analyzers.get(&name).cloned().ok_or_else(|| {
+            RequestError::illegal_argument(format!("failed to find global analyzer [{name}]"))
+        })?,
+        (None, Some(field)) => mapping
+            .as_ref()
+            .and_then(|mapping| mapping.field(&field))
+            .map(|field| field.analyzer.clone().or_else(|| analyzers.get("keyword").cloned()))
+            .unwrap_or_else(|| Some(analyzers.default_index()))
+            .unwrap_or_else(|| analyzers.default_index()),
+        (None, None) => analyzers.default_index(),
+    };
+    match analyzers.parts(&analyzer.name) {
+        Some(parts) if explain => answer_parts(&parts, analyzers, &texts, &shown),
+        _ => {
+            let tokens = shown.tokens(|text| analyzer.analyze(text), &texts)?;
+            Ok(Response::ok(match explain {
+                false => json!({"tokens": tokens}),
+                true => json!({"detail": {
+                    "custom_analyzer": false, "analyzer": {"name": analyzer.name, "tokens": tokens}}}),
+            }))
+        }
+    }
 }
 
 /// The normalizer that is named, or that of the field.
@@ -137,32 +139,117 @@ fn normalizer_of(
     }
 }
 
-/// The tokens after the tokenizer and after each filter.
-fn stages(custom: &Map<String, Value>, texts: &[String]) -> Result<Value> {
-    let tokenizer = tokenizer_of(custom)?;
-    let (declared, filters) = filters_of(custom.get("filter"))?;
-    let after = |count: usize| -> Result<Vec<Value>> {
-        let analyzer = Analyzers::ad_hoc(&json!({"filter": declared}), &tokenizer, &filters[..count])?;
-        tokens_of(|text| analyzer.analyze(text), texts)
+/// The answer of an analyzer that has names for its parts: its tokens, or what becomes of the texts part by part.
+fn answer_parts(
+    parts: &AnalyzerParts,
+    analyzers: &Analyzers,
+    texts: &[String],
+    shown: &Shown,
+) -> Result<Response> {
+    let with = |char_filters: usize, filters: usize| {
+        analyzers.ad_hoc(&AnalyzerParts {
+            char_filters: parts.char_filters[..char_filters].to_vec(),
+            filters: parts.filters[..filters].to_vec(),
+            ..parts.clone()
+        })
     };
-    let mut shown = Vec::with_capacity(filters.len());
-    for (number, name) in filters.iter().enumerate() {
-        let name = match declared.get(name).and_then(|body| body["type"].as_str()) {
-            Some(kind) => format!("__anonymous__{kind}"),
-            None => name.clone(),
-        };
-        shown.push(json!({"name": name, "tokens": after(number + 1)?}));
+    let all = parts.char_filters.len();
+    let tokens = |filters: usize| {
+        let analyzer = with(all, filters)?;
+        shown.tokens(|text| analyzer.analyze(text), texts)
+    };
+    if !shown.explains {
+        return Ok(Response::ok(json!({"tokens": tokens(parts.filters.len())?})));
     }
-    Ok(json!({
+    // Parts that the request defines have no name of their own.
+    let name = |section: &str, name: &str| {
+        let own = parts.declared.get(section).and_then(|section| section.get(name)?["type"].as_str());
+        own.map_or_else(|| name.to_owned(), |kind| format!("__anonymous__{kind}"))
+    };
+    let mut char_filters = Vec::with_capacity(all);
+    for (number, filter) in parts.char_filters.iter().enumerate() {
+        let analyzer = with(number + 1, 0)?;
+        let filtered: Vec<String> = texts.iter().map(|text| analyzer.filtered_text(text)).collect();
+        char_filters.push(json!({"name": name("char_filter", filter), "filtered_text": filtered}));
+    }
+    let mut filters = Vec::with_capacity(parts.filters.len());
+    for (number, filter) in parts.filters.iter().enumerate() {
+        filters.push(json!({"name": name("filter", filter), "tokens": tokens(number + 1)?}));
+    }
+    Ok(Response::ok(json!({"detail": {
         "custom_analyzer": true,
-        "charfilters": [],
-        "tokenizer": {"name": tokenizer, "tokens": after(0)?},
-        "tokenfilters": shown,
-    }))
+        "charfilters": char_filters,
+        "tokenizer": {"name": name("tokenizer", &parts.tokenizer), "tokens": tokens(0)?},
+        "tokenfilters": filters,
+    }})))
 }
 
-fn tokenizer_of(custom: &Map<String, Value>) -> Result<String> {
-    custom.get("tokenizer").map_or(Ok("keyword".into()), |value| string("tokenizer", value))
+/// The parts that a request names or defines.
+fn parts_of(custom: &Map<String, Value>) -> Result<AnalyzerParts> {
+    let mut parts = AnalyzerParts { tokenizer: "keyword".into(), ..AnalyzerParts::default() };
+    for section in ["char_filter", "tokenizer", "filter"] {
+        let mut declared = Map::new();
+        let items = match custom.get(section) {
+            None => &[][..],
+            Some(Value::Array(items)) => items,
+            Some(_) if section == "char_filter" => return Err(unsupported_value(section)),
+            Some(one) => std::slice::from_ref(one),
+        };
+        for item in items {
+            let name = match item {
+                Value::Object(body) if !body.contains_key("type") => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "Missing [type] setting for anonymous {section}: {item}"
+                    )));
+                }
+                Value::Object(_) => {
+                    let name = format!("_anonymous_{}", declared.len());
+                    declared.insert(name.clone(), item.clone());
+                    name
+                }
+                _ => string(section, item)?,
+            };
+            match section {
+                "char_filter" => parts.char_filters.push(name),
+                "tokenizer" => parts.tokenizer = name,
+                _ => parts.filters.push(name),
+            }
+        }
+        parts.declared.insert(section.to_owned(), declared.into());
+    }
+    Ok(parts)
+}
+
+/// How tokens are shown.
+struct Shown {
+    explains: bool,
+    /// Of those that an explanation adds, only these.
+    attributes: Option<Vec<String>>,
+}
+
+impl Shown {
+    fn tokens(&self, analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String]) -> Result<Vec<Value>> {
+        let mut tokens = tokens_of(analyze, texts)?;
+        if self.explains {
+            for token in &mut tokens {
+                let bytes: Vec<String> = (token["token"].as_str().unwrap_or_default().bytes())
+                    .map(|byte| format!("{byte:x}"))
+                    .collect();
+                let more = [
+                    ("bytes", json!(format!("[{}]", bytes.join(" ")))),
+                    ("positionLength", json!(1)),
+                    ("termFrequency", json!(1)),
+                ];
+                for (name, value) in more {
+                    let wanted = |list: &Vec<String>| list.iter().any(|one| one.eq_ignore_ascii_case(name));
+                    if self.attributes.as_ref().is_none_or(wanted) {
+                        token[name] = value;
+                    }
+                }
+            }
+        }
+        Ok(tokens)
+    }
 }
 
 /// The tokens of all texts, one behind the other, as the answer shows them.
@@ -198,34 +285,19 @@ fn tokens_of(analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String]) -> 
 }
 
 fn string(name: &str, value: &Value) -> Result<String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| {
-        RequestError::new(
-            400,
-            "x_content_parse_exception",
-            format!("[analyze_request] {name} doesn't support values of this type"),
-        )
-    })
+    value.as_str().map(str::to_owned).ok_or_else(|| unsupported_value(name))
 }
 
-/// Filters by name; those defined in the request get names of their own.
-fn filters_of(value: Option<&Value>) -> Result<(Map<String, Value>, Vec<String>)> {
-    let mut declared = Map::new();
-    let mut names = Vec::new();
-    let items = match value {
-        None => &[][..],
-        Some(Value::Array(items)) => items,
-        Some(one) => std::slice::from_ref(one),
-    };
-    for item in items {
-        if item.is_object() {
-            let name = format!("_anonymous_{}", names.len());
-            declared.insert(name.clone(), item.clone());
-            names.push(name);
-        } else {
-            names.push(string("filter", item)?);
-        }
+fn unsupported_value(name: &str) -> RequestError {
+    let reason = format!("[analyze_request] {name} doesn't support values of this type");
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
+fn names_of(name: &str, value: &Value) -> Result<Vec<String>> {
+    match value {
+        Value::Array(items) => items.iter().map(|item| string(name, item)).collect(),
+        one => Ok(vec![string(name, one)?]),
     }
-    Ok((declared, names))
 }
 
 fn texts_of(value: &Value) -> Result<Vec<String>> {

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 
 use super::ascii;
+use super::char_filter::CharFilter;
 use super::filter::{Filter, lowercase_into};
+use super::rewrite::Rewritten;
 use super::tokenizer::Tokenizer;
 use super::uax29;
 
@@ -30,10 +32,11 @@ pub struct AnalyzedToken {
     pub position: u32,
 }
 
-/// An analyzer: a tokenizer and the filters that its tokens pass, in order.
+/// An analyzer: filters of the whole text, a tokenizer, and the filters that its tokens pass, in order.
 #[derive(Debug)]
 pub struct Analyzer {
     pub name: String,
+    char_filters: Vec<CharFilter>,
     tokenizer: Tokenizer,
     /// Longest token in UTF-16 units; longer ones are cut into pieces.
     token_length_max: usize,
@@ -67,12 +70,60 @@ impl Analyzer {
         filters: Vec<Filter>,
     ) -> Analyzer {
         let is_standard = tokenizer == Tokenizer::Standard && matches!(filters[..], [Filter::Lowercase]);
-        Analyzer { name: name.to_owned(), tokenizer, token_length_max, filters, is_standard }
+        let char_filters = Vec::new();
+        Analyzer { name: name.to_owned(), char_filters, tokenizer, token_length_max, filters, is_standard }
+    }
+
+    pub(super) fn with_char_filters(self, char_filters: Vec<CharFilter>) -> Analyzer {
+        Analyzer { char_filters, ..self }
+    }
+
+    /// The text as the tokenizer gets it.
+    pub fn filtered_text(&self, text: &str) -> String {
+        self.rewritten(text).pop().map_or_else(|| text.to_owned(), |last| last.text)
+    }
+
+    /// The text after each of the character filters.
+    fn rewritten(&self, text: &str) -> Vec<Rewritten> {
+        let mut stages: Vec<Rewritten> = Vec::with_capacity(self.char_filters.len());
+        for filter in &self.char_filters {
+            let next = filter.apply(stages.last().map_or(text, |stage| &stage.text));
+            stages.push(next);
+        }
+        stages
     }
 
     /// Emits the tokens of `text` in order. No allocation beyond a thread's reused buffers.
     #[inline]
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) {
+        if self.char_filters.is_empty() {
+            self.plain_tokens(text, emit);
+        } else {
+            self.rewritten_tokens(text, &mut |token, _| emit(token));
+        }
+    }
+
+    /// As [`Analyzer::tokens`], with what each token was before its filters.
+    #[inline(never)]
+    fn rewritten_tokens(&self, text: &str, emit: &mut dyn FnMut(Token<'_>, &str)) {
+        let stages = self.rewritten(text);
+        let last = stages.last().map_or(text, |stage| &stage.text);
+        let source_offset = |at: u32| {
+            let mut at = at as usize;
+            for (number, stage) in stages.iter().enumerate().rev() {
+                let source = number.checked_sub(1).map_or(text, |before| &stages[before].text);
+                at = stage.source_offset(source, at);
+            }
+            at as u32
+        };
+        self.plain_tokens(last, |token| {
+            let raw = &last[token.start as usize..token.end as usize];
+            emit(Token { start: source_offset(token.start), end: source_offset(token.end), ..token }, raw);
+        });
+    }
+
+    #[inline]
+    fn plain_tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) {
         // Taken out, so that an `emit` that analyses in turn finds the cell free.
         let mut buffers = BUFFERS.take();
         if self.is_standard {
@@ -137,16 +188,15 @@ impl Analyzer {
             bytes = at;
             units
         };
-        self.tokens(text, |token| {
-            let (start, end) = (token.start as usize, token.end as usize);
+        self.rewritten_tokens(text, &mut |token, raw| {
             let kind = match self.tokenizer {
-                Tokenizer::Standard => uax29::kind(&text[start..end]),
+                Tokenizer::Standard => uax29::kind(raw),
                 _ => "word",
             };
             found.push(AnalyzedToken {
                 token: token.text.to_owned(),
-                start_offset: offset(start),
-                end_offset: offset(end),
+                start_offset: offset(token.start as usize),
+                end_offset: offset(token.end as usize),
                 kind,
                 position: token.position,
             });

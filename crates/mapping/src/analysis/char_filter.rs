@@ -3,11 +3,16 @@
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use super::html::without_html;
 use super::registry::{strings, text};
+use super::rewrite::{Rewriter, Rewritten};
 use crate::RequestError;
 
 #[derive(Debug)]
 pub(super) enum CharFilter {
+    HtmlStrip {
+        escaped_tags: Vec<String>,
+    },
     /// The longest of these that the text goes on with is replaced.
     Mapping(Vec<(String, String)>),
     Pattern {
@@ -16,6 +21,9 @@ pub(super) enum CharFilter {
     },
 }
 
+/// Those of Elasticsearch that are not here yet.
+const MISSING: &[&str] = &["icu_normalizer", "kuromoji_iteration_mark", "first_non_blank_line"];
+
 /// Bytes that a compiled pattern may take.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
@@ -23,9 +31,19 @@ impl CharFilter {
     /// The filter of this type that `settings.analysis.char_filter` declares as `name`.
     pub fn parse(name: &str, kind: &str, body: &Map<String, Value>) -> Result<CharFilter, RequestError> {
         let (allowed, filter): (&[&str], CharFilter) = match kind {
+            "html_strip" => {
+                (&["escaped_tags"], CharFilter::HtmlStrip { escaped_tags: strings(body.get("escaped_tags")) })
+            }
             "mapping" => (&["mappings"], CharFilter::mapping(body)?),
             "pattern_replace" => (&["pattern", "replacement", "flags"], CharFilter::pattern(name, body)?),
-            other => return Err(RequestError::unsupported(format!("character filter [{other}]"))),
+            other if MISSING.contains(&other) => {
+                return Err(RequestError::unsupported(format!("character filter [{other}]")));
+            }
+            other => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Unknown char_filter type [{other}] for [{name}]"
+                )));
+            }
         };
         super::registry::refuse_others(body, allowed, &format!("character filter [{name}]"))?;
         Ok(filter)
@@ -89,28 +107,37 @@ impl CharFilter {
         Ok(CharFilter::Pattern { pattern, replacement: rust_replacement(&replacement) })
     }
 
+    /// Whether a normalizer may have it: it must not look at more than characters.
+    pub fn is_normalizing(&self) -> bool {
+        !matches!(self, CharFilter::HtmlStrip { .. })
+    }
+
     /// The text with every match replaced.
-    pub fn apply(&self, text: &str) -> String {
+    pub fn apply(&self, text: &str) -> Rewritten {
         match self {
+            CharFilter::HtmlStrip { escaped_tags } => without_html(text, escaped_tags),
             CharFilter::Mapping(pairs) => {
-                let mut out = String::with_capacity(text.len());
-                let mut rest = text;
-                while let Some(next) = rest.chars().next() {
-                    match pairs.iter().find(|(from, _)| rest.starts_with(from.as_str())) {
-                        Some((from, to)) => {
-                            out.push_str(to);
-                            rest = &rest[from.len()..];
-                        }
-                        None => {
-                            out.push(next);
-                            rest = &rest[next.len_utf8()..];
-                        }
+                let mut rewriter = Rewriter::new(text);
+                while let Some(next) = rewriter.rest().chars().next() {
+                    match pairs.iter().find(|(from, _)| rewriter.rest().starts_with(from.as_str())) {
+                        Some((from, to)) => rewriter.replace(from.len(), to),
+                        None => rewriter.keep(next.len_utf8()),
                     }
                 }
-                out
+                rewriter.finish()
             }
             CharFilter::Pattern { pattern, replacement } => {
-                pattern.replace_all(text, replacement.as_str()).into_owned()
+                let mut rewriter = Rewriter::new(text);
+                let (mut read, mut expanded) = (0, String::new());
+                for captures in pattern.captures_iter(text) {
+                    let Some(found) = captures.get(0) else { continue };
+                    rewriter.keep(found.start() - read);
+                    expanded.clear();
+                    captures.expand(replacement, &mut expanded);
+                    rewriter.replace(found.len(), &expanded);
+                    read = found.end();
+                }
+                rewriter.finish()
             }
         }
     }
@@ -175,7 +202,7 @@ mod tests {
     #[track_caller]
     fn check(kind: &str, body: Value, text: &str, expected: &str) {
         let filter = CharFilter::parse("f", kind, body.as_object().expect("an object")).expect("sound");
-        assert_eq!(filter.apply(text), expected);
+        assert_eq!(filter.apply(text).text, expected);
     }
 
     #[test]
@@ -189,5 +216,7 @@ mod tests {
         );
         check("pattern_replace", json!({"pattern": "B", "flags": "CASE_INSENSITIVE"}), "abB", "a");
         check("pattern_replace", json!({"pattern": "a", "replacement": "\\$1"}), "a", "$1");
+        check("pattern_replace", json!({"pattern": "x*", "replacement": "-"}), "axb", "-a-b-");
+        check("html_strip", json!({"escaped_tags": ["b"]}), "<i>a</i><b>c</b>", "a<b>c</b>");
     }
 }

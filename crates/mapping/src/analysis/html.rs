@@ -4,6 +4,7 @@
 //! inside of lines nothing, named and numbered characters what they stand for; comments, scripts and styles go.
 
 use super::entities::ENTITIES;
+use super::rewrite::{Rewriter, Rewritten};
 
 /// Elements whose tags leave nothing behind.
 const INLINE: [&str; 31] = [
@@ -17,26 +18,48 @@ const ENTITY_BYTES_MAX: usize = 8;
 
 /// Takes the HTML out of a text.
 pub fn strip_html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut endless = Endless::default();
-    while let Some(at) = rest.find(['<', '&']) {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let found = if rest.starts_with('&') {
-            character(rest, &mut out)
-        } else {
-            markup(rest, &mut out, &mut endless)
-        };
-        let length = found.unwrap_or_else(|| {
-            out.push_str(&rest[..1]);
-            1
-        });
-        rest = &rest[length..];
-    }
-    out.push_str(rest);
-    out
+    without_html(text, &[]).text
 }
+
+/// The text without its HTML but for tags of these names.
+pub(super) fn without_html(text: &str, escaped_tags: &[String]) -> Rewritten {
+    let mut rewriter = Rewriter::new(text);
+    let mut endless = Endless::default();
+    let mut replacement = String::new();
+    while let Some(at) = rewriter.rest().find(['<', '&']) {
+        rewriter.keep(at);
+        let rest = rewriter.rest();
+        if let Some(raw) = rest.strip_prefix(RAW_START) {
+            rewriter.replace(RAW_START.len(), "");
+            let end = raw.find(RAW_END);
+            rewriter.keep(end.unwrap_or(raw.len()));
+            rewriter.replace(end.map_or(0, |_| RAW_END.len()), "");
+            continue;
+        }
+        replacement.clear();
+        let found = if rest.starts_with('&') {
+            character(rest, &mut replacement)
+        } else {
+            let is_escaped = |name: &str| escaped_tags.iter().any(|tag| tag.eq_ignore_ascii_case(name));
+            match tag(rest) {
+                Some((name, _, length)) if is_escaped(name) => {
+                    rewriter.keep(length);
+                    continue;
+                }
+                _ => markup(rest, &mut replacement, &mut endless),
+            }
+        };
+        match found {
+            Some(length) => rewriter.replace(length, &replacement),
+            None => rewriter.keep(1),
+        }
+    }
+    rewriter.finish()
+}
+
+/// What lies between is text, whatever it looks like.
+const RAW_START: &str = "<![CDATA[";
+const RAW_END: &str = "]]>";
 
 /// What was looked for in vain up to the end of the text: it need not be looked for again.
 #[derive(Default)]
@@ -55,11 +78,6 @@ fn markup(text: &str, out: &mut String, endless: &mut Endless) -> Option<usize> 
     };
     if inside.starts_with("!--") {
         return Some(text[4..].find("-->").map_or(text.len(), |at| 4 + at + 3));
-    }
-    if let Some(raw) = inside.strip_prefix("![CDATA[") {
-        let end = raw.find("]]>");
-        out.push_str(&raw[..end.unwrap_or(raw.len())]);
-        return Some(end.map_or(text.len(), |end| text.len() - raw.len() + end + 3));
     }
     if inside.starts_with('!') {
         return up_to(">", &mut endless.declaration);

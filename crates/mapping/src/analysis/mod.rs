@@ -11,10 +11,11 @@ mod html;
 mod normalizer;
 mod porter;
 mod registry;
+mod rewrite;
 mod tokenizer;
 mod uax29;
 
 pub use analyzer::{AnalyzedToken, Analyzer, Token};
 pub use html::strip_html;
 pub use normalizer::Normalizer;
-pub use registry::Analyzers;
+pub use registry::{AnalyzerParts, Analyzers};

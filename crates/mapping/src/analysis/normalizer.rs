@@ -43,7 +43,7 @@ impl Normalizer {
         }
         let mut normal = text.to_owned();
         for filter in &self.char_filters {
-            normal = filter.apply(&normal);
+            normal = filter.apply(&normal).text;
         }
         let mut other = String::new();
         for filter in &self.filters {

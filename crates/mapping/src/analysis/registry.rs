@@ -18,7 +18,43 @@ use crate::RequestError;
 pub struct Analyzers {
     by_name: HashMap<String, Arc<Analyzer>>,
     normalizers: HashMap<String, Arc<Normalizer>>,
+    /// The body of `settings.analysis`.
+    declared: Value,
 }
+
+/// The names of an analyzer's parts, and what those mean that nobody else declares.
+#[derive(Debug, Clone, Default)]
+pub struct AnalyzerParts {
+    /// As `settings.analysis`.
+    pub declared: Map<String, Value>,
+    pub char_filters: Vec<String>,
+    pub tokenizer: String,
+    pub filters: Vec<String>,
+}
+
+/// Elasticsearch's tokenizers that work without being declared, those included that are not here yet.
+const TOKENIZERS_ALL: &[&str] = &[
+    "standard",
+    "letter",
+    "lowercase",
+    "whitespace",
+    "keyword",
+    "classic",
+    "edge_ngram",
+    "edgeNGram",
+    "ngram",
+    "nGram",
+    "path_hierarchy",
+    "PathHierarchy",
+    "pattern",
+    "simple_pattern",
+    "simple_pattern_split",
+    "char_group",
+    "thai",
+    "uax_url_email",
+    "icu_tokenizer",
+    "ml_standard",
+];
 
 /// Names of the built-in analyzers.
 const BUILT_IN: [&str; 6] = ["standard", "simple", "whitespace", "keyword", "stop", "english"];
@@ -47,7 +83,7 @@ impl Analyzers {
             .filter_map(|name| Some(((*name).to_owned(), Arc::new(built_in(name)?))))
             .collect();
         let normalizers = HashMap::from([("lowercase".to_owned(), Arc::new(Normalizer::lowercase()))]);
-        Analyzers { by_name, normalizers }
+        Analyzers { by_name, normalizers, declared: Value::Null }
     }
 
     /// The built-in analyzers and those of the body of `settings.analysis`.
@@ -82,7 +118,7 @@ impl Analyzers {
             char_filters: section("char_filter")?,
         };
         for name in declared.char_filters.keys() {
-            declared.char_filter(name, name)?;
+            declared.char_filter(name)?;
         }
         for name in declared.filters.keys() {
             declared.filter(name)?;
@@ -108,23 +144,49 @@ impl Analyzers {
             let normalizer = declared.normalizer(name, body)?;
             analyzers.normalizers.insert(name.clone(), Arc::new(normalizer));
         }
+        analyzers.declared = analysis.clone();
         Ok(analyzers)
     }
 
-    /// An analyzer put together for one `_analyze` request: `tokenizer` and `filter` as in its body.
-    pub fn ad_hoc(analysis: &Value, tokenizer: &str, filters: &[String]) -> Result<Analyzer, RequestError> {
-        let empty = Map::new();
-        let section = |name: &str| analysis.get(name).and_then(Value::as_object).unwrap_or(&empty);
-        let declared = Declared {
-            tokenizers: section("tokenizer"),
-            filters: section("filter"),
-            char_filters: section("char_filter"),
+    /// An analyzer put together for one `_analyze` request from what the index declares, and what comes with it everywhere.
+    pub fn ad_hoc(&self, parts: &AnalyzerParts) -> Result<Analyzer, RequestError> {
+        let sections = |name: &str| {
+            let mut section = self.declared.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
+            let own = parts.declared.get(name).and_then(Value::as_object).cloned();
+            section.extend(own.unwrap_or_default());
+            section
         };
-        let (tokenizer, length_max, mut chain) = declared.tokenizer(tokenizer)?;
-        for filter in filters {
+        let (tokenizers, filters, char_filters) =
+            (sections("tokenizer"), sections("filter"), sections("char_filter"));
+        let declared = Declared { tokenizers: &tokenizers, filters: &filters, char_filters: &char_filters };
+        let missing = |what: &str, name: &str| {
+            RequestError::illegal_argument(format!("failed to find global {what} under [{name}]"))
+        };
+        if !tokenizers.contains_key(&parts.tokenizer) && !TOKENIZERS_ALL.contains(&parts.tokenizer.as_str()) {
+            return Err(missing("tokenizer", &parts.tokenizer));
+        }
+        let (tokenizer, length_max, mut chain) = declared.tokenizer(&parts.tokenizer)?;
+        for filter in &parts.filters {
             chain.push(declared.filter(filter)?);
         }
-        Ok(Analyzer::new("_custom_", tokenizer, length_max, chain))
+        let mut whole = Vec::with_capacity(parts.char_filters.len());
+        for filter in &parts.char_filters {
+            whole.push(declared.char_filter(filter)?.ok_or_else(|| missing("char_filter", filter))?);
+        }
+        Ok(Analyzer::new("_custom_", tokenizer, length_max, chain).with_char_filters(whole))
+    }
+
+    /// What the custom analyzer of this name is put together from; `None`: it is none of those that the index declares.
+    pub fn parts(&self, name: &str) -> Option<AnalyzerParts> {
+        let body = self.declared.get("analyzer")?.get(name)?;
+        let tokenizer = body.get("tokenizer").map(text)?;
+        let is_custom = body.get("type").is_none_or(|kind| kind == "custom");
+        is_custom.then(|| AnalyzerParts {
+            declared: Map::new(),
+            char_filters: strings(body.get("char_filter")),
+            tokenizer,
+            filters: strings(body.get("filter")),
+        })
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<Analyzer>> {
@@ -203,12 +265,16 @@ impl Declared<'_> {
                 for filter in strings(body.get("filter")) {
                     chain.push(self.filter(&filter)?);
                 }
-                if let Some(filter) = strings(body.get("char_filter")).first() {
-                    return Err(RequestError::unsupported(format!(
-                        "character filter [{filter}] of analyzer [{name}]"
-                    )));
+                let mut whole = Vec::new();
+                for filter in strings(body.get("char_filter")) {
+                    whole.push(self.char_filter(&filter)?.ok_or_else(|| {
+                        RequestError::illegal_argument(format!(
+                            "Custom Analyzer [{name}] failed to find char_filter under name [{filter}]"
+                        ))
+                    })?);
                 }
-                (&["tokenizer", "filter", "char_filter"], Analyzer::new(name, tokenizer, length_max, chain))
+                let analyzer = Analyzer::new(name, tokenizer, length_max, chain).with_char_filters(whole);
+                (&["tokenizer", "filter", "char_filter"], analyzer)
             }
             "standard" => {
                 let mut chain = vec![Filter::Lowercase];
@@ -271,7 +337,17 @@ impl Declared<'_> {
         refuse_others(body, &["filter", "char_filter"], &format!("normalizer [{name}]"))?;
         let mut char_filters = Vec::new();
         for filter in strings(body.get("char_filter")) {
-            char_filters.push(self.char_filter(&filter, name)?);
+            let parsed = self.char_filter(&filter)?.ok_or_else(|| {
+                RequestError::illegal_argument(format!(
+                    "Custom normalizer [{name}] failed to find char_filter under name [{filter}]"
+                ))
+            })?;
+            if !parsed.is_normalizing() {
+                return Err(RequestError::illegal_argument(format!(
+                    "Custom normalizer [{name}] may not use char filter [{filter}]"
+                )));
+            }
+            char_filters.push(parsed);
         }
         let mut filters = Vec::new();
         for filter in strings(body.get("filter")) {
@@ -294,20 +370,20 @@ impl Declared<'_> {
         Ok(Normalizer::new(name, char_filters, filters))
     }
 
-    /// A declared character filter; `user`: the normalizer that names it.
-    fn char_filter(&self, name: &str, user: &str) -> Result<CharFilter, RequestError> {
+    /// The character filter of this name, if there is one.
+    fn char_filter(&self, name: &str) -> Result<Option<CharFilter>, RequestError> {
         match self.char_filters.get(name) {
             Some(Value::Object(body)) => {
-                let kind = body.get("type").map(text).unwrap_or_default();
-                CharFilter::parse(name, &kind, body)
+                let kind = body.get("type").map(text).ok_or_else(|| {
+                    RequestError::illegal_argument(format!(
+                        "char_filter [{name}] must specify either an analyzer type, or a tokenizer"
+                    ))
+                })?;
+                CharFilter::parse(name, &kind, body).map(Some)
             }
             Some(_) => Err(RequestError::illegal_argument(format!("char_filter [{name}] must be an object"))),
-            None if name == "html_strip" => Err(RequestError::illegal_argument(format!(
-                "Custom normalizer [{user}] may not use char filter [html_strip]"
-            ))),
-            None => Err(RequestError::illegal_argument(format!(
-                "Custom normalizer [{user}] failed to find char_filter under name [{name}]"
-            ))),
+            None if name == "html_strip" => CharFilter::parse(name, name, &Map::new()).map(Some),
+            None => Ok(None),
         }
     }
 
