@@ -3,6 +3,7 @@
 #
 #   bench/load_generator.sh                     limber race alone
 #   ESRALLY=/path/to/esrally bench/load_generator.sh   the same tracks with esrally 2.13 as well
+#   SAMPLES=10000000 bench/load_generator.sh           and a race of so many samples, with the generator's memory on its way
 #
 # The generator is pinned to the first core, the server to the second. Figures go to standard output; what they were on which
 # machine is in docs/performance.md, "Load generator".
@@ -41,16 +42,26 @@ cat >"$work/track/track.json" <<EOF
 {"version":2,"description":"load generator","indices":[{"name":"logs","body":"index.json"}],
  "corpora":[$(corpus plain '"target-index":"logs"'),$(corpus with_actions '"includes-action-and-meta-data":true')],
  "challenges":[$(task search-1 "$search" 1 ',"default":true'),$(task search-8 "$search" 8),$(task search-64 "$search" 64),
+   $(task scheduled "$search" '8,"target-throughput":5000'),
+   {"name":"samples","schedule":[{"name":"samples","operation":$search,"clients":64,"iterations":$((${SAMPLES:-64} / 64))}]},
    $(task bulk-plain "$(bulk plain)" 2),$(task bulk-with_actions "$(bulk with_actions)" 2)]}
 EOF
 
 bytes=$(stat -c %s "$work/track/plain.json")
 echo "documents: 1000000, $((bytes / 1000000)) bytes each on average"
 export LIMBER_HOME="$work"
-for challenge in search-1 search-8 search-64 bulk-plain bulk-with_actions; do
+for challenge in search-1 search-8 search-64 scheduled bulk-plain bulk-with_actions; do
   echo "== $challenge: limber race"
   taskset -c 0 "$target/race" --track-path "$work/track" --target-hosts "$host" --challenge "$challenge" --report-format csv --quiet |
     grep -E 'Median Throughput|50th percentile service|99th percentile service|error rate'
+  [ "$challenge" != scheduled ] || python3 - "$work"/.limber/benchmarks/races/*/measurements.json <<'PYTHON'
+import json, os, sys
+
+newest = max(sys.argv[1:], key=os.path.getmtime)
+task, = json.load(open(newest))["tasks"]
+for name in ("send_delay", "own_delay"):
+    print(name, {point: f"{ms:.3f} ms" for point, ms in task[name].items() if isinstance(ms, (int, float))})
+PYTHON
   if [ -n "${ESRALLY:-}" ]; then
     echo "== $challenge: esrally"
     RALLY_HOME="$work" taskset -c 0 "$ESRALLY" race --pipeline=benchmark-only --offline --quiet --track-path "$work/track" \
@@ -60,3 +71,15 @@ for challenge in search-1 search-8 search-64 bulk-plain bulk-with_actions; do
     rm -f "$work/esrally.csv"
   fi
 done
+
+if [ -n "${SAMPLES:-}" ]; then
+  echo "== samples: $SAMPLES"
+  taskset -c 0 "$target/race" --track-path "$work/track" --target-hosts "$host" --challenge samples --report-format csv --quiet >"$work/samples.csv" &
+  race=$!
+  while kill -0 "$race" 2>/dev/null; do
+    sleep 10
+    awk -v at="$SECONDS" '/VmRSS/ { printf "after %d s: %.1f MB resident\n", at, $2 / 1024 }' "/proc/$race/status" 2>/dev/null || true
+  done
+  wait "$race"
+  grep -E 'Median Throughput|error rate' "$work/samples.csv"
+fi
