@@ -1,10 +1,13 @@
 //! `field-caps`: what fields can do (`runner.py`, `FieldCaps`).
+//!
+//! Elasticsearch 8 takes the fields in the body, as Rally sends them; older ones and OpenSearch only in the query string.
 
 use serde_json::{Map, Value, json};
 
-use super::contract::{Operation, Plan, steady};
+use super::contract::{Operation, Plan, plain, steady};
 use super::requests::Requests;
 use crate::drive::http::Method;
+use crate::drive::protocol::Protocol;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let target = plan.names("index")?.map_or_else(|| "_all".to_owned(), |names| names.join(","));
@@ -14,11 +17,18 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         Some(_) => return Err("parameter 'body' must be an object".into()),
     };
     let fields = plan.param("fields").cloned().unwrap_or_else(|| json!("*"));
-    body.entry("fields").or_insert(fields);
+    let is_in_query = *plan.protocol == Protocol::plain() && !body.contains_key("fields");
+    if !is_in_query {
+        body.entry("fields").or_insert(fields.clone());
+    }
     if let Some(filter) = plan.param("index_filter").filter(|filter| !filter.is_null()) {
         body.insert("index_filter".into(), filter.clone());
     }
     let path = format!("/{target}/_field_caps");
-    let builder = plan.request_with_body(Method::Post, &path, Some(&Value::Object(body)))?;
+    let body = Some(Value::Object(body)).filter(|body| *body != Value::Object(Map::new()));
+    let mut builder = plan.request_with_body(Method::Post, &path, body.as_ref())?;
+    if is_in_query {
+        builder = builder.query("fields", &plain(&fields));
+    }
     Ok(steady(Requests::one(plan, plan.with_request_params(builder)?)?))
 }

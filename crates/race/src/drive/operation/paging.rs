@@ -31,6 +31,8 @@ impl PageSource {
         let point_in_time = plan.text("with-point-in-time-from")?.map(str::to_owned);
         if point_in_time.is_some() {
             plan.only_in_composite()?;
+            // Rally demands an index all the same.
+            plan.params(&["index", "data-stream"]);
         }
         let builder = match point_in_time {
             Some(_) => request_to(plan, "", None)?,

@@ -2,7 +2,7 @@
 //!
 //! Every run ends with a sample of what was processed since the one before, whose throughput comes from the transform's own
 //! times; the task is over when the transform has stopped. A task begins anew with stopping; Rally stops only the first
-//! transform that one of its processes meets.
+//! transform that one of its processes meets. A run that fails ends the task, where Rally asks on for ever.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -53,7 +53,27 @@ impl Operation for Completing {
     }
 
     fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
-        self.0.runners(clients, clients_total)
+        let around = |runner| -> Box<dyn Runner> { Box::new(CompletingRunner { runner, has_failed: false }) };
+        Ok(self.0.runners(clients, clients_total)?.into_iter().map(around).collect())
+    }
+}
+
+struct CompletingRunner {
+    runner: Box<dyn Runner>,
+    has_failed: bool,
+}
+
+impl Runner for CompletingRunner {
+    fn prepare(&mut self) -> Result<bool, String> {
+        Ok(!self.has_failed && self.runner.prepare()?)
+    }
+
+    fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a> {
+        Box::pin(async move {
+            let result = self.runner.run(exchange).await;
+            self.has_failed = result.is_err();
+            result
+        })
     }
 }
 

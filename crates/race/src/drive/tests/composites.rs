@@ -78,6 +78,15 @@ fn a_failed_stream_leaves_no_answer_behind() {
 }
 
 #[test]
+fn a_transform_that_is_not_there_ends_its_task() {
+    let stub = Stub::start(|_: &Asked| Some((404, String::new())));
+    let track = track(1);
+    let schedule = [task("wait-for-transform", json!({"transform-id": "t"}), |_| {})];
+    let results = race(&track, &schedule, &config(&stub)).unwrap();
+    assert_eq!((results[0].statistics.service_time.count(), results[0].statistics.failures()), (1, 1));
+}
+
+#[test]
 fn a_transform_is_followed_to_its_end() {
     let asked = AtomicUsize::new(0);
     let stub = Stub::start(move |request: &Asked| {

@@ -48,6 +48,21 @@ fn administrative_requests() {
         &[r#"PUT /_ingest/pipeline/p {"processors":[]}"#],
     );
     check("sleep", json!({"duration": 0.01}), &[]);
+    // The stub speaks plain JSON, as servers do that take the fields in the query string only.
+    check("field-caps", json!({"fields": ["a", "b*"]}), &["POST /_all/_field_caps?fields=a,b*"]);
+    check(
+        "enrich-policy",
+        json!({"policies": {"p": {"match": {}}, "q": {"range": {}}}}),
+        &[
+            "DELETE /_enrich/policy/p",
+            "DELETE /_enrich/policy/q",
+            r#"PUT /_enrich/policy/p {"match":{}}"#,
+            r#"PUT /_enrich/policy/q {"range":{}}"#,
+            "POST /_all/_refresh",
+            "POST /_enrich/policy/p/_execute?wait_for_completion=true",
+            "POST /_enrich/policy/q/_execute?wait_for_completion=true",
+        ],
+    );
     check("force-merge", json!({"max-num-segments": 1}), &["POST /logs/_forcemerge?max_num_segments=1"]);
     check(
         "create-index",
@@ -64,6 +79,22 @@ fn administrative_requests() {
         json!({"body": {"a": 1}, "results-per-page": 7}),
         &[r#"GET /logs/_search {"a":1,"size":7}"#],
     );
+}
+
+#[test]
+fn headers_and_parameters_of_requests() {
+    let stub = Stub::start(|_| None);
+    let params = json!({
+        "index": "logs", "body": {}, "cache": true, "response-compression-enabled": false, "opaque-id": "me",
+        "headers": {"X-Own": "1"}, "request-params": {"preference": "a b", "routing": null},
+    });
+    let track = track(1);
+    race(&track, &[task("search", params, |_| {})], &config(&stub)).unwrap();
+    let asked = &stub.asked()[0];
+    assert_eq!(asked.line(), "GET /logs/_search?preference=a%20b&request_cache=true");
+    for header in ["x-own: 1", "x-opaque-id: me", "accept-encoding: identity"] {
+        assert!(asked.headers.contains(&header.to_owned()), "{:?}", asked.headers);
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::stub::{Asked, Stub};
 use super::{config, plain_task, track};
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Failure, Outcome, Plan, planned};
+use crate::drive::protocol::Protocol;
 use crate::model::{Index, Track};
 
 #[derive(Deserialize)]
@@ -93,15 +94,15 @@ fn run(case: &Case, stub: &Stub) -> Result<Outcome, Failure> {
     let mut task = plain_task("", case.operation.clone());
     let text = |name: &str| case.operation[name].as_str().unwrap().to_owned();
     (task.operation.name, task.operation.kind) = (text("name"), text("operation-type"));
-    let config = config(stub);
-    let mut plan = Plan::new(&track, &task, &config.target.protocol, true);
+    let protocol = Protocol::for_server(&json!({ "version": { "number": "8.14.0" } }));
+    let mut plan = Plan::new(&track, &task, &protocol, true);
     plan.keeps_meta = true;
     let fatal = |reason| Failure::Fatal { reason };
     let operation = planned(&mut plan).map_err(fatal)?;
     let mut runner = operation.runners(&[0], 1).map_err(fatal)?.remove(0);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let mut exchange = Exchange::new(&config.target, 0);
+        let mut exchange = Exchange::new(&config(stub).target, 0);
         exchange.begin();
         assert!(runner.prepare().unwrap());
         runner.run(&mut exchange).await
