@@ -174,7 +174,7 @@ impl RaceCommand {
         let folder = folder()?;
         track.data_root = Some(folder.join("benchmarks").join("data"));
         self.hosts.check()?;
-        let telemetry = self.watch.plan()?;
+        let (telemetry, reporting) = (self.watch.plan()?, self.watch.reporting()?);
         let engine = self.engine.spec(!self.hosts.is_empty())?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
         // A track that does not load should not wait for a server first, unless the server's version chooses it.
@@ -194,7 +194,7 @@ impl RaceCommand {
             car: server.as_ref().map_or_else(|| "external".into(), |server| server.name.clone()),
             car_params: engine.as_ref().and_then(EngineSpec::params),
             client: raced.options,
-            watch: WatchConfig { other_clusters: clusters, telemetry },
+            watch: WatchConfig { other_clusters: clusters, telemetry, reporting },
             on_error: match self.on_error {
                 OnErrorArgument::Continue => OnError::Continue,
                 OnErrorArgument::ContinueOnNetwork => OnError::ContinueOnNetwork,

@@ -30,7 +30,7 @@ use crate::report::measurements::RunPlace;
 use crate::report::{Car, Measurements, Race, RaceFilter, RaceStore, Results, StoreError, race};
 use crate::timeline::recording::Recording;
 pub use crate::watch::WatchConfig;
-use crate::watch::{self, Watch};
+use crate::watch::{self, Kept, Watch};
 
 #[derive(Debug, Error)]
 pub enum RaceError {
@@ -145,9 +145,10 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         },
         on_error: config.on_error,
         checks_assertions: config.checks_assertions,
-        keeps_meta: false,
+        keeps_meta: config.watch.reporting.wants_metrics(),
         workers_max: std::thread::available_parallelism().map_or(1, usize::from),
         seed: started.as_nanos() as u64,
+        samples: None,
     };
     let schedule = PlannedSchedule::new(&track, &challenge.schedule, &drive)?;
     let heading =
@@ -169,8 +170,9 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let clusters: Vec<_> =
         std::iter::once(watch::raced_cluster(&drive.target, &info)).chain(others).collect();
     let folder = config.store.race_file(&config.race_id)?.with_file_name("");
-    let watch =
-        Watch::start(&config.watch, &clusters, &track, &folder, &context).map_err(DriveError::Cluster)?;
+    let mut watch = Watch::start(&config.watch, &clusters, (&track, challenge), &folder, &context)
+        .map_err(DriveError::Cluster)?;
+    drive.samples = watch.samples();
     let with_key = |key: &String| config.client.header_lines(Some(key));
     drive.target.client_headers = keys.authorizations.iter().map(with_key).collect();
     let server_before = ServerReading::now(&mut cluster, &hosts);
@@ -183,7 +185,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     }
     let mut tasks = driven?;
     let server = ServerUse { before: server_before, after: ServerReading::now(&mut cluster, &hosts) };
-    let sampled = watch.finish();
+    let sampled = watch.end_sampling();
     let (mut system, warnings) = telemetry.stop(&mut cluster);
     sampled.notes.iter().for_each(|note| progress.note(note));
     sampled.warnings.iter().chain(&warnings).for_each(|warning| progress.warn(warning));
@@ -227,6 +229,10 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         config.store.list(&same)?.into_iter().map(|race| race.race_id).find(|id| *id != race.race_id);
     let file = config.store.save(&race)?;
     config.store.save_measurements(&measurements)?;
+    watch.keep(&race, &system, &mut |kept| match kept {
+        Kept::Note(note) => progress.note(&note),
+        Kept::Warning(warning) => progress.warn(&warning),
+    });
     Ok(RaceOutcome { race, results, measurements, file, previous_race_id: previous, errors: errors(&tasks) })
 }
 

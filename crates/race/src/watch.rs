@@ -1,17 +1,21 @@
 //! "What is looked at beside the load?": other clusters, telemetry devices, and the documents they leave.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::Value;
 
 use crate::drive::cluster::Cluster;
 use crate::drive::error::DriveError;
-use crate::drive::telemetry::Environment;
 use crate::drive::telemetry::watch::{Sampled, Sampling, WatchPlan, Watched};
+use crate::drive::telemetry::{Environment, SystemMetrics};
 use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, resolve};
-use crate::metrics::{MetricsWriter, RaceContext};
+use crate::metrics::datastore::Datastore;
+use crate::metrics::writer::METRICS_FILE;
+use crate::metrics::{MetricsWriter, RaceContext, Reporting, SampleLog, results, system};
 use crate::model::{Challenge, Params, Track};
+use crate::report::Race;
 
 /// What the user wants to be looked at.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +23,7 @@ pub struct WatchConfig {
     /// Clusters that are not raced themselves.
     pub other_clusters: Vec<ClusterTarget>,
     pub telemetry: WatchPlan,
+    pub reporting: Reporting,
 }
 
 /// Gets a cluster that was connected, with what to say about its options, and waits for it.
@@ -46,23 +51,32 @@ pub fn other_clusters(
 /// Devices and the thread that writes, while a race runs. Dropping it leaves no files behind.
 pub struct Watch {
     // Ended in this order: devices write to the thread.
-    sampling: Sampling,
+    sampling: Option<Sampling>,
     writer: MetricsWriter,
+    folder: PathBuf,
+    context: Arc<RaceContext>,
+    reporting: Reporting,
+    datastore: Option<Datastore>,
+    /// Of the track and the challenge, merged.
+    meta: Params,
 }
 
 impl Watch {
     /// `clusters`: the raced one first; `folder`: the race's.
     ///
-    /// Errors: a device cannot work here, or there is no thread.
+    /// Errors: a device cannot work here, the metrics store does not answer, or there is no thread.
     pub fn start(
         config: &WatchConfig,
         clusters: &[Watched],
-        track: &Track,
+        (track, challenge): (&Track, &Challenge),
         folder: &Path,
         context: &Arc<RaceContext>,
     ) -> Result<Watch, String> {
-        let writer =
-            MetricsWriter::start(folder).map_err(|error| format!("no thread for metrics: {error}"))?;
+        let reporting = config.reporting.clone();
+        let open = |store| Datastore::open(store, &context.race_timestamp);
+        let datastore = reporting.datastore.as_ref().map(open).transpose()?;
+        let writer = MetricsWriter::start(folder, reporting.wants_metrics())
+            .map_err(|error| format!("no thread for metrics: {error}"))?;
         let indices: Vec<String> = track
             .indices
             .iter()
@@ -77,17 +91,81 @@ impl Watch {
             context,
             &writer.sender(),
         )?;
-        Ok(Watch { sampling, writer })
+        let mut meta = track.meta.clone();
+        meta.extend(challenge.meta.clone());
+        Ok(Watch {
+            sampling: Some(sampling),
+            writer,
+            folder: folder.to_owned(),
+            context: Arc::clone(context),
+            reporting,
+            datastore,
+            meta,
+        })
     }
 
-    /// Takes the last samples. The files stay.
-    pub fn finish(self) -> Sampled {
-        let mut sampled = self.sampling.finish();
-        if let Err(error) = self.writer.finish() {
-            sampled.warnings.push(format!("Documents of telemetry are missing: {error}"));
-        }
-        sampled
+    /// What makes documents of requests, if they are wanted.
+    pub fn samples(&self) -> Option<SampleLog> {
+        self.reporting.wants_metrics().then(|| SampleLog {
+            context: Arc::clone(&self.context),
+            sender: self.writer.sender(),
+            meta: self.meta.clone(),
+            downsample_factor: self.reporting.downsample_factor,
+        })
     }
+
+    /// Takes the last samples and ends the devices.
+    pub fn end_sampling(&mut self) -> Sampled {
+        self.sampling.take().map(Sampling::finish).unwrap_or_default()
+    }
+
+    /// Writes what statistics brought and keeps the files; `told` gets what to say about them. The race is stored already.
+    pub fn keep(self, race: &Race, system: &SystemMetrics, told: &mut dyn FnMut(Kept)) {
+        let Watch { writer, folder, context, reporting, datastore, meta, .. } = self;
+        if reporting.wants_metrics() {
+            let sender = writer.sender();
+            for document in system::documents(&context, Instant::now(), system) {
+                sender.metric(&document);
+            }
+        }
+        match writer.finish() {
+            Ok(0) => {}
+            Ok(dropped) => told(Kept::Warning(format!(
+                "{dropped} requests have no documents in the metrics store: the disk was slower than they came. \
+                 The report has them all; [metrics.request.downsample.factor] writes fewer."
+            ))),
+            Err(error) => told(Kept::Warning(format!("Documents of metrics are missing: {error}"))),
+        }
+        let file = folder.join(METRICS_FILE);
+        if reporting.keeps_file {
+            told(Kept::Note(format!("Metrics are in [{}].", file.display())));
+        }
+        if let Some(mut store) = datastore {
+            match send(&mut store, &file, race, &meta) {
+                Ok(count) => {
+                    // Only the store was asked for.
+                    let _ = std::fs::remove_file(&file);
+                    told(Kept::Note(format!("{count} documents were sent to the metrics store.")));
+                }
+                Err(reason) => {
+                    told(Kept::Warning(format!("{reason}. The documents stay in [{}].", file.display())))
+                }
+            }
+        }
+    }
+}
+
+/// What is said about files and stores.
+pub enum Kept {
+    Note(String),
+    Warning(String),
+}
+
+fn send(store: &mut Datastore, file: &Path, race: &Race, meta: &Params) -> Result<u64, String> {
+    let count = store.send_file(file)?;
+    let body = serde_json::to_value(race).map_err(|error| format!("metrics store: {error}"))?;
+    store.send_race(&race.race_id, &body, &results::documents(race, meta))?;
+    Ok(count)
 }
 
 /// The cluster that is raced, for devices.

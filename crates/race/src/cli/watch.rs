@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::drive::telemetry::watch::{DEVICES, WatchPlan};
 use crate::load::params::parse;
+use crate::metrics::Reporting;
 use crate::model::Params;
 use crate::race::RaceError;
 
@@ -17,6 +18,12 @@ pub struct WatchArguments {
     /// Parameters of the devices: key:value,key2:value2, a JSON object, or a .json file
     #[arg(long, value_name = "PARAMS")]
     pub telemetry_params: Option<String>,
+    /// Where every request and every statistic is kept, in the words of rally.ini's section [reporting], or that .ini file
+    ///
+    /// datastore.type:file writes metrics.ndjson into the race's folder; datastore.type:elasticsearch with datastore.host,
+    /// datastore.port, datastore.secure, datastore.user … sends all to that server when the race is over.
+    #[arg(long, value_name = "WORDS")]
+    pub reporting: Option<String>,
 }
 
 impl WatchArguments {
@@ -29,6 +36,17 @@ impl WatchArguments {
         };
         plan.check().map_err(RaceError::Arguments)?;
         Ok(plan)
+    }
+}
+
+impl WatchArguments {
+    /// Errors: words that are not understood.
+    pub fn reporting(&self) -> Result<Reporting, RaceError> {
+        let environment = |name: &str| std::env::var(name).ok();
+        match &self.reporting {
+            None => Ok(Reporting::default()),
+            Some(words) => Reporting::read(words, &environment).map_err(RaceError::Arguments),
+        }
     }
 }
 

@@ -48,6 +48,10 @@ impl Cluster {
         self.send_json(Method::Post, path, body)
     }
 
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// As [`Cluster::post`], with a time-out of its own and without a body where `body` is null.
     pub fn post_within(&mut self, path: &str, body: &Value, timeout: Duration) -> Result<Answer, HttpError> {
         let usual = std::mem::replace(&mut self.timeout, timeout);

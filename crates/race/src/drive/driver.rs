@@ -27,6 +27,8 @@ use super::statistics::TaskStatistics;
 use super::throttle::Throttle;
 use crate::hosts::Retries;
 use crate::load::selection::is_built_in_param_source;
+use crate::metrics::SampleLog;
+use crate::metrics::samples::StepLog;
 use crate::model::{ScheduleElement, Task, Track};
 
 /// Rally ends a round every 30 s; a shorter one bounds the samples that wait.
@@ -62,6 +64,8 @@ pub struct DriveConfig {
     pub workers_max: usize,
     /// For Poisson arrivals.
     pub seed: u64,
+    /// Takes every request in as documents; `None`: no metrics store is asked for.
+    pub samples: Option<SampleLog>,
 }
 
 /// What the driver tells while it works.
@@ -193,7 +197,10 @@ fn run_step<'a>(
         };
         let workers: Vec<_> = ranges.into_iter().map(worker).collect();
         drop(sender);
-        let statistics = take_samples(&receiver, step, &start_line, progress);
+        let mut log =
+            StepDocuments { log: config.samples.as_ref(), step, start_line: &start_line, open: None };
+        let mut statistics = take_samples(&receiver, step, &start_line, &mut log, progress);
+        log.finish(&mut statistics);
         let join = |worker: std::thread::ScopedJoinHandle<'_, Result<WorkerUse, DriveError>>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
@@ -226,6 +233,7 @@ fn take_samples(
     receiver: &Receiver<Vec<Sample>>,
     step: &Step<'_>,
     start_line: &StartLine,
+    documents: &mut StepDocuments<'_>,
     progress: &mut dyn DriveProgress,
 ) -> Vec<TaskStatistics> {
     let mut statistics: Vec<TaskStatistics> = step.tasks.iter().map(|_| TaskStatistics::default()).collect();
@@ -243,6 +251,7 @@ fn take_samples(
                 progress.sampled(&batch);
                 for sample in batch {
                     progress_of_clients[sample.client as usize] = sample.progress;
+                    documents.record(&sample);
                     statistics[sample.task_index as usize].record(sample);
                 }
             }
@@ -260,6 +269,37 @@ fn take_samples(
             progress.step_advanced(known.iter().sum::<f64>() / known.len().max(1) as f64);
             shown = Instant::now();
         }
+    }
+}
+
+/// A step's requests on their way to the metrics store, if there is one.
+struct StepDocuments<'a> {
+    log: Option<&'a SampleLog>,
+    step: &'a Step<'a>,
+    start_line: &'a StartLine,
+    /// From the first sample on, when the step's start is known.
+    open: Option<StepLog>,
+}
+
+impl StepDocuments<'_> {
+    fn record(&mut self, sample: &Sample) {
+        let Some(log) = self.log else { return };
+        let open = self.open.get_or_insert_with(|| {
+            let start = self.start_line.start.get().copied().unwrap_or_else(Instant::now);
+            log.step(&self.step.tasks, start)
+        });
+        open.record(sample);
+    }
+
+    fn finish(self, statistics: &mut [TaskStatistics]) {
+        let Some(open) = self.open else { return };
+        // Fixes the last reading of tasks that were too short for one a second.
+        statistics.iter_mut().for_each(|task| {
+            task.throughput();
+        });
+        let throughput: Vec<_> =
+            statistics.iter().map(|task| (task.throughput_notes(), task.throughput_unit())).collect();
+        open.finish(&throughput);
     }
 }
 

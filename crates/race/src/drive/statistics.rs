@@ -10,7 +10,7 @@ use super::distribution::Distribution;
 use super::operation::ErrorNote;
 use super::sample::Sample;
 use super::send_delay::Delays;
-use super::throughput::{ThroughputCalculator, ThroughputSummary};
+use super::throughput::{Note, ThroughputCalculator, ThroughputSummary};
 
 /// Different errors kept a task; beyond that they are only counted.
 const ERRORS_KEPT_MAX: usize = 10;
@@ -41,7 +41,7 @@ pub struct TaskStatistics {
 impl TaskStatistics {
     pub fn record(&mut self, sample: Sample) {
         match sample.details.as_ref().and_then(|details| details.throughput) {
-            Some(own) => self.throughput.record_own(own, sample.is_warmup),
+            Some(own) => self.throughput.record_own(sample.processing_start, own, sample.is_warmup),
             None => self.throughput.record(
                 sample.processing_start,
                 sample.time_period,
@@ -93,6 +93,11 @@ impl TaskStatistics {
 
     pub fn throughput(&mut self) -> Option<ThroughputSummary> {
         self.throughput.finish()
+    }
+
+    /// Readings of the throughput until now; all of them after [`TaskStatistics::throughput`].
+    pub fn throughput_notes(&self) -> &[Note] {
+        self.throughput.notes()
     }
 
     /// Unit of the throughput, such as `docs/s`.

@@ -26,10 +26,19 @@ pub struct ThroughputCalculator {
     running: Option<Running>,
     /// Time period of the earliest sample so far, until the first round fixes the start.
     first: Option<(f64, f64)>,
-    normal: Vec<f64>,
-    warmup: Vec<f64>,
+    notes: Vec<Note>,
     /// Whether the operation tells its throughput itself; then nothing is computed.
     has_own: bool,
+}
+
+/// A reading of the running average.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Note {
+    /// Since the step's start.
+    pub at_s: f64,
+    /// In units a second.
+    pub value: f64,
+    pub is_warmup: bool,
 }
 
 #[derive(Debug)]
@@ -72,9 +81,9 @@ impl ThroughputCalculator {
     }
 
     /// Takes in a value that the operation knows itself, in units a second.
-    pub fn record_own(&mut self, value: f64, is_warmup: bool) {
+    pub fn record_own(&mut self, processing_start: Duration, value: f64, is_warmup: bool) {
         self.has_own = true;
-        if is_warmup { self.warmup.push(value) } else { self.normal.push(value) }
+        self.notes.push(Note { at_s: processing_start.as_secs_f64(), value, is_warmup });
     }
 
     /// Counts what waits.
@@ -114,8 +123,14 @@ impl ThroughputCalculator {
         if let Some(running) = &mut self.running {
             running.has_note = true;
             let value = running.count as f64 / running.interval_s;
-            if running.is_warmup { self.warmup.push(value) } else { self.normal.push(value) }
+            let at_s = running.start_s + running.interval_s;
+            self.notes.push(Note { at_s, value, is_warmup: running.is_warmup });
         }
+    }
+
+    /// All readings until now, those of the warm-up too.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// Ends the last round; `None` when no measured throughput came about (Rally then shows none either).
@@ -124,7 +139,8 @@ impl ThroughputCalculator {
         if self.running.as_ref().is_some_and(|running| running.interval_s > 0.0 && !running.has_note) {
             self.note();
         }
-        let mut values = self.normal.clone();
+        let mut values: Vec<f64> =
+            self.notes.iter().filter(|note| !note.is_warmup).map(|note| note.value).collect();
         values.sort_by(f64::total_cmp);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let median = median_of_sorted(&values)?;
@@ -165,8 +181,12 @@ mod tests {
                 }
             }
             calculator.finish();
-            assert_eq!(calculator.normal, expected_normal);
-            assert_eq!(calculator.warmup, expected_warmup);
+            let values = |is_warmup: bool| -> Vec<f64> {
+                let notes = calculator.notes().iter().filter(|note| note.is_warmup == is_warmup);
+                notes.map(|note| note.value).collect()
+            };
+            assert_eq!(values(false), expected_normal);
+            assert_eq!(values(true), expected_warmup);
         }
     }
 
@@ -186,9 +206,9 @@ mod tests {
     fn own_values_stand_for_themselves() {
         let mut calculator = ThroughputCalculator::default();
         calculator.record(Duration::ZERO, Duration::from_secs(2), 0, false);
-        calculator.record_own(5.0, true);
-        calculator.record_own(10.0, false);
-        calculator.record_own(30.0, false);
+        calculator.record_own(Duration::ZERO, 5.0, true);
+        calculator.record_own(Duration::ZERO, 10.0, false);
+        calculator.record_own(Duration::ZERO, 30.0, false);
         let summary = calculator.finish().unwrap();
         assert_eq!((summary.min, summary.mean, summary.max), (10.0, 20.0, 30.0));
     }

@@ -1,24 +1,33 @@
 //! Who writes documents while a race runs?
 //!
-//! One thread, which owns the files. What comes in waits in a queue of bounded length: devices of telemetry wait for room.
+//! One thread, which owns the files. What comes in waits in a queue of bounded length: devices of telemetry wait for room, samples
+//! of a running step do not.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use serde_json::Value;
 
-/// Messages that wait at most.
-const QUEUE_LENGTH: usize = 256;
+use super::samples::{SampleRecord, StepTexts};
+
+/// Messages that wait at most: some 4 MB of samples.
+const QUEUE_LENGTH: usize = 64;
 
 pub const TELEMETRY_FILE: &str = "telemetry.ndjson";
+pub const METRICS_FILE: &str = "metrics.ndjson";
 
 /// What the thread is told.
 enum Message {
     /// A document of a device.
     Telemetry(Value),
+    /// Lines of documents, each ended by a line feed.
+    Metrics(Vec<u8>),
+    Samples(Arc<StepTexts>, Vec<SampleRecord>),
     /// Everything that came before is in the files.
     Flush(SyncSender<io::Result<()>>),
     /// The race has no results.
@@ -27,66 +36,94 @@ enum Message {
 
 /// The thread and its files. Dropping it without [`MetricsWriter::finish`] removes what was written: the race has no results.
 pub struct MetricsWriter {
-    sender: Option<SyncSender<Message>>,
+    sender: Option<MetricsSender>,
     thread: Option<JoinHandle<()>>,
     folder: PathBuf,
 }
 
 /// A way to the thread.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct MetricsSender {
     sender: SyncSender<Message>,
+    /// Samples that found the queue full.
+    dropped: Arc<AtomicU64>,
 }
 
+// The thread is gone only when a file could not be written, which it tells at the end: what is sent then is lost anyway.
 impl MetricsSender {
-    /// Waits while the queue is full.
+    /// Waits while the queue is full, as all but [`MetricsSender::try_samples`].
     pub fn telemetry(&self, document: Value) {
-        // The thread is gone only when a file could not be written, which it tells at the end.
         let _ = self.sender.send(Message::Telemetry(document));
+    }
+
+    /// A document that is no device's.
+    pub fn metric(&self, document: &Value) {
+        self.metric_text(format!("{document}\n").into_bytes());
+    }
+
+    /// Lines of such documents.
+    pub fn metric_text(&self, lines: Vec<u8>) {
+        let _ = self.sender.send(Message::Metrics(lines));
+    }
+
+    pub fn samples(&self, texts: &Arc<StepTexts>, batch: Vec<SampleRecord>) {
+        let _ = self.sender.send(Message::Samples(Arc::clone(texts), batch));
+    }
+
+    /// Drops and counts the samples when the queue is full.
+    pub fn try_samples(&self, texts: &Arc<StepTexts>, batch: Vec<SampleRecord>) {
+        let count = batch.len() as u64;
+        if self.sender.try_send(Message::Samples(Arc::clone(texts), batch)).is_err() {
+            self.dropped.fetch_add(count, Ordering::Relaxed);
+        }
     }
 }
 
 impl MetricsWriter {
-    /// `folder`: the race's. Files are made when the first document of theirs comes.
+    /// `folder`: the race's. Files are made when the first document of theirs comes; `has_metrics`: whether there is a file of all
+    /// documents beside that of telemetry.
     ///
     /// Errors: no thread is to be had.
-    pub fn start(folder: &Path) -> io::Result<MetricsWriter> {
+    pub fn start(folder: &Path, has_metrics: bool) -> io::Result<MetricsWriter> {
         let (sender, receiver) = sync_channel(QUEUE_LENGTH);
-        let mut files = Files { telemetry: LazyFile::new(folder.join(TELEMETRY_FILE)) };
+        let mut files = Files {
+            telemetry: LazyFile::new(folder.join(TELEMETRY_FILE)),
+            metrics: has_metrics.then(|| LazyFile::new(folder.join(METRICS_FILE))),
+            lines: Vec::new(),
+        };
         let thread =
             std::thread::Builder::new().name("metrics".into()).spawn(move || files.take_in(&receiver))?;
+        let sender = MetricsSender { sender, dropped: Arc::new(AtomicU64::new(0)) };
         Ok(MetricsWriter { sender: Some(sender), thread: Some(thread), folder: folder.to_owned() })
     }
 
     pub fn sender(&self) -> MetricsSender {
-        let sender = self.sender.as_ref().expect("taken by `finish` alone, which consumes the writer");
-        MetricsSender { sender: sender.clone() }
+        self.sender.clone().expect("taken by `finish` alone, which consumes the writer")
     }
 
-    /// Waits until everything is in the files, which stay.
+    /// Waits until everything is in the files, which stay. Returns how many samples were dropped.
     ///
     /// Errors: the first that a file had; documents are missing then.
-    pub fn finish(mut self) -> io::Result<()> {
-        let (sender, done) = sync_channel(1);
-        let queue = self.sender.take().expect("taken here alone");
-        let is_told = queue.send(Message::Flush(sender)).is_ok();
-        drop(queue);
+    pub fn finish(mut self) -> io::Result<u64> {
         let ended = || io::Error::other("the thread [metrics] ended early");
-        match is_told {
-            true => done.recv().unwrap_or_else(|_| Err(ended())),
-            false => Err(ended()),
-        }
+        let (done, written) = sync_channel(1);
+        let queue = self.sender.take().ok_or_else(ended)?;
+        queue.sender.send(Message::Flush(done)).map_err(|_| ended())?;
+        written.recv().map_err(|_| ended())??;
+        Ok(queue.dropped.load(Ordering::Relaxed))
     }
 }
 
 impl Drop for MetricsWriter {
     fn drop(&mut self) {
-        let Some(sender) = self.sender.take() else { return };
-        let _ = sender.send(Message::Discard);
+        let Some(queue) = self.sender.take() else { return };
+        let _ = queue.sender.send(Message::Discard);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let _ = std::fs::remove_file(self.folder.join(TELEMETRY_FILE));
+        for file in [TELEMETRY_FILE, METRICS_FILE] {
+            let _ = std::fs::remove_file(self.folder.join(file));
+        }
         // Folders that hold other races stay, since they are not empty.
         for folder in self.folder.ancestors().take(3) {
             if std::fs::remove_dir(folder).is_err() {
@@ -98,6 +135,9 @@ impl Drop for MetricsWriter {
 
 struct Files {
     telemetry: LazyFile,
+    metrics: Option<LazyFile>,
+    /// Text of the message at hand.
+    lines: Vec<u8>,
 }
 
 impl Files {
@@ -105,18 +145,38 @@ impl Files {
         let mut outcome = Ok(());
         for message in receiver {
             match message {
-                Message::Telemetry(document) if outcome.is_ok() => outcome = self.telemetry.write(&document),
-                // A full disk does not end the race; its results say so.
-                Message::Telemetry(_) => {}
                 Message::Discard => return,
                 Message::Flush(done) => {
-                    let flushed =
-                        std::mem::replace(&mut outcome, Ok(())).and_then(|()| self.telemetry.flush());
-                    let _ = done.send(flushed);
+                    let _ = done.send(outcome.and_then(|()| self.flush()));
                     return;
                 }
+                // A full disk does not end the race; its results say so.
+                _ if outcome.is_err() => {}
+                message => outcome = self.write(message),
             }
         }
+    }
+
+    fn write(&mut self, message: Message) -> io::Result<()> {
+        self.lines.clear();
+        match message {
+            Message::Telemetry(document) => {
+                serde_json::to_writer(&mut self.lines, &document)?;
+                self.lines.push(b'\n');
+                self.telemetry.write(&self.lines)?;
+            }
+            Message::Metrics(lines) => self.lines.extend_from_slice(&lines),
+            Message::Samples(texts, batch) => {
+                batch.iter().for_each(|record| texts.write(&mut self.lines, record));
+            }
+            Message::Flush(_) | Message::Discard => {}
+        }
+        self.metrics.as_mut().map_or(Ok(()), |file| file.write(&self.lines))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.telemetry.flush()?;
+        self.metrics.as_mut().map_or(Ok(()), LazyFile::flush)
     }
 }
 
@@ -131,20 +191,20 @@ impl LazyFile {
         LazyFile { path, file: None }
     }
 
-    fn open(&mut self) -> io::Result<&mut BufWriter<File>> {
-        if self.file.is_none() {
-            if let Some(folder) = self.path.parent() {
-                std::fs::create_dir_all(folder)?;
-            }
-            self.file = Some(BufWriter::with_capacity(1 << 16, File::create(&self.path)?));
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
         }
-        Ok(self.file.as_mut().expect("made above"))
-    }
-
-    fn write(&mut self, document: &Value) -> io::Result<()> {
-        let file = self.open()?;
-        serde_json::to_writer(&mut *file, document)?;
-        file.write_all(b"\n")
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                if let Some(folder) = self.path.parent() {
+                    std::fs::create_dir_all(folder)?;
+                }
+                self.file.insert(BufWriter::with_capacity(1 << 16, File::create(&self.path)?))
+            }
+        };
+        file.write_all(lines)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -161,20 +221,25 @@ mod tests {
     fn documents_are_lines_or_leave_no_trace() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("benchmarks/races/r");
-        let writer = MetricsWriter::start(&folder).unwrap();
+        let writer = MetricsWriter::start(&folder, true).unwrap();
         let sender = writer.sender();
         for n in 0..1000 {
             sender.telemetry(json!({ "n": n }));
         }
-        writer.finish().unwrap();
-        let text = std::fs::read_to_string(folder.join(TELEMETRY_FILE)).unwrap();
-        assert_eq!(text.lines().count(), 1000);
-        assert_eq!(text.lines().last(), Some("{\"n\":999}"));
+        sender.metric(&json!({ "m": 1 }));
+        assert_eq!(writer.finish().unwrap(), 0);
+        let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+        let telemetry = read(TELEMETRY_FILE);
+        assert_eq!((telemetry.lines().count(), telemetry.lines().last()), (1000, Some("{\"n\":999}")));
+        assert_eq!(read(METRICS_FILE), format!("{telemetry}{{\"m\":1}}\n"));
 
         let folder = home.path().join("other/races/r");
-        let writer = MetricsWriter::start(&folder).unwrap();
-        writer.sender().telemetry(json!({}));
+        let writer = MetricsWriter::start(&folder, false).unwrap();
+        let sender = writer.sender();
+        sender.telemetry(json!({}));
         drop(writer);
         assert!(!home.path().join("other").exists());
+        // The thread is gone; nobody waits for it.
+        sender.telemetry(json!({}));
     }
 }

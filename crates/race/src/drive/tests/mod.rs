@@ -7,7 +7,7 @@ mod operations;
 mod recorded;
 pub mod stub;
 mod watch;
-mod whole_race;
+pub mod whole_race;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -89,6 +89,7 @@ pub fn config(stub: &Stub) -> DriveConfig {
         keeps_meta: true,
         workers_max: 2,
         seed: 1,
+        samples: None,
     }
 }
 

@@ -77,7 +77,7 @@ pub trait Recorder: Send {
     /// Before the first request of the race.
     ///
     /// Errors, here and below: the reason; the device is not asked again.
-    fn start(&mut self, _cluster: &mut Cluster) -> Result<(), String> {
+    fn start(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
         Ok(())
     }
 

@@ -44,7 +44,7 @@ struct IngestPipelineStats {
 }
 
 impl Recorder for IngestPipelineStats {
-    fn start(&mut self, cluster: &mut Cluster) -> Result<(), String> {
+    fn start(&mut self, cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
         self.before = counters(&fetch(cluster, PATH)?, &self.cluster);
         Ok(())
     }

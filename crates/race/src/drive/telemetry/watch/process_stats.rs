@@ -1,6 +1,6 @@
 //! What do the server's processes on this machine hold and use? (not Rally's; always on where the server is local)
 //!
-//! A document a process and second: `rss_bytes` (of which `anonymous_bytes`, `file_bytes`), `threads`, `cpu_time_ms` since the
+//! A document a process before the race, every second and after it: `rss_bytes` (of which `anonymous_bytes`, `file_bytes`), `threads`, `cpu_time_ms` since the
 //! process began, `cpu_percent` since the last sample (100: one processor), `disk_read_bytes` and `disk_write_bytes` since the
 //! process began. Its meta information names `cluster` and `host`.
 
@@ -60,6 +60,10 @@ struct ProcessStats {
 }
 
 impl Recorder for ProcessStats {
+    fn start(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+        self.record(cluster, output)
+    }
+
     fn record(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
         for process in &mut self.processes {
             let folder = PathBuf::from(format!("/proc/{}", process.id));

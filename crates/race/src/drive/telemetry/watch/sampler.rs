@@ -201,7 +201,7 @@ struct Sampler {
 
 impl Sampler {
     fn run(mut self, stopped: &std::sync::mpsc::Receiver<()>, ready: Sender<()>) -> Findings {
-        self.each(|_| true, |recorder, cluster, _| recorder.start(cluster));
+        self.each(|_| true, |recorder, cluster, output| recorder.start(cluster, output));
         let began = Instant::now();
         for task in &mut self.tasks {
             task.due = task.interval.map(|interval| began + interval);
