@@ -4,6 +4,27 @@
 
 use super::server::{Kind, Product};
 
+/// What an experiment looks for. The built-in tracks stand for the user's own, which nobody knows here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    Writes,
+    Searches,
+    StoreSize,
+}
+
+impl Goal {
+    fn arguments(self) -> &'static str {
+        match self {
+            Goal::Writes => "--goal docs/s",
+            Goal::Searches => "--track segment_memory --goal 'p99 of query'",
+            Goal::StoreSize => "--goal race.store_size",
+        }
+    }
+}
+
+/// Collectors to compare with the one of the server's own options, which names G1.
+pub const COLLECTORS: (&str, &str) = ("jvm", ",-XX:-UseG1GC -XX:+UseParallelGC,-XX:-UseG1GC -XX:+UseZGC");
+
 pub struct Experiment<'a> {
     pub host: &'a str,
     pub product: &'a Product,
@@ -12,17 +33,17 @@ pub struct Experiment<'a> {
 }
 
 impl Experiment<'_> {
-    /// Searches the values of `knobs` for the best `goal`.
-    pub fn tune(&self, goal: &str, knobs: &[(&str, &str)]) -> String {
-        let mut line = format!("limber tune --goal '{goal}'");
+    /// Searches the values of `knobs` for the best `goal`; the first value of each is what the server has.
+    pub fn tune(&self, goal: Goal, knobs: &[(&str, &str)]) -> String {
+        let mut line = format!("limber tune {}", goal.arguments());
         for (name, values) in knobs {
-            line.push_str(&format!(" --knob {name}={values}"));
+            line.push_str(&format!(" --knob {}", quoted(&format!("{name}={values}"))));
         }
         let engine = match self.product.kind {
             Kind::Limber => "limber",
             Kind::Elasticsearch | Kind::OpenSearch => self.folder.unwrap_or("FOLDER"),
         };
-        line.push_str(&format!(" --engine {engine}"));
+        line.push_str(&format!(" --engine {}", quoted(engine)));
         line
     }
 
@@ -31,5 +52,37 @@ impl Experiment<'_> {
         let race = format!("limber race --target-hosts {}", self.host);
         let (before, after) = (format!("{race} --race-id before"), format!("{race} --race-id after"));
         [&before, change, &after, "limber compare --baseline before --contender after"].join("\n")
+    }
+}
+
+/// As an argument of a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./%+@".contains(c);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// `512m`, which a JVM's heap and Limber's limit both understand.
+pub fn megabytes(bytes: f64) -> String {
+    format!("{:.0}m", (bytes / 1_048_576.0).max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_lines_can_be_pasted() {
+        let product = Product { kind: Kind::Elasticsearch, version: "9.4.3".into() };
+        let experiment = Experiment { host: "es:9200", product: &product, folder: Some("/opt/my search") };
+        assert_eq!(
+            experiment.tune(Goal::Searches, &[("heap", "512m,1024m"), COLLECTORS]),
+            "limber tune --track segment_memory --goal 'p99 of query' --knob heap=512m,1024m \
+             --knob 'jvm=,-XX:-UseG1GC -XX:+UseParallelGC,-XX:-UseG1GC -XX:+UseZGC' --engine '/opt/my search'"
+        );
+        assert_eq!(
+            experiment.before_and_after("# wait"),
+            "limber race --target-hosts es:9200 --race-id before\n# wait\n\
+             limber race --target-hosts es:9200 --race-id after\nlimber compare --baseline before --contender after"
+        );
     }
 }

@@ -70,6 +70,12 @@ pub fn write_text(seen: &Seen, advice: &Advice, out: &mut dyn Write) -> io::Resu
     for (number, (rule, finding)) in advice.findings.iter().enumerate() {
         write_finding(number + 1, rule, finding, out)?;
     }
+    if advice.findings.iter().any(|(_, finding)| finding.experiment.starts_with("limber tune")) {
+        writeln!(
+            out,
+            "\nExperiments race built-in tracks: put your own --track-path, and a task of it, in their place."
+        )?;
+    }
     write_list("Fine", advice.fine.iter().map(|(rule, because)| (rule.id, because.clone())).collect(), out)?;
     let unread =
         advice.unread.iter().map(|(rule, unread)| (rule.id, format!("{}: {}", unread.what, unread.why)));

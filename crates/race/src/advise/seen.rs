@@ -1,6 +1,6 @@
 //! What may a rule look at?
 
-use super::experiment::Experiment;
+use super::experiment::{Experiment, megabytes};
 use super::finding::Unread;
 use super::gc::GcFigures;
 use super::machine::Machine;
@@ -31,6 +31,15 @@ impl Seen {
     pub fn experiment(&self) -> Experiment<'_> {
         let folder = self.server.nodes().ok().and_then(|nodes| nodes.first()?.setting("path.home"));
         Experiment { host: &self.host, product: &self.server.product, folder }
+    }
+
+    /// The knob of the server's memory, and what it has, twice and four times that.
+    pub fn memory_knob(&self) -> (&'static str, String) {
+        let name = if self.is_limber() { "memory-limit" } else { "heap" };
+        let nodes = self.server.nodes().unwrap_or_default();
+        let bytes = nodes.first().and_then(|node| node.info("jvm.mem.heap_max_in_bytes").ok());
+        let bytes = bytes.unwrap_or((1u64 << 30) as f64);
+        (name, [1.0, 2.0, 4.0].map(|times| megabytes(times * bytes)).join(","))
     }
 
     /// The node whose process runs on this machine.

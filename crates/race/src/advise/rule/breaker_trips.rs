@@ -1,6 +1,7 @@
 //! Requests that were refused because they would have taken too much memory.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{share, size};
 use crate::advise::seen::Seen;
@@ -32,6 +33,7 @@ fn check(seen: &Seen) -> Checked {
         }
     }
     let Some((trips, requests, breaker, node)) = worst else { return fine("none has".to_owned()) };
+    let (memory, sizes) = seen.memory_knob();
     found(
         format!("The circuit breaker {breaker} of node [{node}] refused {trips:.0} requests"),
         Gain::judged(share(trips, requests).max(PERCENT_MIN), "of the requests, which fail"),
@@ -40,13 +42,7 @@ fn check(seen: &Seen) -> Checked {
             Evidence::new("searches of shards and bulk operations", requests, "_nodes/stats indices"),
         ],
         "Find the requests (wide aggregations, fielddata, large bulks) in the log and make them smaller; or give more memory.",
-        seen.experiment().tune(
-            "errors",
-            &[
-                (if seen.is_limber() { "memory.limit" } else { "heap" }, "1g,2g,4g"),
-                ("bulk_size", "1000,5000"),
-            ],
-        ),
+        seen.experiment().tune(Goal::Searches, &[(memory, &sizes), ("bulk-size", "1000,5000")]),
     )
 }
 

@@ -1,6 +1,7 @@
 //! The compressed-oops boundary: above some 32 GB of heap the JVM needs eight bytes for each reference instead of four.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
+use crate::advise::experiment::{Goal, megabytes};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::size;
 use crate::advise::seen::Seen;
@@ -42,8 +43,7 @@ fn check(seen: &Seen) -> Checked {
                 Evidence::new("largest heap", size(heap), "_nodes jvm.mem.heap_max_in_bytes"),
             ],
             "Set -Xms and -Xmx to 30g or 31g, and leave the rest to the page cache; or split the machine into more nodes.",
-            seen.experiment()
-                .tune("p99 of task search", &[("heap", &format!("30g,31g,{}g", (heap / 1e9).ceil()))]),
+            seen.experiment().tune(Goal::Searches, &[("heap", &format!("{},31g", megabytes(heap)))]),
         );
     }
     fine(format!(

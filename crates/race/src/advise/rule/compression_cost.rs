@@ -1,6 +1,7 @@
 //! What a stronger compression costs while documents are written and merged.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -75,7 +76,7 @@ fn check(seen: &Seen) -> Checked {
             Evidence::new("their size", size(store_bytes), "_stats store.size_in_bytes"),
         ],
         "Write with the default codec, and set best_compression when an index is no longer written, before a force-merge.",
-        seen.experiment().tune("docs/s", &[("index.codec", "default,best_compression")]),
+        seen.experiment().tune(Goal::Writes, &[("index:index.codec", "default,best_compression")]),
     )
 }
 

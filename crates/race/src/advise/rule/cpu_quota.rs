@@ -1,6 +1,7 @@
 //! Thread pools made for more processors than the cgroup lets run, or for fewer.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{percent, share};
 use crate::advise::seen::Seen;
@@ -83,8 +84,8 @@ fn check(seen: &Seen) -> Checked {
             evidence,
             "Set node.processors to the quota.",
             seen.experiment().tune(
-                "p99 of task search",
-                &[("node.processors", &format!("{:.0},{allocated:.0}", usable.ceil()))],
+                Goal::Searches,
+                &[("engine:node.processors", &format!("{allocated:.0},{:.0}", usable.ceil()))],
             ),
         );
     }
@@ -97,8 +98,10 @@ fn check(seen: &Seen) -> Checked {
             ),
             evidence,
             "Raise node.processors, unless other programs need the rest.",
-            seen.experiment()
-                .tune("docs/s", &[("node.processors", &format!("{allocated:.0},{:.0}", usable.floor()))]),
+            seen.experiment().tune(
+                Goal::Writes,
+                &[("engine:node.processors", &format!("{allocated:.0},{:.0}", usable.floor()))],
+            ),
         );
     }
     fine(format!("threads for {allocated:.0} processors, {usable:.2} may run"))

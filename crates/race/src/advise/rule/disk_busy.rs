@@ -1,6 +1,7 @@
 //! One disk that has no time left: iostat's figures of what the data stands on.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -93,8 +94,11 @@ fn check(seen: &Seen) -> Checked {
             evidence,
             "Use a faster disk, spread the shards over nodes with disks of their own, or write less: a longer refresh interval, a larger index buffer.",
             seen.experiment().tune(
-                "docs/s",
-                &[("index.refresh_interval", "1s,30s"), ("indices.memory.index_buffer_size", "10%,25%")],
+                Goal::Writes,
+                &[
+                    ("index:index.refresh_interval", "1s,30s"),
+                    ("engine:indices.memory.index_buffer_size", "10%,25%"),
+                ],
             ),
         );
     }
@@ -119,7 +123,7 @@ fn from_afar(seen: &Seen) -> Checked {
                 "_nodes/stats fs.io_stats.total.io_time_in_millis, twice",
             )],
             "Look at iostat on that machine, or run `limber advise` there: a queue says whether the disk is the limit.",
-            seen.experiment().tune("docs/s", &[("index.refresh_interval", "1s,30s")]),
+            seen.experiment().tune(Goal::Writes, &[("index:index.refresh_interval", "1s,30s")]),
         );
     }
     fine(format!("disks are busy {} of the time at most", percent(busiest)))

@@ -1,6 +1,7 @@
 //! Disks near the watermarks, from which on shards move away and writes stop.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{bytes_of, percent, share, size};
 use crate::advise::seen::Seen;
@@ -70,7 +71,7 @@ fn check(seen: &Seen) -> Checked {
                     ),
                 ],
                 "Delete what is not needed, add disks or nodes, or compress what is no longer written (best_compression).",
-                seen.experiment().tune("store size", &[("index.codec", "default,best_compression")]),
+                seen.experiment().tune(Goal::StoreSize, &[("index:index.codec", "default,best_compression")]),
             );
         }
     }

@@ -1,6 +1,7 @@
 //! Collections of last resort: the whole heap at once, because there was no room left.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
+use crate::advise::experiment::{COLLECTORS, Goal};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::share;
 use crate::advise::seen::Seen;
@@ -22,9 +23,8 @@ fn check(seen: &Seen) -> Checked {
         return not_here(NO_HEAP);
     }
     let advice = "Give the heap more room or allocate less; let concurrent marking start earlier (-XX:InitiatingHeapOccupancyPercent), keep more in reserve (-XX:G1ReservePercent).";
-    let experiment = || {
-        seen.experiment().tune("p99 of task search", &[("heap", "1g,2g,4g,8g"), ("gc", "g1,parallel,zgc")])
-    };
+    let (memory, sizes) = seen.memory_knob();
+    let experiment = || seen.experiment().tune(Goal::Searches, &[(memory, &sizes), COLLECTORS]);
     if let Ok(gc) = &seen.gc {
         if gc.full_count == 0 && gc.evacuation_failures == 0 && gc.stall_count == 0 {
             return fine(format!("no full collection in {:.0} s", gc.span_s));

@@ -1,6 +1,7 @@
 //! What is left after a collection, against the heap: too little room makes collections frequent, too much takes memory from others.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
+use crate::advise::experiment::{Goal, megabytes};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -42,8 +43,8 @@ fn check(seen: &Seen) -> Checked {
             evidence,
             "Give the heap more room, or find what fills it (fielddata, many shards, large requests at once).",
             seen.experiment().tune(
-                "p99 of task search",
-                &[("heap", &format!("{0:.0}m,{1:.0}m", capacity / 1048576.0, capacity / 524288.0))],
+                Goal::Searches,
+                &[("heap", &format!("{},{}", megabytes(capacity), megabytes(2.0 * capacity)))],
             ),
         );
     }
@@ -54,8 +55,8 @@ fn check(seen: &Seen) -> Checked {
             evidence,
             "Try half of the heap: the rest becomes page cache.",
             seen.experiment().tune(
-                "p99 of task search",
-                &[("heap", &format!("{0:.0}m,{1:.0}m", capacity / 2097152.0, capacity / 1048576.0))],
+                Goal::Searches,
+                &[("heap", &format!("{},{}", megabytes(capacity), megabytes(capacity / 2.0)))],
             ),
         );
     }

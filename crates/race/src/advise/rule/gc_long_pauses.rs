@@ -1,6 +1,7 @@
 //! Single pauses that a user feels, whatever their share of the time is.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
+use crate::advise::experiment::{COLLECTORS, Goal};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::seen::Seen;
 
@@ -27,6 +28,7 @@ fn check(seen: &Seen) -> Checked {
     if gc.pause_max_millis <= PAUSE_MILLIS_MAX {
         return fine(format!("the longest of {} pauses took {:.0} ms", gc.pause_count, gc.pause_max_millis));
     }
+    let (memory, sizes) = seen.memory_knob();
     found(
         format!("A garbage collection stopped the application for {:.1} s", gc.pause_max_millis / 1e3),
         Gain::judged(
@@ -48,7 +50,7 @@ fn check(seen: &Seen) -> Checked {
             ),
         ],
         "See whether it was a full collection (too little heap), swapped memory, or a large live set; ZGC and Shenandoah do not stop for its size.",
-        seen.experiment().tune("p99 of task search", &[("gc", "g1,zgc"), ("heap", "2g,4g,8g")]),
+        seen.experiment().tune(Goal::Searches, &[COLLECTORS, (memory, &sizes)]),
     )
 }
 

@@ -1,6 +1,7 @@
 //! The share of the time in which the application stands still for the garbage collector.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
+use crate::advise::experiment::{COLLECTORS, Goal};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::gc::GcFigures;
 use crate::advise::quantity::{percent, share, size};
@@ -30,7 +31,8 @@ fn check(seen: &Seen) -> Checked {
     if seen.is_limber() {
         return not_here(NO_HEAP);
     }
-    let knobs = [("heap", "1g,2g,4g,8g"), ("gc", "g1,parallel,zgc")];
+    let (memory, sizes) = seen.memory_knob();
+    let knobs = [(memory, &*sizes), COLLECTORS];
     if let Ok(gc) = &seen.gc {
         if gc.pause_percent <= PERCENT_MAX {
             return fine(format!("{} of {:.0} s in pauses", percent(gc.pause_percent), gc.span_s));
@@ -40,7 +42,7 @@ fn check(seen: &Seen) -> Checked {
             Gain::measured(gc.pause_percent, "of the time"),
             of_log(gc),
             "Allocate less (smaller bulks, narrower aggregations), give the heap more room, or compare collectors.",
-            seen.experiment().tune("docs/s", &knobs),
+            seen.experiment().tune(Goal::Writes, &knobs),
         );
     }
     let mut most: f64 = 0.0;
@@ -69,7 +71,7 @@ fn check(seen: &Seen) -> Checked {
                     ),
                 ],
                 "Log collections (-Xlog:gc*:file=gc.log) and give the log to `limber advise --gc-log`: it tells pauses from work beside the application.",
-                seen.experiment().tune("docs/s", &knobs),
+                seen.experiment().tune(Goal::Writes, &knobs),
             );
         }
     }

@@ -1,6 +1,7 @@
 //! Objects that grow old before they die: the young generation is too small for the requests' data.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -35,6 +36,7 @@ fn check(seen: &Seen) -> Checked {
     if promoted <= PROMOTED_PERCENT_MAX || gc.allocation_rate < ALLOCATED_BYTES_A_SECOND_MIN {
         return fine(format!("{}/s of {}/s grow old", size(promotion), size(gc.allocation_rate)));
     }
+    let (memory, sizes) = seen.memory_knob();
     found(
         format!("{} of what is allocated is promoted to the old generation", percent(promoted)),
         Gain::judged((promoted / 5.0).min(10.0), "of the time, in collections of the old generation"),
@@ -43,7 +45,7 @@ fn check(seen: &Seen) -> Checked {
             Evidence::new("promotion", format!("{}/s", size(promotion)), "GC log"),
         ],
         "Give the young generation more room: a larger heap, a longer pause goal (G1), or smaller bulks that die sooner.",
-        seen.experiment().tune("docs/s", &[("heap", "1g,2g,4g"), ("bulk_size", "1000,5000")]),
+        seen.experiment().tune(Goal::Writes, &[(memory, &sizes), ("bulk-size", "1000,5000")]),
     )
 }
 

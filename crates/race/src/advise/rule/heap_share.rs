@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::{Goal, megabytes};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -61,8 +62,15 @@ fn check(seen: &Seen) -> Checked {
         ],
         format!("Set {knob} to {} a node or less.", size(*memory * allowed / 100.0 / *node_count as f64)),
         seen.experiment().tune(
-            "p99 of task search",
-            &[(knob, &format!("{:.0}m,{:.0}m", memory * 0.25 / 1048576.0, memory * allowed / 104857600.0))],
+            Goal::Searches,
+            &[(
+                seen.memory_knob().0,
+                &[
+                    megabytes(*heap / *node_count as f64),
+                    megabytes(*memory * allowed / 100.0 / *node_count as f64),
+                ]
+                .join(","),
+            )],
         ),
     )
 }

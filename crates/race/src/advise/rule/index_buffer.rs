@@ -1,6 +1,7 @@
 //! The index buffer against the translog: whichever is full first makes segments, and the other one's size does nothing.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{bytes_of, bytes_or_share_of, percent, share, size};
 use crate::advise::seen::Seen;
@@ -109,7 +110,13 @@ fn check(seen: &Seen) -> Checked {
             format!(
                 "Raise {THRESHOLD} to twice the buffer's part of a shard, or give the buffer's memory back."
             ),
-            seen.experiment().tune("docs/s", &[(THRESHOLD, "512mb,1gb,2gb"), (SETTING, "10%,25%")]),
+            seen.experiment().tune(
+                Goal::Writes,
+                &[
+                    ("index:index.translog.flush_threshold_size", "512mb,1gb,2gb"),
+                    ("engine:indices.memory.index_buffer_size", "10%,25%"),
+                ],
+            ),
         );
     }
     let busy = share(node.growth("indices.indexing.index_time_in_millis")? / 1e3, seen.window_s);
@@ -130,7 +137,8 @@ fn check(seen: &Seen) -> Checked {
             format!(
                 "Raise {SETTING} until a shard that is written has up to 512 MB, as long as the memory is there."
             ),
-            seen.experiment().tune("docs/s", &[(SETTING, "10%,25%,40%")]),
+            seen.experiment()
+                .tune(Goal::Writes, &[("engine:indices.memory.index_buffer_size", "10%,25%,40%")]),
         );
     }
     fine(format!(

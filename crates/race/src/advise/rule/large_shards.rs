@@ -1,6 +1,7 @@
 //! Shards that take too long to move and to recover, and that only one thread searches.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::size;
 use crate::advise::seen::Seen;
@@ -36,7 +37,7 @@ fn check(seen: &Seen) -> Checked {
         Gain::judged(10.0, "of the time of searches in that index, which more shards share"),
         vec![Evidence::new("largest shard", size(bytes), "_cat/shards store")],
         "Split the index or reindex it with more shards; roll over at 50 GB.",
-        seen.experiment().tune("p99 of task search", &[("index.number_of_shards", "1,2,4")]),
+        seen.experiment().tune(Goal::Searches, &[("index:index.number_of_shards", "1,2,4")]),
     )
 }
 

@@ -1,6 +1,7 @@
 //! Merges that are held back, and indexing that is held back because merges cannot follow.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share};
 use crate::advise::seen::Seen;
@@ -44,8 +45,11 @@ fn check(seen: &Seen) -> Checked {
         ];
         let experiment = || {
             seen.experiment().tune(
-                "docs/s",
-                &[("index.merge.scheduler.max_thread_count", "1,2,4"), ("index.refresh_interval", "1s,30s")],
+                Goal::Writes,
+                &[
+                    ("index:index.merge.scheduler.max_thread_count", "1,2,4"),
+                    ("index:index.refresh_interval", "1s,30s"),
+                ],
             )
         };
         if indexing_percent > INDEXING_PERCENT_MAX {

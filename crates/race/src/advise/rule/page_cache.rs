@@ -1,6 +1,7 @@
 //! Data that does not fit the memory left for it is read from the disk again and again.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -58,6 +59,7 @@ fn check(seen: &Seen) -> Checked {
             calmest = format!("{calmest}; only {}/s were read from the disk", size(read));
             continue;
         }
+        let (knob, sizes) = seen.memory_knob();
         return found(
             format!(
                 "Node [{}] has {} of data and {} of memory to keep them in, and reads {}/s from the disk",
@@ -90,16 +92,8 @@ fn check(seen: &Seen) -> Checked {
                 Evidence::new("read from the disk", format!("{}/s", size(read)), read_source),
             ],
             "Give the node more memory or fewer shards, make the heap smaller if collections leave it half empty, or compress what is seldom read.",
-            seen.experiment().tune(
-                "p99 of task search",
-                &[
-                    match seen.is_limber() {
-                        true => ("memory.limit", "1g,2g,4g"),
-                        false => ("heap", "1g,2g,4g"),
-                    },
-                    ("index.codec", "default,best_compression"),
-                ],
-            ),
+            seen.experiment()
+                .tune(Goal::Searches, &[(knob, &sizes), ("index:index.codec", "default,best_compression")]),
         );
     }
     fine(calmest)

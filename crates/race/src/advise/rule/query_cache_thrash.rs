@@ -1,6 +1,7 @@
 //! A query cache that throws away what it would be asked for again.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -59,7 +60,7 @@ fn check(seen: &Seen) -> Checked {
                 ),
             ],
             "Round times in range filters (now/m instead of now), so that filters repeat; or give the cache more (indices.queries.cache.size).",
-            seen.experiment().tune("p99 of task search", &[("indices.queries.cache.size", "5%,10%,20%")]),
+            seen.experiment().tune(Goal::Searches, &[("engine:indices.queries.cache.size", "5%,10%,20%")]),
         );
     }
     fine(calmest)

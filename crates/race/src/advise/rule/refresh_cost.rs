@@ -1,6 +1,7 @@
 //! What it costs to make documents searchable every second.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, seconds_of, share};
 use crate::advise::seen::Seen;
@@ -71,7 +72,8 @@ fn check(seen: &Seen) -> Checked {
         format!(
             "Set index.refresh_interval to {INTERVAL_S:.0}s where documents need not be found at once, and to -1 during a first load."
         ),
-        seen.experiment().tune("docs/s", &[("index.refresh_interval", "1s,5s,30s")]),
+        seen.experiment()
+            .tune(Goal::Writes, &[("index:index.refresh_interval", &format!("{interval},{INTERVAL_S:.0}s"))]),
     )
 }
 

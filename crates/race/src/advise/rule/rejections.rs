@@ -1,6 +1,7 @@
 //! Requests that were refused because a queue was full.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::share;
 use crate::advise::seen::Seen;
@@ -31,9 +32,9 @@ fn check(seen: &Seen) -> Checked {
     let Some((rejected, completed, queue, pool, node)) = worst else { return fine("none has".to_owned()) };
     let experiment = match pool {
         "write" | "bulk" | "index" => {
-            seen.experiment().tune("docs/s", &[("clients", "2,4,8"), ("bulk_size", "500,1000,5000")])
+            seen.experiment().tune(Goal::Writes, &[("clients:bulk", "2,4,8"), ("bulk-size", "500,1000,5000")])
         }
-        _ => seen.experiment().tune("p99 of task search", &[("clients", "1,2,4,8")]),
+        _ => seen.experiment().tune(Goal::Searches, &[("clients:query", "1,2,4,8")]),
     };
     found(
         format!("The thread pool [{pool}] of node [{node}] refused {rejected:.0} requests"),

@@ -1,6 +1,7 @@
 //! Too many shards for the heap: each costs memory, a place in the cluster state, and a thread's attention in every search.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::size;
 use crate::advise::seen::Seen;
@@ -61,7 +62,7 @@ fn check(seen: &Seen) -> Checked {
                     Evidence::new("limit", limit, "_cluster/settings cluster.max_shards_per_node"),
                 ],
                 "Make fewer and larger shards: shrink or reindex small indices, roll over by size instead of by day, delete what is not needed.",
-                seen.experiment().tune("p99 of task search", &[("index.number_of_shards", "1,2,5")]),
+                seen.experiment().tune(Goal::Searches, &[("index:index.number_of_shards", "1,2,5")]),
             );
         }
     }

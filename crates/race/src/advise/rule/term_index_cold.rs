@@ -1,6 +1,7 @@
 //! Cold term indices: FSTs that are read again for every search because their cache is too small.
 
 use super::contract::{Rule, fine, found, not_here};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -81,7 +82,7 @@ fn check(seen: &Seen) -> Checked {
             ],
             "Raise indices.segment_memory.off_heap.size; _cat/segment_memory says which fields have the large term indices.",
             seen.experiment()
-                .tune("p99 of task search", &[("indices.segment_memory.off_heap.size", "5%,10%,20%,40%")]),
+                .tune(Goal::Searches, &[("engine:indices.segment_memory.off_heap.size", "5%,10%,20%,40%")]),
         );
     }
     fine(calmest)

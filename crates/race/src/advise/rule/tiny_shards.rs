@@ -1,6 +1,7 @@
 //! Shards far below the size they are worth their cost at.
 
 use super::contract::{Rule, fine, found};
+use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
@@ -47,7 +48,7 @@ fn check(seen: &Seen) -> Checked {
             Evidence::new("all primary shards", size(total), "_cat/shards store"),
         ],
         "Put small indices together, shrink those with several shards to one, roll over by size.",
-        seen.experiment().tune("p99 of task search", &[("index.number_of_shards", "1,2,5")]),
+        seen.experiment().tune(Goal::Searches, &[("index:index.number_of_shards", "1,2,5")]),
     )
 }
 
