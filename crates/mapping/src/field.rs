@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::analysis::{Analyzer, Normalizer};
 use crate::date::DateFormat;
+use crate::range::RangeKind;
 
 /// Number of a leaf field within one index's mapping: dense, stable while the index is open, never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +40,8 @@ pub enum FieldType {
         /// `orientation`: how outer rings run.
         is_clockwise: bool,
     },
+    /// Terms of two ends ([`RangeKind::encode`]).
+    Range(RangeKind),
     /// Base64 in JSON; its bytes are in the column alone, and nothing searches them.
     Binary,
 }
@@ -48,7 +51,7 @@ pub enum FieldType {
 pub enum Representation {
     /// Analysed tokens with positions and norms.
     Text,
-    /// Whole terms: keyword as UTF-8, ip as 16 bytes big-endian (IPv4 mapped into IPv6). Column = ordinals over the terms.
+    /// Whole terms: keyword as UTF-8, ip as 16 bytes big-endian (IPv4 mapped into IPv6), ranges as both ends. Column = ordinals over the terms.
     Terms,
     /// `i64` that sorts like the value: integers and dates (milliseconds) as they are, booleans 0/1, doubles by
     /// [`crate::number::sortable_from_f64`], floats and half floats as their value widened to f64, scaled floats as
@@ -154,7 +157,9 @@ impl Field {
     pub fn representation(&self) -> Representation {
         match self.kind {
             FieldType::Text => Representation::Text,
-            FieldType::Keyword | FieldType::Ip | FieldType::Binary => Representation::Terms,
+            FieldType::Keyword | FieldType::Ip | FieldType::Range(_) | FieldType::Binary => {
+                Representation::Terms
+            }
             FieldType::GeoShape { .. } => Representation::Shape,
             _ => Representation::Number,
         }
@@ -254,6 +259,7 @@ impl FieldType {
             FieldType::Ip => "ip",
             FieldType::GeoPoint => "geo_point",
             FieldType::GeoShape { .. } => "geo_shape",
+            FieldType::Range(kind) => kind.name(),
             FieldType::Binary => "binary",
         }
     }

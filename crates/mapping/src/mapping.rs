@@ -10,6 +10,7 @@ use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Dynamic, Node, Root, SourceRule, Template};
 use crate::field::{Field, FieldId, FieldType, Nested, RuntimeScript, SpaceId};
+use crate::range::RangeKind;
 use crate::reserved;
 use crate::settings::{MappingSettings, SourceMode};
 use crate::synthetic::SyntheticPlan;
@@ -493,6 +494,16 @@ fn build(
         "geo_shape" => {
             FieldType::GeoShape { is_clockwise: leaf.params.get("orientation") == Some(&"LEFT".into()) }
         }
+        "integer_range" => FieldType::Range(RangeKind::Integer),
+        "long_range" => FieldType::Range(RangeKind::Long),
+        "float_range" => FieldType::Range(RangeKind::Float),
+        "double_range" => FieldType::Range(RangeKind::Double),
+        "date_range" => {
+            let format = leaf.param("format");
+            let format = DateFormat::parse_list(format.as_str().unwrap_or_default())?;
+            FieldType::Range(RangeKind::Date { format: Arc::new(format) })
+        }
+        "ip_range" => FieldType::Range(RangeKind::Ip),
         "binary" => FieldType::Binary,
         other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
     };

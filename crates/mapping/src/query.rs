@@ -18,6 +18,7 @@ use crate::number::{
     TextInteger, double_from_text, f64_from_sortable, integer_from_text, java_double, round_to_half,
     sortable_from_f64, sortable_from_u64, u64_from_sortable,
 };
+use crate::range::{RangeRelation, RangesWanted};
 use crate::typed::{IntegerWidth, Shape, scaled};
 
 /// What a value, or a range of values, selects.
@@ -37,6 +38,8 @@ pub enum Selection {
         lower: i64,
         upper: i64,
     },
+    /// Ranges by where their ends lie.
+    Ranges(RangesWanted),
 }
 
 /// How dates in a query are read.
@@ -134,6 +137,11 @@ impl Field {
                     self.path
                 )));
             }
+            Shape::Range => {
+                let end = RangeEnd { value, inclusive: true };
+                let wanted = self.select_ranges(Some(end), Some(end), RangeRelation::Intersects, context)?;
+                wanted.map_or(Selection::Nothing, Selection::Ranges)
+            }
             Shape::Binary => {
                 return Err(RequestError::illegal_argument("Binary fields do not support searching"));
             }
@@ -189,6 +197,10 @@ impl Field {
                 Ok(Selection::Terms { lower: self.term_end(lower)?, upper: self.term_end(upper)? })
             }
             Shape::Ip => self.ip_range(lower, upper),
+            Shape::Range => {
+                let wanted = self.select_ranges(lower, upper, RangeRelation::Intersects, context)?;
+                Ok(wanted.map_or(Selection::Nothing, Selection::Ranges))
+            }
             Shape::GeoPoint | Shape::Geometry | Shape::Binary => {
                 Err(RequestError::illegal_argument(format!(
                     "Field [{}] of type [{}] does not support range queries",

@@ -83,6 +83,7 @@ pub(crate) enum Shape {
     Ip,
     GeoPoint,
     Geometry,
+    Range,
     Binary,
 }
 
@@ -139,6 +140,7 @@ impl Shape {
             FieldType::Ip => Shape::Ip,
             FieldType::GeoPoint => Shape::GeoPoint,
             FieldType::GeoShape { .. } => Shape::Geometry,
+            FieldType::Range(_) => Shape::Range,
             FieldType::Binary => Shape::Binary,
         }
     }
@@ -208,7 +210,7 @@ pub(crate) fn typed<'a>(
             finite(value, value.map(|value| round_to_half(value as f32) as f64), "half_float").map(number)
         }
         // The walker reads these as a whole.
-        Shape::GeoPoint | Shape::Geometry | Shape::Binary => Ok(Typed::Nothing),
+        Shape::GeoPoint | Shape::Geometry | Shape::Range | Shape::Binary => Ok(Typed::Nothing),
         Shape::Scaled(factor) => match double(field, scalar, "scaled_float", f64::MAX)? {
             Some(value) => Ok(Typed::Number(scaled(value, factor))),
             None => Ok(Typed::Nothing),

@@ -149,7 +149,10 @@ pub fn root_cause(error: &RequestError) -> &RequestError {
         // Lucene's own exception, by its text.
         Some(cause) if cause.reason.starts_with("Cannot parse ") => error,
         Some(cause) if error.kind == "x_content_parse_exception" => match cause.kind {
-            "illegal_argument_exception" | "number_format_exception" | "zone_rules_exception" => error,
+            "illegal_argument_exception"
+            | "illegal_state_exception"
+            | "number_format_exception"
+            | "zone_rules_exception" => error,
             _ => root_cause(cause),
         },
         Some(cause)

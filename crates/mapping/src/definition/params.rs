@@ -226,6 +226,19 @@ static GEO_SHAPE: &[Param] = &[
 pub(crate) static PREFIX_TREE_PARAMS: &[&str] =
     &["strategy", "tree", "tree_levels", "precision", "distance_error_pct", "points_only"];
 
+static RANGE: &[Param] = &[INDEX, DOC_VALUES, STORE, COERCE, META, KEEP];
+
+static DATE_RANGE: &[Param] = &[
+    INDEX,
+    DOC_VALUES,
+    STORE,
+    COERCE,
+    param("format", Check::DateFormat, Update::Never, "\"strict_date_optional_time||epoch_millis\""),
+    param("locale", Check::OnlyDefault, Update::Never, "\"en\""),
+    META,
+    KEEP,
+];
+
 static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Never, "false"), META, KEEP];
 
 /// Every leaf type there is.
@@ -249,6 +262,12 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "ip", params: IP },
     Kind { name: "geo_point", params: GEO_POINT },
     Kind { name: "geo_shape", params: GEO_SHAPE },
+    Kind { name: "integer_range", params: RANGE },
+    Kind { name: "long_range", params: RANGE },
+    Kind { name: "float_range", params: RANGE },
+    Kind { name: "double_range", params: RANGE },
+    Kind { name: "date_range", params: DATE_RANGE },
+    Kind { name: "ip_range", params: RANGE },
     Kind { name: "binary", params: BINARY },
 ];
 
@@ -260,17 +279,11 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "completion",
     "counted_keyword",
     "date_nanos",
-    "date_range",
     "dense_vector",
-    "double_range",
     "flattened",
-    "float_range",
     "histogram",
     "icu_collation_keyword",
-    "integer_range",
-    "ip_range",
     "join",
-    "long_range",
     "murmur3",
     "passthrough",
     "percolator",

@@ -7,6 +7,7 @@ mod infer;
 mod json;
 mod nested;
 mod put;
+mod range;
 pub mod scan;
 mod scratch;
 mod stranger;

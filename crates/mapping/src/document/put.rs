@@ -115,7 +115,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         scalar: Scalar<'_>,
         at: usize,
     ) -> Result<(), Stop> {
-        if matches!(node.shape, Shape::GeoPoint | Shape::Geometry | Shape::Binary) {
+        if matches!(node.shape, Shape::GeoPoint | Shape::Geometry | Shape::Range | Shape::Binary) {
             return self.put_whole(node, leaf, scalar, at);
         }
         let field = &*node.field;

@@ -180,6 +180,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             (Shape::GeoPoint, _) => self.put_point(node, leaf, &Value::Bool(false), at),
             (Shape::Geometry, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
             (Shape::Geometry, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
+            (Shape::Range, _) => self.put_range_of_scalar(node, leaf, scalar, at),
             _ => self.put_bytes(node, leaf, scalar, at),
         }
     }

@@ -124,6 +124,8 @@ fn how(field: &Arc<Field>, mapping: &Mapping) -> How {
             let mut keywords = fields.filter(|field| field.kind == FieldType::Keyword && field.doc_values);
             keywords.next().map_or(How::Kept, |keyword| How::Keyword(keyword.clone()))
         }
+        // A column has both ends as part of the range, whichever way they were given.
+        FieldType::Range(_) => How::Kept,
         FieldType::Binary => How::Binary,
         _ if field.doc_values => How::Column(field.clone()),
         _ => How::Kept,

@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 
 use super::bucket::{
     DateHistogramCollector, DateShape, FilterCollector, FiltersCollector, HistogramCollector,
-    MissingCollector, RangeCollector, Rounding, ShownRange,
+    MissingCollector, RangeCollector, RangeHistogramCollector, Rounding, ShownRange,
 };
 use super::budget::Budget;
 use super::collector::{Collector, NoCollector, Subs};
@@ -12,6 +12,7 @@ use super::definition::Place;
 use super::format::Format;
 use super::metric::{CardinalityCollector, MetricCollector, MetricKind, PercentilesCollector};
 use super::options::ValuesOptions;
+use super::refused::not_supported;
 use super::source::{Accepts, Source};
 use super::terms::{KeywordTerms, MadeTermsCollector, NumberTerms, TermFilter};
 use super::tree::{Aggregation, Kind};
@@ -108,7 +109,12 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         (Kind::Own(definition), _) => {
             for (place, (values, accepts)) in definition.values().into_iter().enumerate() {
                 let type_name = definition.type_name_of(place).unwrap_or(aggregation.type_name);
-                sources.push(Source::bind(values, accepts, type_name, shard, now_millis)?);
+                let source = Source::bind(values, accepts, type_name, shard, now_millis)?;
+                // A source of `composite` is named as a histogram that goes over ranges, and does not.
+                if let Some(field) = source.field.as_deref().filter(|field| field.range_kind().is_some()) {
+                    return Err(not_supported(field, type_name).into());
+                }
+                sources.push(source);
             }
             definition.width(aggregation, &sources)?
         }
@@ -229,12 +235,18 @@ fn collector<'s>(
         (Kind::Terms(terms), Some(source)) => {
             Box::new(KeywordTerms::new(terms, &bound.filter, source, subs, shard, budget)?)
         }
-        (Kind::Histogram(histogram), Some(source)) => {
-            Box::new(HistogramCollector::new(histogram, source, subs, shard, budget)?)
-        }
+        (Kind::Histogram(histogram), Some(source)) => match source.range_kind() {
+            Some(kind) => {
+                Box::new(RangeHistogramCollector::of_numbers(histogram, kind, source, subs, budget))
+            }
+            None => Box::new(HistogramCollector::new(histogram, source, subs, shard, budget)?),
+        },
         (Kind::DateHistogram(_), Some(source)) => {
             let shape = bound.shape.date.as_ref().expect("the shape of a date histogram is bound with it");
-            Box::new(DateHistogramCollector::new(shape, source, subs, shard, budget)?)
+            match source.range_kind() {
+                Some(kind) => Box::new(RangeHistogramCollector::of_dates(shape, kind, source, subs, budget)),
+                None => Box::new(DateHistogramCollector::new(shape, source, subs, shard, budget)?),
+            }
         }
         (Kind::Range(ranges), Some(source)) => {
             Box::new(RangeCollector::new(ranges, &bound.shape.ranges, source, subs, budget)?)

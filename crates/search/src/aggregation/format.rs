@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::date::{DateFormat, Zone};
 use limber_mapping::number::{java_double, u64_from_sortable};
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, FieldType, RangeKind, RequestError};
 use serde_json::{Number, Value};
 
 use super::decimal_format::DecimalFormat;
@@ -31,7 +31,7 @@ impl Format {
     pub fn of(field: Option<&Field>, options: &ValuesOptions) -> Result<Format, RequestError> {
         let kind = field.map(|field| &field.kind);
         match kind {
-            Some(FieldType::Date { format }) => {
+            Some(FieldType::Date { format } | FieldType::Range(RangeKind::Date { format })) => {
                 let format = match &options.format {
                     Some(own) => Arc::new(DateFormat::parse_list(own)?),
                     None => format.clone(),
@@ -43,6 +43,14 @@ impl Format {
                 Some(_) => Err(RequestError::unsupported("[format] of an unsigned_long")),
             },
             Some(FieldType::Boolean) => refuse(options, "boolean").map(|()| Format::Boolean),
+            Some(FieldType::Range(_)) => match (field, &options.format) {
+                (Some(field), Some(_)) => Err(RequestError::illegal_argument(format!(
+                    "Field [{}] of type [{}] does not support custom formats",
+                    field.path,
+                    field.type_name()
+                ))),
+                _ => Ok(Format::Raw),
+            },
             Some(FieldType::Ip) => refuse(options, "ip").map(|()| Format::Ip),
             Some(FieldType::Keyword | FieldType::Text) => refuse(options, "keyword").map(|()| Format::Raw),
             _ => match &options.format {

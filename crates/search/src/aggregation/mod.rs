@@ -29,6 +29,7 @@ mod order;
 mod partial;
 mod pipeline;
 mod reduce;
+mod refused;
 mod render;
 mod sampling;
 mod significant;

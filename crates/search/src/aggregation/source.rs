@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
-use limber_mapping::{DateContext, Field, FieldType, Representation, RequestError, Selection};
+use limber_mapping::{DateContext, Field, FieldType, RangeKind, Representation, RequestError, Selection};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::{DocId, Segment};
 use serde_json::Value;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::entries::Values;
 use super::format::Format;
 use super::options::ValuesOptions;
+use super::refused::{check_ranges, not_supported, refused_on_shapes};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::runtime::{NumberSource, RuntimeField};
@@ -78,27 +79,6 @@ impl Accepts {
     }
 }
 
-/// Why an aggregation does not go over shapes. Source: Elasticsearch's `SpatialPlugin`.
-fn refused_on_shapes(field: &Field, aggregation: &str) -> RequestError {
-    match aggregation {
-        "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => RequestError::new(
-            403,
-            "security_exception",
-            format!("current license is non-compliant for [{aggregation} aggregation on geo_shape fields]"),
-        ),
-        "geo_bounds" | "value_count" | "cardinality" | "missing" => {
-            let path = &field.path;
-            RequestError::unsupported(format!(
-                "aggregation [{aggregation}] on field [{path}] of type [geo_shape]"
-            ))
-        }
-        _ => RequestError::illegal_argument(format!(
-            "Field [{}] of type [geo_shape] is not supported for aggregation [{aggregation}]",
-            field.path
-        )),
-    }
-}
-
 impl Source {
     /// Resolves the field. Errors as Elasticsearch words them: text fields, fields without doc values, the wrong type for `aggregation`.
     pub fn bind(
@@ -110,19 +90,18 @@ impl Source {
     ) -> Result<Source> {
         let field = shard.mapping.field(&options.field).cloned();
         if let Some(field) = &field {
-            match field.kind {
+            match &field.kind {
                 FieldType::GeoPoint => crate::collect::check_column(field, shard)?,
                 FieldType::GeoShape { .. } => return Err(refused_on_shapes(field, aggregation).into()),
+                FieldType::Range(kind) => {
+                    crate::collect::check_column(field, shard)?;
+                    check_ranges(field, kind, options, aggregation)?;
+                }
                 _ if accepts == Accepts::Places => {}
                 _ => crate::collect::check_sortable(field, shard)?,
             }
-            if !accepts.allows(field) {
-                return Err(RequestError::illegal_argument(format!(
-                    "Field [{}] of type [{}] is not supported for aggregation [{aggregation}]",
-                    field.path,
-                    field.type_name()
-                ))
-                .into());
+            if field.range_kind().is_none() && !accepts.allows(field) {
+                return Err(not_supported(field, aggregation).into());
             }
         }
         let (script, field) = match &options.script {
@@ -183,6 +162,11 @@ impl Source {
     /// Whether there are terms that no segment holds.
     pub fn makes_terms(&self) -> bool {
         (self.runtime.is_some() || self.script.is_some()) && !self.is_numeric()
+    }
+
+    /// What the ends of its ranges are, where values are ranges.
+    pub fn range_kind(&self) -> Option<&RangeKind> {
+        self.field.as_ref().and_then(|field| field.range_kind())
     }
 
     /// The field's full name.

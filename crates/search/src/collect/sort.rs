@@ -186,7 +186,11 @@ impl BoundSort {
             None => unmapped_kind(sort, shard)?,
         };
         bound.kind = match &kind {
-            FieldType::Keyword | FieldType::Ip | FieldType::Text | FieldType::Binary => KeyKind::Term,
+            FieldType::Keyword
+            | FieldType::Ip
+            | FieldType::Text
+            | FieldType::Range(_)
+            | FieldType::Binary => KeyKind::Term,
             FieldType::Double => KeyKind::Double,
             FieldType::ScaledFloat { scaling_factor } => {
                 bound.transform = Transform::Scaled(*scaling_factor);
@@ -470,6 +474,11 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
         FieldType::GeoShape { .. } => Err(RequestError::illegal_argument(
             "can't sort on geo_shape field without using specific sorting feature, like geo_distance",
         )
+        .into()),
+        FieldType::Range(_) => Err(RequestError::illegal_argument(format!(
+            "Sorting by range field [{}] is not supported",
+            field.path
+        ))
         .into()),
         FieldType::Binary => Err(RequestError::unsupported(format!(
             "a sort or aggregation on field [{}] of type [{}]",

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use limber_mapping::date::DateFormat;
 use limber_mapping::geo::{GeoPoint, Geometry, ReadOptions, ShapeOptions, parse_points, read_shape};
 use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text, round_to_half};
-use limber_mapping::{Field, FieldType, Mapping, Nested, Representation, RequestError, SpaceId, reserved};
+use limber_mapping::{
+    Field, FieldType, Mapping, Nested, RangeKind, Representation, RequestError, SpaceId, reserved,
+};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
@@ -32,15 +34,17 @@ pub(super) fn collect(
         for (name, field) in shard.mapping.matching_names(&wanted.field) {
             if wanted.field.contains('*')
                 && (matches!(field.representation(), Representation::Text | Representation::Shape)
+                    || field.range_kind().is_some()
                     || !field.doc_values)
             {
                 continue;
             }
             check_column(field, shard)?;
-            if field.representation() == Representation::Shape {
+            if field.representation() == Representation::Shape || field.range_kind().is_some() {
                 return Err(RequestError::unsupported(format_args!(
-                    "[docvalue_fields] on field [{}] of type [geo_shape]",
-                    field.path
+                    "[docvalue_fields] on field [{}] of type [{}]",
+                    field.path,
+                    field.type_name()
                 ))
                 .into());
             }
@@ -181,7 +185,9 @@ pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map
 fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>> {
     match (&field.kind, wanted.format.as_deref()) {
         (_, None | Some("use_field_mapping")) => Ok(None),
-        (FieldType::Date { .. }, Some(pattern)) => Ok(Some(DateFormat::parse_list(pattern)?)),
+        (FieldType::Date { .. } | FieldType::Range(RangeKind::Date { .. }), Some(pattern)) => {
+            Ok(Some(DateFormat::parse_list(pattern)?))
+        }
         (FieldType::GeoPoint, Some(_)) => Err(RequestError::illegal_argument(format!(
             "Field [{}] of type [geo_point] does not support custom formats",
             field.path
@@ -261,7 +267,11 @@ fn source_values(
     path: &str,
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
-    match field.kind {
+    match &field.kind {
+        FieldType::Range(kind) => {
+            let format = date_format(field, wanted)?;
+            return Ok(source_ranges(source, kind, path, format.as_ref()));
+        }
         FieldType::GeoPoint => return source_points(source, field, path, wanted),
         FieldType::GeoShape { .. } => return source_shapes(source, field, path, wanted),
         _ => {}
@@ -284,6 +294,44 @@ fn source_values(
         value => Some(value),
     });
     Ok(given.filter_map(|value| shown(field, value, format.as_ref())).collect())
+}
+
+/// Ranges of the source at `path`, their ends as the type reads them; what cannot be read is passed over.
+fn source_ranges(source: &Value, kind: &RangeKind, path: &str, format: Option<&DateFormat>) -> Vec<Value> {
+    let mut raw = Vec::new();
+    gather_whole(source, path, &mut raw);
+    let mut shown = Vec::new();
+    while !raw.is_empty() {
+        for value in std::mem::take(&mut raw) {
+            match value {
+                Value::Array(items) => raw.extend(items),
+                Value::Object(members) => {
+                    let ends =
+                        members.iter().map(|(name, end)| Some((name.clone(), range_end(kind, end, format)?)));
+                    shown.extend(ends.collect::<Option<Map<String, Value>>>().map(Value::Object));
+                }
+                Value::String(_) if *kind == RangeKind::Ip => shown.push(value.clone()),
+                _ => {}
+            }
+        }
+    }
+    shown
+}
+
+fn range_end(kind: &RangeKind, end: &Value, format: Option<&DateFormat>) -> Option<Value> {
+    let text = json::scalar_text(end)?;
+    match kind {
+        RangeKind::Date { format: own } => {
+            let millis = own.parse_millis(&text).ok()?;
+            Some(format.unwrap_or(own).format_millis(millis).into())
+        }
+        RangeKind::Ip => Some(text.into()),
+        RangeKind::Double => double_from_text(&text).map(Value::from),
+        RangeKind::Float => double_from_text(&text).map(|value| float_to_json(value as f32)),
+        RangeKind::Integer | RangeKind::Long => {
+            integer_from_text(&text).and_then(|number| i64::try_from(number.value).ok()).map(Value::from)
+        }
+    }
 }
 
 /// Points of the source at `path`, each as GeoJSON, WKT or WKB.

@@ -3,11 +3,12 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use limber_mapping::Selection;
 use limber_mapping::number::{f64_from_sortable, java_double, java_float};
 use limber_mapping::{Field, FieldType};
+use limber_mapping::{RangesWanted, Selection};
 
 use super::bound::{BoundQuery, Docs, TermEnd};
+use crate::automaton::RangeEnds;
 
 /// A selection as a query that scores `boost` for every match.
 pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> BoundQuery {
@@ -32,6 +33,7 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
             );
             (Docs::term_range(field, end(lower), end(upper)), text)
         }
+        Selection::Ranges(wanted) => return constant_ranges(field, wanted, boost),
         Selection::Number(number) => {
             return constant(field, Selection::Numbers { lower: number, upper: number }, boost);
         }
@@ -46,6 +48,16 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
         }
     };
     BoundQuery::constant(docs, boost, text)
+}
+
+fn constant_ranges(field: &Arc<Field>, wanted: RangesWanted, boost: f32) -> BoundQuery {
+    let text = format!("{}:<ranges:{:?} {:?}>", field.path, wanted.lower, wanted.upper);
+    BoundQuery::constant(ranges(field, wanted), boost, text)
+}
+
+/// Documents with a range whose ends lie where they are wanted.
+pub(super) fn ranges(field: &Arc<Field>, wanted: RangesWanted) -> Docs {
+    Docs::Automaton { field: field.clone(), automaton: Arc::new(RangeEnds(wanted)) }
 }
 
 pub(super) fn end(bound: Bound<Vec<u8>>) -> TermEnd {

@@ -1,7 +1,7 @@
 //! `range`: documents with a value between two ends.
 
 use limber_mapping::date::{DateFormat, Zone};
-use limber_mapping::{DateContext, RangeEnd, Selection};
+use limber_mapping::{DateContext, RangeEnd, RangeRelation, Selection};
 use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
@@ -19,6 +19,8 @@ struct Range {
     upper: Option<(Value, bool)>,
     format: Option<String>,
     time_zone: Option<String>,
+    /// Of ranges; on a field of single values all mean the same.
+    relation: RangeRelation,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -29,8 +31,14 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         Value::Array(_) => return Err(RequestError::illegal_argument("field name is null or empty")),
         _ => return Err(does_not_support("range", field)),
     };
-    let mut range =
-        Range { field: field.to_owned(), lower: None, upper: None, format: None, time_zone: None };
+    let mut range = Range {
+        field: field.to_owned(),
+        lower: None,
+        upper: None,
+        format: None,
+        time_zone: None,
+        relation: RangeRelation::default(),
+    };
     let (mut include_lower, mut include_upper) = (true, true);
     for (key, value) in options {
         let end = || match value {
@@ -53,13 +61,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "include_upper" => include_upper = json::boolean(value)?,
             "format" => range.format = Some(json::text(value)?),
             "time_zone" => range.time_zone = Some(json::text(value)?),
-            "relation" => match json::scalar_text(value).unwrap_or_default().to_uppercase().as_str() {
-                // On a field of single values all relations but `disjoint` mean the same.
-                "INTERSECTS" | "WITHIN" | "CONTAINS" => {}
-                other => {
-                    return Err(RequestError::illegal_argument(format!("{other} is not a valid relation")));
-                }
-            },
+            "relation" => range.relation = parse_relation(&json::text(value)?)?,
             key if common.take(key, value)? => {}
             key => return Err(does_not_support("range", key)),
         }
@@ -71,6 +73,18 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         upper.1 &= include_upper;
     }
     Ok(common.query(range))
+}
+
+fn parse_relation(name: &str) -> Result<RangeRelation, RequestError> {
+    match name.to_uppercase().as_str() {
+        "INTERSECTS" => Ok(RangeRelation::Intersects),
+        "WITHIN" => Ok(RangeRelation::Within),
+        "CONTAINS" => Ok(RangeRelation::Contains),
+        "DISJOINT" => {
+            Err(RequestError::illegal_argument("[range] query does not support relation [disjoint]"))
+        }
+        _ => Err(RequestError::illegal_argument(format!("{name} is not a valid relation"))),
+    }
 }
 
 impl QueryNode for Range {
@@ -100,6 +114,10 @@ impl Range {
         let context = DateContext { zone: &zone, format: format.as_ref(), ..binder.dates() };
         let lower = self.lower.as_ref().map(|(value, inclusive)| RangeEnd { value, inclusive: *inclusive });
         let upper = self.upper.as_ref().map(|(value, inclusive)| RangeEnd { value, inclusive: *inclusive });
+        if field.range_kind().is_some() {
+            let wanted = field.select_ranges(lower, upper, self.relation, &context)?;
+            return Ok(wanted.map_or(Selection::Nothing, Selection::Ranges));
+        }
         Ok(field.select_range(lower, upper, &context)?)
     }
 }

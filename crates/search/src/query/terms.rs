@@ -98,6 +98,7 @@ impl QueryNode for Terms {
                 Selection::Numbers { lower, upper } => {
                     ranges.push(Docs::NumberRange { field: field.clone(), min: lower, max: upper })
                 }
+                Selection::Ranges(wanted) => ranges.push(convert::ranges(&field, wanted)),
                 Selection::Nothing => {}
             }
         }

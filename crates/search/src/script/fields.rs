@@ -47,9 +47,11 @@ impl BoundFields {
         let bind = |name: &Arc<str>| {
             let field = shard.mapping.field(name).cloned();
             let refused = match &field {
-                Some(field) if field.representation() == Representation::Shape => {
-                    let path = &field.path;
-                    Some(RequestError::unsupported(format!("field [{path}] of type [geo_shape] in scripts")))
+                Some(field)
+                    if field.representation() == Representation::Shape || field.range_kind().is_some() =>
+                {
+                    let (path, name) = (&field.path, field.type_name());
+                    Some(RequestError::unsupported(format!("field [{path}] of type [{name}] in scripts")))
                 }
                 Some(field) => match crate::collect::check_column(field, shard) {
                     Err(error) => Some(error.to_request_error()),

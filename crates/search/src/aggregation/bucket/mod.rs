@@ -20,6 +20,7 @@ mod missing;
 mod nested;
 mod range;
 mod range_collector;
+mod range_histogram;
 mod rounding;
 mod variable_width_histogram;
 
@@ -38,5 +39,6 @@ pub use missing::{MissingCollector, parse_missing};
 pub use nested::{Nested, ReverseNested};
 pub use range::{Ranges, ShownRange};
 pub use range_collector::RangeCollector;
+pub use range_histogram::RangeHistogramCollector;
 pub use rounding::{Interval, Rounding};
 pub use variable_width_histogram::VariableWidthHistogram;

@@ -130,9 +130,12 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         let reader = match &mut self.reader {
             Reader::Ordinals(reader) => {
                 let counts = &mut self.counts;
-                reader
-                    .load(entries.docs)?
-                    .join(entries, &mut self.starts, |_, bucket, _| counts[bucket as usize] += 1);
+                // The ranges of a document are one value.
+                let (is_ranges, mut last) = (self.source.range_kind().is_some(), usize::MAX);
+                reader.load(entries.docs)?.join(entries, &mut self.starts, |entry, bucket, _| {
+                    counts[bucket as usize] += u64::from(!is_ranges || entry != last);
+                    last = entry;
+                });
                 return Ok(());
             }
             Reader::Made(terms) => {
@@ -264,7 +267,11 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                 if reader.missing_ordinal().is_some() && column.doc_count_with_value() < column.doc_count() {
                     return Ok(false);
                 }
-                (column.value_count(), None)
+                // The ranges of a document are one value.
+                match self.source.range_kind() {
+                    Some(_) => (u64::from(column.doc_count_with_value()), None),
+                    None => (column.value_count(), None),
+                }
             }
             Reader::Made(_) => return Ok(false),
         };

@@ -1,0 +1,214 @@
+//! `histogram` and `date_histogram` over ranges: a document is in every bucket that one of its ranges meets, once.
+//!
+//! Source: Elasticsearch's `RangeHistogramAggregator` and `DateRangeHistogramAggregator`.
+
+use std::ops::RangeInclusive;
+
+use limber_mapping::{RangeKind, RequestError};
+use limber_segment::SegmentView;
+
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::entries::Entries;
+use super::super::keyed_buckets::KeyedBuckets;
+use super::super::partial::Partial;
+use super::super::source::{OrdinalReader, Source};
+use super::date_buckets::DateBuckets;
+use super::date_histogram::DateShape;
+use super::histogram::Histogram;
+use super::histogram_collector::keyed_partials;
+use crate::error::Result;
+
+/// Most buckets of one range. No answer may have so many (`search.max_buckets`, 65,535 by default), so that such a request fails either way.
+const BUCKETS_MAX: u64 = 1 << 17;
+
+/// Which keys the ranges meet.
+#[derive(Debug)]
+enum Keys<'s> {
+    Numbers(&'s Histogram),
+    Dates { buckets: Box<DateBuckets>, shape: &'s DateShape },
+}
+
+impl Keys<'_> {
+    /// The first and the last key of a range; `None`: outside of the hard bounds.
+    fn of(&self, kind: &RangeKind, term: &[u8]) -> Option<(i64, i64)> {
+        let (first, last) = match self {
+            Keys::Numbers(histogram) => {
+                let (from, to) = kind.numbers(term)?;
+                let bounds = &histogram.hard_bounds;
+                let (from, to) = (from.max(bounds.min.unwrap_or(from)), to.min(bounds.max.unwrap_or(to)));
+                (histogram.number(from), histogram.number(to))
+            }
+            Keys::Dates { shape, .. } => {
+                let (from, to) = kind.millis(term)?;
+                let bounds = &shape.hard_bounds;
+                let (from, to) = (from.max(bounds.min.unwrap_or(from)), to.min(bounds.max.unwrap_or(to)));
+                (shape.rounding.round(from), shape.rounding.round(to))
+            }
+        };
+        (first <= last).then_some((first, last))
+    }
+
+    /// How many buckets there are from one key to another.
+    fn count(&self, first: i64, last: i64) -> u64 {
+        match self {
+            Keys::Numbers(_) => last.abs_diff(first),
+            Keys::Dates { shape, .. } => shape.rounding.buckets_between(first, last),
+        }
+    }
+
+    fn next(&mut self, key: i64) -> i64 {
+        match self {
+            Keys::Numbers(_) => key.saturating_add(1),
+            Keys::Dates { buckets, .. } => buckets.next(key),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct RangeHistogramCollector<'s> {
+    keys: Keys<'s>,
+    kind: &'s RangeKind,
+    source: &'s Source,
+    reader: OrdinalReader<'s>,
+    /// Of the segment's ranges, by ordinal; the last key before the first where there are none.
+    spans: Vec<RangeInclusive<i64>>,
+    buckets: KeyedBuckets<'s>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> RangeHistogramCollector<'s> {
+    /// Over ranges of numbers. `kind`: of the field's.
+    pub fn of_numbers(
+        request: &'s Histogram,
+        kind: &'s RangeKind,
+        source: &'s Source,
+        subs: Subs<'s>,
+        budget: &'s Budget,
+    ) -> RangeHistogramCollector<'s> {
+        RangeHistogramCollector::new(Keys::Numbers(request), kind, source, subs, budget)
+    }
+
+    /// Over ranges of dates.
+    pub fn of_dates(
+        shape: &'s DateShape,
+        kind: &'s RangeKind,
+        source: &'s Source,
+        subs: Subs<'s>,
+        budget: &'s Budget,
+    ) -> RangeHistogramCollector<'s> {
+        let buckets = Box::new(DateBuckets::new(shape.rounding.clone(), None));
+        RangeHistogramCollector::new(Keys::Dates { buckets, shape }, kind, source, subs, budget)
+    }
+
+    fn new(
+        keys: Keys<'s>,
+        kind: &'s RangeKind,
+        source: &'s Source,
+        subs: Subs<'s>,
+        budget: &'s Budget,
+    ) -> RangeHistogramCollector<'s> {
+        RangeHistogramCollector {
+            keys,
+            kind,
+            source,
+            reader: OrdinalReader::new(source.path(), false),
+            spans: Vec::new(),
+            buckets: KeyedBuckets::new(BucketTable::default(), subs, budget),
+            starts: Vec::new(),
+            budget,
+        }
+    }
+
+    /// Puts an entry into the buckets of a range, but for those up to `previous`, and gives the last one.
+    fn add(
+        &mut self,
+        entry: usize,
+        parent: u32,
+        span: RangeInclusive<i64>,
+        previous: Option<i64>,
+    ) -> Result<()> {
+        let (mut key, last) = span.into_inner();
+        if let Some(previous) = previous.filter(|previous| *previous >= key) {
+            if previous >= last {
+                return Ok(());
+            }
+            key = self.keys.next(previous);
+        }
+        if key <= last && self.keys.count(key, last) > BUCKETS_MAX {
+            return Err(RequestError::new(
+                503,
+                "too_many_buckets_exception",
+                format!(
+                    "Trying to create too many buckets. A range of more than [{BUCKETS_MAX}] buckets was met."
+                ),
+            )
+            .with("max_buckets", BUCKETS_MAX)
+            .into());
+        }
+        while key <= last {
+            let bucket = self.buckets.table.bucket(parent, key, self.budget)?;
+            self.buckets.add(entry, bucket);
+            let next = self.keys.next(key);
+            if next == key {
+                break;
+            }
+            key = next;
+        }
+        Ok(())
+    }
+}
+
+impl<'s> Collector<'s> for RangeHistogramCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        let segment = &view.segment;
+        let count = self.reader.begin(segment, self.source.is_mapped())?;
+        self.budget
+            .spend((count.saturating_sub(self.spans.capacity()) * size_of::<RangeInclusive<i64>>()) as u64)?;
+        self.spans.clear();
+        if count > 0
+            && let Some(terms) = segment.terms(self.source.path())?
+        {
+            let mut cursor = terms.cursor();
+            while cursor.advance()? {
+                let span = self.keys.of(self.kind, cursor.term());
+                let (first, last) = span.unwrap_or((i64::MAX, i64::MIN));
+                self.spans.push(first..=last);
+            }
+        }
+        self.buckets.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.buckets.begin();
+        let mut starts = std::mem::take(&mut self.starts);
+        let mut wanted: Vec<(usize, u32, u32)> = Vec::new();
+        let values = self.reader.load(entries.docs)?;
+        values.join(entries, &mut starts, |entry, parent, ordinal| wanted.push((entry, parent, ordinal)));
+        self.starts = starts;
+        // Ranges of a document come by their lower ends, so that what they share lies before the last key so far.
+        let (mut last_entry, mut previous) = (usize::MAX, None);
+        for (entry, parent, ordinal) in wanted {
+            if entry != last_entry {
+                (last_entry, previous) = (entry, None);
+            }
+            let Some(span) = self.spans.get(ordinal as usize).filter(|span| !span.is_empty()).cloned() else {
+                continue;
+            };
+            let last = *span.end();
+            self.add(entry, parent, span, previous)?;
+            previous = previous.max(Some(last));
+        }
+        self.buckets.hand_on(entries)
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.buckets.subs.end_segment()
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        keyed_partials(&self.buckets.table, &mut self.buckets.subs, buckets)
+    }
+}

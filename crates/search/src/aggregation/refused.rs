@@ -1,0 +1,68 @@
+//! Which aggregations go over fields whose values are no single terms or numbers, and what is said of the others.
+
+use limber_mapping::{Field, RangeKind, RequestError};
+
+use super::options::ValuesOptions;
+
+/// Why an aggregation does not go over shapes. Source: Elasticsearch's `SpatialPlugin`.
+pub(super) fn refused_on_shapes(field: &Field, aggregation: &str) -> RequestError {
+    match aggregation {
+        "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => RequestError::new(
+            403,
+            "security_exception",
+            format!("current license is non-compliant for [{aggregation} aggregation on geo_shape fields]"),
+        ),
+        "geo_bounds" | "value_count" | "cardinality" | "missing" => {
+            let path = &field.path;
+            RequestError::unsupported(format!(
+                "aggregation [{aggregation}] on field [{path}] of type [geo_shape]"
+            ))
+        }
+        _ => not_supported(field, aggregation),
+    }
+}
+
+/// Whether an aggregation goes over ranges.
+pub(super) fn check_ranges(
+    field: &Field,
+    kind: &RangeKind,
+    options: &ValuesOptions,
+    aggregation: &str,
+) -> Result<(), RequestError> {
+    if options.script.is_some() {
+        return Err(RequestError::unsupported(format!(
+            "[script] over the ranges of field [{}] in the aggregation [{aggregation}]",
+            field.path
+        )));
+    }
+    let name = kind.name();
+    match (aggregation, kind) {
+        ("value_count" | "cardinality" | "missing", _) => {}
+        ("histogram", RangeKind::Ip) => {
+            return Err(RequestError::illegal_argument(format!(
+                "Expected numeric range type but found non-numeric range [{name}]"
+            )));
+        }
+        ("histogram", _) | ("date_histogram", RangeKind::Date { .. }) => {}
+        ("date_histogram", _) => {
+            return Err(RequestError::illegal_argument(format!(
+                "Expected date range type but found range type [{name}]"
+            )));
+        }
+        _ => return Err(not_supported(field, aggregation)),
+    }
+    if options.missing.is_some() {
+        return Err(RequestError::illegal_argument(
+            "Can't apply missing values on a class org.elasticsearch.search.aggregations.support.ValuesSource$Range",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn not_supported(field: &Field, aggregation: &str) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "Field [{}] of type [{}] is not supported for aggregation [{aggregation}]",
+        field.path,
+        field.type_name()
+    ))
+}
