@@ -2,8 +2,8 @@
 //!
 //!     cargo run -p limber-race --example load_tracks -- CHECKOUT
 //!
-//! Every challenge of every `track.json` is rendered, checked and planned, all but documents: one line a challenge that cannot run,
-//! and a sum at the end.
+//! Every challenge of every `track.json` is rendered, checked and planned, all but documents, and every `track.py` is loaded by the
+//! Python that LIMBER_PYTHON names, else `python3`: one line a challenge that cannot run, and a sum at the end.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,9 @@ use std::process::ExitCode;
 
 use limber_race::drive::operation::{Plan, planned};
 use limber_race::drive::protocol::Protocol;
-use limber_race::load::operations::operation_type;
-use limber_race::load::selection::is_built_in_param_source;
 use limber_race::load::{TrackSource, TrackSpec, read};
 use limber_race::model::{Challenge, ScheduleElement, Track};
+use limber_race::plugin::{Plugin, PluginError, PythonSettings, wants};
 
 fn main() -> ExitCode {
     let Some(checkout) = std::env::args().nth(1) else {
@@ -28,7 +27,19 @@ fn main() -> ExitCode {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for folder in tracks {
         let name = folder.strip_prefix(&checkout).unwrap_or(&folder).display().to_string();
-        let plugin = if folder.join("track.py").is_file() { "track.py" } else { "no plugin" };
+        let settings = PythonSettings {
+            interpreter: std::env::var_os("LIMBER_PYTHON").map(PathBuf::from),
+            ..PythonSettings::default()
+        };
+        let loaded = folder.join("track.py").is_file().then(|| Plugin::load(&folder, &settings));
+        let plugin = match &loaded {
+            None => "no plugin",
+            Some(Ok(_)) => "track.py",
+            Some(Err(error)) => {
+                println!("{name} (track.py): {error}");
+                "track.py cannot be loaded"
+            }
+        };
         match read(&TrackSpec::new(TrackSource::Path(folder), now_s)) {
             Err(error) => {
                 *counts.entry("does not load").or_default() += 1;
@@ -37,7 +48,7 @@ fn main() -> ExitCode {
             Ok(track) => {
                 let mut is_whole = true;
                 for challenge in &track.challenges {
-                    let missing = missing(&track, challenge);
+                    let missing = missing(&track, challenge, loaded.as_ref());
                     is_whole &= missing.is_empty();
                     let default = if challenge.default { ", default" } else { "" };
                     for missing in missing {
@@ -68,21 +79,27 @@ fn find_tracks(folder: &Path, tracks: &mut Vec<PathBuf>) {
 }
 
 /// What keeps a challenge from running, each once; documents are not looked at.
-fn missing(track: &Track, challenge: &Challenge) -> Vec<String> {
+fn missing(
+    track: &Track,
+    challenge: &Challenge,
+    plugin: Option<&Result<Plugin, PluginError>>,
+) -> Vec<String> {
+    let plugin = plugin.and_then(|plugin| plugin.as_ref().ok());
+    let has = |what: &str, name: &str| {
+        plugin.is_some_and(|plugin| match what {
+            "operation type" => plugin.has_runner(name),
+            "parameter source" => plugin.has_param_source(name),
+            _ => plugin.has_scheduler(name),
+        })
+    };
     let mut missing: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for task in challenge.schedule.iter().flat_map(ScheduleElement::tasks) {
-        let operation = &task.operation;
-        let kind = operation.kind.as_str();
-        let source = operation.param_source.as_deref();
-        let source = source.filter(|source| !is_built_in_param_source(kind, source));
-        let reason = if operation_type(kind).is_none() {
-            format!("operation type [{kind}]")
-        } else if let Some(source) = source {
-            format!("parameter source [{source}]")
-        } else if let Some(schedule) =
-            task.schedule.as_deref().filter(|name| !["deterministic", "poisson"].contains(name))
-        {
-            format!("scheduler [{schedule}]")
+        let kind = task.operation.kind.as_str();
+        let reason = if let Some((what, name)) = wants(task).find(|(what, name)| !has(what, name)) {
+            format!("{what} [{name}]")
+        } else if wants(task).next().is_some() || plugin.is_some_and(|plugin| plugin.has_runner(kind)) {
+            // What the plugin gives is known when it races.
+            continue;
         } else if kind == "bulk" {
             continue;
         } else {

@@ -8,6 +8,7 @@ mod console;
 mod engine;
 mod hosts;
 mod live;
+mod python;
 mod rally;
 mod report;
 mod track;
@@ -313,11 +314,9 @@ impl InfoCommand {
         let mut spec = self.track.spec(None)?;
         spec.ignore_unused_params = false;
         let track = load::read(&spec)?;
-        printed(listing::write_track_info(
-            &track,
-            self.track.challenge.as_deref(),
-            &mut std::io::stdout().lock(),
-        ))
+        let mut out = std::io::stdout().lock();
+        printed(listing::write_track_info(&track, self.track.challenge.as_deref(), &mut out))?;
+        printed(python::write_plugin_info(&track, &spec.python, &mut out))
     }
 }
 

@@ -15,6 +15,7 @@ pub mod live;
 pub mod load;
 pub mod metrics;
 pub mod model;
+pub mod plugin;
 pub mod race;
 pub mod report;
 pub mod schemes;

@@ -4,8 +4,11 @@
 //! refers back to templates or files other than the corpora's.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
+
+use crate::plugin::Plugin;
 
 /// JSON object with the author's key order.
 pub type Params = Map<String, Value>;
@@ -29,6 +32,8 @@ pub struct Track {
     pub meta: Params,
     /// The user's `--track-params` as given.
     pub params: Params,
+    /// The track's `track.py`, where the race needs something of it.
+    pub plugin: Option<Arc<Plugin>>,
 }
 
 #[derive(Debug, Clone)]
@@ -93,6 +98,8 @@ pub struct Challenge {
     /// Made from a track that has only a `schedule`; reports do not name it.
     pub auto_generated: bool,
     pub user_info: Option<String>,
+    /// `parameters` of the track, overridden by the challenge's own: only plugins look at them.
+    pub parameters: Params,
     pub meta: Params,
     pub schedule: Vec<ScheduleElement>,
 }

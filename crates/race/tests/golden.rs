@@ -210,6 +210,7 @@ fn track(name: &str, description: &str, corpora: Vec<Corpus>, challenges: Vec<Ch
         challenges,
         meta: Params::new(),
         params: Params::new(),
+        plugin: None,
     }
 }
 
@@ -220,6 +221,7 @@ fn challenge(name: &str, default: bool, schedule: Vec<ScheduleElement>) -> Chall
         default,
         auto_generated: false,
         user_info: None,
+        parameters: Params::new(),
         meta: Params::new(),
         schedule,
     }

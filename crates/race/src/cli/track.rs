@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
+use super::python::PythonArguments;
 use super::{folder, printed};
 use crate::builtin;
 use crate::load::params::parse;
@@ -37,6 +38,8 @@ pub struct TrackArguments {
     /// Download nothing; corpora must be on disk already
     #[arg(long)]
     pub offline: bool,
+    #[command(flatten)]
+    pub python: PythonArguments,
 }
 
 /// A folder or clone with several tracks.
@@ -99,6 +102,7 @@ impl TrackArguments {
         let mut spec = TrackSpec::new(source, now_s());
         spec.challenge = self.challenge.clone();
         spec.is_offline = self.offline;
+        spec.python = self.python.settings();
         spec.distribution_version = self.repository.distribution_version.clone();
         if let Some(params) = &self.track_params {
             spec.params = parse(params)?;

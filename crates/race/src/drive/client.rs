@@ -154,7 +154,13 @@ impl Client {
         let mut timer: Option<Timer> = None;
         let mut free_since = Instant::now();
         while !control.is_completed() && !self.signals.is_cancelled() {
+            if let Some(pending) = task.throttle.pending() {
+                pending.await?;
+            }
             let due_s = task.throttle.next_due_s();
+            if let Some(pending) = task.runner.pending() {
+                pending.await?;
+            }
             // Whichever comes first, the loop's end or the parameters', ends the task.
             let progress =
                 [control.progress(), task.runner.progress()].into_iter().flatten().reduce(f64::max);
@@ -196,6 +202,7 @@ impl Client {
 
         let outcome = counted(result, task.on_error)?;
         task.throttle.after_request(outcome.weight, outcome.unit)?;
+        task.throttle.tell_plugin(processing_start, processing_end, &outcome);
         let service_time = request_end - request_start;
         let ignores_completion = task.completes == Completes::WithLastClient;
         let completion = outcome.details.as_ref().and_then(|details| details.completion);

@@ -19,14 +19,14 @@ use super::exchange::Exchange;
 use super::generator::{GeneratorUse, WorkerClock, WorkerUse};
 use super::http::Address;
 use super::machine::{MachineReading, MachineUse};
-use super::operation::{Operation, Plan, planned};
+use super::operation::{Operation, Plan, planned, terms_search};
+use super::plugin;
 use super::protocol::Protocol;
 use super::sample::Sample;
 use super::schedule::LoopRule;
 use super::statistics::TaskStatistics;
 use super::throttle::Throttle;
 use crate::hosts::Retries;
-use crate::load::selection::is_built_in_param_source;
 use crate::metrics::SampleLog;
 use crate::metrics::samples::StepLog;
 use crate::model::{ScheduleElement, Task, Track};
@@ -145,15 +145,32 @@ fn plan_task(
     warnings: &mut Vec<String>,
 ) -> Result<Box<dyn Operation>, DriveError> {
     let wrong = |reason: String| DriveError::track(&task.name, reason);
-    if let Some(source) = &task.operation.param_source
-        && !is_built_in_param_source(&task.operation.kind, source)
-    {
-        return Err(wrong(format!("parameter source [{source}] is not supported (it needs a track plugin)")));
+    if let Some(plugin) = track.plugin.as_ref().filter(|plugin| plugin::concerns(plugin, task)) {
+        let built_in = || plan_built_in(track, task, config, warnings);
+        return plugin::plan(plugin, track, task, config, built_in).map_err(wrong);
     }
-    Throttle::for_task(task, 0).map_err(wrong)?;
+    Throttle::for_task(task, 0, None).map_err(wrong)?;
+    if let Some(source) = unknown_source(task) {
+        return Err(wrong(format!("parameter source [{source}] is not known (it needs a track plugin)")));
+    }
+    plan_built_in(track, task, config, warnings).map_err(wrong)
+}
+
+/// A parameter source that is not built in.
+fn unknown_source(task: &Task) -> Option<&str> {
+    let sources = crate::plugin::wants(task).filter(|(what, _)| *what == "parameter source");
+    sources.map(|(_, name)| name).find(|name| !terms_search::is_source(name))
+}
+
+fn plan_built_in(
+    track: &Track,
+    task: &Task,
+    config: &DriveConfig,
+    warnings: &mut Vec<String>,
+) -> Result<Box<dyn Operation>, String> {
     let mut plan = Plan::new(track, task, &config.target.protocol, config.checks_assertions);
     plan.keeps_meta = config.keeps_meta;
-    let operation = planned(&mut plan).map_err(wrong)?;
+    let operation = planned(&mut plan)?;
     for warning in plan.take_warnings() {
         if !warnings.contains(&warning) {
             warnings.push(warning);
@@ -419,16 +436,16 @@ impl Worker<'_, '_> {
                 .map_err(|reason| DriveError::track(&task.name, reason))?;
             let rule = LoopRule::for_task(task, operation.is_finite());
             let task_name: Arc<str> = task.name.as_str().into();
-            for ((client, place, allocation), runner) in of_task.into_iter().zip(runners) {
+            for ((client, place, allocation), mut runner) in of_task.into_iter().zip(runners) {
                 let seed =
                     self.config.seed ^ (u64::from(allocation.client_in_step) << 32) ^ task_index as u64;
                 prepared[client][place] = Some(ClientTask {
                     task_index: task_index as u32,
                     task_name: Arc::clone(&task_name),
+                    throttle: Throttle::for_task(task, seed, runner.take_schedule())
+                        .map_err(|reason| DriveError::track(&task.name, reason))?,
                     runner,
                     rule,
-                    throttle: Throttle::for_task(task, seed)
-                        .map_err(|reason| DriveError::track(&task.name, reason))?,
                     ramp_up_wait: ramp_up_wait(allocation),
                     on_error: error_behaviour(task, self.config.on_error),
                     completes: match self.completion {

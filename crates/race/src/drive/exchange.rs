@@ -145,10 +145,24 @@ impl Exchange {
         body: &[u8],
         timeout: Option<Duration>,
     ) -> Result<Response<'_>, Failure> {
+        let response = self.send_as_is(request, body, timeout).await?;
+        if response.is_success() || request.ignored_statuses.contains(&response.status) {
+            return Ok(response);
+        }
+        Err(Failure::Api { status: response.status, description: described(&response) })
+    }
+
+    /// As [`Exchange::send_body`], whatever the answer's status.
+    pub async fn send_as_is(
+        &mut self,
+        request: &Request,
+        body: &[u8],
+        timeout: Option<Duration>,
+    ) -> Result<Response<'_>, HttpError> {
         let Exchange { connections, next, timeout: timeout_default, retries, packer, span, .. } = self;
         let (body, packing) = match packer {
             Some(packer) if !body.is_empty() => {
-                let packed = packer.pack(body).map_err(|description| Failure::Transport { description })?;
+                let packed = packer.pack(body).map_err(HttpError::Protocol)?;
                 (packed, Packing::Gzip)
             }
             _ => (body, Packing::AsIs),
@@ -167,11 +181,13 @@ impl Exchange {
         };
         let ended = Instant::now();
         *span = Some((span.map_or(started, |(first, _)| first), ended));
-        let response = connections[current].response(result.map_err(Failure::from)?);
-        if response.is_success() || request.ignored_statuses.contains(&response.status) {
-            return Ok(response);
-        }
-        Err(Failure::Api { status: response.status, description: described(&response) })
+        Ok(connections[current].response(result?))
+    }
+
+    /// Counts this moment as part of the service time.
+    pub fn mark(&mut self) {
+        let now = Instant::now();
+        self.span = Some((self.span.map_or(now, |(first, _)| first), now));
     }
 
     /// Waits, as part of the service time.

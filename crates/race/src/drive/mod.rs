@@ -20,6 +20,7 @@ pub mod http;
 pub mod machine;
 pub mod measurements;
 pub mod operation;
+mod plugin;
 mod probe;
 pub mod protocol;
 pub mod results;

@@ -4,6 +4,10 @@
 //! many requests a second each client has to send, and every change of weight fixes it anew. Due times are offsets from the
 //! client's task start and never slip: who is late works off what is due back to back, so that latency contains the wait.
 
+use std::time::Instant;
+
+use super::operation::{Outcome, Pending};
+use super::plugin::schedule::PluginSchedule;
 use crate::model::{Task, Throughput};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,14 +27,17 @@ pub struct Throttle {
     rate: Option<f64>,
     due_s: f64,
     random: Random,
+    /// Says the due times instead.
+    plugin: Option<PluginSchedule>,
 }
 
 impl Throttle {
-    /// `seed`: for the Poisson arrivals of this client.
+    /// `seed`: for the Poisson arrivals of this client. `plugin`: the task's scheduler, where the track's plugin has it.
     ///
     /// Errors: the name of a schedule that is not built in.
-    pub fn for_task(task: &Task, seed: u64) -> Result<Throttle, String> {
+    pub fn for_task(task: &Task, seed: u64, plugin: Option<PluginSchedule>) -> Result<Throttle, String> {
         let arrivals = match task.schedule.as_deref() {
+            _ if plugin.is_some() => Arrivals::Deterministic,
             None | Some("deterministic") => Arrivals::Deterministic,
             Some("poisson") => Arrivals::Poisson,
             Some(other) => {
@@ -45,11 +52,28 @@ impl Throttle {
             rate: None,
             due_s: 0.0,
             random: Random::new(seed),
+            plugin,
         })
+    }
+
+    /// What has to be awaited before [`Throttle::next_due_s`]; nothing but for a plugin's scheduler.
+    pub fn pending(&mut self) -> Option<Pending<'_>> {
+        self.plugin.as_mut()?.pending(self.rate)
+    }
+
+    /// Tells a plugin's scheduler of a finished request.
+    pub fn tell_plugin(&mut self, started: Instant, ended: Instant, outcome: &Outcome) {
+        if let Some(plugin) = &mut self.plugin {
+            plugin.after_request(started, ended, outcome);
+        }
     }
 
     /// The due time of the next request in seconds after the task's start; 0 while nothing throttles.
     pub fn next_due_s(&mut self) -> f64 {
+        if let Some(plugin) = &mut self.plugin {
+            self.due_s = plugin.next_due_s();
+            return self.due_s;
+        }
         self.due_s = match (self.rate, self.arrivals) {
             (None, _) => 0.0,
             (Some(rate), Arrivals::Deterministic) => self.due_s + 1.0 / rate,
@@ -129,7 +153,7 @@ mod tests {
         task.clients = clients;
         task.target_throughput = Some(Throughput { value, unit: unit.to_owned() });
         task.schedule = schedule.map(str::to_owned);
-        Throttle::for_task(&task, 7).unwrap()
+        Throttle::for_task(&task, 7, None).unwrap()
     }
 
     #[test]
@@ -168,6 +192,6 @@ mod tests {
         assert!((due_last - 200.0).abs() < 6.0, "{due_last}");
         let mut task = plain_task("search", serde_json::json!({}));
         task.schedule = Some("nightly".into());
-        assert!(Throttle::for_task(&task, 0).is_err());
+        assert!(Throttle::for_task(&task, 0, None).is_err());
     }
 }

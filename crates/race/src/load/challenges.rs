@@ -78,6 +78,7 @@ impl TrackReader<'_> {
                 default,
                 auto_generated,
                 user_info: optional_text(element, "user-info"),
+                parameters: merged(object(track, "parameters"), object(element, "parameters")),
                 meta: object(element, "meta"),
                 schedule,
             });
@@ -304,7 +305,7 @@ impl TrackReader<'_> {
 }
 
 /// `target-throughput` (a number of `ops/s`, or a text such as `1000 docs/s`) or the inverse of `target-interval`; 0 means unthrottled.
-fn target_throughput(task: &str, params: &Params) -> Result<Option<Throughput>, LoadError> {
+pub fn target_throughput(task: &str, params: &Params) -> Result<Option<Throughput>, LoadError> {
     static TARGET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^((?:\d*\.)?\d+)\s(\w+/s)").expect("the pattern is a constant"));
     let given = |name: &str| params.get(name).filter(|value| !value.is_null());
@@ -346,7 +347,7 @@ fn target_throughput(task: &str, params: &Params) -> Result<Option<Throughput>, 
     }
 }
 
-fn ignore_response_error_level(task: &str, params: &Params) -> Result<Option<String>, LoadError> {
+pub fn ignore_response_error_level(task: &str, params: &Params) -> Result<Option<String>, LoadError> {
     match params.get("ignore-response-error-level") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(level)) if level == "non-fatal" => Ok(Some(level.clone())),
@@ -355,6 +356,26 @@ fn ignore_response_error_level(task: &str, params: &Params) -> Result<Option<Str
             bare(other)
         ))),
     }
+}
+
+/// `base` with what `over` has; objects are merged, lists united (`esrally/utils/collections.py`, `merge_dicts`).
+fn merged(mut base: Params, over: Params) -> Params {
+    for (name, value) in over {
+        let value = match (base.shift_remove(&name), value) {
+            (Some(Value::Object(old)), Value::Object(new)) => Value::Object(merged(old, new)),
+            (Some(Value::Array(mut all)), Value::Array(new)) => {
+                for item in new {
+                    if !all.contains(&item) {
+                        all.push(item);
+                    }
+                }
+                Value::Array(all)
+            }
+            (_, value) => value,
+        };
+        base.insert(name, value);
+    }
+    base
 }
 
 fn bare(value: &Value) -> String {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::plugin::PluginError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The path or name of the track leads nowhere.
@@ -21,6 +23,9 @@ pub enum LoadError {
     /// Rally could run this, this tool cannot yet.
     #[error("{0}")]
     NotSupported(String),
+    /// The track's `track.py` cannot be used.
+    #[error("the track's plugin [track.py] cannot be used: {0}")]
+    Plugin(PluginError),
     #[error("[{}]: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -12,6 +13,7 @@ use super::template::TemplateContext;
 use super::{LoadError, documents, params, schema, selection};
 use crate::builtin;
 use crate::model::{DocumentSource, Params, Track};
+use crate::plugin::{self, PLUGIN_FILE, Plugin, PythonSettings};
 
 /// The only version of the track format that Rally reads.
 const TRACK_VERSION: i64 = 2;
@@ -55,6 +57,8 @@ pub struct TrackSpec {
     pub serverless_operator: bool,
     /// Seconds since the epoch, the templates' `now`.
     pub now_s: f64,
+    /// What runs the track's plugin.
+    pub python: PythonSettings,
 }
 
 impl TrackSpec {
@@ -74,6 +78,7 @@ impl TrackSpec {
             build_flavor: "default".to_owned(),
             serverless_operator: false,
             now_s,
+            python: PythonSettings::default(),
         }
     }
 }
@@ -94,8 +99,10 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
     }
     let mut track = read(spec)?;
     let place = Place::of(spec)?;
-    let challenge = selection::challenge(&track, spec.challenge.as_deref())?;
-    selection::check_supported(challenge, &place.files)?;
+    let name = selection::challenge(&track, spec.challenge.as_deref())?.name.clone();
+    load_plugin(spec, &place, &mut track, &name)?;
+    let challenge = selection::challenge(&track, Some(&name))?;
+    selection::check_supported(challenge, &place.files, track.plugin.as_deref())?;
     let used = selection::used_document_sets(&track, challenge)?;
     for (corpus_index, set_index) in used {
         let corpus_name = track.corpora[corpus_index].name.clone();
@@ -128,7 +135,26 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
             }
         }
     }
+    if let Some(plugin) = &track.plugin {
+        let data_root = spec.data_root.as_deref().or(place.folder.as_deref()).unwrap_or(Path::new("."));
+        plugin.prepare_track(&track, &name, data_root)?;
+    }
     Ok(track)
+}
+
+/// Loads the track's `track.py` and lets its track processors work, if racing the challenge needs anything of it.
+fn load_plugin(spec: &TrackSpec, place: &Place, track: &mut Track, challenge: &str) -> Result<(), LoadError> {
+    let Some(folder) = place.folder.as_deref().filter(|_| place.files.has(PLUGIN_FILE)) else {
+        return Ok(());
+    };
+    let text = place.files.read(PLUGIN_FILE)?;
+    if !plugin::needs_python(&text, selection::challenge(track, Some(challenge))?) {
+        return Ok(());
+    }
+    let plugin = Arc::new(Plugin::load(folder, &spec.python)?);
+    plugin.process_track(track, challenge)?;
+    track.plugin = Some(plugin);
+    Ok(())
 }
 
 /// Reads a track without touching its documents: enough to list and describe it.
@@ -178,6 +204,7 @@ pub fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
         challenges,
         meta: object(&json, "meta"),
         params: spec.params.clone(),
+        plugin: None,
     };
     selection::filter_tasks(&mut track, &spec.include_tasks, &spec.exclude_tasks)?;
     if spec.test_mode {

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::LoadError;
 use super::files::TrackFiles;
-use super::operations::operation_type;
+use crate::drive::operation::terms_search;
 use crate::model::{Challenge, DocumentSet, Params, ScheduleElement, Task, Throughput, Track};
+use crate::plugin::{self, PLUGIN_FILE, Plugin};
 
 /// Documents of a document set in test mode; the file of that many documents is named `<stem>-1k.<extension>`.
 pub const TEST_MODE_DOCUMENTS: u64 = 1_000;
@@ -133,58 +134,37 @@ fn split_extension(file: &str) -> (&str, &str) {
     }
 }
 
-/// Whether operations of this type have this parameter source without a plugin.
-pub fn is_built_in_param_source(operation_type: &str, source: &str) -> bool {
-    match operation_type {
-        // The name of the bulk parameter source itself.
-        "bulk" => source == "file-reader",
-        // Takes the operation's `searches` in turn (`drive/operation/search.rs`), or a list of terms (`terms_search.rs`).
-        "search" => [
-            "limber-searches",
-            "pure-terms-query-source",
-            "filtered-terms-query-source",
-            "prohibited-terms-query-source",
-        ]
-        .contains(&source),
-        _ => false,
-    }
-}
-
-/// Refuses, by name, what the challenge needs and `drive` does not have.
+/// Refuses, by name, what the challenge needs and neither `drive` nor the track's plugin has.
 ///
 /// # Errors
-/// `NotSupported` naming the operation type, or the Python plugin's parameter source, runner or scheduler.
-pub fn check_supported(challenge: &Challenge, files: &TrackFiles) -> Result<(), LoadError> {
-    let plugin = files.has("track.py");
+/// `NotSupported` naming the operation type, parameter source or scheduler.
+pub fn check_supported(
+    challenge: &Challenge,
+    files: &TrackFiles,
+    plugin: Option<&Plugin>,
+) -> Result<(), LoadError> {
     for task in challenge.schedule.iter().flat_map(ScheduleElement::tasks) {
-        let operation = &task.operation;
-        let refuse = |what: String| {
-            Err(LoadError::NotSupported(format!(
-                "{what} (task [{}] of challenge [{}])",
-                task.name, challenge.name
-            )))
-        };
-        let from_plugin = |what: &str, name: &str| {
-            refuse(if plugin {
-                format!(
-                    "the {what} [{name}] is registered by the track's Python plugin track.py; Python plugins are not supported yet"
-                )
-            } else {
-                format!("unknown {what} [{name}]")
-            })
-        };
-        if operation_type(&operation.kind).is_none() {
-            return from_plugin("operation type", &operation.kind);
-        }
-        if let Some(source) = operation.param_source.as_deref()
-            && !is_built_in_param_source(&operation.kind, source)
-        {
-            return from_plugin("parameter source", source);
-        }
-        if let Some(schedule) = task.schedule.as_deref()
-            && !["deterministic", "poisson"].contains(&schedule)
-        {
-            return from_plugin("scheduler", schedule);
+        for (what, name) in plugin::wants(task) {
+            let is_there = match (plugin, what) {
+                (Some(plugin), "operation type") => plugin.has_runner(name),
+                (Some(plugin), "parameter source") => plugin.has_param_source(name),
+                (Some(plugin), _) => plugin.has_scheduler(name),
+                // Known without Python: see `plugin::needs_python`.
+                (None, "parameter source") => files.has(PLUGIN_FILE) && terms_search::is_source(name),
+                (None, _) => false,
+            };
+            if !is_there {
+                let reason = match files.has(PLUGIN_FILE) {
+                    true => format!(
+                        "the {what} [{name}] is neither built in nor registered by the track's plugin {PLUGIN_FILE}"
+                    ),
+                    false => format!("unknown {what} [{name}]"),
+                };
+                return Err(LoadError::NotSupported(format!(
+                    "{reason} (task [{}] of challenge [{}])",
+                    task.name, challenge.name
+                )));
+            }
         }
     }
     Ok(())
@@ -205,7 +185,15 @@ pub fn reads(params: &Params, corpus: &str, set: &DocumentSet) -> bool {
         && listed("data-streams", set.target_data_stream.as_deref())
 }
 
-/// `(corpus, document set)` positions that the challenge's bulk tasks read.
+/// Whether the plugin decides which documents the task reads.
+fn is_of_plugin(track: &Track, task: &Task) -> bool {
+    track.plugin.as_ref().is_some_and(|plugin| {
+        plugin.has_runner(&task.operation.kind)
+            || task.operation.param_source.as_deref().is_some_and(|source| plugin.has_param_source(source))
+    })
+}
+
+/// `(corpus, document set)` positions that the challenge's bulk tasks and the plugin's parameter sources read.
 ///
 /// # Errors
 /// `TrackInvalid` for a bulk task without any documents.
@@ -215,7 +203,7 @@ pub fn used_document_sets(track: &Track, challenge: &Challenge) -> Result<Vec<(u
         .schedule
         .iter()
         .flat_map(ScheduleElement::tasks)
-        .filter(|task| task.operation.kind == "bulk");
+        .filter(|task| task.operation.kind == "bulk" && !is_of_plugin(track, task));
     for task in bulks {
         if track.corpora.is_empty() {
             return Err(LoadError::invalid(format!(
@@ -246,6 +234,16 @@ pub fn used_document_sets(track: &Track, challenge: &Challenge) -> Result<Vec<(u
                 names(known),
                 task.name
             )));
+        }
+    }
+    if let Some(plugin) = &track.plugin {
+        for (name, file) in plugin.used_documents()? {
+            for (corpus_index, corpus) in
+                track.corpora.iter().enumerate().filter(|(_, corpus)| corpus.name == name)
+            {
+                let set_index = corpus.documents.iter().position(|set| set.file == file);
+                used.extend(set_index.map(|set_index| (corpus_index, set_index)));
+            }
         }
     }
     used.sort_unstable();

@@ -150,13 +150,14 @@ fn what_cannot_be_driven_is_refused_by_name() {
         ]}),
     );
     load(&spec, &mut std::io::sink()).unwrap();
-    let special = TrackSpec { challenge: Some("special".to_owned()), ..spec.clone() };
+    let mut special = TrackSpec { challenge: Some("special".to_owned()), ..spec.clone() };
+    special.python.interpreter = Some("/no/such/python".into());
     let error = load(&special, &mut std::io::sink()).unwrap_err().to_string();
     assert!(
-        error
-            .contains("the parameter source [my-source] is registered by the track's Python plugin track.py"),
+        error.contains("the track's plugin [track.py] cannot be used: cannot start [/no/such/python]"),
         "{error}"
     );
+    assert!(error.contains("--python or LIMBER_PYTHON"), "{error}");
     let unknown = TrackSpec { challenge: Some("none".to_owned()), ..spec };
     let error = load(&unknown, &mut std::io::sink()).unwrap_err().to_string();
     assert!(error.contains("Unknown challenge [none]") && error.contains("[plain, special]"), "{error}");

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request, RequestBuilder};
+use crate::drive::plugin::schedule::PluginSchedule;
 use crate::drive::protocol::Protocol;
 use crate::model::{Params, Task, Track};
 
@@ -29,6 +30,8 @@ pub struct Plan<'a> {
     pub keeps_meta: bool,
     /// Whether the operation is a request of a `composite`.
     pub is_in_composite: bool,
+    /// Whether the parameters are those of one request, from a parameter source of the track's plugin.
+    pub is_of_source: bool,
     /// Names of the parameters that were looked at; see [`Plan::unread`].
     read: RefCell<BTreeSet<String>>,
     warnings: RefCell<Vec<String>>,
@@ -53,6 +56,12 @@ pub trait Operation: Send + Sync {
 
 /// One client's side of an operation.
 pub trait Runner {
+    /// What has to be awaited before [`Runner::prepare`]: parameters that come from elsewhere. `None`, at no cost, for
+    /// runners that have them at hand.
+    fn pending(&mut self) -> Option<Pending<'_>> {
+        None
+    }
+
     /// Makes the next request ready, before any clock starts; false when the parameters have run out.
     fn prepare(&mut self) -> Result<bool, String> {
         Ok(true)
@@ -65,7 +74,15 @@ pub trait Runner {
     fn progress(&self) -> Option<f64> {
         None
     }
+
+    /// The scheduler of the track's plugin that says when requests are due; asked for once.
+    fn take_schedule(&mut self) -> Option<PluginSchedule> {
+        None
+    }
 }
+
+/// Something to wait for. Errors: the reason why the task cannot go on.
+pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
 
 pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + 'a>>;
 
@@ -212,6 +229,7 @@ impl<'a> Plan<'a> {
             checks_assertions,
             keeps_meta: false,
             is_in_composite: false,
+            is_of_source: false,
             read: RefCell::default(),
             warnings: RefCell::default(),
         }
@@ -232,6 +250,10 @@ impl<'a> Plan<'a> {
             true => Ok(()),
             false => Err("This operation is only allowed inside a composite operation.".into()),
         }
+    }
+
+    pub fn of_source(self) -> Plan<'a> {
+        Plan { is_of_source: true, ..self }
     }
 
     /// A parameter of the operation.
@@ -393,9 +415,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The index or data stream an operation works on: its own `index` or `data-stream`, else the track's only one.
+    /// The index or data stream an operation works on: its own `index` or `data-stream`, else the track's only one. Empty, for
+    /// everything, where a plugin's parameter source names none.
     pub fn target(&self) -> Result<Option<String>, String> {
         let own = self.names("index")?.or(self.names("data-stream")?).map(|names| names.join(","));
+        if self.is_of_source {
+            // Rally's runners ask the track for nothing that the source left out.
+            return Ok(Some(own.unwrap_or_default()));
+        }
         Ok(own.or_else(|| match (&self.track.indices[..], &self.track.data_streams[..]) {
             ([index], _) => Some(index.name.clone()),
             (_, [stream]) => Some(stream.clone()),

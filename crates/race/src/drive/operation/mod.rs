@@ -7,7 +7,7 @@
 mod assertions;
 mod async_search;
 mod bulk;
-mod bulk_result;
+pub(super) mod bulk_result;
 mod cluster_health;
 mod composite;
 mod composite_agg;
@@ -47,13 +47,15 @@ mod sleep;
 mod snapshot;
 mod snapshot_repository;
 mod sql;
-mod terms_search;
+pub mod terms_search;
 mod transform;
 mod wait_for_recovery;
 mod wait_for_snapshot;
 mod wait_for_transform;
 
-pub use contract::{Answer, DependentTiming, Details, ErrorNote, Failure, Operation, Outcome, Plan, Runner};
+pub use contract::{
+    Answer, DependentTiming, Details, ErrorNote, Failure, Operation, Outcome, Pending, Plan, Runner,
+};
 
 pub use planned::planned;
 

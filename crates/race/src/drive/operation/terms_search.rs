@@ -2,7 +2,8 @@
 //!
 //! The names are the lines of `terms.txt` in the track's folder. A number that changes from request to request ends the list, so that
 //! no cache knows the request. As in the track, the search goes to `/_search`, whatever index the operation names. The track has
-//! the sources in Python (`track.py`); these are the same requests without it.
+//! the sources in Python (`track.py`); these are the same requests without it, for the texts of `track.py` in [`KNOWN`]. Any other
+//! runs in Python.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,25 +15,53 @@ use super::search::took;
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request};
 use crate::drive::throttle::Random;
+use crate::plugin::PLUGIN_FILE;
 
-/// The query around a `terms` query.
-type QueryAround = fn(Value) -> Value;
+/// What differs between versions of the track's plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variant {
+    /// The query on `feature_class.raw`.
+    clause: &'static str,
+    /// The last, changing term is one of 1 to this, in the two sources with such a query.
+    last_term_max: u64,
+}
 
-/// Parameter sources and the query around the terms; the inner `terms` stands where [`TERMS`] is.
-const SOURCES: [(&str, QueryAround); 3] = [
-    ("pure-terms-query-source", |terms| terms),
-    (
-        "filtered-terms-query-source",
-        |terms| json!({ "bool": { "must": [{ "term": { "feature_class.raw": "T" } }], "filter": [terms] } }),
-    ),
-    (
-        "prohibited-terms-query-source",
-        |terms| json!({ "bool": { "must": [{ "term": { "feature_class.raw": "A" } }], "must_not": [terms] } }),
-    ),
+/// CRC-32 and length of a plugin's text, and what it does. The first two are Rally's own, on its branches 8 and older, and 8.4 to
+/// 9.5; the last is that of this repository's track.
+const KNOWN: [(u32, usize, Variant); 3] = [
+    (0x1a76_a235, 3736, Variant { clause: "match", last_term_max: 1000 }),
+    (0xa669_05f8, 3172, Variant { clause: "match", last_term_max: 1000 }),
+    (0xe2dd_e012, 1455, Variant { clause: "term", last_term_max: 100 }),
 ];
 
-/// The last, changing term is one of 1 to this.
-const LAST_TERM_MAX: u64 = 100;
+impl Variant {
+    /// That of a `track.py`, if its text is known to the letter.
+    pub fn of_plugin(text: &str) -> Option<Variant> {
+        let mut sum = flate2::Crc::new();
+        sum.update(text.as_bytes());
+        let is_same = |(crc, bytes, _): &&(u32, usize, Variant)| *crc == sum.sum() && *bytes == text.len();
+        KNOWN.iter().find(is_same).map(|(_, _, variant)| *variant)
+    }
+}
+
+const PURE: &str = "pure-terms-query-source";
+const FILTERED: &str = "filtered-terms-query-source";
+const PROHIBITED: &str = "prohibited-terms-query-source";
+
+/// The last term of [`PURE`] is one of 1 to this.
+const PURE_LAST_TERM_MAX: u64 = 100;
+
+/// The query of a source around its `terms` query, and the largest last term.
+fn query_of(source: &str, variant: Variant, terms: Value) -> (Value, u64) {
+    let feature = |class: &str| json!([{ variant.clause: { "feature_class.raw": class } }]);
+    match source {
+        FILTERED => (json!({ "bool": { "must": feature("T"), "filter": [terms] } }), variant.last_term_max),
+        PROHIBITED => {
+            (json!({ "bool": { "must": feature("A"), "must_not": [terms] } }), variant.last_term_max)
+        }
+        _ => (terms, PURE_LAST_TERM_MAX),
+    }
+}
 
 const TERMS_FILE: &str = "terms.txt";
 
@@ -40,20 +69,22 @@ const TERMS_FILE: &str = "terms.txt";
 const LAST_TERM: &str = "\n";
 
 pub fn is_source(name: &str) -> bool {
-    SOURCES.iter().any(|(source, _)| *source == name)
+    [PURE, FILTERED, PROHIBITED].contains(&name)
 }
 
 pub fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, String> {
-    let (_, query_around) = SOURCES
-        .iter()
-        .find(|(name, _)| *name == source)
-        .ok_or_else(|| format!("unknown source [{source}]"))?;
     let root = plan.track.root.as_ref().ok_or("the parameter source needs a track in a folder")?;
-    let text = std::fs::read_to_string(root.join(TERMS_FILE)).map_err(|error| {
-        format!("the parameter source [{source}] needs the track's file [{TERMS_FILE}]: {error}")
-    })?;
+    let file = |name: &str| {
+        std::fs::read_to_string(root.join(name)).map_err(|error| {
+            format!("the parameter source [{source}] needs the track's file [{name}]: {error}")
+        })
+    };
+    let variant = Variant::of_plugin(&file(PLUGIN_FILE)?)
+        .ok_or_else(|| format!("the parameter source [{source}] of this {PLUGIN_FILE} is not known"))?;
+    let text = file(TERMS_FILE)?;
     let terms: Vec<&str> = text.lines().map(str::trim).chain([LAST_TERM]).collect();
-    let body = json!({ "query": query_around(json!({ "terms": { "name.raw": terms } })) }).to_string();
+    let (query, last_term_max) = query_of(source, variant, json!({ "terms": { "name.raw": terms } }));
+    let body = json!({ "query": query }).to_string();
     let (head, tail) =
         body.split_once(&Value::from(LAST_TERM).to_string()).expect("the list ends with the placeholder");
     let mut builder = plan.with_request_params(plan.request(Method::Get, "/_search")?)?;
@@ -64,6 +95,7 @@ pub fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, String>
     Ok(Box::new(TermsSearches(Arc::new(TermsSearch {
         head: head.to_owned(),
         tail: tail.to_owned(),
+        last_term_max,
         request,
         timeout: plan.timeout()?,
     }))))
@@ -73,6 +105,7 @@ struct TermsSearch {
     /// The body before and after the last term.
     head: String,
     tail: String,
+    last_term_max: u64,
     /// Without its body.
     request: Request,
     timeout: Option<Duration>,
@@ -100,8 +133,8 @@ struct TermsRunner {
 
 impl Runner for TermsRunner {
     fn prepare(&mut self) -> Result<bool, String> {
-        let TermsSearch { head, tail, .. } = &*self.search;
-        let last_term = 1 + self.random.below(LAST_TERM_MAX);
+        let TermsSearch { head, tail, last_term_max, .. } = &*self.search;
+        let last_term = 1 + self.random.below(*last_term_max);
         self.request.body = format!("{head}\"{last_term}\"{tail}").into();
         Ok(true)
     }
@@ -120,12 +153,21 @@ mod tests {
 
     #[test]
     fn the_placeholder_splits_the_body_once() {
-        for (_, query_around) in SOURCES {
-            let body =
-                query_around(json!({ "terms": { "name.raw": ["a\\nb", "c\"d", LAST_TERM] } })).to_string();
+        for source in [PURE, FILTERED, PROHIBITED] {
+            let query =
+                |terms: Value| query_of(source, KNOWN[0].2, json!({ "terms": { "name.raw": terms } })).0;
+            let body = query(json!(["a\\nb", "c\"d", LAST_TERM])).to_string();
             let (head, tail) = body.split_once(&Value::from(LAST_TERM).to_string()).unwrap();
             let whole: Value = serde_json::from_str(&format!("{head}\"7\"{tail}")).unwrap();
-            assert_eq!(whole, query_around(json!({ "terms": { "name.raw": ["a\\nb", "c\"d", "7"] } })));
+            assert_eq!(whole, query(json!(["a\\nb", "c\"d", "7"])));
         }
+    }
+
+    /// A changed text would run in Python, which takes longer than making these large requests here.
+    #[test]
+    fn the_plugin_of_this_repository_is_known() {
+        let text = include_str!("../../../../../tracks/geonames/track.py");
+        assert_eq!(Variant::of_plugin(text), Some(KNOWN[2].2));
+        assert_eq!(Variant::of_plugin(&text.replace("100", "200")), None);
     }
 }

@@ -4,6 +4,7 @@ mod composites;
 mod hosts;
 mod loops;
 mod operations;
+mod plugins;
 mod recorded;
 pub mod stub;
 mod watch;
@@ -64,6 +65,7 @@ pub fn track(documents: usize) -> Track {
         challenges: Vec::new(),
         meta: Params::new(),
         params: Params::new(),
+        plugin: None,
     }
 }
 

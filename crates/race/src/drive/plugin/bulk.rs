@@ -1,0 +1,83 @@
+//! `bulk` with a body from a plugin's parameter source (`runner.py`, `BulkIndex`): one request, as the source wrote it.
+
+use std::time::Duration;
+
+use crate::drive::exchange::Exchange;
+use crate::drive::http::{Method, Request};
+use crate::drive::operation::bulk_result::BulkResult;
+use crate::drive::operation::{Answer, Failure, Operation, Outcome, Plan, Runner};
+use crate::plugin::unit;
+
+/// Parameters: `body` (lines), `bulk-size`, `unit`, `action-metadata-present`; `index` and `type` without action lines;
+/// `pipeline`, `refresh`, `timeout`, `detailed-results`, `request-params`.
+pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+    let has_actions = plan
+        .flag("action-metadata-present")?
+        .ok_or("mandatory parameter 'action-metadata-present' is missing")?;
+    let path = match (has_actions, plan.text("index")?, plan.text("type")?.filter(|kind| !kind.is_empty())) {
+        (false, Some(index), Some(kind)) => format!("/{index}/{kind}/_bulk"),
+        (false, Some(index), None) => format!("/{index}/_bulk"),
+        _ => "/_bulk".to_owned(),
+    };
+    let body = plan.mandatory("body")?.as_str().ok_or("the parameter source's body is no text")?;
+    let mut builder = plan.request(Method::Put, &path)?.header("content-type", &plan.protocol.content_ndjson);
+    for name in ["timeout", "pipeline", "refresh"] {
+        if let Some(value) = plan.text(name)?.filter(|value| !value.is_empty()) {
+            builder = builder.query(name, value);
+        }
+    }
+    let documents = plan.number("bulk-size")?.ok_or("mandatory parameter 'bulk-size' is missing")?;
+    let unit = unit(plan.text("unit")?.ok_or("mandatory parameter 'unit' is missing")?)?;
+    if plan.number("retries_on_429")?.unwrap_or(0.0) > 0.0 {
+        return Err("'retries_on_429' is not supported for bulks of a plugin's parameter source".into());
+    }
+    Ok(Box::new(BodyBulk {
+        request: plan.with_request_params(builder)?.body(body.to_owned()).build(),
+        timeout: plan.timeout()?,
+        is_detailed: plan.flag("detailed-results")?.unwrap_or(false),
+        keeps_meta: plan.keeps_meta,
+        index: plan.text("index")?.map(str::to_owned),
+        documents: documents as u64,
+        unit,
+    }))
+}
+
+#[derive(Clone)]
+struct BodyBulk {
+    request: Request,
+    timeout: Option<Duration>,
+    is_detailed: bool,
+    keeps_meta: bool,
+    index: Option<String>,
+    documents: u64,
+    unit: &'static str,
+}
+
+impl Operation for BodyBulk {
+    fn runners(&self, clients: &[u32], _clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+        Ok(clients.iter().map(|_| Box::new(self.clone()) as Box<dyn Runner>).collect())
+    }
+}
+
+impl Runner for BodyBulk {
+    fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a> {
+        Box::pin(async move {
+            let response = exchange.send(&self.request, self.timeout).await?;
+            let result = BulkResult::read(&response, self.is_detailed)?;
+            let took = result.took_ms.map(Duration::from_millis);
+            let mut outcome = Outcome { unit: self.unit, took, ..Outcome::ops(self.documents) };
+            if self.keeps_meta {
+                outcome = outcome.with_meta(result.meta(
+                    self.index.as_deref(),
+                    &self.request.body,
+                    self.documents,
+                    0,
+                ));
+            }
+            if result.errors == 0 {
+                return Ok::<_, Failure>(outcome);
+            }
+            Ok(outcome.failed("bulk", result.description()))
+        })
+    }
+}

@@ -1,0 +1,14 @@
+//! "A task's parameters, its runner or its due times come from the track's `track.py`; how does a client get them?"
+//!
+//! [`operation`] plans such a task. Parameter sources are asked for many sets ahead ([`feed`]), which built-in operations
+//! then send like any others ([`params`], [`bulk`]). Runners send their requests through the client's own exchange
+//! ([`runner`]). [`schedule`] asks schedulers when requests are due.
+
+mod bulk;
+mod feed;
+mod operation;
+mod params;
+mod runner;
+pub mod schedule;
+
+pub use operation::{concerns, plan};

@@ -1,0 +1,49 @@
+//! Does this race need Python at all?
+//!
+//! Many challenges of tracks with a `track.py` use nothing of it. Python is started only for what Limber does not have: a
+//! parameter source, an operation type or a scheduler that only the plugin can know, a track processor, or a runner that
+//! takes the place of a built-in one.
+
+use crate::drive::operation::terms_search;
+use crate::load::operations::operation_type;
+use crate::model::{Challenge, ScheduleElement, Task};
+
+/// Whether racing `challenge` needs the plugin whose text is `plugin`.
+pub fn needs_python(plugin: &str, challenge: &Challenge) -> bool {
+    let is_known = terms_search::Variant::of_plugin(plugin).is_some();
+    let replaces = |kind: &str| {
+        plugin.contains("register_runner")
+            && ['"', '\''].iter().any(|quote| plugin.contains(&format!("{quote}{kind}{quote}")))
+    };
+    let tasks = || challenge.schedule.iter().flat_map(ScheduleElement::tasks);
+    let is_quick = |task: &Task| {
+        is_known
+            && task.operation.kind == "search"
+            && task.operation.param_source.as_deref().is_some_and(terms_search::is_source)
+    };
+    plugin.contains("register_track_processor")
+        || tasks()
+            .any(|task| (wants(task).next().is_some() && !is_quick(task)) || replaces(&task.operation.kind))
+}
+
+/// What the task names that only a plugin can know: (word for it, name).
+pub fn wants(task: &Task) -> impl Iterator<Item = (&'static str, &str)> {
+    let operation = &task.operation;
+    let kind = Some(operation.kind.as_str()).filter(|kind| operation_type(kind).is_none());
+    let source =
+        operation.param_source.as_deref().filter(|source| !is_built_in_source(&operation.kind, source));
+    let schedule = task.schedule.as_deref().filter(|name| !["deterministic", "poisson"].contains(name));
+    let named = [("operation type", kind), ("parameter source", source), ("scheduler", schedule)];
+    named.into_iter().filter_map(|(what, name)| Some((what, name?)))
+}
+
+/// Parameter sources that operations of this type have without any plugin.
+fn is_built_in_source(operation_type: &str, source: &str) -> bool {
+    match operation_type {
+        // The name of the bulk parameter source itself.
+        "bulk" => source == "file-reader",
+        // Takes the operation's `searches` in turn (`drive/operation/search.rs`).
+        "search" => source == "limber-searches",
+        _ => false,
+    }
+}

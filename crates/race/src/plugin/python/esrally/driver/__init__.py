@@ -1,0 +1,1 @@
+from esrally.driver import runner, scheduler  # noqa: F401

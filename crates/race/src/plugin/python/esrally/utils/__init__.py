@@ -1,0 +1,1 @@
+from esrally.utils import io, net  # noqa: F401
