@@ -11,6 +11,7 @@ mod live;
 mod python;
 mod rally;
 mod report;
+mod series;
 mod track;
 mod watch;
 
@@ -24,6 +25,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::drive::client::OnError;
 use crate::drive::error::DriveError;
 pub use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+use crate::hosts::DEFAULT_CLUSTER;
 use crate::load::params::parse;
 use crate::load::{self, TrackSource};
 use crate::model::Params;
@@ -35,6 +37,7 @@ pub use engine::EngineArguments;
 use hosts::HostArguments;
 use rally::RallyArguments;
 pub use report::ReportCommand;
+use series::SeriesArguments;
 pub use track::{ListTracksCommand, TrackArguments};
 use watch::WatchArguments;
 
@@ -87,6 +90,9 @@ pub enum ListFormat {
   limber race --target-hosts 127.0.0.1:9200 --track-path rally-tracks/geonames --test-mode
   limber race --memory-limit 512mb --engine-setting index.codec:best_compression --preserve-install
   limber race --engine ~/elasticsearch-8.19.0 --heap 1g --jvm-option=-XX:+UseParallelGC
+  limber race --repeat 5                             five races: medians, and how far they agree
+  limber race --repeat 6 --versus 'memory-limit=256mb' --versus 'engine-setting=indices.memory.index_buffer_size:25%'
+  limber race --repeat 6 --target-hosts 127.0.0.1:9200 --versus target-hosts=127.0.0.1:9201 --order mirrored
   limber race --target-hosts 127.0.0.1:9200 --user-tags 'engine:elasticsearch,heap:1g'")]
 pub struct RaceCommand {
     #[command(flatten)]
@@ -131,6 +137,8 @@ pub struct RaceCommand {
     pub watch: WatchArguments,
     #[command(flatten)]
     pub engine: EngineArguments,
+    #[command(flatten)]
+    pub series: SeriesArguments,
     #[command(flatten)]
     pub rally: RallyArguments,
 }
@@ -185,13 +193,16 @@ impl RaceCommand {
 
         // A page that cannot be shown should not wait for a server first.
         let page = self.live.page()?;
-        let server = engine::start(engine.as_ref(), provider)?;
+        // A series starts a server of its own for each race.
+        let is_series = self.series.is_asked();
+        let server = if is_series { None } else { engine::start(engine.as_ref(), provider)? };
         let mut console = Console::new(self.quiet, page);
-        let mut clusters = self.hosts.clusters(server.as_ref().map(|server| server.address.as_str()))?;
+        let started = server.as_ref().map(|server| server.address.as_str());
+        let mut clusters = self.hosts.clusters(started.or(engine.as_ref().map(|_| DEFAULT_CLUSTER)))?;
         let raced = clusters.remove(0);
         let config = RaceConfig {
             track,
-            hosts: raced.hosts,
+            hosts: if is_series && engine.is_some() { Vec::new() } else { raced.hosts },
             car: server.as_ref().map_or_else(|| "external".into(), |server| server.name.clone()),
             car_params: engine.as_ref().and_then(EngineSpec::params),
             client: raced.options,
@@ -204,10 +215,16 @@ impl RaceCommand {
             checks_assertions: self.enable_assertions,
             race_id: self.race_id.clone().unwrap_or_else(new_race_id),
             user_tags,
-            provenance: Provenance::default(),
+            provenance: Provenance {
+                place: None,
+                engine_settings: engine.as_ref().and_then(EngineSpec::params).unwrap_or_default(),
+            },
             store: RaceStore::new(&folder),
             is_cancelled: cancel_on_interrupt(),
         };
+        if is_series {
+            return self.series.run(&config, engine.as_ref(), provider, &self.report.options(), &mut console);
+        }
         let outcome = run(config, &mut console)?;
         printed(summary::write(&outcome.results, &self.report.options(), &mut std::io::stdout().lock()))?;
         printed(measurements::write(

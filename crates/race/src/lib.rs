@@ -19,5 +19,6 @@ pub mod plugin;
 pub mod race;
 pub mod report;
 pub mod schemes;
+pub mod series;
 pub mod timeline;
 pub mod watch;

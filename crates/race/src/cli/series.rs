@@ -1,0 +1,128 @@
+//! `limber race --repeat` and `--versus`: several races, of one side or of several in turn.
+
+use clap::{Args, ValueEnum};
+
+use super::printed;
+use crate::engine::{EngineSpec, ServerProvider};
+use crate::race::{Progress, RaceConfig, RaceError};
+use crate::report::ReportOptions;
+use crate::report::several::{self, Rules};
+use crate::series::{EngineChange, Order, Series, SeriesOutcome, Side, race_series, write_spread};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OrderArgument {
+    /// A B, A B, A B
+    Alternating,
+    /// A B, B A, A B
+    Mirrored,
+    /// Drawn anew every round
+    Random,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SeriesArguments {
+    /// Race so many times (each side, with --versus) and show how far the races agree
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// Another side, raced in turn with this command's own: key=value;key=value with keys target-hosts, track-params, engine,
+    /// engine-setting, memory-limit, heap, jvm-option and name. Can be given several times
+    #[arg(long, value_name = "SIDE")]
+    pub versus: Vec<String>,
+    /// Order of the sides in each round
+    #[arg(long, value_enum, default_value = "alternating", requires = "versus")]
+    pub order: OrderArgument,
+    /// Name of the command's own side
+    #[arg(long, value_name = "NAME", default_value = "A", requires = "versus")]
+    pub side_name: String,
+}
+
+impl SeriesArguments {
+    /// Whether there is more than one race to run.
+    pub fn is_asked(&self) -> bool {
+        self.repeat > 1 || !self.versus.is_empty()
+    }
+
+    /// Races all of it and prints the races' spread and, for several sides, the verdicts.
+    ///
+    /// `config`: the command's own side; its `race_id` names the run. `engine`: what is started where it has no hosts.
+    pub fn run(
+        &self,
+        config: &RaceConfig,
+        engine: Option<&EngineSpec>,
+        provider: &dyn ServerProvider,
+        options: &ReportOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RaceError> {
+        let series = self.series(config, engine)?;
+        let outcome = race_series(&series, config, provider, progress)?;
+        outcome.warnings.iter().for_each(|warning| progress.warn(warning));
+        printed(write(&outcome, options))?;
+        let tags = |side: &str| format!("'run:{},side:{side}'", series.run_id);
+        for side in &outcome.sides[1..] {
+            progress.note(&format!(
+                "Judge it again: limber compare --baseline-tags {} --contender-tags {}",
+                tags(&outcome.sides[0].name),
+                tags(&side.name)
+            ));
+        }
+        Ok(())
+    }
+
+    fn series(&self, config: &RaceConfig, engine: Option<&EngineSpec>) -> Result<Series, RaceError> {
+        if engine.is_some_and(|spec| spec.is_kept) {
+            return Err(RaceError::Arguments(
+                "--preserve-install goes with a single race: several start a server each".into(),
+            ));
+        }
+        let own = Side::parse("", self.side_name.clone())?;
+        let mut sides = vec![own];
+        for (index, text) in self.versus.iter().enumerate() {
+            let letter = char::from(b'B' + u8::try_from(index % 25).unwrap_or_default());
+            sides.push(Side::parse(text, letter.to_string())?);
+        }
+        for (index, side) in sides.iter().enumerate() {
+            if sides[..index].iter().any(|other| other.name == side.name) {
+                return Err(RaceError::Arguments(format!(
+                    "two sides are named [{}]; give each its own name=…",
+                    side.name
+                )));
+            }
+            let is_set = !config.hosts.is_empty() && side.engine != EngineChange::default();
+            if is_set && side.hosts.is_empty() {
+                return Err(RaceError::Arguments(format!(
+                    "side [{}] has settings of a server, but --target-hosts races one that runs already; leave --target-hosts out",
+                    side.name
+                )));
+            }
+        }
+        Ok(Series {
+            sides,
+            rounds: self.repeat,
+            order: match self.order {
+                OrderArgument::Alternating => Order::Alternating,
+                OrderArgument::Mirrored => Order::Mirrored,
+                OrderArgument::Random => Order::Random,
+            },
+            seed: config
+                .race_id
+                .bytes()
+                .fold(0, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into())),
+            engine: engine.cloned(),
+            run_id: config.race_id.clone(),
+        })
+    }
+}
+
+fn write(outcome: &SeriesOutcome, options: &ReportOptions) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for side in &outcome.sides {
+        write_spread(&side.name, &side.races, options, &mut out)?;
+    }
+    let baseline = &outcome.sides[0];
+    for contender in &outcome.sides[1..] {
+        let rules = Rules::default();
+        let judgement = several::judge(&baseline.races, &contender.races, &rules)?;
+        several::write([&baseline.name, &contender.name], &judgement, &rules, options, &mut out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! How are the sides raced?
+
+use crate::drive::driver::DriveProgress;
+use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+use crate::race::{Progress, RaceConfig, RaceError, RaceOutcome, run};
+use crate::report::Race;
+use crate::report::measurements::RunPlace;
+
+use super::{Order, Side};
+
+/// What to race.
+pub struct Series {
+    /// The first is the baseline.
+    pub sides: Vec<Side>,
+    /// Races a side.
+    pub rounds: u32,
+    pub order: Order,
+    pub seed: u64,
+    /// The server that is started for each race, before the sides change it; `None` when the command races hosts that run.
+    pub engine: Option<EngineSpec>,
+    /// Races of the series are named `<run id>-<position>` and have it as their user tag `run`.
+    pub run_id: String,
+}
+
+/// The races of one side, in the order in which they were raced.
+#[derive(Debug)]
+pub struct SideOutcome {
+    pub name: String,
+    pub races: Vec<Race>,
+}
+
+#[derive(Debug)]
+pub struct SeriesOutcome {
+    pub sides: Vec<SideOutcome>,
+    /// Warnings of all races, each text once with how many races had it.
+    pub warnings: Vec<String>,
+}
+
+/// Races all rounds. `config` is what every side starts from. A server that has to be started is started anew for each race,
+/// so that no race begins with what another left behind.
+///
+/// # Errors
+/// The first that a race has; races before it stay stored.
+pub fn race_series(
+    series: &Series,
+    config: &RaceConfig,
+    provider: &dyn ServerProvider,
+    progress: &mut dyn Progress,
+) -> Result<SeriesOutcome, RaceError> {
+    let mut sides: Vec<SideOutcome> =
+        series.sides.iter().map(|side| SideOutcome { name: side.name.clone(), races: Vec::new() }).collect();
+    let mut warnings: Vec<(String, u32)> = Vec::new();
+    let races_count = series.rounds as usize * series.sides.len();
+    let mut position = 0;
+    for round in 0..series.rounds {
+        for index in series.order.of_round(series.sides.len(), round as usize, series.seed) {
+            let side = &series.sides[index];
+            position += 1;
+            let place = RunPlace {
+                run_id: series.run_id.clone(),
+                side: side.name.clone(),
+                round: round + 1,
+                position,
+            };
+            progress.note(&format!(
+                "Race {position} of {races_count}: side [{}], round {}",
+                side.name,
+                round + 1
+            ));
+            let outcome = race_once(
+                side,
+                series.engine.as_ref(),
+                config,
+                place,
+                provider,
+                &mut Collected { warnings: &mut warnings, progress },
+            )?;
+            sides[index].races.push(outcome.race);
+        }
+    }
+    let warnings = warnings
+        .into_iter()
+        .map(|(text, count)| format!("{text} ({count} of {races_count} races)"))
+        .collect();
+    Ok(SeriesOutcome { sides, warnings })
+}
+
+fn race_once(
+    side: &Side,
+    engine: Option<&EngineSpec>,
+    config: &RaceConfig,
+    place: RunPlace,
+    provider: &dyn ServerProvider,
+    progress: &mut dyn Progress,
+) -> Result<RaceOutcome, RaceError> {
+    let mut config = config.clone();
+    if !side.hosts.is_empty() {
+        config.hosts = side.hosts.clone();
+    }
+    config.track.params.extend(side.track_params.iter().map(|(name, value)| (name.clone(), value.clone())));
+    config.race_id = format!("{}-{}", place.run_id, place.position);
+    config.user_tags.insert("run".to_owned(), place.run_id.clone().into());
+    config.user_tags.insert("side".to_owned(), place.side.clone().into());
+    let mut server: Option<RunningServer> = None;
+    config.provenance.place = Some(place);
+    if config.hosts.is_empty() {
+        let spec = side.engine.apply(engine.unwrap_or(&EngineSpec::default()));
+        let started = spec.start(provider)?;
+        config.hosts = vec![started.address.clone()];
+        config.car = started.name.clone();
+        config.car_params = spec.params();
+        config.provenance.engine_settings = spec.params().unwrap_or_default();
+        server = Some(started);
+    }
+    let outcome = run(config, progress);
+    // The server goes before the next one starts, whatever came out.
+    drop(server);
+    outcome
+}
+
+/// Keeps warnings for the end: ten races would say them ten times.
+struct Collected<'a> {
+    warnings: &'a mut Vec<(String, u32)>,
+    progress: &'a mut dyn Progress,
+}
+
+impl DriveProgress for Collected<'_> {
+    fn step_started(&mut self, names: &str) {
+        self.progress.step_started(names);
+    }
+
+    fn step_advanced(&mut self, share: f64) {
+        self.progress.step_advanced(share);
+    }
+
+    fn step_finished(&mut self, error_rate_max: f64) {
+        self.progress.step_finished(error_rate_max);
+    }
+}
+
+impl Progress for Collected<'_> {
+    fn note(&mut self, _line: &str) {}
+
+    fn warn(&mut self, line: &str) {
+        // Figures differ from race to race; what is warned of does not.
+        let without_figures = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+        match self.warnings.iter_mut().find(|(known, _)| without_figures(known) == without_figures(line)) {
+            Some((_, count)) => *count += 1,
+            None => self.warnings.push((line.to_owned(), 1)),
+        }
+    }
+}
