@@ -17,6 +17,7 @@ use limber_race::advise::AdviseCommand;
 use limber_race::builtin::ExportCommand;
 use limber_race::cli::{CompareCommand, InfoCommand, ListCommand, RaceCommand, ReportCommand, exit_code};
 use limber_race::schemes::SchemesCommand;
+use limber_race::tune::TuneCommand;
 
 use crate::config::{Config, Overrides};
 use crate::race_server::ChildServer;
@@ -54,6 +55,7 @@ enum Command {
     Compare(CompareCommand),
     Advise(AdviseCommand),
     Report(ReportCommand),
+    Tune(Box<TuneCommand>),
     ExportTrack(ExportCommand),
     Check(check::CheckCommand),
     Inspect(inspect::InspectCommand),
@@ -112,6 +114,7 @@ fn main() -> ExitCode {
             Err(error) => Err(error),
         },
         Command::Report(report) => report.run(),
+        Command::Tune(tune) => tune.run(&ChildServer),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@
 //! [`ServerProvider`]. Reports go to standard output, progress and warnings to standard error.
 
 mod comparison;
-mod console;
+pub(crate) mod console;
 mod engine;
 mod hosts;
 mod live;
@@ -34,7 +34,7 @@ use crate::report::store::limber_folder;
 use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listing, measurements, summary};
 use console::Console;
 pub use engine::EngineArguments;
-use hosts::HostArguments;
+pub use hosts::HostArguments;
 use rally::RallyArguments;
 pub use report::ReportCommand;
 use series::SeriesArguments;
@@ -223,6 +223,11 @@ impl RaceCommand {
             is_cancelled: cancel_on_interrupt(),
         };
         if is_series {
+            if self.live.html.is_some() {
+                return Err(RaceError::Arguments(
+                    "--html goes with a single race; draw the races of a series afterwards with limber report".into(),
+                ));
+            }
             return self.series.run(&config, engine.as_ref(), provider, &self.report.options(), &mut console);
         }
         let outcome = run(config, &mut console)?;

@@ -21,4 +21,5 @@ pub mod report;
 pub mod schemes;
 pub mod series;
 pub mod timeline;
+pub mod tune;
 pub mod watch;

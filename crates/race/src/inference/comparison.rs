@@ -42,7 +42,7 @@ pub struct Comparison {
     pub shift: f64,
     /// The change of the medians as a share of the baseline's, such as -0.05; `None` where that is 0.
     pub change: Option<f64>,
-    /// Percentile bootstrap of `change`, 95 %; `None` with fewer than three races on a side.
+    /// Percentile bootstrap of `change`, 95 %; `None` until [`Comparison::with_interval`], and with fewer than three races on a side.
     pub change_interval: Option<Interval>,
     /// In [-1, 1]; 1: every race of the contender had more than every race of the baseline.
     pub cliffs_delta: f64,
@@ -55,22 +55,24 @@ pub struct Comparison {
 impl Comparison {
     /// Values that are not numbers must have been left out.
     pub fn new(baseline: &[f64], contender: &[f64], direction: Direction) -> Comparison {
-        let relative = |before: &[f64], after: &[f64]| {
-            let before = median(before);
-            (median(after) - before) / before.abs()
-        };
         let p = mann_whitney(baseline, contender);
         Comparison {
             direction,
             baseline_median: median(baseline),
             contender_median: median(contender),
             shift: hodges_lehmann(baseline, contender),
-            change: Some(relative(baseline, contender)).filter(|change| change.is_finite()),
-            change_interval: bootstrap::interval(baseline, contender, INTERVAL_LEVEL, relative),
+            change: Some(relative_change(baseline, contender)).filter(|change| change.is_finite()),
+            change_interval: None,
             cliffs_delta: cliffs_delta(baseline, contender),
             p,
             p_adjusted: p,
         }
+    }
+
+    /// Adds the interval of `change`, which costs ten thousand resamples of the same values.
+    pub fn with_interval(mut self, baseline: &[f64], contender: &[f64]) -> Comparison {
+        self.change_interval = bootstrap::interval(baseline, contender, INTERVAL_LEVEL, relative_change);
+        self
     }
 
     pub fn verdict(&self, significance: f64) -> Verdict {
@@ -99,6 +101,12 @@ impl Comparison {
     }
 }
 
+/// Of the medians, as a share of the baseline's.
+fn relative_change(before: &[f64], after: &[f64]) -> f64 {
+    let before = median(before);
+    (median(after) - before) / before.abs()
+}
+
 /// Adjusts the p-values of one family.
 pub fn adjust(family: &mut [&mut Comparison], correction: Correction) {
     let p: Vec<f64> = family.iter().map(|comparison| comparison.p).collect();
@@ -115,7 +123,7 @@ mod tests {
     fn verdicts() {
         let low = [100.0, 101.0, 102.0, 103.0, 104.0];
         let high = low.map(|value| value + 10.0);
-        let faster = Comparison::new(&low, &high, Direction::MoreIsBetter);
+        let faster = Comparison::new(&low, &high, Direction::MoreIsBetter).with_interval(&low, &high);
         assert_eq!(faster.verdict(0.05), Verdict::Better);
         assert_eq!((faster.shift, faster.cliffs_delta), (10.0, 1.0));
         assert!((faster.change.unwrap() - 10.0 / 102.0).abs() < 1e-12);
@@ -126,7 +134,8 @@ mod tests {
         assert!((slower.worsening() - 10.0 / 102.0).abs() < 1e-12);
         assert!(faster.worsening() < 0.0);
         // Two against two show nothing, however far apart they are.
-        let few = Comparison::new(&low[..2], &high[..2], Direction::LessIsBetter);
+        let few = Comparison::new(&low[..2], &high[..2], Direction::LessIsBetter)
+            .with_interval(&low[..2], &high[..2]);
         assert_eq!((few.verdict(0.05), few.change_interval), (Verdict::NoDifferenceShown, None));
         let equal = Comparison::new(&[0.0; 5], &[0.0; 5], Direction::LessIsBetter);
         assert_eq!(

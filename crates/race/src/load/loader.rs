@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::adjustments::Adjustments;
 use super::files::TrackFiles;
 use super::reader::{TrackReader, object, optional_text};
 use super::repository::Repository;
@@ -48,6 +49,8 @@ pub struct TrackSpec {
     pub challenge: Option<String>,
     pub include_tasks: Vec<String>,
     pub exclude_tasks: Vec<String>,
+    /// What is changed in whatever the author wrote.
+    pub adjustments: Adjustments,
     /// Corpora that are not beside the track are looked for in `<data_root>/<corpus name>/`, and unpacked there.
     pub data_root: Option<PathBuf>,
     /// Download nothing.
@@ -73,6 +76,7 @@ impl TrackSpec {
             challenge: None,
             include_tasks: Vec::new(),
             exclude_tasks: Vec::new(),
+            adjustments: Adjustments::default(),
             data_root: None,
             is_offline: false,
             build_flavor: "default".to_owned(),
@@ -210,6 +214,7 @@ pub fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
     if spec.test_mode {
         selection::apply_test_mode(&mut track);
     }
+    spec.adjustments.apply(&mut track)?;
     Ok(track)
 }
 

@@ -3,6 +3,7 @@
 //! `repository` finds the track's folder in a clone. `loader` conducts: `files` and `template` give the rendered JSON, `schema` checks its shape, `reader` and `challenges` turn it into the
 //! model, `selection` narrows it to what this race runs, `documents` brings the data files (`download`, `archives`, `offsets`).
 
+pub mod adjustments;
 pub mod archives;
 pub mod challenges;
 pub mod dates;
@@ -23,6 +24,7 @@ pub mod template;
 #[cfg(test)]
 mod tests;
 
+pub use adjustments::Adjustments;
 pub use error::LoadError;
 pub use loader::{TrackSource, TrackSpec, load, read};
 pub use selection::challenge;

@@ -1,5 +1,6 @@
 //! "Which numbers does a race come down to?": one list of named figures a race, for comparisons and as goals of tuning.
 
+use super::measurements::Measurements;
 use super::number::Number;
 use super::race::Race;
 use super::results::{PERCENTILES, Results, TaskResults, TimeStats};
@@ -43,6 +44,33 @@ pub fn of_race(race: &Race) -> Result<Vec<Figure>, serde_json::Error> {
         add_task(task, &mut figures);
     }
     Ok(figures)
+}
+
+/// What the server used, where it is known.
+pub fn of_measurements(measurements: &Measurements) -> Vec<Figure> {
+    let server = &measurements.server;
+    let listed = [
+        (
+            "peak_memory",
+            "Peak resident memory of the server",
+            "bytes",
+            server.peak_resident_bytes.map(|bytes| bytes as f64),
+        ),
+        ("server_cpu", "Processor time of the server", "s", server.cpu_s),
+    ];
+    listed
+        .into_iter()
+        .filter_map(|(key, metric, unit, value)| {
+            Some(Figure {
+                key: format!("race.{key}"),
+                metric: metric.to_owned(),
+                task: String::new(),
+                unit: unit.to_owned(),
+                direction: Direction::LessIsBetter,
+                value: value?,
+            })
+        })
+        .collect()
 }
 
 fn of_whole_race(results: &Results) -> Vec<Figure> {

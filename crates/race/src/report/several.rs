@@ -110,7 +110,7 @@ pub fn judge(baseline: &[Race], contender: &[Race], rules: &Rules) -> io::Result
         if is_always_nothing {
             continue;
         }
-        let comparison = Comparison::new(&b, &a, figure.direction);
+        let comparison = Comparison::new(&b, &a, figure.direction).with_interval(&b, &a);
         rows.push(Judged { figure: figure.clone(), comparison, verdict: Verdict::NoDifferenceShown });
     }
     let tests_count_max = correct(&mut rows, rules);

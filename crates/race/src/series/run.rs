@@ -1,7 +1,11 @@
 //! How are the sides raced?
 
+use std::time::Instant;
+
 use crate::drive::driver::DriveProgress;
+use crate::drive::sample::Sample;
 use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+use crate::model::Task;
 use crate::race::{Progress, RaceConfig, RaceError, RaceOutcome, run};
 use crate::report::Race;
 use crate::report::measurements::RunPlace;
@@ -119,9 +123,16 @@ fn race_once(
 }
 
 /// Keeps warnings for the end: ten races would say them ten times.
-struct Collected<'a> {
+pub(crate) struct Collected<'a> {
     warnings: &'a mut Vec<(String, u32)>,
     progress: &'a mut dyn Progress,
+}
+
+impl<'a> Collected<'a> {
+    /// `warnings`: each text with how many races had it.
+    pub fn new(warnings: &'a mut Vec<(String, u32)>, progress: &'a mut dyn Progress) -> Collected<'a> {
+        Collected { warnings, progress }
+    }
 }
 
 impl DriveProgress for Collected<'_> {
@@ -135,6 +146,14 @@ impl DriveProgress for Collected<'_> {
 
     fn step_finished(&mut self, error_rate_max: f64) {
         self.progress.step_finished(error_rate_max);
+    }
+
+    fn clock_started(&mut self, tasks: &[&Task], start: Instant) {
+        self.progress.clock_started(tasks, start);
+    }
+
+    fn sampled(&mut self, samples: &[Sample]) {
+        self.progress.sampled(samples);
     }
 }
 

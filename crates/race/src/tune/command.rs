@@ -1,0 +1,502 @@
+//! `limber tune`: what the user types and sees.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::experiment::Experiment;
+use super::halving::{BASELINE, Outcome, Plan, Search, candidates_max, search};
+use super::ledger::{Entry, Ledger};
+use super::report::Findings;
+use super::space::{Candidate, Knob};
+use super::trial::Racer;
+use crate::cli::{
+    EngineArguments, HostArguments, TrackArguments, cancel_on_interrupt, console, folder, printed,
+};
+use crate::drive::client::OnError;
+use crate::engine::{EngineSpec, ServerProvider};
+use crate::hosts::DEFAULT_CLUSTER;
+use crate::load;
+use crate::load::params::parse;
+use crate::model::Params;
+use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id};
+use crate::report::RaceStore;
+use crate::series::Collected;
+
+/// Find the setting that serves a goal best, with evidence
+///
+/// Races a track under settings of your choice on a server that is started anew for each race, gives up what loses (sequential halving), and
+/// races the best against the baseline until the statistics tell them apart or the budget is spent. Prints the best setting with its evidence,
+/// how much each knob matters, and what the goal costs in memory. The first value of each knob is the baseline.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:
+  limber tune --goal docs/s --knob bulk-size=250..8000/6 --knob memory-limit=128mb,256mb,512mb
+  limber tune --track segment_memory --goal 'p99 of query' --knob engine:indices.segment_memory.off_heap.size=1%,5%,20%
+  limber tune --goal docs/s --constraint 'peak_memory <= 2gb' --engine ~/elasticsearch-9.4.3 --knob heap=512m,1g,2g --knob 'jvm=,-XX:+UseParallelGC'
+  limber tune experiments/index_buffer.json
+  limber tune --resume ID")]
+pub struct TuneCommand {
+    /// Experiment: a JSON file with what the flags say, which win over it (docs/experiments.md)
+    #[arg(value_name = "EXPERIMENT")]
+    pub experiment: Option<PathBuf>,
+    /// What to look for: docs/s, 'p99 of TASK', peak_memory, server_cpu, or a figure such as 'service_time.p50 of TASK'
+    #[arg(long, value_name = "GOAL")]
+    pub goal: Option<String>,
+    /// A bound that a setting has to keep, such as 'peak_memory <= 1gb' or 'error_rate of TASK <= 0'. Can be given several times
+    #[arg(long, value_name = "BOUND")]
+    pub constraint: Vec<String>,
+    /// A knob with its values: NAME=V1,V2,... or NAME=LOW..HIGH/STEPS, with NAME one of engine:<setting>, memory-limit, heap, jvm,
+    /// index:<setting>, bulk-size, clients:<task>, track:<parameter>. Can be given several times
+    #[arg(long, value_name = "KNOB")]
+    pub knob: Vec<String>,
+    /// Races in all [default: 60]
+    #[arg(long, value_name = "RACES")]
+    pub budget: Option<usize>,
+    /// Corrected p-value up to which a difference counts as shown [default: 0.05]
+    #[arg(long, value_name = "P")]
+    pub significance: Option<f64>,
+    /// Decides the order of races, and which combinations are tried when there are too many [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Spend the whole budget, even when the best setting is shown before
+    #[arg(long)]
+    pub whole_budget: bool,
+    /// Go on with a search that was interrupted
+    #[arg(long, value_name = "ID", conflicts_with_all = ["experiment", "goal", "constraint", "knob", "budget", "seed", "significance"])]
+    pub resume: Option<String>,
+    /// Id of the search [default: a random one]
+    #[arg(long, value_name = "ID")]
+    pub tune_id: Option<String>,
+    /// Print what would be raced, and race nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub track: TrackArguments,
+    /// Your own documents for the built-in track
+    #[arg(long, value_name = "FILE")]
+    pub corpus: Option<PathBuf>,
+    /// Race only these tasks, separated by commas
+    #[arg(long, value_name = "TASKS", value_delimiter = ',')]
+    pub include_tasks: Vec<String>,
+    #[command(flatten)]
+    pub hosts: HostArguments,
+    #[command(flatten)]
+    pub engine: EngineArguments,
+    /// Check that it runs: few documents, few iterations, no figures worth keeping
+    #[arg(long)]
+    pub test_mode: bool,
+    /// Show no progress
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+impl TuneCommand {
+    /// Searches, prints the report, and says where it is kept.
+    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
+        let home = folder()?;
+        let id = self.resume.clone().or_else(|| self.tune_id.clone()).unwrap_or_else(new_race_id);
+        let mut console = console::Console::new(self.quiet, None);
+        let (findings_text, picture, ledger) = self.search_in(&home, &id, provider, &mut console)?;
+        printed(std::io::Write::write_all(&mut std::io::stdout().lock(), findings_text.as_bytes()))?;
+        if let Some(ledger) = ledger {
+            ledger.write("report.md", &findings_text)?;
+            if let Some(picture) = picture {
+                let path = ledger.write("tradeoff.svg", &picture)?;
+                console.note(&format!("The picture of memory against the goal is [{}].", path.display()));
+            }
+            console.note(&format!("The search is kept in [{}].", ledger.folder().display()));
+        }
+        Ok(())
+    }
+
+    /// The report, the picture, and where they are to be kept (nowhere after a dry run).
+    pub(super) fn search_in(
+        &self,
+        home: &Path,
+        id: &str,
+        provider: &dyn ServerProvider,
+        progress: &mut dyn Progress,
+    ) -> Result<(String, Option<String>, Option<Ledger>), RaceError> {
+        let recorded = match &self.resume {
+            Some(id) => Some(recorded_experiment(home, id)?),
+            None => None,
+        };
+        let json = match recorded {
+            Some(json) => json,
+            None => self.merged()?,
+        };
+        let experiment = Experiment::new(json, memory_bytes())?;
+        let engine = self.engine_spec(&experiment)?;
+        let config = self.config(home, id, &experiment, engine.is_some())?;
+        let candidates = experiment.space.candidates(candidates_max(experiment.budget), experiment.seed);
+        if self.dry_run {
+            return Ok((listed(&experiment, &candidates), None, None));
+        }
+        let mut ledger = Ledger::open(home, id)?;
+        if self.resume.is_none() && !ledger.recorded().is_empty() {
+            return Err(RaceError::Arguments(format!(
+                "search [{id}] exists already; go on with --resume {id}"
+            )));
+        }
+        ledger.write("experiment.json", &pretty(&experiment.json))?;
+        progress.note(&format!(
+            "Search [{id}]: {} settings, at most {} races. Interrupted, it goes on with: limber tune --resume {id}",
+            candidates.len(),
+            experiment.budget
+        ));
+        let racer = Racer {
+            experiment: &experiment,
+            candidates: &candidates,
+            config: &config,
+            engine: engine.as_ref(),
+            provider,
+            tune_id: id,
+        };
+        let plan = Plan {
+            budget: experiment.budget,
+            significance: experiment.significance,
+            seed: experiment.seed,
+            direction: experiment.goal.direction(),
+            stops_early: !self.whole_budget,
+        };
+        let found = searched(&racer, &plan, &mut ledger, progress)?;
+        let findings = Findings {
+            experiment: &experiment,
+            candidates: &candidates,
+            search: &found,
+            direction: plan.direction,
+            unit: experiment.goal.unit(),
+        };
+        let mut text = findings.text();
+        if let Some(other) = found.ranking.iter().find(|finalist| **finalist != BASELINE) {
+            text.push_str(&format!(
+                "Against the baseline in all other figures: limber compare --baseline-tags 'tune:{id},candidate:c{BASELINE}' \
+                 --contender-tags 'tune:{id},candidate:c{other}'\n",
+            ));
+        }
+        let picture = findings.picture();
+        Ok((text, picture, Some(ledger)))
+    }
+
+    /// The experiment file with the flags in it.
+    fn merged(&self) -> Result<Map<String, Value>, RaceError> {
+        let mut json = match &self.experiment {
+            Some(path) => read_experiment(path)?,
+            None => Map::new(),
+        };
+        let mut set = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                json.insert(name.to_owned(), value);
+            }
+        };
+        let list = |items: &[String]| (!items.is_empty()).then(|| json!(items));
+        let object = |text: &Option<String>| -> Result<Option<Value>, RaceError> {
+            Ok(text.as_deref().map(parse).transpose()?.map(Value::Object))
+        };
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| json!(path.to_string_lossy()));
+        set("goal", self.goal.as_ref().map(|goal| json!(goal)));
+        set("constraints", list(&self.constraint));
+        if !self.knob.is_empty() {
+            let knobs = self.knob.iter().map(|text| Knob::parse(text)).collect::<Result<Vec<_>, _>>()?;
+            let knobs: Vec<Value> =
+                knobs.iter().map(|knob| json!({"knob": knob.name, "values": knob.values})).collect();
+            set("knobs", Some(json!(knobs)));
+        }
+        set("budget", self.budget.map(|budget| json!(budget)));
+        set("significance", self.significance.map(|level| json!(level)));
+        set("seed", self.seed.map(|seed| json!(seed)));
+        set("track", self.track.track.as_ref().map(|track| json!(track)));
+        set("track-path", path(&self.track.track_path));
+        set("track-repository", path(&self.track.repository.track_repository));
+        set("challenge", self.track.challenge.as_ref().map(|challenge| json!(challenge)));
+        set("track-params", object(&self.track.track_params)?);
+        set("include-tasks", list(&self.include_tasks));
+        set("corpus", path(&self.corpus));
+        set("test-mode", self.test_mode.then(|| json!(true)));
+        set("target-hosts", self.hosts.target_hosts.as_ref().map(|hosts| json!(hosts)));
+        set("engine", self.engine.engine.as_ref().map(|engine| json!(engine)));
+        set("engine-setting", object(&self.engine.engine_setting)?);
+        set("memory-limit", self.engine.memory_limit.as_ref().map(|limit| json!(limit)));
+        set("heap", self.engine.heap.as_ref().map(|heap| json!(heap)));
+        set("jvm-option", list(&self.engine.jvm_option));
+        Ok(json)
+    }
+
+    /// What is started for each race; `None` when a running host is raced.
+    fn engine_spec(&self, experiment: &Experiment) -> Result<Option<EngineSpec>, RaceError> {
+        if self.engine.preserve_install {
+            return Err(RaceError::Arguments(
+                "--preserve-install goes with a single race: tune starts a server for each".into(),
+            ));
+        }
+        let json = &experiment.json;
+        let arguments = EngineArguments {
+            engine: text(json, "engine")?,
+            engine_setting: json.get("engine-setting").map(Value::to_string),
+            memory_limit: text(json, "memory-limit")?,
+            heap: text(json, "heap")?,
+            jvm_option: texts(json, "jvm-option")?,
+            preserve_install: false,
+        };
+        let spec = arguments.spec(json.contains_key("target-hosts"))?;
+        let knob = experiment.space.knobs.iter().find(|knob| knob.target.is_of_engine());
+        match (&spec, knob) {
+            (None, Some(knob)) => Err(RaceError::Arguments(format!(
+                "knob [{}] needs a server that is started for each race; leave --target-hosts out",
+                knob.name
+            ))),
+            _ => Ok(spec),
+        }
+    }
+
+    fn config(
+        &self,
+        home: &Path,
+        id: &str,
+        experiment: &Experiment,
+        is_started: bool,
+    ) -> Result<RaceConfig, RaceError> {
+        let json = &experiment.json;
+        let mut arguments = self.track.clone();
+        arguments.track = text(json, "track")?;
+        arguments.track_path = text(json, "track-path")?.map(PathBuf::from);
+        arguments.repository.track_repository = text(json, "track-repository")?.map(PathBuf::from);
+        arguments.challenge = text(json, "challenge")?;
+        arguments.track_params = json.get("track-params").map(Value::to_string);
+        let corpus = text(json, "corpus")?.map(PathBuf::from);
+        let mut track = arguments.spec(corpus.as_deref())?;
+        track.test_mode = json.get("test-mode").and_then(Value::as_bool).unwrap_or(false);
+        track.include_tasks = texts(json, "include-tasks")?;
+        track.data_root = Some(home.join("benchmarks").join("data"));
+        let mut hosts = self.hosts.clone();
+        hosts.target_hosts = text(json, "target-hosts")?;
+        let mut clusters = hosts.clusters(is_started.then_some(DEFAULT_CLUSTER))?;
+        let raced = clusters.remove(0);
+        // A track that does not load should not wait for a server first.
+        if !matches!(track.source, load::TrackSource::Repository { .. }) {
+            load::read(&track)?;
+        }
+        Ok(RaceConfig {
+            track,
+            hosts: if is_started { Vec::new() } else { raced.hosts },
+            car: "external".to_owned(),
+            car_params: None,
+            client: raced.options,
+            watch: WatchConfig { other_clusters: clusters, ..WatchConfig::default() },
+            on_error: OnError::Continue,
+            checks_assertions: false,
+            race_id: id.to_owned(),
+            user_tags: Params::new(),
+            provenance: Provenance::default(),
+            store: RaceStore::new(home),
+            is_cancelled: cancel_on_interrupt(),
+        })
+    }
+}
+
+/// Races what is not recorded yet.
+fn searched(
+    racer: &Racer<'_>,
+    plan: &Plan,
+    ledger: &mut Ledger,
+    progress: &mut dyn Progress,
+) -> Result<Search, RaceError> {
+    let mut warnings = Vec::new();
+    let known_count = ledger.recorded().len();
+    let mut race = |candidate: usize, position: usize| {
+        let settings = racer.experiment.space.settings(&racer.candidates[candidate]);
+        if let Some(entry) = ledger.recorded().get(position) {
+            if (entry.candidate, &entry.settings) != (candidate, &settings) {
+                return Err(RaceError::Arguments(format!(
+                    "race {} of the search was of another setting: the search was recorded by another version; begin a new one",
+                    position + 1
+                )));
+            }
+            return Ok(entry.outcome());
+        }
+        let described = racer.experiment.space.described(&racer.candidates[candidate]);
+        let (race_id, outcome) =
+            racer.race(candidate, position, &mut Collected::new(&mut warnings, progress))?;
+        let shown = match &outcome {
+            Outcome::Measured { goal, .. } => format!("{goal:.3} {}", racer.experiment.goal.unit()),
+            Outcome::Failed(reason) => format!("failed: {reason}"),
+        };
+        progress.note(&format!("Race {} of at most {}: {described}: {shown}", position + 1, plan.budget));
+        ledger.append(Entry::new(candidate, settings, race_id, &outcome))?;
+        Ok(outcome)
+    };
+    let found = search(racer.candidates.len(), plan, &mut race)?;
+    let races_count = found.trials.len().saturating_sub(known_count);
+    for (text, count) in warnings {
+        progress.warn(&format!("{text} ({count} of {races_count} races)"));
+    }
+    Ok(found)
+}
+
+fn recorded_experiment(home: &Path, id: &str) -> Result<Map<String, Value>, RaceError> {
+    match Ledger::open(home, id)?.experiment()? {
+        Some(Value::Object(json)) => Ok(json),
+        _ => Err(RaceError::Arguments(format!("there is no search [{id}] to go on with"))),
+    }
+}
+
+fn read_experiment(path: &Path) -> Result<Map<String, Value>, RaceError> {
+    let refused = |reason: String| RaceError::Arguments(format!("experiment [{}]: {reason}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(json)) => Ok(json),
+        Ok(_) => Err(refused("it must be a JSON object".to_owned())),
+        Err(error) => Err(refused(error.to_string())),
+    }
+}
+
+fn text(json: &Map<String, Value>, name: &str) -> Result<Option<String>, RaceError> {
+    match json.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(RaceError::Arguments(format!("[{name}] must be a text but is {other}"))),
+    }
+}
+
+fn texts(json: &Map<String, Value>, name: &str) -> Result<Vec<String>, RaceError> {
+    let wrong = || RaceError::Arguments(format!("[{name}] must be a list of texts"));
+    match json.get(name) {
+        None => Ok(Vec::new()),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+        }
+        Some(_) => Err(wrong()),
+    }
+}
+
+fn pretty(json: &Map<String, Value>) -> String {
+    format!("{:#}\n", Value::Object(json.clone()))
+}
+
+/// What a dry run prints.
+fn listed(experiment: &Experiment, candidates: &[Candidate]) -> String {
+    let mut text = format!(
+        "Goal: {}. {} of {} combinations, at most {} races. The first is the baseline.\n\n",
+        experiment.goal.text,
+        candidates.len(),
+        experiment.space.size(),
+        experiment.budget
+    );
+    for candidate in candidates {
+        text.push_str(&format!("- {}\n", experiment.space.described(candidate)));
+    }
+    text
+}
+
+/// What this process may use: the machine's memory, or its cgroup's limit if that is less.
+fn memory_bytes() -> u64 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total_kib = meminfo.lines().find_map(|line| {
+        line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
+    });
+    let machine = total_kib.unwrap_or(0) * 1024;
+    let limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let limit = limits.iter().find_map(|file| std::fs::read_to_string(file).ok()?.trim().parse::<u64>().ok());
+    limit.map_or(machine, |limit| limit.min(machine))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::series::tests::{Notes, Stubs};
+
+    #[derive(Debug, Parser)]
+    struct Root {
+        #[command(flatten)]
+        command: TuneCommand,
+    }
+
+    fn command(line: &[&str]) -> TuneCommand {
+        Root::try_parse_from([&["tune"], line].concat()).unwrap().command
+    }
+
+    /// The whole way on a server that answers everything at once: settings arrive, races are kept, a search goes on.
+    #[test]
+    fn settings_reach_the_server_and_a_search_goes_on() {
+        let home = tempfile::tempdir().unwrap();
+        let provider = Stubs::new();
+        let line = [
+            "--goal=race.segment_count",
+            "--knob=memory-limit=64mb,1b,128mb",
+            "--knob=bulk-size=50,100",
+            "--knob=index:codec=best_compression",
+            "--knob=clients:bulk=2",
+            "--test-mode",
+            "--budget=24",
+            "--quiet",
+        ];
+        let mut notes = Notes::default();
+        let tune = command(&line);
+        let (text, _, ledger) = tune.search_in(home.path(), "t1", &provider, &mut notes).unwrap();
+        assert!(text.contains("Best setting: memory-limit="), "{text}");
+        assert!(text.contains("too little memory"), "{text}");
+        assert!(text.contains("no difference shown"), "{text}");
+        let limits: Vec<Option<String>> =
+            provider.asked.borrow().iter().map(|spec| spec.memory_limit.clone()).collect();
+        assert!(limits.contains(&Some("64mb".into())) && limits.contains(&Some("128mb".into())));
+        let lines = provider.stub.asked();
+        let create = lines.iter().find(|asked| asked.line().starts_with("PUT /log_ingest")).unwrap();
+        assert!(create.body.contains(r#""index.codec":"best_compression""#), "{}", create.body);
+        let sizes: Vec<usize> = lines
+            .iter()
+            .filter(|asked| asked.target.starts_with("/_bulk"))
+            .map(|asked| asked.body.lines().count() / 2)
+            .collect();
+        assert!(
+            sizes.contains(&50) && sizes.contains(&100) && !sizes.iter().any(|size| *size > 100),
+            "{sizes:?}"
+        );
+
+        // The ledger loses its last lines, as after an interrupt; only these are raced again.
+        let ledger = ledger.unwrap();
+        let (races, folder) = (ledger.recorded().len(), ledger.folder().to_owned());
+        assert!(races <= 24);
+        let trials = folder.join("trials.ndjson");
+        let kept: String = std::fs::read_to_string(&trials)
+            .unwrap()
+            .lines()
+            .take(races - 2)
+            .map(|line| format!("{line}\n"))
+            .collect();
+        std::fs::write(&trials, kept).unwrap();
+        let started = provider.asked.borrow().len();
+        let (_, _, again) =
+            command(&["--resume=t1", "--quiet"]).search_in(home.path(), "t1", &provider, &mut notes).unwrap();
+        assert_eq!(again.unwrap().recorded().len(), races);
+        assert_eq!(provider.asked.borrow().len(), started + 2);
+    }
+
+    #[test]
+    fn what_cannot_be_searched_is_refused_before_a_server_starts() {
+        let home = tempfile::tempdir().unwrap();
+        let provider = Stubs::new();
+        let refused = |line: &[&str], part: &str| {
+            let error = command(line)
+                .search_in(home.path(), "t", &provider, &mut Notes::default())
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(part), "{error}");
+        };
+        refused(&["--knob=bulk-size=1,2"], "goal is missing");
+        refused(&["--goal=docs/s"], "nothing to try");
+        refused(&["--goal=docs/s", "--knob=heap=1g,2g", "--target-hosts=a:1"], "leave --target-hosts out");
+        refused(&["--goal=docs/s", "--knob=bulk-size=1,2", "--track=no-such-track"], "no-such-track");
+        refused(&["--resume=never"], "no search [never]");
+        refused(&["no-such-file.json"], "no-such-file.json");
+        assert!(provider.asked.borrow().is_empty());
+        let dry = command(&["--goal=docs/s", "--knob=bulk-size=1,2", "--dry-run"]);
+        let (text, _, ledger) = dry.search_in(home.path(), "t", &provider, &mut Notes::default()).unwrap();
+        assert!(
+            text.contains("2 of 2 combinations") && text.contains("- bulk-size=2") && ledger.is_none(),
+            "{text}"
+        );
+    }
+}

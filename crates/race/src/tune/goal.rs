@@ -1,0 +1,214 @@
+//! What is a setting judged by?
+
+use crate::inference::Direction;
+use crate::race::RaceError;
+use crate::report::figures::Figure;
+
+/// A figure of a race: `docs/s`, `p99 of TASK`, `p99`, `peak_memory`, or a figure's own key such as `service_time.p50 of TASK`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Goal {
+    pub text: String,
+    what: What,
+    task: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum What {
+    /// Median throughput in that unit; `throughput` is any.
+    Throughput(Option<String>),
+    /// Latency as users see it: from the due time of scheduled tasks, else service time.
+    Percentile(String),
+    /// A figure by its key.
+    Key(String),
+}
+
+/// A bound that a setting has to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    pub text: String,
+    pub goal: Goal,
+    pub is_upper: bool,
+    pub value: f64,
+}
+
+fn refused(reason: String) -> RaceError {
+    RaceError::Arguments(reason)
+}
+
+impl Goal {
+    /// # Errors
+    /// `Arguments` for what names no figure.
+    pub fn parse(text: &str) -> Result<Goal, RaceError> {
+        let (what, task) = match text.split_once(" of ") {
+            Some((what, task)) => (what.trim(), Some(task.trim().to_owned())),
+            None => (text.trim(), None),
+        };
+        let is_percentile = |name: &str| {
+            name.strip_prefix('p')
+                .is_some_and(|number| ["50", "90", "99", "99.9", "99.99", "100"].contains(&number))
+        };
+        let kind = what.split('.').next().unwrap_or_default();
+        let what = match what {
+            "throughput" => What::Throughput(None),
+            unit if unit.ends_with("/s") => What::Throughput(Some(unit.to_owned())),
+            percentile if is_percentile(percentile) => What::Percentile(percentile.to_owned()),
+            "peak_memory" | "server_cpu" => What::Key(format!("race.{what}")),
+            key if crate::report::figures::KINDS.contains(&kind) => What::Key(key.to_owned()),
+            _ => {
+                return Err(refused(format!(
+                    "[{text}] is no goal; write docs/s, p99 of TASK (also 50, 90, 99.9, 99.99, 100), peak_memory, server_cpu, or a figure such as \
+                     service_time.p50 of TASK"
+                )));
+            }
+        };
+        Ok(Goal { text: text.trim().to_owned(), what, task })
+    }
+
+    pub fn direction(&self) -> Direction {
+        match &self.what {
+            What::Throughput(_) => Direction::MoreIsBetter,
+            What::Key(key) if key.starts_with("throughput") => Direction::MoreIsBetter,
+            What::Percentile(_) | What::Key(_) => Direction::LessIsBetter,
+        }
+    }
+
+    /// Unit of the figure, as far as the goal alone tells.
+    pub fn unit(&self) -> &str {
+        match &self.what {
+            What::Throughput(unit) => unit.as_deref().unwrap_or("/s"),
+            What::Percentile(_) => "ms",
+            What::Key(key) => match key.as_str() {
+                "race.peak_memory" | "race.store_size" | "race.dataset_size" | "race.translog_size" => {
+                    "bytes"
+                }
+                "race.server_cpu" => "s",
+                "race.segment_count" => "",
+                "error_rate" => "%",
+                throughput if throughput.starts_with("throughput") => "/s",
+                _ => "ms",
+            },
+        }
+    }
+
+    /// The figure of a race that is meant.
+    ///
+    /// Errors: why there is none, or more than one.
+    pub fn of<'f>(&self, figures: &'f [Figure]) -> Result<&'f Figure, String> {
+        let of_task = |figure: &&Figure| self.task.as_ref().is_none_or(|task| figure.task == *task);
+        let with_key = |key: &str| -> Vec<&'f Figure> {
+            figures.iter().filter(|figure| figure.key == key).filter(of_task).collect()
+        };
+        let found = match &self.what {
+            What::Throughput(unit) => {
+                let mut found = with_key("throughput.median");
+                found.retain(|figure| unit.as_ref().is_none_or(|unit| figure.unit == *unit));
+                found
+            }
+            What::Percentile(percentile) => match with_key(&format!("latency.{percentile}")) {
+                scheduled if !scheduled.is_empty() => scheduled,
+                _ => with_key(&format!("service_time.{percentile}")),
+            },
+            What::Key(key) => with_key(key),
+        };
+        match found.as_slice() {
+            [figure] => Ok(figure),
+            [] => {
+                let mut known: Vec<&str> = figures
+                    .iter()
+                    .map(|figure| figure.task.as_str())
+                    .filter(|task| !task.is_empty())
+                    .collect();
+                known.dedup();
+                Err(format!(
+                    "the race has no figure [{}] (high percentiles need many samples); its tasks with figures are: {}",
+                    self.text,
+                    known.join(", ")
+                ))
+            }
+            several => {
+                let tasks: Vec<&str> = several.iter().map(|figure| figure.task.as_str()).collect();
+                Err(format!(
+                    "[{}] is of several tasks; write [{} of TASK] with one of: {}",
+                    self.text,
+                    self.text,
+                    tasks.join(", ")
+                ))
+            }
+        }
+    }
+}
+
+impl Bound {
+    /// Reads `FIGURE <= VALUE` or `FIGURE >= VALUE`; sizes may have a unit (kb, mb, gb).
+    ///
+    /// # Errors
+    /// `Arguments` for anything else.
+    pub fn parse(text: &str) -> Result<Bound, RaceError> {
+        let (goal, value, is_upper) = match (text.split_once("<="), text.split_once(">=")) {
+            (Some((goal, value)), _) => (goal, value, true),
+            (None, Some((goal, value))) => (goal, value, false),
+            (None, None) => {
+                return Err(refused(format!(
+                    "[{text}] is no bound; write FIGURE <= VALUE or FIGURE >= VALUE"
+                )));
+            }
+        };
+        let value = number(value.trim())
+            .ok_or_else(|| refused(format!("[{text}]: [{}] is no number", value.trim())))?;
+        Ok(Bound { text: text.trim().to_owned(), goal: Goal::parse(goal)?, is_upper, value })
+    }
+
+    pub fn is_kept_by(&self, value: f64) -> bool {
+        if self.is_upper { value <= self.value } else { value >= self.value }
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(lower.len());
+    let factor = match lower[digits..].trim() {
+        "" | "ms" | "b" => 1.0,
+        "kb" | "k" => 1024.0,
+        "mb" | "m" => 1024.0 * 1024.0,
+        "gb" | "g" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    Some(lower[..digits].trim().parse::<f64>().ok()? * factor)
+}
+
+/// Whether `a` serves the goal better than `b`.
+pub fn is_better(direction: Direction, a: f64, b: f64) -> bool {
+    match direction {
+        Direction::MoreIsBetter => a > b,
+        Direction::LessIsBetter => a < b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::figures::{of_race, tests::race};
+
+    #[test]
+    fn goals_find_their_figure() {
+        let figures = of_race(&race("a", 1000.0, 9.0)).unwrap();
+        let value = |text: &str| {
+            Goal::parse(text).unwrap().of(&figures).map(|figure| (figure.value, figure.direction))
+        };
+        assert_eq!(value("docs/s"), Ok((1000.0, Direction::MoreIsBetter)));
+        assert_eq!(value("p99 of index"), Ok((9.0, Direction::LessIsBetter)));
+        assert_eq!(value("service_time.p50"), Ok((2.0, Direction::LessIsBetter)));
+        assert_eq!(value("race.store_size").map(|(value, _)| value), Ok(7.0));
+        assert!(value("ops/s").unwrap_err().contains("its tasks with figures are: index"));
+        assert!(value("p99.9 of index").unwrap_err().contains("many samples"));
+        assert!(Goal::parse("speed").unwrap_err().to_string().contains("[speed] is no goal"));
+    }
+
+    #[test]
+    fn bounds() {
+        let bound = Bound::parse("peak_memory <= 512mb").unwrap();
+        assert!(bound.is_kept_by(512.0 * 1048576.0) && !bound.is_kept_by(513.0 * 1048576.0));
+        assert!(!Bound::parse("docs/s>=100").unwrap().is_kept_by(99.0));
+        assert!(Bound::parse("docs/s").is_err() && Bound::parse("docs/s >= fast").is_err());
+    }
+}

@@ -1,0 +1,185 @@
+//! What is known already? Every race of a search, one line each, so that an interrupted search goes on.
+//!
+//! `<home>/.limber/benchmarks/tunes/<id>/`: `experiment.json` (as it was resolved), `trials.ndjson` (appended after each race),
+//! `report.md` and `tradeoff.svg` (written at the end). The search itself is deterministic, so going on is replaying: the
+//! recorded outcomes are handed out in their order, then races begin.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::halving::Outcome;
+use crate::race::RaceError;
+
+/// One line of `trials.ndjson`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub candidate: usize,
+    pub settings: Map<String, Value>,
+    /// Absent when the race did not get as far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub race_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<f64>,
+    #[serde(default)]
+    pub is_within_bounds: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl Entry {
+    pub fn new(
+        candidate: usize,
+        settings: Map<String, Value>,
+        race_id: Option<String>,
+        outcome: &Outcome,
+    ) -> Entry {
+        let mut entry = Entry {
+            candidate,
+            settings,
+            race_id,
+            goal: None,
+            memory_bytes: None,
+            is_within_bounds: false,
+            failure: None,
+        };
+        match outcome {
+            Outcome::Measured { goal, memory_bytes, is_within_bounds } => {
+                (entry.goal, entry.memory_bytes, entry.is_within_bounds) =
+                    (Some(*goal), *memory_bytes, *is_within_bounds);
+            }
+            Outcome::Failed(reason) => entry.failure = Some(reason.clone()),
+        }
+        entry
+    }
+
+    pub fn outcome(&self) -> Outcome {
+        match (self.goal, &self.failure) {
+            (Some(goal), None) => Outcome::Measured {
+                goal,
+                memory_bytes: self.memory_bytes,
+                is_within_bounds: self.is_within_bounds,
+            },
+            (_, failure) => Outcome::Failed(failure.clone().unwrap_or_default()),
+        }
+    }
+}
+
+/// The folder of one search.
+#[derive(Debug)]
+pub struct Ledger {
+    folder: PathBuf,
+    entries: Vec<Entry>,
+}
+
+impl Ledger {
+    /// Opens the folder of search `id` below the tool's folder, new or with what is recorded there.
+    ///
+    /// # Errors
+    /// `Arguments` for an id that is no plain name, I/O errors, lines that cannot be read (but for a torn last one, which is cut).
+    pub fn open(limber_folder: &Path, id: &str) -> Result<Ledger, RaceError> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if id.is_empty() || id.starts_with('.') || !id.chars().all(is_plain) {
+            return Err(RaceError::Arguments(format!(
+                "[{id}] is no id: use letters, digits, '-', '_' and '.'"
+            )));
+        }
+        let folder = limber_folder.join("benchmarks").join("tunes").join(id);
+        std::fs::create_dir_all(&folder)?;
+        let mut ledger = Ledger { folder, entries: Vec::new() };
+        let text = match std::fs::read_to_string(ledger.trials()) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(ledger),
+            Err(error) => return Err(error.into()),
+        };
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        for (number, line) in text[..whole].lines().enumerate() {
+            let entry = serde_json::from_str(line).map_err(|error| {
+                RaceError::Arguments(format!("{}, line {}: {error}", ledger.trials().display(), number + 1))
+            })?;
+            ledger.entries.push(entry);
+        }
+        if whole < text.len() {
+            std::fs::write(ledger.trials(), &text[..whole])?;
+        }
+        Ok(ledger)
+    }
+
+    fn trials(&self) -> PathBuf {
+        self.folder.join("trials.ndjson")
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn recorded(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// # Errors
+    /// I/O errors; the race itself is stored among the races all the same.
+    pub fn append(&mut self, entry: Entry) -> Result<(), RaceError> {
+        let mut line = serde_json::to_string(&entry).expect("an entry holds only texts, numbers and objects");
+        line.push('\n');
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(self.trials())?;
+        file.write_all(line.as_bytes())?;
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// The experiment as it was begun; `None` for a new folder.
+    ///
+    /// # Errors
+    /// I/O errors, a file that is no JSON.
+    pub fn experiment(&self) -> Result<Option<Value>, RaceError> {
+        match std::fs::read_to_string(self.folder.join("experiment.json")) {
+            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
+                RaceError::Arguments(format!("{}: {error}", self.folder.join("experiment.json").display()))
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes one of the other files.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, RaceError> {
+        let path = self.folder.join(name);
+        std::fs::write(&path, text)?;
+        Ok(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_raced_is_known_again() {
+        let home = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(home.path(), "t1").unwrap();
+        let measured = Outcome::Measured { goal: 4.5, memory_bytes: None, is_within_bounds: true };
+        let failed = Outcome::Failed("no heap".into());
+        ledger.append(Entry::new(0, Map::new(), Some("r1".into()), &measured)).unwrap();
+        ledger.append(Entry::new(3, Map::new(), None, &failed)).unwrap();
+        // A line that was being written when the machine went down.
+        let file = home.path().join("benchmarks/tunes/t1/trials.ndjson");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, format!("{text}{{\"candi")).unwrap();
+
+        let again = Ledger::open(home.path(), "t1").unwrap();
+        let outcomes: Vec<Outcome> = again.recorded().iter().map(Entry::outcome).collect();
+        assert_eq!(outcomes, [measured, failed]);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        assert!(Ledger::open(home.path(), "../x").is_err());
+        std::fs::write(&file, "{}\nx\n").unwrap();
+        assert!(Ledger::open(home.path(), "t1").unwrap_err().to_string().contains("line 1"));
+    }
+}

@@ -1,0 +1,236 @@
+//! What does the goal cost in memory?
+
+use std::fmt::Write as _;
+
+use super::goal::is_better;
+use super::halving::{Outcome, Search};
+use crate::inference::Direction;
+use crate::inference::estimate::median;
+
+const MB: f64 = 1024.0 * 1024.0;
+
+/// One candidate: medians over all of its races.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    pub candidate: usize,
+    pub memory_bytes: f64,
+    pub goal: f64,
+    /// No other candidate has both less memory and a better goal.
+    pub is_efficient: bool,
+}
+
+/// Candidates with known memory, least memory first.
+pub fn points(candidates_count: usize, search: &Search, direction: Direction) -> Vec<Point> {
+    let memory = |candidate: usize| {
+        let known: Vec<f64> = search
+            .trials
+            .iter()
+            .filter(|trial| trial.candidate == candidate)
+            .filter_map(|trial| match trial.outcome {
+                Outcome::Measured { memory_bytes, .. } => memory_bytes,
+                Outcome::Failed(_) => None,
+            })
+            .collect();
+        median(&known)
+    };
+    let mut points: Vec<Point> = (0..candidates_count)
+        .map(|candidate| Point {
+            candidate,
+            memory_bytes: memory(candidate),
+            goal: median(&search.values(candidate, |_| true)),
+            is_efficient: false,
+        })
+        .filter(|point| point.memory_bytes.is_finite() && point.goal.is_finite())
+        .collect();
+    points.sort_by(|a, b| a.memory_bytes.total_cmp(&b.memory_bytes));
+    for index in 0..points.len() {
+        let (memory_bytes, goal) = (points[index].memory_bytes, points[index].goal);
+        let beats = |other: &Point| {
+            let is_no_worse = other.memory_bytes <= memory_bytes && !is_better(direction, goal, other.goal);
+            is_no_worse && (other.memory_bytes < memory_bytes || is_better(direction, other.goal, goal))
+        };
+        points[index].is_efficient = !points.iter().any(beats);
+    }
+    points
+}
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 440.0;
+const MARGIN: f64 = 70.0;
+
+/// A picture of the points: memory to the right, the goal upwards, the efficient ones joined by a line. `described` names a
+/// candidate. Readable on light and dark pages; each point has its settings as its title.
+pub fn svg(
+    points: &[Point],
+    goal: &str,
+    unit: &str,
+    best: Option<usize>,
+    described: impl Fn(usize) -> String,
+) -> String {
+    let (x, y) = (
+        Axis::over(points.iter().map(|point| point.memory_bytes / MB)),
+        Axis::over(points.iter().map(|point| point.goal)),
+    );
+    let place = |point: &Point| {
+        let across = MARGIN + x.share(point.memory_bytes / MB) * (WIDTH - 2.0 * MARGIN);
+        let down = HEIGHT - MARGIN - y.share(point.goal) * (HEIGHT - 2.0 * MARGIN);
+        (across, down)
+    };
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <title>{goal} against peak memory</title>\n\
+         <style>text{{fill:#222}}.axis,.grid{{stroke:#888}}.grid{{opacity:.25}}.point{{fill:#7a8ca5}}.efficient{{fill:#0b6bcb}}.best{{fill:#c4380d}}\
+         .front{{stroke:#0b6bcb;fill:none}}@media(prefers-color-scheme:dark){{text{{fill:#ddd}}.efficient{{fill:#5aa9f7}}.front{{stroke:#5aa9f7}}.best{{fill:#ff8a5c}}}}</style>\n",
+        goal = escaped(goal)
+    );
+    let bottom = HEIGHT - MARGIN;
+    for (share, value) in x.ticks() {
+        let at = MARGIN + share * (WIDTH - 2.0 * MARGIN);
+        let _ = writeln!(
+            svg,
+            "<line class=\"grid\" x1=\"{at:.1}\" y1=\"{MARGIN}\" x2=\"{at:.1}\" y2=\"{bottom}\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
+            bottom + 18.0
+        );
+    }
+    for (share, value) in y.ticks() {
+        let at = bottom - share * (HEIGHT - 2.0 * MARGIN);
+        let right = WIDTH - MARGIN;
+        let _ = writeln!(
+            svg,
+            "<line class=\"grid\" x1=\"{MARGIN}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>",
+            MARGIN - 8.0,
+            at + 4.0
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<path class=\"axis\" fill=\"none\" d=\"M{MARGIN},{MARGIN} V{bottom} H{}\"/>",
+        WIDTH - MARGIN
+    );
+    let _ = writeln!(
+        svg,
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">peak resident memory of the server, MB</text>",
+        WIDTH / 2.0,
+        HEIGHT - 20.0
+    );
+    let _ = writeln!(
+        svg,
+        "<text x=\"{MARGIN}\" y=\"{}\">{}, {}</text>",
+        MARGIN - 20.0,
+        escaped(goal),
+        escaped(unit)
+    );
+    let front: Vec<String> = points
+        .iter()
+        .filter(|point| point.is_efficient)
+        .map(|point| {
+            let (across, down) = place(point);
+            format!("{across:.1},{down:.1}")
+        })
+        .collect();
+    let _ = writeln!(svg, "<polyline class=\"front\" points=\"{}\"/>", front.join(" "));
+    for point in points {
+        let (across, down) = place(point);
+        let class = match (Some(point.candidate) == best, point.is_efficient) {
+            (true, _) => "best",
+            (false, true) => "efficient",
+            (false, false) => "point",
+        };
+        let title = format!(
+            "{}: {:.1} MB, {:.4} {unit}",
+            described(point.candidate),
+            point.memory_bytes / MB,
+            point.goal
+        );
+        let _ = writeln!(
+            svg,
+            "<circle class=\"{class}\" cx=\"{across:.1}\" cy=\"{down:.1}\" r=\"5\"><title>{}</title></circle>",
+            escaped(&title)
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// A linear scale over the values with a little room at both ends.
+struct Axis {
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    fn over(values: impl Iterator<Item = f64>) -> Axis {
+        let (low, high) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let room = if high > low { (high - low) * 0.08 } else { high.abs().max(1.0) * 0.1 };
+        Axis { low: low - room, high: high + room }
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        (value - self.low) / (self.high - self.low)
+    }
+
+    /// Four to ten round values with their places.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let raw = (self.high - self.low) / 5.0;
+        let magnitude = 10f64.powf(raw.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .map(|factor| factor * magnitude)
+            .into_iter()
+            .find(|step| *step >= raw)
+            .unwrap_or(raw);
+        let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+        let first = (self.low / step).ceil() as i64;
+        let last = (self.high / step).floor() as i64;
+        (first..=last)
+            .map(|n| n as f64 * step)
+            .map(|value| (self.share(value), format!("{value:.decimals$}")))
+            .collect()
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::halving::Trial;
+
+    #[test]
+    fn efficient_points_and_their_picture() {
+        let trial = |candidate: usize, memory_mb: f64, goal: f64| Trial {
+            candidate,
+            rung: 0,
+            outcome: Outcome::Measured { goal, memory_bytes: Some(memory_mb * MB), is_within_bounds: true },
+        };
+        let search = Search {
+            // Candidate 2 needs more memory than 1 and is slower.
+            trials: vec![
+                trial(0, 100.0, 9.0),
+                trial(1, 200.0, 5.0),
+                trial(2, 300.0, 6.0),
+                trial(3, 400.0, 4.0),
+            ],
+            final_rung: 0,
+            ranking: vec![3, 1],
+            given_up: Vec::new(),
+            level: 0.05,
+            ended_early: false,
+        };
+        let points = points(5, &search, Direction::LessIsBetter);
+        let efficient: Vec<usize> =
+            points.iter().filter(|point| point.is_efficient).map(|point| point.candidate).collect();
+        assert_eq!((points.len(), efficient), (4, vec![0, 1, 3]));
+        let svg = svg(&points, "p99 of <search>", "ms", Some(3), |candidate| format!("heap={candidate}"));
+        assert_eq!(svg.matches("<circle").count(), 4);
+        assert_eq!(svg.matches("class=\"best\"").count(), 1);
+        assert!(
+            svg.contains("p99 of &lt;search&gt;")
+                && svg.contains("heap=2: 300.0 MB, 6.0000 ms")
+                && !svg.contains("NaN"),
+            "{svg}"
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! How is one candidate raced?
+
+use serde_json::Value;
+
+use super::experiment::Experiment;
+use super::halving::Outcome;
+use super::space::{Candidate, Target};
+use crate::drive::error::DriveError;
+use crate::engine::{EngineSpec, ServerProvider};
+use crate::race::{Progress, RaceConfig, RaceError, run};
+use crate::report::figures;
+use crate::report::measurements::RunPlace;
+
+/// Races candidates of one experiment.
+pub struct Racer<'a> {
+    pub experiment: &'a Experiment,
+    pub candidates: &'a [Candidate],
+    pub config: &'a RaceConfig,
+    /// The server before the knobs change it; `None` when a host that runs already is raced.
+    pub engine: Option<&'a EngineSpec>,
+    pub provider: &'a dyn ServerProvider,
+    /// Names the races.
+    pub tune_id: &'a str,
+}
+
+impl Racer<'_> {
+    /// Races a candidate on a server of its own. Gives the race's id where it was stored.
+    ///
+    /// # Errors
+    /// An interrupt, and what is wrong with the experiment rather than with this candidate (a track that does not load, a goal that no race
+    /// has). What a setting may cause (a server that does not start, a race that ends early) is [`Outcome::Failed`].
+    pub fn race(
+        &self,
+        candidate: usize,
+        position: usize,
+        progress: &mut dyn Progress,
+    ) -> Result<(Option<String>, Outcome), RaceError> {
+        let (config, engine) = self.changed(candidate, position)?;
+        match self.raced(config, engine, progress) {
+            Ok((race_id, outcome)) => Ok((Some(race_id), outcome)),
+            Err(error) if is_of_setting(&error) => Ok((None, Outcome::Failed(error.to_string()))),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn raced(
+        &self,
+        mut config: RaceConfig,
+        engine: Option<EngineSpec>,
+        progress: &mut dyn Progress,
+    ) -> Result<(String, Outcome), RaceError> {
+        let server = engine.as_ref().map(|spec| spec.start(self.provider)).transpose()?;
+        if let Some(server) = &server {
+            config.hosts = vec![server.address.clone()];
+            config.car = server.name.clone();
+        }
+        let outcome = run(config, progress)?;
+        drop(server);
+        let mut figures =
+            figures::of_race(&outcome.race).map_err(|error| RaceError::Server(error.to_string()))?;
+        figures.extend(figures::of_measurements(&outcome.measurements));
+        let goal = self.experiment.goal.of(&figures).map_err(RaceError::Arguments)?;
+        let mut is_within_bounds = true;
+        for bound in &self.experiment.bounds {
+            let figure = bound.goal.of(&figures).map_err(RaceError::Arguments)?;
+            is_within_bounds &= bound.is_kept_by(figure.value);
+        }
+        let measured = Outcome::Measured {
+            goal: goal.value,
+            memory_bytes: outcome.measurements.server.peak_resident_bytes.map(|bytes| bytes as f64),
+            is_within_bounds,
+        };
+        Ok((outcome.race.race_id, measured))
+    }
+
+    /// The race and the server as the candidate's knobs set them.
+    fn changed(
+        &self,
+        candidate: usize,
+        position: usize,
+    ) -> Result<(RaceConfig, Option<EngineSpec>), RaceError> {
+        let mut config = self.config.clone();
+        let mut engine = self.engine.cloned();
+        let values = &self.candidates[candidate];
+        for (knob, value) in self.experiment.space.knobs.iter().zip(values) {
+            let value = &knob.values[*value];
+            match (&knob.target, &mut engine) {
+                (Target::Index(name), _) => {
+                    config.track.adjustments.index_settings.insert(name.clone(), value.clone());
+                }
+                (Target::Track(name), _) => {
+                    config.track.params.insert(name.clone(), value.clone());
+                }
+                (Target::BulkSize, _) => config.track.adjustments.bulk_size = Some(count(&knob.name, value)?),
+                (Target::Clients(task), _) => {
+                    let clients = u32::try_from(count(&knob.name, value)?).unwrap_or(u32::MAX);
+                    config.track.adjustments.clients.push((task.clone(), clients));
+                }
+                (_, None) => {
+                    return Err(RaceError::Arguments(format!(
+                        "knob [{}] needs a server that is started for each race; leave --target-hosts out",
+                        knob.name
+                    )));
+                }
+                (Target::Engine(name), Some(engine)) => {
+                    engine.settings.retain(|(known, _)| known != name);
+                    engine.settings.push((name.clone(), text(value)));
+                }
+                (Target::MemoryLimit, Some(engine)) => engine.memory_limit = Some(text(value)),
+                (Target::Heap, Some(engine)) => engine.heap = Some(text(value)),
+                (Target::Jvm, Some(engine)) => {
+                    engine.jvm_options.extend(text(value).split_whitespace().map(str::to_owned));
+                }
+            }
+        }
+        config.race_id = format!("{}-{:04}", self.tune_id, position + 1);
+        config.user_tags.insert("tune".to_owned(), self.tune_id.into());
+        config.user_tags.insert("candidate".to_owned(), format!("c{candidate}").into());
+        config.car_params = engine.as_ref().and_then(EngineSpec::params);
+        config.provenance.engine_settings = self.experiment.space.settings(values);
+        config.provenance.place = Some(RunPlace {
+            run_id: self.tune_id.to_owned(),
+            side: format!("c{candidate}"),
+            round: 0,
+            position: position as u32 + 1,
+        });
+        Ok((config, engine))
+    }
+}
+
+/// Whether a race failed for reasons that another setting may not have.
+fn is_of_setting(error: &RaceError) -> bool {
+    match error {
+        RaceError::Server(_) => true,
+        RaceError::Drive(DriveError::Interrupted | DriveError::Track { .. }) => false,
+        RaceError::Drive(_) => true,
+        _ => false,
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn count(knob: &str, value: &Value) -> Result<u64, RaceError> {
+    value.as_u64().filter(|count| *count > 0).ok_or_else(|| {
+        RaceError::Arguments(format!("knob [{knob}] takes whole numbers from 1, but has {value}"))
+    })
+}
