@@ -80,9 +80,10 @@ fn throttled_requests_keep_their_pace_and_count_the_wait() {
     let statistics = &mut results[0].statistics;
     let service_ms = statistics.service_time.percentiles_ms()[0].1;
     let latency_max_ms = statistics.latency.percentiles_ms().last().unwrap().1;
-    assert!((20.0..60.0).contains(&service_ms), "{service_ms}");
-    // The last of 12 was due after 110 ms and done after at least 240 ms.
-    assert!(latency_max_ms >= 130.0, "{latency_max_ms}");
+    assert!(service_ms >= 20.0, "{service_ms}");
+    // The last of 12 was due after 110 ms and done after at least 240 ms: after six median answers and six of 20 ms, however
+    // busy the machine is.
+    assert!(latency_max_ms >= 130.0 && latency_max_ms > 3.0 * service_ms, "{latency_max_ms}, {service_ms}");
 }
 
 #[test]
@@ -93,11 +94,15 @@ fn slow_throttles_wait_between_requests() {
         task.iterations = Some(4);
         task.target_throughput = Some(Throughput { value: 50.0, unit: "ops/s".into() });
     })];
-    let started = std::time::Instant::now();
-    let mut results = race(&track, &schedule, &config(&stub)).unwrap();
-    assert!(started.elapsed().as_millis() >= 60, "{:?}", started.elapsed());
-    let latency_ms = results[0].statistics.latency.percentiles_ms()[0].1;
-    assert!(latency_ms < 15.0, "{latency_ms}");
+    // The wait of 20 ms is no part of the latency; a busy machine may spoil an attempt, not all of them.
+    const ATTEMPTS: usize = 10;
+    let is_prompt = (0..ATTEMPTS).any(|_| {
+        let started = std::time::Instant::now();
+        let mut results = race(&track, &schedule, &config(&stub)).unwrap();
+        assert!(started.elapsed().as_millis() >= 60, "{:?}", started.elapsed());
+        results[0].statistics.latency.percentiles_ms()[0].1 < 15.0
+    });
+    assert!(is_prompt, "latency contains the wait before a request was due");
 }
 
 #[test]
