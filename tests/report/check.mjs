@@ -1,17 +1,18 @@
 // Does a report work in a browser? See `run`.
-import { mkdtempSync } from "node:fs";
 import { basename, join } from "node:path";
-import { tmpdir } from "node:os";
 import { chromium } from "playwright-core";
 
 const [report, room, executablePath] = process.argv.slice(2);
 const failures = [];
 const expect = (holds, what) => { if (!holds) failures.push(what); };
-const context = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "limber-chromium-")), {
+// Each launch has an empty profile of its own.
+const browser = await chromium.launch({
   executablePath,
   headless: true,
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
+
+const context = await browser.newContext();
 
 async function open(scheme, width) {
   const page = await context.newPage();
@@ -132,14 +133,12 @@ for (let presses = 0; presses < 60; presses++) {
 expect(seen.size >= 12, `Tab reaches only ${[...seen].join(", ")}`);
 
 // Without the script all plots and tables are there.
-const bare = await context.browser()?.newContext({ javaScriptEnabled: false }) ?? null;
-if (bare) {
-  const plain = await bare.newPage();
-  await plain.goto(`file://${report}`);
-  expect(await plain.locator(".task:visible").count() === await plain.locator(".task").count(), "without scripts tasks are missing");
-  await bare.close();
-}
-await context.close();
+const bare = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+await bare.goto(`file://${report}`);
+const [visible, drawn] = [await bare.locator(".task:visible").count(), await bare.locator(".task").count()];
+expect(visible === drawn, `without scripts ${visible} of ${drawn} tasks are there`);
+expect(await bare.locator(".zoom:visible, .chooser:visible, #theme:visible").count() === 0, "without scripts there are buttons that do nothing");
+await browser.close();
 failures.forEach((failure) => console.error(`${basename(report)}: ${failure}`));
 console.log(`${basename(report)}: ${failures.length === 0 ? "fine" : failures.length + " failures"}; pictures in ${room}`);
 process.exit(failures.length === 0 ? 0 : 1);

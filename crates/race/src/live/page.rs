@@ -28,7 +28,7 @@ const FAREWELL: Duration = Duration::from_millis(1500);
 /// A page that has not asked for so long looks on no more.
 const ABSENT: Duration = Duration::from_secs(4);
 /// Nothing but what came with the page runs or is loaded.
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
 const PAGE: &str = include_str!("page.html");
 
 /// What the page shows.

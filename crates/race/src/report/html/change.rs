@@ -39,7 +39,7 @@ pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
             out.push_str("<th scope=\"col\">Change</th>");
         }
     }
-    out.push_str("<th scope=\"col\"><span class=\"ends\"><span>÷ 8</span><span>÷ 2</span><span>same</span><span>× 2</span><span>× 8</span></span></th></tr></thead>");
+    out.push_str("<th scope=\"col\" class=\"ends\"><span style=\"left:16.7%\">÷ 4</span><span style=\"left:33.3%\">÷ 2</span><span style=\"left:50%\">same</span><span style=\"left:66.7%\">× 2</span><span style=\"left:83.3%\">× 4</span></th></tr></thead>");
     let mut names: Vec<&str> = Vec::new();
     for name in materials.iter().flat_map(Material::task_names) {
         if !names.contains(&name) {

@@ -84,32 +84,38 @@ fn put_head(materials: &[Material], out: &mut String) {
 
 /// What makes the figures doubtful, before the figures.
 fn put_trust(materials: &[Material], labels: &[String], out: &mut String) {
-    let mut items = Vec::new();
-    for (material, label) in materials.iter().zip(labels) {
-        let whose = if materials.len() > 1 { format!("{label}: ") } else { String::new() };
-        items.extend(
-            warnings(material)
-                .into_iter()
-                .chain(material.missing.iter().cloned())
-                .map(|line| format!("{whose}{line}")),
-        );
-    }
     let baseline = &materials[0].race;
-    for (material, label) in materials.iter().zip(labels).skip(1) {
+    let doubts = |material: &Material| {
+        let mut lines = warnings(material);
         if (&material.race.track, &material.race.challenge) != (&baseline.track, &baseline.challenge) {
-            items.push(format!(
-                "{label}: another track or challenge than {}; only tasks of the same name are comparable.",
+            lines.push(format!(
+                "Another track or challenge than {}; only tasks of the same name are comparable.",
                 labels[0]
             ));
         }
-    }
-    if items.is_empty() {
+        lines.extend(material.missing.iter().cloned());
+        lines
+    };
+    let doubts: Vec<Vec<String>> = materials.iter().map(doubts).collect();
+    if doubts.iter().all(Vec::is_empty) {
         out.push_str("<p class=\"fine\">No warnings.</p>");
         return;
     }
-    out.push_str("<section class=\"warnings\" aria-labelledby=\"warnings\"><h2 id=\"warnings\">Before you trust the figures</h2><ul>");
-    items.iter().for_each(|item| put!(out, "<li>{}</li>", Text(item)));
-    out.push_str("</ul></section>\n");
+    out.push_str("<section class=\"warnings\" aria-labelledby=\"warnings\"><h2 id=\"warnings\">Before you trust the figures</h2><div class=\"beside\">");
+    for ((place, lines), label) in doubts.iter().enumerate().zip(labels) {
+        out.push_str("<div>");
+        if materials.len() > 1 {
+            put!(out, "<p><b><i class=\"key c{place}\"></i>{}</b></p>", Text(label));
+        }
+        if lines.is_empty() {
+            out.push_str("<p>No warnings.</p></div>");
+            continue;
+        }
+        out.push_str("<ul>");
+        lines.iter().for_each(|line| put!(out, "<li>{}</li>", Text(line)));
+        out.push_str("</ul></div>");
+    }
+    out.push_str("</div></section>\n");
 }
 
 /// What the race's measurements and results warn of; of failures once.
@@ -152,13 +158,17 @@ fn labels(materials: &[Material]) -> Vec<String> {
     if let [_] = materials {
         return vec!["this race".into()];
     }
+    let side = |material: &Material| {
+        let place = material.measurements.as_ref().and_then(|measurements| measurements.place.as_ref());
+        place.map(|place| format!("{} round {}", place.side, place.round)).unwrap_or_default()
+    };
     let tags = |material: &Material| material.race.user_tags_text();
     let server = |material: &Material| {
         let version = material.race.cluster.distribution_version.clone().unwrap_or_default();
         format!("{} {version}", material.race.car_name()).trim().to_owned()
     };
     let started = |material: &Material| material.race.timestamp_readable();
-    let told: [&dyn Fn(&Material) -> String; 3] = [&tags, &server, &started];
+    let told: [&dyn Fn(&Material) -> String; 4] = [&side, &tags, &server, &started];
     let is_telling = |name: &&&dyn Fn(&Material) -> String| {
         materials.iter().any(|material| name(material) != name(&materials[0]))
     };
