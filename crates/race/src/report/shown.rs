@@ -22,6 +22,7 @@ pub fn grouped(value: f64) -> String {
 /// Three significant digits, in the unit that suits: `340 µs`, `12.3 ms`, `2.05 s`.
 pub fn milliseconds(ms: f64) -> String {
     let (value, unit) = match ms {
+        0.0 => return "0 ms".to_owned(),
         ms if ms < 0.9995 => (ms * 1000.0, "µs"),
         ms if ms < 999.5 => (ms, "ms"),
         ms => (ms / 1000.0, "s"),
@@ -71,6 +72,7 @@ mod tests {
     fn figures_are_short() {
         let shown: Vec<String> =
             [0.00034, 0.34, 0.9996, 12.34, 99.96, 999.6, 2050.0].map(milliseconds).into();
+        assert_eq!(milliseconds(0.0), "0 ms");
         assert_eq!(shown, ["0.34 µs", "340 µs", "1.00 ms", "12.3 ms", "100 ms", "1.00 s", "2.05 s"]);
         let shown: Vec<String> = [0.0, 0.5, 9.0, 999.4, 61_204.0, -1_234_567.0].map(grouped).into();
         assert_eq!(shown, ["0", "0.50", "9", "999", "61,204", "-1,234,567"]);

@@ -56,12 +56,14 @@ pub fn put(material: &Material, out: &mut String) {
         }
         if is_measured {
             for key in ["50_0", "99_0"] {
+                let took = material.measured(&task.task).and_then(|measured| measured.took.get(key));
                 put!(
                     out,
                     "<td>{}</td>",
-                    material
-                        .measured(&task.task)
-                        .map_or_else(String::new, |measured| time(&measured.took, key))
+                    took.map_or_else(
+                        || "–".to_owned(),
+                        |ms| Text(&whole_milliseconds(ms.as_f64())).to_string()
+                    )
                 );
             }
         }
@@ -90,6 +92,11 @@ pub fn throughput(value: &Option<Number>, unit: &Option<String>) -> String {
 
 pub fn time(times: &TimeStats, key: &str) -> String {
     times.get(key).map_or_else(|| "–".to_owned(), |ms| shown::milliseconds(ms.as_f64()))
+}
+
+/// Of times that servers tell in whole milliseconds.
+fn whole_milliseconds(ms: f64) -> String {
+    if ms < 1.0 { "< 1 ms".to_owned() } else { format!("{} ms", shown::grouped(ms.round())) }
 }
 
 pub fn error_rate(rate: f64) -> String {
