@@ -56,10 +56,11 @@ pub fn recorded(name: &str) -> Recorded {
 }
 
 impl Recorded {
-    /// Another value at a dotted path of an answer; `*` stands for every key or element.
+    /// Another value at a dotted path of an answer, or another answer (no path); `*` stands for every key or element.
     pub fn with(mut self, question: Question, path: &str, value: Value) -> Recorded {
         let mut answer = self.seen.server.answer(question).unwrap().clone();
-        set(&mut answer, &path.split('.').collect::<Vec<_>>(), &mut |slot| *slot = value.clone());
+        let keys: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();
+        set(&mut answer, &keys, &mut |slot| *slot = value.clone());
         if question == Question::NodeStats {
             self.seen.server.set_after(answer.clone());
         }

@@ -23,6 +23,7 @@ mod heap_share;
 mod index_buffer;
 mod io_scheduler;
 mod large_shards;
+mod many_segments;
 mod map_count;
 mod merge_throttle;
 mod mixed_versions;
@@ -67,6 +68,7 @@ pub const RULES: &[Rule] = &[
     shard_count::RULE,
     tiny_shards::RULE,
     large_shards::RULE,
+    many_segments::RULE,
     unassigned_shards::RULE,
     mixed_versions::RULE,
     disk_busy::RULE,

@@ -6,6 +6,7 @@ use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::share;
 use crate::advise::seen::Seen;
+use crate::advise::server::Question;
 
 pub const RULE: Rule = Rule {
     id: "unassigned_shards",
@@ -27,7 +28,7 @@ fn check(seen: &Seen) -> Checked {
     let names = |list: BTreeSet<&str>| {
         list.into_iter().filter(|name| !name.is_empty()).take(5).collect::<Vec<_>>().join(", ")
     };
-    let evidence = vec![
+    let mut evidence = vec![
         Evidence::new("unassigned", format!("{} of {}", unassigned.len(), shards.len()), "_cat/shards state"),
         Evidence::new("of them primaries", primary_count, "_cat/shards prirep"),
         Evidence::new(
@@ -41,6 +42,8 @@ fn check(seen: &Seen) -> Checked {
             "_cat/shards unassigned.reason",
         ),
     ];
+    let status = seen.server.answer(Question::Health)?["status"].as_str().unwrap_or("not told");
+    evidence.push(Evidence::new("status of the cluster", status, "_cluster/health status"));
     let is_alone = seen.server.data_nodes()?.len() == 1;
     if primary_count > 0 {
         return found(
