@@ -18,6 +18,18 @@ pub struct RequestError {
     pub caused_by: Option<Box<RequestError>>,
 }
 
+/// The parser token that starts `value`, in Elasticsearch's words (`XContentParser.Token`).
+pub fn token(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "VALUE_NULL",
+        Value::Bool(_) => "VALUE_BOOLEAN",
+        Value::Number(_) => "VALUE_NUMBER",
+        Value::String(_) => "VALUE_STRING",
+        Value::Array(_) => "START_ARRAY",
+        Value::Object(_) => "START_OBJECT",
+    }
+}
+
 impl RequestError {
     pub fn new(status: u16, kind: &'static str, reason: impl Into<String>) -> RequestError {
         RequestError { status, kind, reason: reason.into(), metadata: Box::default(), caused_by: None }

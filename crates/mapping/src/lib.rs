@@ -26,7 +26,7 @@ mod typed;
 pub mod wildcard;
 
 pub use definition::{Dynamic, SourceRule};
-pub use error::RequestError;
+pub use error::{RequestError, token};
 pub use field::{Field, FieldId, FieldSink, FieldType, Nested, Representation, RuntimeScript, SpaceId};
 pub use mapping::Mapping;
 pub use query::{DateContext, RangeEnd, Selection};

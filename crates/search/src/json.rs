@@ -1,22 +1,11 @@
 //! Leaves of a request body: "what number, boolean or text is this JSON value, as Elasticsearch's parser coerces it?"
 
 use limber_mapping::RequestError;
+pub use limber_mapping::token;
 use serde_json::Value;
 
 /// Deepest nesting of `{` and `[` that a request body may have; deeper ones are refused before anything recurses over them.
 pub const JSON_DEPTH_MAX: usize = 500;
-
-/// The parser token that starts `value`, in Elasticsearch's words.
-pub fn token(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "VALUE_NULL",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::Number(_) => "VALUE_NUMBER",
-        Value::String(_) => "VALUE_STRING",
-        Value::Array(_) => "START_ARRAY",
-        Value::Object(_) => "START_OBJECT",
-    }
-}
 
 /// `Unknown key for a START_OBJECT in [key].`
 pub fn unknown_key(key: &str, value: &Value) -> RequestError {

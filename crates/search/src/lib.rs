@@ -41,7 +41,6 @@ pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
 pub use error::{Error, Result, ShardFailure, root_cause};
 pub use execute::{Cursor, count, execute, execute_page};
 pub use fetch::{describe, filter_source, stored_values};
-pub use json::token;
 pub use query::can_match;
 pub use request::{CountRequest, SearchRequest, UrlParameters};
 pub use response::{CountResponse, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};

@@ -63,7 +63,7 @@ impl Node {
             None | Some(Value::Null) => Ok(None),
             Some(other) => Err(RequestError::parsing(format!(
                 "unknown token [{}] after [{name}]",
-                limber_search::token(other)
+                limber_mapping::token(other)
             ))),
         };
         let id = text("id")?.unwrap_or_default();

@@ -67,7 +67,7 @@ impl Node {
             match (known, value) {
                 (Some(place), Value::String(text)) => texts[place] = Some(text.as_str()),
                 (Some(_), other) => {
-                    let token = limber_search::token(other);
+                    let token = limber_mapping::token(other);
                     return Err(refused(format!("{name} doesn't support values of type: {token}")));
                 }
                 (None, _) => return Err(refused(format!("unknown field [{name}]"))),

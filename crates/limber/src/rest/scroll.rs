@@ -1,7 +1,7 @@
 //! `_search/scroll`: the next page, and the end, of a scroll.
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, token};
 use serde_json::{Value, json};
 
 use super::search::{ContextIds, refused, render};
@@ -52,7 +52,7 @@ fn next(app: &App, request: &Request) -> Result<Response> {
                 (other, _) => {
                     return Err(RequestError::illegal_argument(format!(
                         "Unknown parameter [{other}] in request body or parameter is of the wrong type[{}] ",
-                        limber_token(value)
+                        token(value)
                     )));
                 }
             }
@@ -71,17 +71,6 @@ fn next(app: &App, request: &Request) -> Result<Response> {
     let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
     let ids = ContextIds { scroll_id: Some(&id), ..ContextIds::default() };
     Ok(Response::raw(200, render(app, &found, ids, total_as_int)))
-}
-
-fn limber_token(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "VALUE_NULL",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::Number(_) => "VALUE_NUMBER",
-        Value::String(_) => "VALUE_STRING",
-        Value::Array(_) => "START_ARRAY",
-        Value::Object(_) => "START_OBJECT",
-    }
 }
 
 fn clear(app: &App, request: &Request) -> Result<Response> {
@@ -104,7 +93,7 @@ fn clear(app: &App, request: &Request) -> Result<Response> {
                 (other, value) => {
                     return Err(RequestError::illegal_argument(format!(
                         "Unknown parameter [{other}] in request body or parameter is of the wrong type[{}] ",
-                        limber_token(value)
+                        token(value)
                     )));
                 }
             }

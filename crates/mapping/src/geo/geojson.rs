@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::geometry::{Geometry, Position};
 use super::wkt::{WktOptions, check_z, geometry_from_wkt, rectangle, ring};
-use crate::RequestError;
 use crate::field::{Field, FieldType};
+use crate::{RequestError, token};
 
 /// Collections in collections: a level takes stack.
 const DEPTH_MAX: usize = 100;
@@ -94,15 +94,7 @@ fn failed(cause: RequestError) -> RequestError {
 }
 
 fn wrong_type(name: &str, value: &Value) -> RequestError {
-    let token = match value {
-        Value::Null => "VALUE_NULL",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::Number(_) => "VALUE_NUMBER",
-        Value::String(_) => "VALUE_STRING",
-        Value::Array(_) => "START_ARRAY",
-        Value::Object(_) => "START_OBJECT",
-    };
-    let reason = format!("[geojson] {name} doesn't support values of type: {token}");
+    let reason = format!("[geojson] {name} doesn't support values of type: {}", token(value));
     RequestError::new(400, "x_content_parse_exception", reason)
 }
 

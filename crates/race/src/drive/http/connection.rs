@@ -93,10 +93,14 @@ impl Connection {
     /// `headers`: complete header lines (CR LF each) added to every request, such as credentials.
     pub fn new(address: Address, headers: &str) -> Connection {
         let tail = format!("host: {}\r\n{headers}", address.authority);
+        Connection::unopened(address, tail, 0)
+    }
+
+    fn unopened(address: Address, tail: String, first_socket: usize) -> Connection {
         Connection {
             address,
             tail,
-            first_socket: 0,
+            first_socket,
             stream: None,
             is_reused: false,
             head_end: Vec::with_capacity(256),
@@ -114,17 +118,7 @@ impl Connection {
 
     /// A connection of its own to the same host, with the same headers.
     pub fn sibling(&self) -> Connection {
-        Connection {
-            address: self.address.clone(),
-            tail: self.tail.clone(),
-            first_socket: self.first_socket,
-            stream: None,
-            is_reused: false,
-            head_end: Vec::with_capacity(256),
-            read: Vec::new(),
-            read_bytes: 0,
-            assembled: Vec::new(),
-        }
+        Connection::unopened(self.address.clone(), self.tail.clone(), self.first_socket)
     }
 
     /// Opens the socket if it is not open, so that the first request does not pay for it.

@@ -1,12 +1,11 @@
 //! How far behind are followers of cross-cluster replication? (`CcrStats`)
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::Level;
-use crate::model::Params;
 
 pub const DEVICE: Device = Device {
     name: "ccr-stats",
@@ -48,16 +47,9 @@ impl Recorder for CcrStats {
             let meta = meta.as_object().cloned().unwrap_or_default();
             let shards = followed["shards"].as_array().into_iter().flatten();
             for shard in shards.filter(|shard| shard.get("shard_id").is_some()) {
-                output.document(Level::Cluster, fields(shard), &meta);
+                output.document(Level::Cluster, DEVICE.of_shard(shard), &meta);
             }
         }
         Ok(())
     }
-}
-
-fn fields(shard: &Value) -> Params {
-    let mut fields = Params::new();
-    fields.insert("name".into(), DEVICE.name.into());
-    fields.insert("shard".into(), shard.clone());
-    fields
 }

@@ -30,6 +30,13 @@ pub struct Device {
     pub plan: fn(&Parameters<'_>, &Surroundings<'_>) -> Result<Vec<Planned>, String>,
 }
 
+impl Device {
+    /// A shard's part of an answer, as the fields of a document.
+    pub fn of_shard(&self, shard: &Value) -> Params {
+        Params::from_iter([("name".to_owned(), self.name.into()), ("shard".to_owned(), shard.clone())])
+    }
+}
+
 /// A recorder and where it is to work.
 pub struct Planned {
     /// Index into [`Surroundings::clusters`].

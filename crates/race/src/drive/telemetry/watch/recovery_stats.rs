@@ -1,12 +1,11 @@
 //! Which shards are being recovered? (`RecoveryStats`)
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::Level;
-use crate::model::Params;
 
 pub const DEVICE: Device = Device {
     name: "recovery-stats",
@@ -47,18 +46,11 @@ impl Recorder for RecoveryStats {
                 let meta = json!({"cluster": self.cluster, "index": index, "shard": shard["id"]});
                 output.document(
                     Level::Cluster,
-                    fields(shard),
+                    DEVICE.of_shard(shard),
                     &meta.as_object().cloned().unwrap_or_default(),
                 );
             }
         }
         Ok(())
     }
-}
-
-fn fields(shard: &Value) -> Params {
-    let mut fields = Params::new();
-    fields.insert("name".into(), DEVICE.name.into());
-    fields.insert("shard".into(), shard.clone());
-    fields
 }
