@@ -4,22 +4,33 @@ use limber_mapping::{Field, RangeKind, RequestError};
 
 use super::options::ValuesOptions;
 
-/// Why an aggregation does not go over shapes. Source: Elasticsearch's `SpatialPlugin`.
-pub(super) fn refused_on_shapes(field: &Field, aggregation: &str) -> RequestError {
-    match aggregation {
+/// Whether an aggregation goes over shapes. Source: Elasticsearch's `SpatialPlugin`.
+pub(super) fn check_shapes(
+    field: &Field,
+    options: &ValuesOptions,
+    aggregation: &str,
+) -> Result<(), RequestError> {
+    Err(match aggregation {
+        "geo_bounds" | "value_count" | "missing" => match (&options.missing, &options.script) {
+            (None, None) => return Ok(()),
+            _ => RequestError::unsupported(format!(
+                "[missing] and [script] over the shapes of field [{}] in the aggregation [{aggregation}]",
+                field.path
+            )),
+        },
         "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => RequestError::new(
             403,
             "security_exception",
             format!("current license is non-compliant for [{aggregation} aggregation on geo_shape fields]"),
         ),
-        "geo_bounds" | "value_count" | "cardinality" | "missing" => {
+        "cardinality" => {
             let path = &field.path;
             RequestError::unsupported(format!(
                 "aggregation [{aggregation}] on field [{path}] of type [geo_shape]"
             ))
         }
         _ => not_supported(field, aggregation),
-    }
+    })
 }
 
 /// Whether an aggregation goes over ranges.

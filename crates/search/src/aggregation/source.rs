@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::entries::Values;
 use super::format::Format;
 use super::options::ValuesOptions;
-use super::refused::{check_ranges, not_supported, refused_on_shapes};
+use super::refused::{check_ranges, check_shapes, not_supported};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::runtime::{NumberSource, RuntimeField};
@@ -92,7 +92,10 @@ impl Source {
         if let Some(field) = &field {
             match &field.kind {
                 FieldType::GeoPoint => crate::collect::check_column(field, shard)?,
-                FieldType::GeoShape { .. } => return Err(refused_on_shapes(field, aggregation).into()),
+                FieldType::GeoShape { .. } => {
+                    crate::collect::check_column(field, shard)?;
+                    check_shapes(field, options, aggregation)?;
+                }
                 FieldType::Range(kind) => {
                     crate::collect::check_column(field, shard)?;
                     check_ranges(field, kind, options, aggregation)?;
@@ -100,7 +103,8 @@ impl Source {
                 _ if accepts == Accepts::Places => {}
                 _ => crate::collect::check_sortable(field, shard)?,
             }
-            if field.range_kind().is_none() && !accepts.allows(field) {
+            let is_checked = matches!(field.kind, FieldType::GeoShape { .. } | FieldType::Range(_));
+            if !is_checked && !accepts.allows(field) {
                 return Err(not_supported(field, aggregation).into());
             }
         }
@@ -162,6 +166,11 @@ impl Source {
     /// Whether there are terms that no segment holds.
     pub fn makes_terms(&self) -> bool {
         (self.runtime.is_some() || self.script.is_some()) && !self.is_numeric()
+    }
+
+    /// Whether values are shapes.
+    pub fn has_shapes(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| matches!(field.kind, FieldType::GeoShape { .. }))
     }
 
     /// What the ends of its ranges are, where values are ranges.

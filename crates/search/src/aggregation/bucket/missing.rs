@@ -70,8 +70,7 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
             None => None,
         };
         self.presence = match self.source.is_column() {
-            true if self.source.is_numeric() => segment.numbers(&self.path)?.map(|column| column.presence()),
-            true => segment.ordinals(&self.path)?.map(|column| column.presence()),
+            true => segment.presence(&self.path)?,
             false => None,
         };
         self.subs.begin_segment(view)

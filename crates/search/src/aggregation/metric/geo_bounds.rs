@@ -1,11 +1,18 @@
 //! `geo_bounds`: the smallest rectangle around the places of a bucket. Source: Elasticsearch's `InternalGeoBounds`.
 
 use limber_mapping::RequestError;
-use limber_mapping::geo::GeoPoint;
+use limber_mapping::geo::{
+    GRID_TURN, GeoPoint, GridBounds, GridShape, PartKind, decode_latitude, decode_longitude,
+};
+use limber_segment::SegmentView;
+use limber_segment::columns::Batch;
+use limber_segment::shapes::ShapeColumn;
 use serde_json::{Map, Value, json};
 
+use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Definition, Place};
+use super::super::entries::Entries;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
@@ -65,7 +72,10 @@ impl Definition for GeoBounds {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(PlacesCollector::<BoundsState>::new(&place)?))
+        match place.bound.sources()[0].has_shapes() {
+            true => Ok(Box::new(ShapesCollector::new(&place))),
+            false => Ok(Box::new(PlacesCollector::<BoundsState>::new(&place)?)),
+        }
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
@@ -111,6 +121,120 @@ struct BoundsState {
 impl Default for BoundsState {
     fn default() -> BoundsState {
         BoundsState { latitudes: Ends::NONE, west: Ends::NONE, east: Ends::NONE }
+    }
+}
+
+impl BoundsState {
+    /// Adds the rectangles around the points, lines and polygons of a shape.
+    fn add_shape(&mut self, shape: &GridShape) {
+        for part in &shape.parts {
+            match (part.kind, part.lists.first()) {
+                (PartKind::Points, _) => {
+                    part.lists.iter().flatten().for_each(|&(x, y)| self.add_span((x, x), (y, y)))
+                }
+                // The outer ring, or the line.
+                (_, Some(outer)) => {
+                    let bounds = GridBounds::of(outer.iter());
+                    self.add_span(bounds.x, bounds.y);
+                }
+                (_, None) => {}
+            }
+        }
+    }
+
+    /// Adds a rectangle of the grid; one over the date line, whose ends lie beyond the map, is two.
+    fn add_span(&mut self, x: (i64, i64), y: (i64, i64)) {
+        const FIRST: i64 = i32::MIN as i64;
+        const LAST: i64 = i32::MAX as i64;
+        if x.1 > LAST && x.0 <= LAST {
+            self.add_span((x.0, LAST), y);
+            return self.add_span((FIRST, x.1 - GRID_TURN), y);
+        }
+        if x.0 < FIRST && x.1 >= FIRST {
+            self.add_span((x.0 + GRID_TURN, LAST), y);
+            return self.add_span((FIRST, x.1), y);
+        }
+        // Wholly beyond the map: brought back.
+        let turn = if x.0 > LAST {
+            -GRID_TURN
+        } else if x.1 < FIRST {
+            GRID_TURN
+        } else {
+            0
+        };
+        let longitude = |x: i64| decode_longitude((x + turn).clamp(FIRST, LAST) as i32);
+        let (left, right) = (longitude(x.0), longitude(x.1));
+        let latitude = |y: i64| decode_latitude(y.clamp(FIRST, LAST) as i32);
+        self.latitudes.add(latitude(y.0), latitude(y.1));
+        match (left < 0.0, right < 0.0) {
+            (true, true) => self.west.add(left, right),
+            (false, _) => self.east.add(left, right),
+            // Over Greenwich, so that going round the other way is never shorter.
+            (true, false) => {
+                self.west.add(left, 0.0);
+                self.east.add(0.0, right);
+            }
+        }
+    }
+}
+
+/// Shapes into the rectangles of their buckets.
+#[derive(Debug)]
+struct ShapesCollector<'s> {
+    path: &'s str,
+    column: Option<ShapeColumn<'s>>,
+    batch: Batch<i64>,
+    /// Of the batch's documents.
+    found: Vec<Option<BoundsState>>,
+    states: Vec<BoundsState>,
+    budget: &'s Budget,
+}
+
+impl<'s> ShapesCollector<'s> {
+    fn new(place: &Place<'s>) -> ShapesCollector<'s> {
+        ShapesCollector {
+            path: place.bound.sources()[0].path(),
+            column: None,
+            batch: Batch::default(),
+            found: Vec::new(),
+            states: Vec::new(),
+            budget: place.budget,
+        }
+    }
+}
+
+impl<'s> Collector<'s> for ShapesCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.column = view.segment.shapes(self.path)?;
+        Ok(())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.states.len() {
+            let more = entries.bucket_count - self.states.len();
+            self.budget.spend((more * size_of::<BoundsState>()) as u64)?;
+            self.states.resize(entries.bucket_count, BoundsState::default());
+        }
+        let Some(column) = &self.column else { return Ok(()) };
+        self.found.clear();
+        self.found.resize(entries.docs.len(), None);
+        let found = &mut self.found;
+        column.for_each(entries.docs, &mut self.batch, |position, bytes| {
+            let shape = GridShape::decode(bytes).map_err(limber_segment::Error::in_section("shapes", 0))?;
+            found[position].get_or_insert_default().add_shape(&shape);
+            Ok(())
+        })?;
+        for entry in 0..entries.len() {
+            if let Some(bounds) = &self.found[entries.position(entry)] {
+                self.states[entries.bucket(entry) as usize].merge(bounds);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let state = |bucket: &u32| self.states.get(*bucket as usize).copied().unwrap_or_default();
+        Ok(buckets.iter().map(|bucket| Partial::own(state(bucket))).collect())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The numeric metrics at work: arrays by bucket, filled from a column block by block.
 
 use limber_segment::SegmentView;
+use limber_segment::columns::Presence;
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
@@ -19,6 +20,8 @@ enum Reader<'s> {
     Numbers(NumberReader<'s>),
     Ordinals(OrdinalReader<'s>),
     Made(Box<MadeTerms<'s>>),
+    /// Of shapes, which are one value a document.
+    Shapes(Option<Presence<'s>>),
 }
 
 #[derive(Debug)]
@@ -50,6 +53,7 @@ impl<'s> MetricCollector<'s> {
         let counts_terms =
             metric.kind == MetricKind::ValueCount && source.is_mapped() && !source.is_numeric();
         let reader = match counts_terms {
+            true if source.has_shapes() => Reader::Shapes(None),
             true if source.makes_terms() => Reader::Made(Box::new(MadeTerms::new(source)?)),
             true => Reader::Ordinals(OrdinalReader::new(path, source.missing.is_some())),
             // An unmapped field's replacement is only counted, whatever it is.
@@ -122,6 +126,10 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
             Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
             Reader::Ordinals(reader) => reader.begin(&view.segment, is_mapped).map(drop),
             Reader::Made(terms) => terms.begin(&view.segment),
+            Reader::Shapes(presence) => {
+                *presence = view.segment.presence(self.source.path())?;
+                Ok(())
+            }
         }
     }
 
@@ -143,6 +151,15 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
                 let counts = &mut self.counts;
                 values.join(entries, &mut self.starts, |_, bucket, _| counts[bucket as usize] += 1);
+                return Ok(());
+            }
+            Reader::Shapes(presence) => {
+                let Some(presence) = presence else { return Ok(()) };
+                for entry in 0..entries.len() {
+                    if presence.contains(entries.docs[entries.position(entry)])? {
+                        self.counts[entries.bucket(entry) as usize] += 1;
+                    }
+                }
                 return Ok(());
             }
             Reader::Numbers(reader) => reader,
@@ -273,7 +290,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
                     None => (column.value_count(), None),
                 }
             }
-            Reader::Made(_) => return Ok(false),
+            Reader::Made(_) | Reader::Shapes(_) => return Ok(false),
         };
         match self.kind {
             MetricKind::ValueCount => {}
