@@ -184,7 +184,9 @@ impl RaceCommand {
         track.data_root = Some(folder.join("benchmarks").join("data"));
         self.hosts.check()?;
         let (telemetry, reporting) = (self.watch.plan()?, self.watch.reporting()?);
-        let engine = self.engine.spec(!self.hosts.is_empty())?;
+        let mut engine = self.engine.spec(!self.hosts.is_empty())?;
+        let (store, race_id) = (RaceStore::new(&folder), self.race_id.clone().unwrap_or_else(new_race_id));
+        let race_folder = store.race_file(&race_id)?.with_file_name("");
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
         // A track that does not load should not wait for a server first, unless the server's version chooses it.
         if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
@@ -195,7 +197,10 @@ impl RaceCommand {
         let page = self.live.page()?;
         // A series starts a server of its own for each race.
         let is_series = self.series.is_asked();
+        // The files of a JVM go into the folder of one race.
+        let starts_jvm = !is_series && watch::add_jvm_options(engine.as_mut(), &telemetry, &race_folder)?;
         let server = if is_series { None } else { engine::start(engine.as_ref(), provider)? };
+        let jvm = server.as_ref().filter(|_| starts_jvm).map(|server| server.process_id);
         let mut console = Console::new(self.quiet, page);
         let started = server.as_ref().map(|server| server.address.as_str());
         let mut clusters = self.hosts.clusters(started.or(engine.as_ref().map(|_| DEFAULT_CLUSTER)))?;
@@ -206,20 +211,20 @@ impl RaceCommand {
             car: server.as_ref().map_or_else(|| "external".into(), |server| server.name.clone()),
             car_params: engine.as_ref().and_then(EngineSpec::params),
             client: raced.options,
-            watch: WatchConfig { other_clusters: clusters, telemetry, reporting },
+            watch: WatchConfig { other_clusters: clusters, telemetry, reporting, jvm },
             on_error: match self.on_error {
                 OnErrorArgument::Continue => OnError::Continue,
                 OnErrorArgument::ContinueOnNetwork => OnError::ContinueOnNetwork,
                 OnErrorArgument::Abort => OnError::Abort,
             },
             checks_assertions: self.enable_assertions,
-            race_id: self.race_id.clone().unwrap_or_else(new_race_id),
+            race_id,
             user_tags,
             provenance: Provenance {
                 place: None,
                 engine_settings: engine.as_ref().and_then(EngineSpec::params).unwrap_or_default(),
             },
-            store: RaceStore::new(&folder),
+            store,
             is_cancelled: cancel_on_interrupt(),
         };
         if is_series {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::drive::cluster::Cluster;
 use crate::drive::error::DriveError;
-use crate::drive::telemetry::watch::{Sampled, Sampling, WatchPlan, Watched};
+use crate::drive::telemetry::watch::{Sampled, Sampling, Surroundings, WatchPlan, Watched};
 use crate::drive::telemetry::{Environment, SystemMetrics};
 use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, resolve};
 use crate::metrics::datastore::Datastore;
@@ -24,6 +24,8 @@ pub struct WatchConfig {
     pub other_clusters: Vec<ClusterTarget>,
     pub telemetry: WatchPlan,
     pub reporting: Reporting,
+    /// Process of the JVM that was started for the race, with the options of [`crate::drive::telemetry::watch::jvm_options`].
+    pub jvm: Option<u32>,
 }
 
 /// Gets a cluster that was connected, with what to say about its options, and waits for it.
@@ -83,14 +85,9 @@ impl Watch {
             .map(|index| index.name.clone())
             .chain(track.data_streams.iter().cloned())
             .collect();
-        let sampling = Sampling::start(
-            &config.telemetry,
-            clusters,
-            &indices,
-            folder.to_owned(),
-            context,
-            &writer.sender(),
-        )?;
+        let surroundings =
+            Surroundings { clusters, indices: &indices, folder: folder.to_owned(), jvm: config.jvm };
+        let sampling = Sampling::start(&config.telemetry, &surroundings, context, &writer.sender())?;
         let mut meta = track.meta.clone();
         meta.extend(challenge.meta.clone());
         Ok(Watch {

@@ -124,12 +124,8 @@ impl Drop for MetricsWriter {
         for file in [TELEMETRY_FILE, METRICS_FILE] {
             let _ = std::fs::remove_file(self.folder.join(file));
         }
-        // Folders that hold other races stay, since they are not empty.
-        for folder in self.folder.ancestors().take(3) {
-            if std::fs::remove_dir(folder).is_err() {
-                return;
-            }
-        }
+        // Not empty when the race left something else.
+        let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
@@ -233,12 +229,12 @@ mod tests {
         assert_eq!((telemetry.lines().count(), telemetry.lines().last()), (1000, Some("{\"n\":999}")));
         assert_eq!(read(METRICS_FILE), format!("{telemetry}{{\"m\":1}}\n"));
 
-        let folder = home.path().join("other/races/r");
+        let folder = home.path().join("benchmarks/races/other");
         let writer = MetricsWriter::start(&folder, false).unwrap();
         let sender = writer.sender();
         sender.telemetry(json!({}));
         drop(writer);
-        assert!(!home.path().join("other").exists());
+        assert!(!folder.exists());
         // The thread is gone; nobody waits for it.
         sender.telemetry(json!({}));
     }

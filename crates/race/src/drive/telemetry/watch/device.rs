@@ -54,6 +54,8 @@ pub struct Surroundings<'a> {
     pub indices: &'a [String],
     /// The race's folder, for devices that write files.
     pub folder: PathBuf,
+    /// Process of the JVM that the race started, if it did.
+    pub jvm: Option<u32>,
 }
 
 /// A cluster that is watched.

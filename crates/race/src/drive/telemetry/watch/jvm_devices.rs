@@ -1,42 +1,196 @@
-//! Devices that work by options of a JVM's start or within its machine: none of them works on a server that runs already.
+//! Devices that work by options of a JVM's start or within its machine (`JitCompiler`, `Gc`, `FlightRecorder`, `Heapdump`).
+//!
+//! They work on an Elasticsearch or OpenSearch that the race starts (`--engine DIR`): [`options`] go into its start, what they bring is in
+//! the race's folder. On a server that runs already they are refused with what its owner can do instead.
 
-use super::device::{Device, Planned, Surroundings};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use super::sampler::WatchPlan;
+use crate::drive::cluster::Cluster;
 
-const fn refused(
-    name: &'static str,
-    help: &'static str,
-    params: &'static [&'static str],
-    plan: fn(&Parameters<'_>, &Surroundings<'_>) -> Result<Vec<Planned>, String>,
-) -> Device {
-    Device { name, help, params, is_default: false, is_on_serverless: false, plan }
+pub const JIT: Device = Device {
+    name: "jit",
+    help: "JIT compiler logs of a JVM that the race starts (--engine DIR)",
+    params: &[],
+    is_default: false,
+    is_on_serverless: false,
+    plan: |_, surroundings| {
+        let instead = "start the server with -XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation";
+        log(surroundings, "jit.log", instead)
+    },
+};
+
+pub const GC: Device = Device {
+    name: "gc",
+    help: "GC logs of a JVM that the race starts (--engine DIR)",
+    params: &["gc-log-config"],
+    is_default: false,
+    is_on_serverless: false,
+    plan: |_, surroundings| {
+        let instead = "start the server with -Xlog:gc*=info,safepoint=info,age*=trace:file=gc.log:utctime,uptimemillis,level,tags:filecount=0";
+        log(surroundings, "gc.log", instead)
+    },
+};
+
+pub const FLIGHT_RECORDER: Device = Device {
+    name: "jfr",
+    help: "Java Flight Recorder of a JVM that the race starts (--engine DIR)",
+    params: &["recording-template", "jfr-delay", "jfr-duration"],
+    is_default: false,
+    is_on_serverless: false,
+    plan: |_, surroundings| {
+        log(surroundings, "profile.jfr", "start a recording of the running JVM with [jcmd PID JFR.start]")
+    },
+};
+
+pub const HEAP_DUMP: Device = Device {
+    name: "heapdump",
+    help: "Heap dump, at the end, of a JVM that the race starts (--engine DIR)",
+    params: &[],
+    is_default: false,
+    is_on_serverless: false,
+    plan: |_, surroundings| {
+        let process = started(surroundings, "dump the running JVM's heap with [jcmd PID GC.heap_dump FILE]")?;
+        let file = surroundings.folder.join(format!("heap_at_exit_{process}.hprof"));
+        Ok(vec![Planned { cluster: 0, interval: None, recorder: Box::new(HeapDump { process, file }) }])
+    },
+};
+
+/// Options of the JVM that is started, with its logs in `folder`.
+pub fn options(plan: &WatchPlan, folder: &Path) -> Result<Vec<String>, String> {
+    let wrong = |error: std::io::Error| format!("[{}]: {error}", folder.display());
+    // The server has another working folder.
+    let folder = &std::path::absolute(folder).map_err(wrong)?;
+    let params = Parameters(&plan.params);
+    let text = |name: &str| {
+        params.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    let file = |name: &str| folder.join(name).display().to_string();
+    let mut options = Vec::new();
+    for device in &plan.devices {
+        match device.as_str() {
+            "jit" => {
+                options.extend(
+                    ["-XX:+UnlockDiagnosticVMOptions", "-Xlog:class+load=info", "-XX:+LogCompilation"]
+                        .map(String::from),
+                );
+                options.push(format!("-XX:LogFile={}", file("jit.log")));
+                options.push("-XX:+PrintAssembly".into());
+            }
+            "gc" => {
+                let config =
+                    text("gc-log-config").unwrap_or_else(|| "gc*=info,safepoint=info,age*=trace".into());
+                options.push(format!(
+                    "-Xlog:{config}:file={}:utctime,uptimemillis,level,tags:filecount=0",
+                    file("gc.log")
+                ));
+            }
+            "jfr" => {
+                options
+                    .extend(["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"].map(String::from));
+                let mut recording = format!(
+                    "-XX:StartFlightRecording=maxsize=0,maxage=0s,disk=true,dumponexit=true,filename={}",
+                    file("profile.jfr")
+                );
+                for (name, key) in
+                    [("jfr-delay", "delay"), ("jfr-duration", "duration"), ("recording-template", "settings")]
+                {
+                    if let Some(value) = text(name) {
+                        recording.push_str(&format!(",{key}={value}"));
+                    }
+                }
+                options.push(recording);
+            }
+            _ => {}
+        }
+    }
+    if !options.is_empty() {
+        // The JVM makes files, but no folders.
+        std::fs::create_dir_all(folder).map_err(wrong)?;
+    }
+    Ok(options)
 }
 
-pub const JIT: Device = refused("jit", "JIT compiler logs; needs a JVM that the race starts", &[], |_, _| {
-    Err("a running JVM cannot be told to log its compiler; start the server with -XX:+UnlockDiagnosticVMOptions \
-         -XX:+LogCompilation"
-        .into())
-});
+/// The process of the JVM that the race started.
+fn started(surroundings: &Surroundings<'_>, instead: &str) -> Result<u32, String> {
+    surroundings.jvm.ok_or_else(|| format!("the race does not start a JVM (--engine DIR would); {instead}"))
+}
 
-pub const GC: Device =
-    refused("gc", "GC logs; needs a JVM that the race starts", &["gc-log-config"], |_, _| {
-        Err("the race does not start a JVM, and a running one cannot be told to log; start the server with \
-         -Xlog:gc*=info,safepoint=info,age*=trace:file=gc.log:utctime,uptimemillis,level,tags:filecount=0"
-            .into())
-    });
+fn log(surroundings: &Surroundings<'_>, file: &str, instead: &str) -> Result<Vec<Planned>, String> {
+    started(surroundings, instead)?;
+    let recorder = JvmLog { file: surroundings.folder.join(file) };
+    Ok(vec![Planned { cluster: 0, interval: None, recorder: Box::new(recorder) }])
+}
 
-pub const FLIGHT_RECORDER: Device = refused(
-    "jfr",
-    "Java Flight Recorder; needs a JVM that the race starts",
-    &["recording-template", "jfr-delay", "jfr-duration"],
-    |_, _| {
-        Err("the race does not start a JVM; start a recording of the running one with [jcmd PID JFR.start]"
-            .into())
-    },
-);
+/// A file that the JVM writes itself, the last of it when it ends.
+struct JvmLog {
+    file: PathBuf,
+}
 
-pub const HEAP_DUMP: Device =
-    refused("heapdump", "Heap dump at the end; needs a JVM that the race starts", &[], |_, _| {
-        Err("the race does not start a JVM; dump the running one's heap with [jcmd PID GC.heap_dump FILE]"
-            .into())
-    });
+impl Recorder for JvmLog {
+    fn finish(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+        output.findings.notes.push(format!("The JVM writes [{}].", self.file.display()));
+        Ok(())
+    }
+}
+
+struct HeapDump {
+    process: u32,
+    file: PathBuf,
+}
+
+impl Recorder for HeapDump {
+    fn finish(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+        if let Some(folder) = self.file.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| format!("[{}]: {error}", folder.display()))?;
+        }
+        // The tools of the server's own JDK, if it runs on one, else those of the path.
+        let java = std::fs::read_link(format!("/proc/{}/exe", self.process)).ok();
+        let jmap = java.map(|java| java.with_file_name("jmap")).filter(|jmap| jmap.is_file());
+        let jmap = jmap.unwrap_or_else(|| "jmap".into());
+        let done = Command::new(&jmap)
+            .arg(format!("-dump:format=b,file={}", self.file.display()))
+            .arg(self.process.to_string())
+            .output()
+            .map_err(|error| format!("[{}] does not start: {error}", jmap.display()))?;
+        if !done.status.success() {
+            return Err(format!("[{}]: {}", jmap.display(), String::from_utf8_lossy(&done.stderr).trim()));
+        }
+        output.findings.notes.push(format!("The heap dump is in [{}].", self.file.display()));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn options_of_a_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = WatchPlan {
+            devices: ["gc", "jfr", "node-stats"].map(String::from).to_vec(),
+            params: json!({"gc-log-config": "gc", "jfr-delay": "5s"}).as_object().cloned().unwrap(),
+        };
+        let place = folder.path().join("r");
+        let found = options(&plan, &place).unwrap();
+        let shown = place.display();
+        assert_eq!(
+            found,
+            [
+                format!("-Xlog:gc:file={shown}/gc.log:utctime,uptimemillis,level,tags:filecount=0"),
+                "-XX:+UnlockDiagnosticVMOptions".into(),
+                "-XX:+DebugNonSafepoints".into(),
+                format!(
+                    "-XX:StartFlightRecording=maxsize=0,maxage=0s,disk=true,dumponexit=true,filename={shown}/profile.jfr,delay=5s"
+                ),
+            ]
+        );
+        assert!(place.is_dir());
+        assert!(options(&WatchPlan::default(), &place).unwrap().is_empty());
+    }
+}

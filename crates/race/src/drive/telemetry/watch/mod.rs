@@ -27,6 +27,7 @@ mod shard_stats;
 mod transform_stats;
 
 pub use device::{Device, Findings, Output, Recorder, Surroundings, Watched};
+pub use jvm_devices::options as jvm_options;
 pub use params::Parameters;
 pub use sampler::{Sampled, Sampling, WatchPlan};
 

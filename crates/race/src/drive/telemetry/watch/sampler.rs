@@ -4,7 +4,6 @@
 //! turns, so that a slow answer delays samples instead of piling requests up. A device that fails is not asked again, and the
 //! user is told why.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -115,16 +114,14 @@ impl Sampling {
     /// Errors: a device cannot work here, or no thread is to be had.
     pub fn start(
         plan: &WatchPlan,
-        clusters: &[Watched],
-        indices: &[String],
-        folder: PathBuf,
+        surroundings: &Surroundings<'_>,
         context: &Arc<RaceContext>,
         sender: &MetricsSender,
     ) -> Result<Sampling, String> {
         let mut sampling = Sampling { threads: Vec::new(), warnings: Vec::new() };
-        let surroundings = Surroundings { clusters, indices, folder };
+        let clusters = surroundings.clusters;
         let mut by_cluster: Vec<Vec<Task>> = clusters.iter().map(|_| Vec::new()).collect();
-        for (device, planned) in plan.plan(&surroundings, &mut sampling.warnings)? {
+        for (device, planned) in plan.plan(surroundings, &mut sampling.warnings)? {
             let task = Task {
                 device: device.name,
                 interval: planned.interval,
