@@ -547,13 +547,13 @@ fn a_plugin_that_hangs_is_ended_with_its_place() {
     let task = json!([{"operation": {"operation-type": "search", "param-source": "mine"}}]);
     let Some(folder) = Folder::new(plugin, track_of(task)) else { return };
     let mut spec = folder.spec();
-    spec.python.time_limit = std::time::Duration::from_secs(1);
+    spec.python.time_limit = std::time::Duration::from_secs(4);
     let track = load(&spec, &mut std::io::sink()).unwrap();
     let stub = Stub::start(|_| None);
     let error =
         race(&track, &track.challenges[0].schedule, &config(&stub)).map(drop).unwrap_err().to_string();
     assert!(
-        error.contains("has not come to an end within 1 s") && error.contains("line 4, in mine"),
+        error.contains("has not come to an end within 4 s") && error.contains("line 4, in mine"),
         "{error}"
     );
 }

@@ -169,7 +169,8 @@ def adapted_client():
     """The real client on Limber's transport; one for all runs, as it takes long to make."""
     import elastic_transport
     import elasticsearch
-    from elastic_transport import HttpHeaders, NodeApiResponse
+    from elastic_transport import HttpHeaders
+    from elastic_transport._node import NodeApiResponse
 
     class Node(elastic_transport.BaseAsyncNode):
         """Hands requests on. Which run they belong to is known by the context, as nodes are made by the transport."""
@@ -239,7 +240,7 @@ def adapted_client():
             if not 200 <= status < 299:
                 error = elasticsearch.exceptions.HTTP_EXCEPTIONS.get(status, elasticsearch.ApiError)
                 raise error(message=answer.decode("utf-8", "replace"), meta=meta, body=answer)
-            return io.BytesIO(answer)
+            return elastic_transport.ApiResponse(body=io.BytesIO(answer), meta=meta)
 
     return Client(hosts=["http://limber:80"], node_class=Node, max_retries=0, retry_on_timeout=False)
 
