@@ -199,6 +199,13 @@ impl Telemetry {
             (document.get("value").and_then(Value::as_f64), text(document.get("name")))
         {
             if document.get("task").is_none_or(Value::is_null) && self.values.len() < NAMES_MAX {
+                // What tells values of one name apart, such as the disk usage of each field.
+                let parts = ["index", "field", "shard", "pipeline_name", "processor_type"].map(meta);
+                let parts = parts
+                    .into_iter()
+                    .flatten()
+                    .map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned));
+                let name = std::iter::once(name).chain(parts).collect::<Vec<_>>().join(" ");
                 let unit = text(document.get("unit"));
                 self.values.entry((node, name)).or_insert_with(|| (Vec::new(), unit)).0.push((at_s, value));
             }
@@ -377,11 +384,11 @@ mod tests {
     #[test]
     fn single_values_are_kept_and_tasks_left_out() {
         let telemetry = read(&[
-            json!({"@timestamp": 2000, "name": "store_size", "value": 5, "unit": "byte"}),
+            json!({"@timestamp": 2000, "name": "store_size", "value": 5, "unit": "byte", "meta": {"index": "logs", "field": "_id"}}),
             json!({"@timestamp": 2000, "name": "latency", "value": 5, "unit": "ms", "task": "index"}),
         ]);
         let others: Vec<_> = telemetry.others().collect();
-        assert_eq!(others, [("", "store_size", "byte", &vec![(1.0, 5.0)])]);
+        assert_eq!(others, [("", "store_size logs _id", "byte", &vec![(1.0, 5.0)])]);
         assert!(Telemetry::read(Path::new("/nowhere/telemetry.ndjson"), None).unwrap().is_empty());
     }
 }
