@@ -15,7 +15,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use limber_race::advise::AdviseCommand;
 use limber_race::builtin::ExportCommand;
-use limber_race::cli::{CompareCommand, InfoCommand, ListCommand, RaceCommand, ReportCommand, exit_code};
+use limber_race::cli::{
+    AddCommand, CompareCommand, DeleteCommand, InfoCommand, ListCommand, RaceCommand, RenderTrackCommand,
+    ReportCommand, exit_code,
+};
 use limber_race::schemes::SchemesCommand;
 use limber_race::tune::TuneCommand;
 
@@ -51,7 +54,12 @@ enum Command {
     RaceSchemes(SchemesCommand),
     #[command(subcommand)]
     List(ListCommand),
+    #[command(subcommand)]
+    Delete(DeleteCommand),
+    #[command(subcommand)]
+    Add(AddCommand),
     Info(InfoCommand),
+    RenderTrack(RenderTrackCommand),
     Compare(CompareCommand),
     Advise(AdviseCommand),
     Report(ReportCommand),
@@ -107,7 +115,10 @@ fn main() -> ExitCode {
         Command::Race(race) => race.run(&ChildServer),
         Command::RaceSchemes(race) => race.run(&ChildServer),
         Command::List(list) => list.run(),
+        Command::Delete(delete) => delete.run(&mut std::io::stdout()),
+        Command::Add(add) => add.run(&mut std::io::stdout()),
         Command::Info(info) => info.run(),
+        Command::RenderTrack(render) => render.run(&mut std::io::stdout()),
         Command::Compare(compare) => compare.run(),
         Command::Advise(advise) => match advise.run() {
             Ok(code) => return ExitCode::from(code),

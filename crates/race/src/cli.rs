@@ -10,6 +10,8 @@ mod hosts;
 mod live;
 mod python;
 mod rally;
+mod records;
+mod render_track;
 mod report;
 mod series;
 mod track;
@@ -24,6 +26,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::drive::client::OnError;
 use crate::drive::error::DriveError;
+use crate::dry_run;
 pub use crate::engine::{EngineSpec, RunningServer, ServerProvider};
 use crate::hosts::DEFAULT_CLUSTER;
 use crate::load::params::parse;
@@ -31,11 +34,16 @@ use crate::load::{self, TrackSource};
 use crate::model::Params;
 use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
 use crate::report::store::limber_folder;
-use crate::report::{Format, RaceFilter, RaceStore, ReportOptions, compare, listing, measurements, summary};
+use crate::report::table::Align;
+use crate::report::{
+    Format, RaceFilter, RaceStore, ReportOptions, Show, compare, listing, measurements, summary,
+};
 use console::Console;
 pub use engine::EngineArguments;
 pub use hosts::HostArguments;
 use rally::RallyArguments;
+pub use records::{AddCommand, DeleteCommand};
+pub use render_track::RenderTrackCommand;
 pub use report::ReportCommand;
 use series::SeriesArguments;
 pub use track::{ListTracksCommand, TrackArguments};
@@ -130,6 +138,12 @@ pub struct RaceCommand {
     pub report: ReportArguments,
     #[command(flatten)]
     pub live: live::LiveArguments,
+    /// Rows that the report shows
+    #[arg(long, value_enum, default_value = "available")]
+    pub show_in_report: ShowArgument,
+    /// Check everything that can be checked without a server and documents, print the schedule, and send nothing
+    #[arg(long)]
+    pub dry_run: bool,
     /// Show no progress
     #[arg(long)]
     pub quiet: bool,
@@ -143,6 +157,25 @@ pub struct RaceCommand {
     pub rally: RallyArguments,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AlignArgument {
+    Right,
+    Center,
+    Left,
+    /// Decimal points below each other
+    Decimal,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShowArgument {
+    /// Rows with a value
+    Available,
+    /// Also percentiles that the number of samples does not support
+    AllPercentiles,
+    /// Every row
+    All,
+}
+
 #[derive(Debug, Clone, Args)]
 pub struct ReportArguments {
     /// Append the report to this file too
@@ -151,6 +184,9 @@ pub struct ReportArguments {
     /// Format of the report
     #[arg(long, value_enum, default_value = "markdown")]
     pub report_format: FormatArgument,
+    /// Alignment of numbers in a Markdown report
+    #[arg(long, value_enum, default_value = "decimal")]
+    pub report_numbers_align: AlignArgument,
     /// Report the processing time (time in the client included) too
     #[arg(long)]
     pub show_processing_time: bool,
@@ -162,6 +198,12 @@ impl ReportArguments {
             format: match self.report_format {
                 FormatArgument::Markdown => Format::Markdown,
                 FormatArgument::Csv => Format::Csv,
+            },
+            numbers: match self.report_numbers_align {
+                AlignArgument::Right => Align::Right,
+                AlignArgument::Center => Align::Center,
+                AlignArgument::Left => Align::Left,
+                AlignArgument::Decimal => Align::Decimal,
             },
             processing_time: self.show_processing_time,
             color: std::io::stdout().is_terminal(),
@@ -185,6 +227,9 @@ impl RaceCommand {
         self.hosts.check()?;
         let (telemetry, reporting) = (self.watch.plan()?, self.watch.reporting()?);
         let mut engine = self.engine.spec(!self.hosts.is_empty())?;
+        if self.dry_run {
+            return dry_run::run(&track, self.enable_assertions, &mut std::io::stdout().lock());
+        }
         let (store, race_id) = (RaceStore::new(&folder), self.race_id.clone().unwrap_or_else(new_race_id));
         let race_folder = store.race_file(&race_id)?.with_file_name("");
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
@@ -236,12 +281,16 @@ impl RaceCommand {
             return self.series.run(&config, engine.as_ref(), provider, &self.report.options(), &mut console);
         }
         let outcome = run(config, &mut console)?;
-        printed(summary::write(&outcome.results, &self.report.options(), &mut std::io::stdout().lock()))?;
-        printed(measurements::write(
-            &outcome.measurements,
-            &self.report.options(),
-            &mut std::io::stdout().lock(),
-        ))?;
+        let report = ReportOptions {
+            show: match self.show_in_report {
+                ShowArgument::Available => Show::Available,
+                ShowArgument::AllPercentiles => Show::AllPercentiles,
+                ShowArgument::All => Show::All,
+            },
+            ..self.report.options()
+        };
+        printed(summary::write(&outcome.results, &report, &mut std::io::stdout().lock()))?;
+        printed(measurements::write(&outcome.measurements, &report, &mut std::io::stdout().lock()))?;
         for (task, lines) in &outcome.errors {
             console.errors(task, lines);
         }
@@ -289,6 +338,8 @@ pub enum ListCommand {
     },
     /// Built-in tracks, or those of a repository
     Tracks(ListTracksCommand),
+    /// Notes on days, newest first
+    Annotations(records::ListAnnotationsCommand),
     /// Devices of telemetry with their parameters
     Telemetry,
 }
@@ -323,6 +374,7 @@ impl ListCommand {
                 }
             }
             ListCommand::Tracks(tracks) => tracks.run(&mut out)?,
+            ListCommand::Annotations(annotations) => annotations.run(&mut out)?,
             ListCommand::Telemetry => printed(watch::write_devices(&mut out))?,
         }
         Ok(())

@@ -8,6 +8,7 @@ pub mod advise;
 pub mod builtin;
 pub mod cli;
 pub mod drive;
+pub mod dry_run;
 pub mod engine;
 pub mod hosts;
 pub mod inference;

@@ -7,7 +7,8 @@ use limber_race::model::{
 };
 use limber_race::report::table::Align;
 use limber_race::report::{
-    Format, Race, RaceFilter, RaceStore, ReportOptions, Show, compare, listing, summary,
+    AnnotationFilter, AnnotationStore, Format, Race, RaceFilter, RaceStore, ReportOptions, Show, compare,
+    listing, python_json, summary,
 };
 
 fn fixture(name: &str) -> PathBuf {
@@ -106,15 +107,7 @@ fn races_are_kept_in_rallys_layout() {
         let path = store.save(&race).unwrap();
         assert!(path.ends_with(format!("benchmarks/races/{name}/race.json")));
         let (found, expected) = (std::fs::read_to_string(path).unwrap(), text(&format!("{name}.race.json")));
-        // The number formats of Python and Rust differ for tiny numbers only (5e-05, 5e-5); compare values and the order of keys.
-        let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-        assert_eq!(parse(&found), parse(&expected));
-        let keys = |text: &str| {
-            text.lines()
-                .filter_map(|line| line.split_once(": ").map(|(key, _)| key.to_owned()))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(keys(&found), keys(&expected));
+        check_same(&found, &expected, name);
     }
     std::fs::create_dir_all(folder.path().join("benchmarks/races/broken")).unwrap();
     std::fs::write(folder.path().join("benchmarks/races/broken/race.json"), "{").unwrap();
@@ -123,6 +116,12 @@ fn races_are_kept_in_rallys_layout() {
     let mut printed = Vec::new();
     listing::write_races(&races, &mut printed).unwrap();
     check_same(&String::from_utf8(printed).unwrap(), &text("races.txt"), "races.txt");
+    let mut printed = Vec::new();
+    listing::write_races_json(&races, &mut printed).unwrap();
+    check_same(&String::from_utf8(printed).unwrap(), &text("races.json"), "races.json");
+    let mut printed = Vec::new();
+    listing::write_races(&[], &mut printed).unwrap();
+    check_same(&String::from_utf8(printed).unwrap(), &text("no-races.txt"), "no-races.txt");
 
     let check = |filter: RaceFilter, expected: &[&str]| {
         let races = store.list(&filter).unwrap();
@@ -145,6 +144,32 @@ fn races_are_kept_in_rallys_layout() {
     assert!(store.find("../plain").is_err());
     assert!(store.find("missing").unwrap_err().to_string().starts_with("No race with race id [missing]"));
     assert!(store.list(&RaceFilter { from_date: some("yesterday"), ..RaceFilter::default() }).is_err());
+}
+
+#[test]
+fn annotations_are_listed_as_by_rally() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = AnnotationStore::new(folder.path());
+    let mut printed = Vec::new();
+    listing::write_annotations(&[], "local", &mut printed).unwrap();
+    check_same(&String::from_utf8(printed).unwrap(), &text("no-annotations.txt"), "no-annotations.txt");
+    let recorded: serde_json::Value = serde_json::from_str(&text("annotations.json")).unwrap();
+    for hit in recorded.as_array().unwrap().iter().rev() {
+        let mut annotation = hit["_source"].clone();
+        annotation["id"] = hit["_id"].clone();
+        store.add(serde_json::from_value(annotation).unwrap()).unwrap();
+    }
+    let mut printed = Vec::new();
+    listing::write_annotations(&store.list(&AnnotationFilter::default()).unwrap(), "local", &mut printed)
+        .unwrap();
+    check_same(&String::from_utf8(printed).unwrap(), &text("annotations.txt"), "annotations.txt");
+}
+
+#[test]
+fn rendered_tracks_are_rallys() {
+    let track: serde_json::Value = serde_json::from_str(&text("rendered.source.json")).unwrap();
+    let rendered = python_json::pretty(&track, 2, python_json::Characters::Ascii);
+    check_same(&format!("{}\n", String::from_utf8(rendered).unwrap()), &text("rendered.txt"), "rendered.txt");
 }
 
 #[test]

@@ -68,6 +68,29 @@ pub struct DriveConfig {
     pub samples: Option<SampleLog>,
 }
 
+impl DriveConfig {
+    /// To plan a schedule that is not driven.
+    pub fn unconnected(protocol: Protocol, checks_assertions: bool) -> DriveConfig {
+        DriveConfig {
+            target: Target {
+                hosts: Vec::new(),
+                protocol,
+                headers: String::new(),
+                client_headers: Vec::new(),
+                timeout: Duration::ZERO,
+                compresses: false,
+                retries: Retries::default(),
+            },
+            on_error: OnError::Continue,
+            checks_assertions,
+            keeps_meta: false,
+            workers_max: 1,
+            seed: 0,
+            samples: None,
+        }
+    }
+}
+
 /// What the driver tells while it works.
 pub trait DriveProgress {
     /// `names`: the step's tasks.

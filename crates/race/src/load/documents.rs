@@ -39,6 +39,25 @@ pub fn prepare(
     Ok(path)
 }
 
+/// Where [`prepare`] would take the data file from, in words.
+pub fn whereabouts(set: &DocumentSet, places: &Places<'_>) -> String {
+    for folder in [Some(places.track_folder), places.corpus_folder].into_iter().flatten() {
+        let (file, archive) =
+            (folder.join(&set.file), set.archive.as_ref().map(|archive| folder.join(archive)));
+        if is_complete(&file, set.uncompressed_size_bytes) {
+            return format!("in [{}]", file.display());
+        }
+        if let Some(archive) = archive.filter(|archive| is_complete(archive, set.compressed_size_bytes)) {
+            return format!("in [{}], to be unpacked", archive.display());
+        }
+    }
+    match &set.base_url {
+        Some(_) if places.is_offline => "missing, and not to be downloaded (--offline)".to_owned(),
+        Some(url) => format!("to be downloaded from [{url}]"),
+        None => "missing, and the track names no base-url".to_owned(),
+    }
+}
+
 /// The data file in the track's own folder, or unpacked from there.
 fn bundled(
     set: &DocumentSet,

@@ -95,24 +95,13 @@ impl TrackSpec {
 /// See [`LoadError`]: an invalid track, parameters that it does not know, documents that are missing or wrong, or an operation of the selected
 /// challenge that is not supported.
 pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
-    if spec.build_flavor == "serverless" {
-        // Rally leaves out tasks that serverless does not allow; racing them all would measure something else.
-        return Err(LoadError::NotSupported(
-            "racing against build flavor [serverless] is not supported yet".to_owned(),
-        ));
-    }
-    let mut track = read(spec)?;
-    let place = Place::of(spec)?;
-    let name = selection::challenge(&track, spec.challenge.as_deref())?.name.clone();
-    load_plugin(spec, &place, &mut track, &name)?;
-    let challenge = selection::challenge(&track, Some(&name))?;
-    selection::check_supported(challenge, &place.files, track.plugin.as_deref())?;
-    let used = selection::used_document_sets(&track, challenge)?;
+    let (mut track, used) = check(spec)?;
+    let folder = track.root.clone();
     for (corpus_index, set_index) in used {
         let corpus_name = track.corpora[corpus_index].name.clone();
         let set = &mut track.corpora[corpus_index].documents[set_index];
-        match (&spec.source, &place.folder) {
-            (TrackSource::BuiltIn { name, corpus }, _) => {
+        match &spec.source {
+            TrackSource::BuiltIn { name, corpus } => {
                 let documents = builtin::documents(name, &corpus_name, corpus.as_deref(), spec.test_mode)?;
                 if let (Some(path), 1..) = (corpus, documents.skipped) {
                     let _ = writeln!(
@@ -126,11 +115,10 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
                 set.uncompressed_size_bytes = Some(documents.bytes.len() as u64);
                 set.source = DocumentSource::Memory(documents.bytes);
             }
-            (TrackSource::Path(_) | TrackSource::Repository { .. }, folder) => {
-                let folder = folder.as_deref().unwrap_or(Path::new("."));
+            TrackSource::Path(_) | TrackSource::Repository { .. } => {
                 let data = spec.data_root.as_ref().map(|root| root.join(&corpus_name));
                 let places = documents::Places {
-                    track_folder: folder,
+                    track_folder: folder.as_deref().unwrap_or(Path::new(".")),
                     corpus_folder: data.as_deref(),
                     is_offline: spec.is_offline,
                 };
@@ -140,8 +128,9 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
         }
     }
     if let Some(plugin) = &track.plugin {
-        let data_root = spec.data_root.as_deref().or(place.folder.as_deref()).unwrap_or(Path::new("."));
-        plugin.prepare_track(&track, &name, data_root)?;
+        let data_root = spec.data_root.as_deref().or(folder.as_deref()).unwrap_or(Path::new("."));
+        let challenge = selection::challenge(&track, spec.challenge.as_deref())?;
+        plugin.prepare_track(&track, &challenge.name, data_root)?;
     }
     Ok(track)
 }
@@ -161,19 +150,58 @@ fn load_plugin(spec: &TrackSpec, place: &Place, track: &mut Track, challenge: &s
     Ok(())
 }
 
+/// Positions of document sets in a track: corpus and set.
+pub type DocumentSets = Vec<(usize, usize)>;
+
+/// Reads a track and checks that its selected challenge can be run, but for its documents; also says which document sets it reads.
+///
+/// # Errors
+/// As [`load`], except for documents.
+pub fn check(spec: &TrackSpec) -> Result<(Track, DocumentSets), LoadError> {
+    if spec.build_flavor == "serverless" {
+        // Rally leaves out tasks that serverless does not allow; racing them all would measure something else.
+        return Err(LoadError::NotSupported(
+            "racing against build flavor [serverless] is not supported yet".to_owned(),
+        ));
+    }
+    let mut track = read(spec)?;
+    let place = Place::of(spec)?;
+    let name = selection::challenge(&track, spec.challenge.as_deref())?.name.clone();
+    load_plugin(spec, &place, &mut track, &name)?;
+    let challenge = selection::challenge(&track, Some(&name))?;
+    selection::check_supported(challenge, &place.files, track.plugin.as_deref())?;
+    let used = selection::used_document_sets(&track, challenge)?;
+    Ok((track, used))
+}
+
+/// The track's name and its JSON as the templates give it, unchecked.
+///
+/// # Errors
+/// As [`read`], for templates and JSON alone.
+pub fn render(spec: &TrackSpec) -> Result<(String, Value), LoadError> {
+    let place = Place::of(spec)?;
+    let rendered = templates(spec, &place).render_track(&place.file)?;
+    let json = parse(&place.file, &rendered.text)?;
+    Ok((place.track_name, json))
+}
+
+fn templates(spec: &TrackSpec, place: &Place) -> TemplateContext {
+    TemplateContext {
+        files: place.files.clone(),
+        params: spec.params.clone(),
+        build_flavor: spec.build_flavor.clone(),
+        serverless_operator: spec.serverless_operator,
+        now_s: spec.now_s,
+    }
+}
+
 /// Reads a track without touching its documents: enough to list and describe it.
 ///
 /// # Errors
 /// As [`load`], except for documents and unsupported operations.
 pub fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
     let place = Place::of(spec)?;
-    let templates = TemplateContext {
-        files: place.files.clone(),
-        params: spec.params.clone(),
-        build_flavor: spec.build_flavor.clone(),
-        serverless_operator: spec.serverless_operator,
-        now_s: spec.now_s,
-    };
+    let templates = templates(spec, &place);
     let rendered = templates.render_track(&place.file)?;
     let json = parse(&place.file, &rendered.text)?;
     check_version(&place.track_name, &json)?;

@@ -26,5 +26,5 @@ mod tests;
 
 pub use adjustments::Adjustments;
 pub use error::LoadError;
-pub use loader::{TrackSource, TrackSpec, load, read};
+pub use loader::{TrackSource, TrackSpec, check, load, read, render};
 pub use selection::challenge;

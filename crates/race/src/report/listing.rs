@@ -4,6 +4,8 @@
 
 use std::io::{self, Write};
 
+use super::annotations::Annotation;
+use super::python_json::{self, Characters};
 use super::race::Race;
 use super::table::{self, Cell, Row};
 use super::units::{pretty_count, pretty_size};
@@ -52,7 +54,35 @@ pub fn write_races(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
 
 /// `list races --format json`.
 pub fn write_races_json(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{:#}", serde_json::json!({ "races": races }))
+    let races = python_json::pretty(&serde_json::json!({ "races": races }), 2, Characters::Ascii);
+    out.write_all(&races)?;
+    writeln!(out)
+}
+
+/// `list annotations`.
+pub fn write_annotations(
+    annotations: &[Annotation],
+    environment: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if annotations.is_empty() {
+        return writeln!(out, "No annotations found in environment [{environment}].");
+    }
+    let rows: Vec<Row> = annotations
+        .iter()
+        .map(|annotation| {
+            vec![
+                Cell::from(annotation.id.as_str()),
+                Cell::from(annotation.race_timestamp.as_str()),
+                Cell::from(annotation.track.as_deref()),
+                Cell::from(annotation.chart.as_deref()),
+                Cell::from(annotation.chart_name.as_deref()),
+                Cell::from(annotation.message.as_str()),
+            ]
+        })
+        .collect();
+    let headers = ["Annotation Id", "Timestamp", "Track", "Chart Type", "Chart Name", "Message"];
+    write!(out, "\nAnnotations:\n\n{}", table::simple(&headers, &rows))
 }
 
 /// `list tracks`.

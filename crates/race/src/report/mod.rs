@@ -1,8 +1,9 @@
 //! "What came out, was it better than last time, and which races and tracks are there?"
 //!
 //! `results` and `race` hold what a race leaves behind, `store` keeps it; `measurements` holds what Rally does not measure; `figures` and `several` compare several races a side; `summary`, `compare` and `listing` print it in Rally's form with the help
-//! of `table` (Python's tabulate and csv), `number` (Python's number formats) and `units`.
+//! of `table` (Python's tabulate and csv), `python_json`, `number` (Python's number formats) and `units`.
 
+pub mod annotations;
 pub mod compare;
 pub mod figures;
 pub mod html;
@@ -10,6 +11,7 @@ pub mod listing;
 pub mod measurements;
 pub mod number;
 pub mod output;
+pub mod python_json;
 pub mod race;
 pub mod results;
 pub mod several;
@@ -19,6 +21,7 @@ pub mod summary;
 pub mod table;
 pub mod units;
 
+pub use annotations::{Annotation, AnnotationFilter, AnnotationStore};
 pub use measurements::Measurements;
 pub use number::Number;
 pub use output::{Format, ReportOptions, Show};

@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use super::measurements::{self, Measurements};
+use super::python_json::{self, Characters};
 use super::race::{Race, is_timestamp};
 use crate::model::Params;
 
@@ -20,6 +19,8 @@ pub enum StoreError {
     InvalidId(String),
     #[error("[{0}] is not a date of the form YYYYMMDD.")]
     InvalidDate(String),
+    #[error("[{0}] is not a race's timestamp of the form YYYYMMDDTHHMMSSZ.")]
+    InvalidTimestamp(String),
     #[error("[{}]: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
 }
@@ -85,7 +86,7 @@ impl RaceStore {
         let path = self.race_file(&race.race_id)?;
         let folder = path.parent().unwrap_or(&self.races).to_owned();
         std::fs::create_dir_all(&folder).map_err(|source| StoreError::Io { path: folder.clone(), source })?;
-        replace(&path, &pretty(race))?;
+        replace(&path, &python_json::pretty(race, 1, Characters::AsTheyAre))?;
         Ok(path)
     }
 
@@ -95,7 +96,7 @@ impl RaceStore {
     /// `InvalidId`, `Io`.
     pub fn save_measurements(&self, measurements: &Measurements) -> Result<PathBuf, StoreError> {
         let path = self.race_file(&measurements.race_id)?.with_file_name(measurements::FILE);
-        replace(&path, &pretty(measurements))?;
+        replace(&path, &python_json::pretty(measurements, 1, Characters::AsTheyAre))?;
         Ok(path)
     }
 
@@ -111,6 +112,20 @@ impl RaceStore {
                 .map_err(|error| StoreError::Corrupt { path, reason: error.to_string() }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(StoreError::Io { path, source }),
+        }
+    }
+
+    /// Removes everything that is kept of a race; false if there is nothing.
+    ///
+    /// # Errors
+    /// `InvalidId`, `Io`.
+    pub fn delete(&self, race_id: &str) -> Result<bool, StoreError> {
+        let file = self.race_file(race_id)?;
+        let folder = file.parent().unwrap_or(&self.races);
+        match std::fs::remove_dir_all(folder) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(StoreError::Io { path: folder.to_owned(), source }),
         }
     }
 
@@ -180,13 +195,4 @@ fn replace(path: &Path, text: &[u8]) -> Result<(), StoreError> {
         .and_then(|mut file| file.write_all(text))
         .and_then(|()| std::fs::rename(&part, path))
         .map_err(|source| StoreError::Io { path: path.to_owned(), source })
-}
-
-/// JSON indented by one space, as Rally writes it.
-fn pretty(race: &impl Serialize) -> Vec<u8> {
-    let mut text = Vec::new();
-    let formatter = serde_json::ser::PrettyFormatter::with_indent(b" ");
-    race.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter))
-        .expect("a race holds only texts, numbers, lists and objects");
-    text
 }

@@ -178,7 +178,9 @@ def main():
                 if not color and report_format == "markdown":
                     save(f"{first}-{second}.head.txt", text.split(reporter.FINAL_SCORE, 1)[0])
     list_races(races)
+    list_annotations()
     list_tracks()
+    render_track()
 
 
 def list_races(races):
@@ -190,6 +192,46 @@ def list_races(races):
 
     metrics.race_store = lambda cfg: Store()
     save("races.txt", printed(lambda: metrics.list_races(Config(**{"list.races.format": "text"}))))
+    save("races.json", printed(lambda: metrics.list_races(Config(**{"list.races.format": "json"}))))
+    races.clear()
+    save("no-races.txt", printed(lambda: metrics.list_races(Config(**{"list.races.format": "text"}))))
+
+
+def list_annotations():
+    notes = [
+        ("a1", "20261122T000000Z", "geonames", "gc", None, "JDK 25"),
+        ("b2", "20261122T000000Z", "geonames", "indexing", "nightly-indexing", "another disk"),
+        ("c3", "20261122T000000Z", None, None, None, "new kernel"),
+        ("d4", "20261101T000000Z", "pmc", None, None, "1.5"),
+    ]
+    hits = [{"_id": note[0], "_source": dict(zip(
+        ["race-timestamp", "track", "chart", "chart-name", "message"], note[1:]), environment="local")} for note in notes]
+    save("annotations.json", json.dumps(hits, indent=1))
+
+    class Client:
+        def __init__(self, cfg):
+            self.hits = cfg.opts("test", "hits")
+
+        def create(self):
+            return self
+
+        def search(self, index, body):
+            return {"hits": {"total": len(self.hits), "hits": self.hits}}
+
+    for name, some in [("annotations", hits), ("no-annotations", [])]:
+        config = Config(**{"env.name": "local", "list.max_results": 10, "hits": some, "list.from_date": "20260101", "list.to_date": "20270101"})
+        store = metrics.EsRaceStore(config, client_factory_class=Client, index_template_provider_class=lambda cfg: None)
+        save(name + ".txt", printed(store.list_annotations))
+
+
+def render_track():
+    track_json = ('{"version": 2, "description": "caf\u00e9 \U0001f600 \\u0001", "indices": [], "meta": {},\n "numbers": [1, 1.0, 5e-5, 1e22, 0.1, -0.0, '
+                  '9223372036854775807, true, null], "nested": {"b": [[]], "a": {"\u00e9": "\\"\\\\/"}}}')
+    save("rendered.source.json", track_json)
+    path = types.SimpleNamespace(track_name="x", track_file=lambda name: "track.json")
+    loader.track_repo = lambda cfg: path
+    loader.render_template_from_file = lambda *args, **options: track_json
+    save("rendered.txt", printed(lambda: loader.render_track(Config())))
 
 
 def list_tracks():

@@ -1,0 +1,230 @@
+//! What is kept, removed and added: `limber delete`, `limber add` and `limber list annotations`.
+
+use std::io::Write;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{folder, printed};
+use crate::race::{RaceError, new_race_id};
+use crate::report::annotations::midnight;
+use crate::report::{Annotation, AnnotationFilter, AnnotationStore, RaceStore, listing};
+
+/// The only environment of races that are kept in files.
+const ENVIRONMENT: &str = "local";
+
+/// Delete what is kept
+#[derive(Debug, Clone, Subcommand)]
+pub enum DeleteCommand {
+    /// Races, with everything that is kept of them
+    Race(DeleteArguments),
+    /// Annotations
+    Annotation(DeleteArguments),
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct DeleteArguments {
+    /// Ids of what is deleted, separated by commas
+    #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
+    pub id: Vec<String>,
+    /// Say what would be deleted, and delete nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+impl DeleteCommand {
+    /// # Errors
+    /// `Store`: an id that cannot be one, or a folder that cannot be written.
+    pub fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+        let home = folder()?;
+        let (races, annotations) = (RaceStore::new(&home), AnnotationStore::new(&home));
+        let (DeleteCommand::Race(arguments) | DeleteCommand::Annotation(arguments)) = self;
+        let is_race = matches!(self, DeleteCommand::Race(_));
+        if arguments.dry_run {
+            return printed(writeln!(out, "{}", intent(is_race, &arguments.id)));
+        }
+        for id in &arguments.id {
+            let (was_there, environment) = match is_race {
+                true => (races.delete(id)?, format!(" in environment [{ENVIRONMENT}]")),
+                false => (annotations.delete(id)?, String::new()),
+            };
+            printed(match was_there {
+                true => writeln!(out, "Successfully deleted [{id}]{environment}."),
+                false => writeln!(out, "Did not find [{id}] in environment [{ENVIRONMENT}]."),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Rally's words, which quote races and annotations differently.
+fn intent(is_race: bool, ids: &[String]) -> String {
+    let list = format!("['{}']", ids.join("', '"));
+    match (is_race, ids) {
+        (true, [id]) => format!("Would delete race with id {id} in environment {ENVIRONMENT}."),
+        (true, _) => format!("Would delete {} races: {list} in environment {ENVIRONMENT}.", ids.len()),
+        (false, [id]) => format!("Would delete annotation with id [{id}] in environment [{ENVIRONMENT}]."),
+        (false, _) => {
+            format!("Would delete {} annotations: {list} in environment [{ENVIRONMENT}].", ids.len())
+        }
+    }
+}
+
+/// Add what is kept
+#[derive(Debug, Clone, Subcommand)]
+pub enum AddCommand {
+    /// A note on a day, for charts over many races
+    Annotation(AddAnnotationCommand),
+}
+
+/// Charts that Rally's dashboards have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum ChartType {
+    Query,
+    Script,
+    Stats,
+    Indexing,
+    Gc,
+    IndexTimes,
+    MergeTimes,
+    MergeCount,
+    RefreshTimes,
+    SegmentCount,
+    Io,
+    MlProcessingTime,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct AddAnnotationCommand {
+    /// Time of the race as limber list races shows it (YYYYMMDDTHHMMSSZ); the note is for its day
+    #[arg(long, value_name = "TIMESTAMP")]
+    pub race_timestamp: String,
+    /// Track [default: all tracks]
+    #[arg(long, value_name = "NAME")]
+    pub track: Option<String>,
+    /// Kind of chart [default: all charts]
+    #[arg(long, value_enum)]
+    pub chart_type: Option<ChartType>,
+    /// Name of a chart [default: all charts]
+    #[arg(long, value_name = "NAME")]
+    pub chart_name: Option<String>,
+    /// The note
+    #[arg(long, value_name = "TEXT")]
+    pub message: String,
+    /// Say what would be added, and add nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+impl AddCommand {
+    /// # Errors
+    /// `Store`: a timestamp that is none, or a folder that cannot be written.
+    pub fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+        let AddCommand::Annotation(given) = self;
+        let value = given.chart_type.as_ref().and_then(ValueEnum::to_possible_value);
+        let annotation = Annotation {
+            id: new_race_id(),
+            environment: ENVIRONMENT.to_owned(),
+            race_timestamp: midnight(&given.race_timestamp)?,
+            track: given.track.clone(),
+            chart: value.map(|value| value.get_name().to_owned()),
+            chart_name: given.chart_name.clone(),
+            message: given.message.clone(),
+        };
+        if given.dry_run {
+            let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "None".to_owned());
+            return printed(writeln!(
+                out,
+                "Would add annotation with message [{}] for environment=[{ENVIRONMENT}], race timestamp=[{}], track=[{}], chart type=[{}], \
+                 chart name=[{}]",
+                annotation.message,
+                annotation.race_timestamp,
+                shown(&annotation.track),
+                shown(&annotation.chart),
+                shown(&annotation.chart_name)
+            ));
+        }
+        let id = annotation.id.clone();
+        AnnotationStore::new(&folder()?).add(annotation)?;
+        printed(writeln!(out, "Successfully added annotation [{id}]."))
+    }
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ListAnnotationsCommand {
+    /// At most so many
+    #[arg(long, default_value_t = 10)]
+    pub limit: usize,
+    #[arg(long, value_name = "NAME")]
+    pub track: Option<String>,
+    /// First day, YYYYMMDD
+    #[arg(long, value_name = "DATE")]
+    pub from_date: Option<String>,
+    /// Last day, YYYYMMDD
+    #[arg(long, value_name = "DATE")]
+    pub to_date: Option<String>,
+}
+
+impl ListAnnotationsCommand {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+        let filter = AnnotationFilter {
+            track: self.track.clone(),
+            from_date: self.from_date.clone(),
+            to_date: self.to_date.clone(),
+            limit: Some(self.limit),
+        };
+        let annotations = AnnotationStore::new(&folder()?).list(&filter)?;
+        printed(listing::write_annotations(&annotations, ENVIRONMENT, out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    enum Root {
+        #[command(subcommand)]
+        Delete(DeleteCommand),
+        #[command(subcommand)]
+        Add(AddCommand),
+    }
+
+    fn dry_run(arguments: &[&str]) -> String {
+        let mut out = Vec::new();
+        match Root::try_parse_from([&["limber"], arguments, &["--dry-run"]].concat()).unwrap() {
+            Root::Delete(command) => command.run(&mut out).unwrap(),
+            Root::Add(command) => command.run(&mut out).unwrap(),
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn dry_runs_speak_as_rally() {
+        assert_eq!(
+            dry_run(&["delete", "race", "--id=a"]),
+            "Would delete race with id a in environment local.\n"
+        );
+        assert_eq!(
+            dry_run(&["delete", "race", "--id=a,b"]),
+            "Would delete 2 races: ['a', 'b'] in environment local.\n"
+        );
+        assert_eq!(
+            dry_run(&["delete", "annotation", "--id=a"]),
+            "Would delete annotation with id [a] in environment [local].\n"
+        );
+        let add = [
+            "add",
+            "annotation",
+            "--race-timestamp=20261122T070830Z",
+            "--message=JDK 25",
+            "--chart-type=segment_count",
+        ];
+        assert_eq!(
+            dry_run(&add),
+            "Would add annotation with message [JDK 25] for environment=[local], race timestamp=[20261122T000000Z], track=[None], chart \
+             type=[segment_count], chart name=[None]\n"
+        );
+    }
+}
