@@ -16,8 +16,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use limber_race::advise::AdviseCommand;
 use limber_race::builtin::ExportCommand;
 use limber_race::cli::{
-    AddCommand, CompareCommand, DeleteCommand, InfoCommand, ListCommand, RaceCommand, RenderTrackCommand,
-    ReportCommand, exit_code,
+    AddCommand, CompareCommand, CreateTrackCommand, DeleteCommand, InfoCommand, ListCommand, RaceCommand,
+    RenderTrackCommand, ReportCommand, exit_code,
 };
 use limber_race::schemes::SchemesCommand;
 use limber_race::tune::TuneCommand;
@@ -60,6 +60,7 @@ enum Command {
     Add(AddCommand),
     Info(InfoCommand),
     RenderTrack(RenderTrackCommand),
+    CreateTrack(CreateTrackCommand),
     Compare(CompareCommand),
     Advise(AdviseCommand),
     Report(ReportCommand),
@@ -119,6 +120,7 @@ fn main() -> ExitCode {
         Command::Add(add) => add.run(&mut std::io::stdout()),
         Command::Info(info) => info.run(),
         Command::RenderTrack(render) => render.run(&mut std::io::stdout()),
+        Command::CreateTrack(create) => create.run(&mut std::io::stdout()),
         Command::Compare(compare) => compare.run(),
         Command::Advise(advise) => match advise.run() {
             Ok(code) => return ExitCode::from(code),

@@ -5,6 +5,7 @@
 
 mod comparison;
 pub(crate) mod console;
+mod create_track;
 mod engine;
 mod hosts;
 mod live;
@@ -39,6 +40,7 @@ use crate::report::{
     Format, RaceFilter, RaceStore, ReportOptions, Show, compare, listing, measurements, summary,
 };
 use console::Console;
+pub use create_track::CreateTrackCommand;
 pub use engine::EngineArguments;
 pub use hosts::HostArguments;
 use rally::RallyArguments;

@@ -7,6 +7,7 @@
 pub mod advise;
 pub mod builtin;
 pub mod cli;
+pub mod create;
 pub mod drive;
 pub mod dry_run;
 pub mod engine;

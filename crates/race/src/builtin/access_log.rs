@@ -24,6 +24,8 @@ pub struct Converted {
     pub count: u64,
     /// Lines in neither format, left out.
     pub skipped: u64,
+    /// Whether the documents were made from log entries, not taken from NDJSON.
+    pub is_log: bool,
 }
 
 /// Reads and converts `path`, at most the first `documents_max` documents.
@@ -85,7 +87,7 @@ fn take_ndjson(content: &[u8], documents_max: u64, path: &Path) -> Result<Conver
         ndjson.push(b'\n');
         count += 1;
     }
-    Ok(Converted { ndjson, count, skipped })
+    Ok(Converted { ndjson, count, skipped, is_log: false })
 }
 
 fn is_action_line(line: &[u8]) -> bool {
@@ -110,7 +112,7 @@ fn convert_lines(content: &[u8], documents_max: u64) -> Converted {
             None => skipped += 1,
         }
     }
-    Converted { ndjson: text.into_bytes(), count, skipped }
+    Converted { ndjson: text.into_bytes(), count, skipped, is_log: true }
 }
 
 /// The fields of one line as they stand there; quoted ones still escaped.

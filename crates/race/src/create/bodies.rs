@@ -1,0 +1,97 @@
+//! "With what body does one create such an index again?"
+
+use serde_json::{Map, Value, json};
+
+use crate::builtin;
+use crate::load::LoadError;
+use crate::load::template::TemplateContext;
+use crate::model::Params;
+
+/// Settings that belong to the one index that was read, not to others like it.
+const EPHEMERAL: [&str; 8] =
+    ["uuid", "creation_date", "version", "provided_name", "store", "history", "resize", "hidden"];
+
+/// Settings that `--track-params` of the same name change.
+const PARAMETERS: [&str; 2] = ["number_of_replicas", "number_of_shards"];
+
+/// Body of an index with these settings (below `index`) and mappings, as a Jinja template.
+pub fn index(settings: &Value, mappings: &Value) -> String {
+    template(json!({"mappings": mappings, "settings": {"index": kept(settings)}}), settings)
+}
+
+/// Composable template of a data stream whose newest backing index has these settings and mappings.
+pub fn data_stream(name: &str, settings: &Value, mappings: &Value) -> String {
+    let mut mappings = mappings.clone();
+    if let Some(mappings) = mappings.as_object_mut() {
+        // The server adds it by itself and takes it from nobody else.
+        mappings.shift_remove("_data_stream_timestamp");
+    }
+    let body = json!({
+        "index_patterns": [name],
+        "data_stream": {},
+        "priority": 500,
+        "template": {"mappings": mappings, "settings": {"index": kept(settings)}},
+    });
+    template(body, settings)
+}
+
+/// The mapping that the built-in track of access logs has.
+///
+/// # Errors
+/// None that can be met: the built-in track is part of the program.
+pub fn of_access_logs() -> Result<Value, LoadError> {
+    let context = TemplateContext {
+        files: builtin::files("log_ingest")?,
+        params: Params::new(),
+        build_flavor: "default".to_owned(),
+        serverless_operator: false,
+        now_s: 0.0,
+    };
+    let rendered = context.render_body("index.json")?;
+    let body: Value =
+        serde_json::from_str(&rendered.text).map_err(|error| LoadError::invalid(error.to_string()))?;
+    Ok(body["mappings"].clone())
+}
+
+fn kept(settings: &Value) -> Map<String, Value> {
+    let mut kept = settings.as_object().cloned().unwrap_or_default();
+    kept.retain(|name, _| !EPHEMERAL.contains(&name.as_str()));
+    for name in PARAMETERS {
+        if let Some(value) = kept.get_mut(name) {
+            *value = marker(name).into();
+        }
+    }
+    kept
+}
+
+/// Stands for a parameter while the rest is made safe for Jinja.
+fn marker(name: &str) -> String {
+    format!("\u{1}{name}\u{1}")
+}
+
+/// The body as text in which only the parameters are Jinja's.
+fn template(body: Value, settings: &Value) -> String {
+    let mut text = format!("{body:#}\n");
+    for opening in ["{{", "{%", "{#"] {
+        // Of nested objects too: `{{` never stands in indented JSON outside of texts.
+        text = text.replace(opening, &format!("{}{opening}{}", '\u{2}', '\u{2}'));
+    }
+    let parts: Vec<&str> = text.split('\u{2}').collect();
+    let mut safe = String::with_capacity(text.len());
+    for part in parts {
+        match part {
+            "{{" | "{%" | "{#" => safe.push_str(&format!("{{{{ '{part}' }}}}")),
+            other => safe.push_str(other),
+        }
+    }
+    for name in PARAMETERS {
+        let value = settings.get(name).map_or_else(String::new, |value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        // JSON writes the marker's control characters as escapes.
+        let escaped = Value::from(marker(name)).to_string();
+        safe = safe.replace(&escaped, &format!("\"{{{{ {name} | default({value}) }}}}\""));
+    }
+    safe
+}

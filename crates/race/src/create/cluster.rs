@@ -1,0 +1,114 @@
+//! "Which indices are there, how are they made, and what is in them?"
+
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::documents::{Writer, Written};
+use super::{Selection, Target, bodies};
+use crate::drive::cluster::{Answer, Cluster};
+use crate::drive::error::DriveError;
+use crate::drive::http::HttpError;
+use crate::race::RaceError;
+
+/// How long the server keeps a scroll between two requests.
+const SCROLL: &str = "5m";
+/// Documents between two lines about the progress.
+const REPORT_EVERY: u64 = 100_000;
+
+/// The selected indices or data streams, without their documents.
+pub fn targets(cluster: &mut Cluster, selection: &Selection) -> Result<Vec<Target>, RaceError> {
+    let mut targets: Vec<Target> = Vec::new();
+    for pattern in &selection.names {
+        let found = match selection.are_data_streams {
+            true => data_streams(cluster, pattern)?,
+            false => indices(cluster, pattern)?,
+        };
+        for target in found {
+            if !targets.iter().any(|known| known.name == target.name) {
+                targets.push(target);
+            }
+        }
+    }
+    Ok(targets)
+}
+
+fn indices(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, RaceError> {
+    let path = format!("/{pattern}?expand_wildcards=all");
+    let answer = successful(&path, cluster.get(&path))?;
+    // As in Rally: hidden indices are often the system's, and are taken when they are named only.
+    let takes_hidden = !["_all", "*"].contains(&pattern);
+    let found =
+        answer.as_object().into_iter().flatten().filter(|(name, _)| takes_hidden || !name.starts_with('.'));
+    Ok(found
+        .map(|(name, index)| Target {
+            name: name.clone(),
+            is_data_stream: false,
+            body: bodies::index(&index["settings"]["index"], &index["mappings"]),
+            documents: None,
+        })
+        .collect())
+}
+
+fn data_streams(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, RaceError> {
+    let path = format!("/_data_stream/{pattern}?expand_wildcards=all");
+    let answer = successful(&path, cluster.get(&path))?;
+    let mut targets = Vec::new();
+    for stream in answer["data_streams"].as_array().into_iter().flatten() {
+        let name = stream["name"].as_str().unwrap_or_default().to_owned();
+        let newest = stream["indices"].as_array().and_then(|indices| indices.last());
+        let Some(newest) = newest.and_then(|index| index["index_name"].as_str()) else { continue };
+        let path = format!("/{newest}");
+        let index = &successful(&path, cluster.get(&path))?[newest];
+        let body = bodies::data_stream(&name, &index["settings"]["index"], &index["mappings"]);
+        targets.push(Target { name, is_data_stream: true, body, documents: None });
+    }
+    Ok(targets)
+}
+
+/// Writes all documents of an index or data stream, in the order in which the shards keep them.
+pub fn dump(
+    cluster: &mut Cluster,
+    name: &str,
+    batch_size: u64,
+    folder: &Path,
+    log: &mut dyn Write,
+) -> Result<Option<Written>, RaceError> {
+    let mut writer = Writer::create(folder, name)?;
+    let path = format!("/{name}/_search?scroll={SCROLL}");
+    let first = json!({"size": batch_size, "sort": ["_doc"], "query": {"match_all": {}}});
+    let mut answer = successful(&path, cluster.post(&path, &first))?;
+    let mut count = 0_u64;
+    loop {
+        let scroll = answer["_scroll_id"].as_str().map(str::to_owned);
+        let hits = answer["hits"]["hits"].as_array().map_or(&[][..], Vec::as_slice);
+        for hit in hits {
+            writer.write_line(format!("{}\n", hit["_source"]).as_bytes())?;
+            count += 1;
+            if count.is_multiple_of(REPORT_EVERY) {
+                let _ = writeln!(log, "[INFO] {count} documents of [{name}] are written.");
+            }
+        }
+        let is_over = hits.is_empty();
+        let Some(scroll) = scroll else { break };
+        if is_over {
+            // The server forgets it by itself a few minutes later.
+            let _ = cluster.delete("/_search/scroll", &json!({ "scroll_id": [scroll] }));
+            break;
+        }
+        let next = json!({"scroll": SCROLL, "scroll_id": scroll});
+        answer = successful("/_search/scroll", cluster.post("/_search/scroll", &next))?;
+    }
+    let _ = writeln!(log, "[INFO] {count} documents of [{name}] are written.");
+    Ok(writer.finish()?)
+}
+
+fn successful(path: &str, answer: Result<Answer, HttpError>) -> Result<Value, RaceError> {
+    let failed = |reason: String| RaceError::Drive(DriveError::Cluster(format!("{path}: {reason}")));
+    match answer {
+        Ok(answer) if answer.status == 200 => Ok(answer.body),
+        Ok(answer) => Err(failed(format!("status {}: {}", answer.status, answer.body))),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}

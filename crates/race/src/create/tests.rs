@@ -1,0 +1,135 @@
+//! Tracks of a stub server's indices and of files, read again by the loader.
+
+use serde_json::json;
+
+use super::*;
+use crate::drive::tests::stub::Stub;
+use crate::hosts::{ClientOptions, resolve};
+use crate::load::{TrackSource, TrackSpec, load};
+use crate::model::Track;
+
+fn cluster(stub: &Stub) -> Cluster {
+    let options = ClientOptions::default();
+    let hosts = resolve(std::slice::from_ref(&stub.host), &options).unwrap();
+    Cluster::new(&hosts, "", options.timeout).unwrap()
+}
+
+fn loaded(folder: &Path) -> Track {
+    let spec = TrackSpec::new(TrackSource::Path(folder.to_owned()), 0.0);
+    load(&spec, &mut std::io::sink()).unwrap()
+}
+
+/// Two batches of two documents and one, then none.
+fn documents(asked: &str) -> Option<(u16, String)> {
+    let page = |ids: &[u64], scroll: &str| {
+        let hits: Vec<Value> =
+            ids.iter().map(|id| json!({"_id": id.to_string(), "_source": {"n": id, "t": "a\nb"}})).collect();
+        Some((200, json!({"_scroll_id": scroll, "hits": {"hits": hits}}).to_string()))
+    };
+    match asked {
+        _ if asked.contains("_search?scroll=5m") => page(&[1, 2], "s1"),
+        _ if asked.contains("\"s1\"") => page(&[3], "s2"),
+        _ if asked.contains("\"s2\"") => page(&[], "s3"),
+        _ => None,
+    }
+}
+
+#[test]
+fn an_index_becomes_a_track() {
+    let stub = Stub::start(|asked| {
+        match asked.line().as_str() {
+        "GET /logs*?expand_wildcards=all" => Some((
+            200,
+            json!({"logs-1": {
+                "mappings": {"properties": {"t": {"type": "text", "meta": {"note": "{{ no variable }} {% if"}}}},
+                "settings": {"index": {"number_of_shards": "3", "number_of_replicas": "1", "uuid": "x", "codec": "best_compression"}},
+            }})
+            .to_string(),
+        )),
+        line => documents(&format!("{line} {}", asked.body)),
+    }
+    });
+    let output = tempfile::tempdir().unwrap();
+    let selection = Selection { names: vec!["logs*".into()], are_data_streams: false, batch_size: 2 };
+    let folder =
+        from_cluster("mine", output.path(), &mut cluster(&stub), &selection, &mut std::io::sink()).unwrap();
+
+    let track = loaded(&folder);
+    let body = track.indices[0].body.as_ref().unwrap();
+    assert_eq!(
+        body["settings"]["index"],
+        json!({"number_of_shards": "3", "number_of_replicas": "1", "codec": "best_compression"})
+    );
+    assert_eq!(body["mappings"]["properties"]["t"]["meta"]["note"], "{{ no variable }} {% if");
+    let set = &track.corpora[0].documents[0];
+    assert_eq!((set.number_of_documents, set.target_index.as_deref()), (3, Some("logs-1")));
+    let text = std::fs::read_to_string(folder.join("logs-1-documents.json")).unwrap();
+    assert_eq!(text, "{\"n\":1,\"t\":\"a\\nb\"}\n{\"n\":2,\"t\":\"a\\nb\"}\n{\"n\":3,\"t\":\"a\\nb\"}\n");
+    assert!(folder.join("logs-1-documents-1k.json.bz2").is_file());
+    let kinds: Vec<&str> = track.challenges[0]
+        .schedule
+        .iter()
+        .flat_map(|element| element.tasks())
+        .map(|task| task.operation.kind.as_str())
+        .collect();
+    assert_eq!(kinds, ["delete-index", "create-index", "cluster-health", "bulk", "refresh", "search"]);
+    let mut spec = TrackSpec::new(TrackSource::Path(folder.clone()), 0.0);
+    spec.params.insert("number_of_shards".into(), 7.into());
+    let changed = crate::load::read(&spec).unwrap();
+    assert_eq!(changed.indices[0].body.as_ref().unwrap()["settings"]["index"]["number_of_shards"], "7");
+
+    let again = from_cluster("mine", output.path(), &mut cluster(&stub), &selection, &mut std::io::sink());
+    assert!(again.unwrap_err().to_string().contains("already holds a track"));
+}
+
+#[test]
+fn a_data_stream_becomes_a_track() {
+    let stub = Stub::start(|asked| {
+        match asked.line().as_str() {
+        "GET /_data_stream/logs?expand_wildcards=all" => {
+            Some((200, json!({"data_streams": [{"name": "logs", "indices": [{"index_name": ".ds-logs-1"}]}]}).to_string()))
+        }
+        "GET /.ds-logs-1" => Some((
+            200,
+            json!({".ds-logs-1": {
+                "mappings": {"_data_stream_timestamp": {"enabled": true}, "properties": {"@timestamp": {"type": "date"}}},
+                "settings": {"index": {"hidden": "true", "number_of_shards": "1"}},
+            }})
+            .to_string(),
+        )),
+        line => documents(&format!("{line} {}", asked.body)),
+    }
+    });
+    let output = tempfile::tempdir().unwrap();
+    let selection = Selection { names: vec!["logs".into()], are_data_streams: true, batch_size: 2 };
+    let folder =
+        from_cluster("mine", output.path(), &mut cluster(&stub), &selection, &mut std::io::sink()).unwrap();
+    let track = loaded(&folder);
+    assert_eq!(track.data_streams, ["logs"]);
+    let template = &track.composable_templates[0];
+    assert_eq!(
+        template.body["template"],
+        json!({"mappings": {"properties": {"@timestamp": {"type": "date"}}}, "settings": {"index": {"number_of_shards": "1"}}})
+    );
+    assert_eq!(track.corpora[0].documents[0].target_data_stream.as_deref(), Some("logs"));
+}
+
+#[test]
+fn a_log_becomes_a_track() {
+    let output = tempfile::tempdir().unwrap();
+    let log = output.path().join("access.log");
+    let line = "10.0.0.1 - - [22/Nov/2026:07:08:30 +0000] \"GET / HTTP/1.1\" 200 5\n";
+    std::fs::write(&log, line.repeat(1_500)).unwrap();
+    let folder = from_file("weblog", output.path(), &log, &mut std::io::sink()).unwrap();
+    let track = loaded(&folder);
+    assert_eq!(track.corpora[0].documents[0].number_of_documents, 1_500);
+    assert_eq!(track.indices[0].body.as_ref().unwrap()["mappings"]["properties"]["clientip"]["type"], "ip");
+    let spec = TrackSpec { test_mode: true, ..TrackSpec::new(TrackSource::Path(folder.clone()), 0.0) };
+    assert_eq!(load(&spec, &mut std::io::sink()).unwrap().corpora[0].documents[0].number_of_documents, 1_000);
+
+    let ndjson = output.path().join("documents.ndjson");
+    std::fs::write(&ndjson, "{\"a\": 1}\n{\"a\": 2}\n").unwrap();
+    let folder = from_file("other", output.path(), &ndjson, &mut std::io::sink()).unwrap();
+    assert_eq!(loaded(&folder).indices[0].body.as_ref().unwrap()["mappings"], json!({}));
+    assert!(from_file("../x", output.path(), &ndjson, &mut std::io::sink()).is_err());
+}
