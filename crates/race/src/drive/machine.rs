@@ -7,6 +7,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::proc_files::ticks_per_s;
+
 /// Counters at one moment. All of them only grow, but for the frequency.
 #[derive(Debug, Clone)]
 pub struct MachineReading {
@@ -63,7 +65,7 @@ impl MachineReading {
         let text = |path: &str| std::fs::read_to_string(path).ok();
         MachineReading {
             at: Instant::now(),
-            processors: text("/proc/stat").and_then(|stat| processor_times(&stat, ticks_per_s())),
+            processors: text("/proc/stat").and_then(|stat| processor_times(&stat, ticks_per_s() as f64)),
             own_cpu_s: own_cpu_s(),
             stalls: Stalls {
                 cpu_s: text("/proc/pressure/cpu").and_then(|pressure| stalled_s(&pressure)),
@@ -176,11 +178,6 @@ fn sum_over_processors(file: &str) -> Option<f64> {
     };
     let first = read(0)?;
     Some((1..processors_count()).filter_map(read).sum::<f64>() + first)
-}
-
-fn ticks_per_s() -> f64 {
-    // SAFETY: the call takes no pointers and cannot fail for this name.
-    (unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).max(1) as f64
 }
 
 fn own_cpu_s() -> Option<f64> {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::cluster::Cluster;
 use super::http::Address;
+use super::proc_files::status_bytes;
 
 /// At one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -60,12 +61,8 @@ fn resident(id: u64, field: &str) -> Option<f64> {
     if !["limber", "elasticsearch", "opensearch"].iter().any(|name| command.contains(name)) {
         return None;
     }
-    status_bytes(&std::fs::read_to_string(format!("/proc/{id}/status")).ok()?, field)
-}
-
-fn status_bytes(status: &str, field: &str) -> Option<f64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
-    Some(line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()? * 1024.0)
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    status_bytes(&status, field).map(|bytes| bytes as f64)
 }
 
 #[cfg(test)]
@@ -84,13 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_a_process() {
-        let status = "Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n";
-        assert_eq!(
-            (status_bytes(status, "VmHWM"), status_bytes(status, "VmRSS")),
-            (Some(2097152.0), Some(1048576.0))
-        );
-        assert_eq!(status_bytes(status, "VmPeak"), None);
+    fn other_processes_are_not_looked_at() {
         // This test's own process is no search server.
         assert_eq!(resident(u64::MAX, "VmRSS"), None);
     }

@@ -7,6 +7,8 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 
+use crate::drive::proc_files::{status_bytes, value};
+
 /// What a process holds. Bytes and milliseconds are totals since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProcessSample {
@@ -68,30 +70,19 @@ pub fn sample(process: &Path, ticks_per_s: u64) -> Option<ProcessSample> {
     let status = std::fs::read_to_string(process.join("status")).ok()?;
     let stat = std::fs::read_to_string(process.join("stat")).ok()?;
     let io = std::fs::read_to_string(process.join("io")).unwrap_or_default();
-    let value = |text: &str, key: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
-        line.split_ascii_whitespace().next()?.parse::<u64>().ok()
-    };
-    let kilobytes = |key: &str| value(&status, key).unwrap_or(0) * 1024;
+    let memory = |key: &str| status_bytes(&status, key).unwrap_or(0);
     // The name, in parentheses, may hold blanks; what follows begins with the third field.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let ticks = |index: usize| fields.get(index).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
     Some(ProcessSample {
-        rss_bytes: kilobytes("VmRSS"),
-        anonymous_bytes: kilobytes("RssAnon"),
-        file_bytes: kilobytes("RssFile"),
+        rss_bytes: memory("VmRSS"),
+        anonymous_bytes: memory("RssAnon"),
+        file_bytes: memory("RssFile"),
         threads: value(&status, "Threads").unwrap_or(0),
         cpu_ms: (ticks(11) + ticks(12)) * 1000 / ticks_per_s.max(1),
         disk_read_bytes: value(&io, "read_bytes"),
         disk_write_bytes: value(&io, "write_bytes"),
     })
-}
-
-/// Ticks a second of CPU times in `/proc`.
-pub fn ticks_per_s() -> u64 {
-    // SAFETY: sysconf(3) reads a constant of the system and takes no pointers.
-    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    u64::try_from(ticks).unwrap_or(100)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::local_process::{self, ProcessSample};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
+use crate::drive::proc_files::ticks_per_s;
 use crate::metrics::Level;
 use crate::model::Params;
 
@@ -36,11 +37,8 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
         let mut processes: Vec<Process> = watched.hosts.iter().filter_map(find).collect();
         processes.dedup_by_key(|process| process.id);
         if !processes.is_empty() {
-            let recorder = ProcessStats {
-                cluster: watched.name.clone(),
-                processes,
-                ticks_per_s: local_process::ticks_per_s(),
-            };
+            let recorder =
+                ProcessStats { cluster: watched.name.clone(), processes, ticks_per_s: ticks_per_s() };
             planned.push(Planned { cluster, interval: Some(interval), recorder: Box::new(recorder) });
         }
     }
