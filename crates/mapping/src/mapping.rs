@@ -1,6 +1,6 @@
 //! One index's mapping, compiled: "which field is this path, and what becomes of its values?"
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -256,6 +256,12 @@ impl Mapping {
         let aliases = is_pattern.then(|| self.aliases()).into_iter().flatten();
         let fits = move |(name, _): &(&Arc<str>, &Arc<Field>)| wildcard::matches(pattern, name);
         self.matching(pattern).map(named).chain(aliases.filter(fits).map(|(name, field)| (&**name, field)))
+    }
+
+    /// As [`Mapping::matching_names`], each field once, however many aliases of it fit.
+    pub fn matching_distinct<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Arc<Field>> {
+        let mut seen = HashSet::new();
+        self.matching_names(pattern).map(|(_, field)| field).filter(move |field| seen.insert(&field.path))
     }
 
     /// A declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`, ...); None when the

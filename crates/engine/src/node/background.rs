@@ -106,18 +106,13 @@ impl Node {
         let now_millis = self.now_millis();
         let mut any = false;
         for shard in self.shards() {
-            let interval = shard.index.settings.load().refresh_interval_ms;
-            let Some(interval_ms) = interval else { continue };
-            let is_due = shard.core().is_ok_and(|core| {
-                now_millis.saturating_sub(core.last_refresh_millis()) >= interval_ms
-                    && !shard.puts_off_refresh(&core, now_millis)
-            });
-            if is_due {
-                match shard.refresh_if_dirty() {
-                    Ok(did) => any |= did,
-                    Err(error) => {
-                        tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "not refreshed")
-                    }
+            if !shard.is_refresh_due(now_millis) {
+                continue;
+            }
+            match shard.refresh_if_dirty() {
+                Ok(did) => any |= did,
+                Err(error) => {
+                    tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "not refreshed")
                 }
             }
         }

@@ -354,10 +354,6 @@ impl Core {
         (self.uid, self.snapshot.load().version)
     }
 
-    pub(crate) fn last_refresh_millis(&self) -> u64 {
-        self.last_refresh_millis.load(Ordering::Relaxed)
-    }
-
     pub(crate) fn begun_refreshes(&self) -> u64 {
         self.refreshes_begun.load(Ordering::Acquire)
     }

@@ -67,18 +67,22 @@ impl Shard {
         }
     }
 
-    /// Whether a refresh that is due should wait: nobody searches the shard, and documents stream in.
-    pub(crate) fn puts_off_refresh(&self, core: &Core, now_millis: u64) -> bool {
+    /// Whether the scheduler should refresh: the interval has passed since the last refresh, and somebody searches the shard or
+    /// documents have ceased to stream in.
+    pub(crate) fn is_refresh_due(&self, now_millis: u64) -> bool {
         let settings = self.index.settings.load();
-        let Some(interval_ms) = settings.refresh_interval_ms else { return true };
-        !settings.has_refresh_interval
-            && core.is_dirty.load(Ordering::Acquire)
-            && core.search_idle.puts_off(DueRefresh {
-                now_millis,
-                interval_ms,
-                idle_after_ms: settings.search_idle_after_ms,
-                operations: core.next_seq_no.load(Ordering::Relaxed),
-            })
+        let (Some(interval_ms), Ok(core)) = (settings.refresh_interval_ms, self.core()) else { return false };
+        let since_last = now_millis.saturating_sub(core.last_refresh_millis.load(Ordering::Relaxed));
+        let rests = || {
+            !settings.has_refresh_interval
+                && core.search_idle.puts_off(DueRefresh {
+                    now_millis,
+                    interval_ms,
+                    idle_after_ms: settings.search_idle_after_ms,
+                    operations: core.next_seq_no.load(Ordering::Relaxed),
+                })
+        };
+        since_last >= interval_ms && core.is_dirty.load(Ordering::Acquire) && !rests()
     }
 
     /// Makes segments of the buffers, for their memory.

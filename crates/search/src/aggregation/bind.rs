@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 
 use super::bucket::{
     DateHistogramCollector, DateShape, FilterCollector, FiltersCollector, HistogramCollector,
-    MissingCollector, RangeCollector, RangeHistogramCollector, Rounding, ShownRange,
+    MissingCollector, RangeCollector, RangeHistogramCollector, RangeKeys, Rounding, ShownRange,
 };
 use super::budget::Budget;
 use super::collector::{Collector, NoCollector, Subs};
@@ -237,14 +237,18 @@ fn collector<'s>(
         }
         (Kind::Histogram(histogram), Some(source)) => match source.range_kind() {
             Some(kind) => {
-                Box::new(RangeHistogramCollector::of_numbers(histogram, kind, source, subs, budget))
+                let keys = RangeKeys::Numbers(histogram);
+                Box::new(RangeHistogramCollector::new(keys, kind, source, subs, budget))
             }
             None => Box::new(HistogramCollector::new(histogram, source, subs, shard, budget)?),
         },
         (Kind::DateHistogram(_), Some(source)) => {
             let shape = bound.shape.date.as_ref().expect("the shape of a date histogram is bound with it");
             match source.range_kind() {
-                Some(kind) => Box::new(RangeHistogramCollector::of_dates(shape, kind, source, subs, budget)),
+                Some(kind) => {
+                    let keys = RangeKeys::of_dates(shape);
+                    Box::new(RangeHistogramCollector::new(keys, kind, source, subs, budget))
+                }
                 None => Box::new(DateHistogramCollector::new(shape, source, subs, shard, budget)?),
             }
         }

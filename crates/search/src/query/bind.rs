@@ -1,7 +1,7 @@
 //! From a query tree to a bound one: "what does this query mean on this shard?"
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzer;
@@ -115,14 +115,8 @@ impl<'a> Binder<'a> {
     /// Paths of the fields that `exists` on `path` asks about: the field itself, all under an object, or those that fit a pattern.
     pub(crate) fn paths_with_values(&self, path: &str) -> Vec<Arc<str>> {
         let mapping = &self.shard.mapping;
-        let below = |pattern: &str| {
-            let mut paths: Vec<_> =
-                mapping.matching_names(pattern).map(|(_, field)| field.path.clone()).collect();
-            // An alias and its field are the same.
-            let mut seen = HashSet::new();
-            paths.retain(|path| seen.insert(path.clone()));
-            paths
-        };
+        let below =
+            |pattern: &str| mapping.matching_distinct(pattern).map(|field| field.path.clone()).collect();
         if path.contains('*') {
             return below(path);
         }
@@ -143,14 +137,10 @@ impl<'a> Binder<'a> {
                 found.push((Arc::from(name.as_str()), *boost));
                 continue;
             }
-            let fields = self.shard.mapping.matching_names(name).map(|(_, field)| field);
-            let searchable = fields.filter(|field| {
+            let searchable = self.shard.mapping.matching_distinct(name).filter(|field| {
                 field.id.0 as usize >= limber_mapping::reserved::COUNT && (field.index || field.doc_values)
             });
-            // An alias and its field are the same.
-            let mut seen = HashSet::new();
-            let distinct = searchable.filter(|field| seen.insert(field.path.clone()));
-            found.extend(distinct.map(|field| (field.path.clone(), *boost)));
+            found.extend(searchable.map(|field| (field.path.clone(), *boost)));
         }
         if found.len() > FIELDS_MAX {
             return Err(RequestError::illegal_argument(format!(

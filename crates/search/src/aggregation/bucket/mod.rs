@@ -39,6 +39,6 @@ pub use missing::{MissingCollector, parse_missing};
 pub use nested::{Nested, ReverseNested};
 pub use range::{Ranges, ShownRange};
 pub use range_collector::RangeCollector;
-pub use range_histogram::RangeHistogramCollector;
+pub use range_histogram::{RangeHistogramCollector, RangeKeys};
 pub use rounding::{Interval, Rounding};
 pub use variable_width_histogram::VariableWidthHistogram;

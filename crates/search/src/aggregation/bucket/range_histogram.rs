@@ -25,22 +25,26 @@ const BUCKETS_MAX: u64 = 1 << 17;
 
 /// Which keys the ranges meet.
 #[derive(Debug)]
-enum Keys<'s> {
+pub enum RangeKeys<'s> {
     Numbers(&'s Histogram),
     Dates { buckets: Box<DateBuckets>, shape: &'s DateShape },
 }
 
-impl Keys<'_> {
+impl<'s> RangeKeys<'s> {
+    pub fn of_dates(shape: &'s DateShape) -> RangeKeys<'s> {
+        RangeKeys::Dates { buckets: Box::new(DateBuckets::new(shape.rounding.clone(), None)), shape }
+    }
+
     /// The first and the last key of a range; `None`: outside of the hard bounds.
     fn of(&self, kind: &RangeKind, term: &[u8]) -> Option<(i64, i64)> {
         let (first, last) = match self {
-            Keys::Numbers(histogram) => {
+            RangeKeys::Numbers(histogram) => {
                 let (from, to) = kind.numbers(term)?;
                 let bounds = &histogram.hard_bounds;
                 let (from, to) = (from.max(bounds.min.unwrap_or(from)), to.min(bounds.max.unwrap_or(to)));
                 (histogram.number(from), histogram.number(to))
             }
-            Keys::Dates { shape, .. } => {
+            RangeKeys::Dates { shape, .. } => {
                 let (from, to) = kind.millis(term)?;
                 let bounds = &shape.hard_bounds;
                 let (from, to) = (from.max(bounds.min.unwrap_or(from)), to.min(bounds.max.unwrap_or(to)));
@@ -53,22 +57,22 @@ impl Keys<'_> {
     /// How many buckets there are from one key to another.
     fn count(&self, first: i64, last: i64) -> u64 {
         match self {
-            Keys::Numbers(_) => last.abs_diff(first),
-            Keys::Dates { shape, .. } => shape.rounding.buckets_between(first, last),
+            RangeKeys::Numbers(_) => last.abs_diff(first),
+            RangeKeys::Dates { shape, .. } => shape.rounding.buckets_between(first, last),
         }
     }
 
     fn next(&mut self, key: i64) -> i64 {
         match self {
-            Keys::Numbers(_) => key.saturating_add(1),
-            Keys::Dates { buckets, .. } => buckets.next(key),
+            RangeKeys::Numbers(_) => key.saturating_add(1),
+            RangeKeys::Dates { buckets, .. } => buckets.next(key),
         }
     }
 }
 
 #[derive(Debug)]
 pub struct RangeHistogramCollector<'s> {
-    keys: Keys<'s>,
+    keys: RangeKeys<'s>,
     kind: &'s RangeKind,
     source: &'s Source,
     reader: OrdinalReader<'s>,
@@ -80,31 +84,9 @@ pub struct RangeHistogramCollector<'s> {
 }
 
 impl<'s> RangeHistogramCollector<'s> {
-    /// Over ranges of numbers. `kind`: of the field's.
-    pub fn of_numbers(
-        request: &'s Histogram,
-        kind: &'s RangeKind,
-        source: &'s Source,
-        subs: Subs<'s>,
-        budget: &'s Budget,
-    ) -> RangeHistogramCollector<'s> {
-        RangeHistogramCollector::new(Keys::Numbers(request), kind, source, subs, budget)
-    }
-
-    /// Over ranges of dates.
-    pub fn of_dates(
-        shape: &'s DateShape,
-        kind: &'s RangeKind,
-        source: &'s Source,
-        subs: Subs<'s>,
-        budget: &'s Budget,
-    ) -> RangeHistogramCollector<'s> {
-        let buckets = Box::new(DateBuckets::new(shape.rounding.clone(), None));
-        RangeHistogramCollector::new(Keys::Dates { buckets, shape }, kind, source, subs, budget)
-    }
-
-    fn new(
-        keys: Keys<'s>,
+    /// `kind`: of the field's ranges.
+    pub fn new(
+        keys: RangeKeys<'s>,
         kind: &'s RangeKind,
         source: &'s Source,
         subs: Subs<'s>,
