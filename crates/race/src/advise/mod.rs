@@ -22,3 +22,4 @@ mod seen;
 mod server;
 
 pub use command::AdviseCommand;
+pub(crate) use machine::own_usable_bytes;

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::proc_files::ticks_per_s;
+use super::proc_files::{quota_throttled_s, stalled_s, ticks_per_s};
 
 /// Counters at one moment. All of them only grow, but for the frequency.
 #[derive(Debug, Clone)]
@@ -139,25 +139,6 @@ fn processor_times(stat: &str, ticks_per_s: f64) -> Option<ProcessorTimes> {
     Some(ProcessorTimes { busy_s, stolen_s: steal, all_s: busy_s + idle + iowait + steal })
 }
 
-/// The line `some … total=<microseconds>` of a pressure file.
-fn stalled_s(pressure: &str) -> Option<f64> {
-    let line = pressure.lines().find(|line| line.starts_with("some "))?;
-    let total = line.split_whitespace().find_map(|field| field.strip_prefix("total="))?;
-    Some(total.parse::<f64>().ok()? / 1e6)
-}
-
-/// `throttled_usec` of cgroup v2, `throttled_time` (ns) of v1.
-fn quota_throttled_s(stat: &str) -> Option<f64> {
-    stat.lines().find_map(|line| {
-        let (name, value) = line.split_once(' ')?;
-        match name {
-            "throttled_usec" => Some(value.parse::<f64>().ok()? / 1e6),
-            "throttled_time" => Some(value.parse::<f64>().ok()? / 1e9),
-            _ => None,
-        }
-    })
-}
-
 /// `cpu.stat` of the cgroup this process is in.
 fn own_cgroup_stat() -> Option<String> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -202,11 +183,6 @@ mod tests {
         let times = processor_times(stat, 100.0).unwrap();
         assert_eq!((times.busy_s, times.stolen_s, times.all_s), (1.8, 1.0, 11.0));
         assert_eq!(processor_times("cpu  1 2\n", 100.0), None);
-        let pressure = "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n";
-        assert_eq!(stalled_s(pressure), Some(2.5));
-        assert_eq!(stalled_s("full total=1"), None);
-        assert_eq!(quota_throttled_s("usage_usec 5\nthrottled_usec 1500000\n"), Some(1.5));
-        assert_eq!(quota_throttled_s("nr_periods 5\nthrottled_time 2000000000\n"), Some(2.0));
         assert_eq!((list_length("0-3,6"), list_length("0"), list_length("x")), (Some(5), Some(1), None));
     }
 

@@ -22,7 +22,7 @@ pub mod measurements;
 pub mod operation;
 mod plugin;
 mod probe;
-mod proc_files;
+pub mod proc_files;
 pub mod protocol;
 pub mod results;
 pub mod sample;

@@ -1,4 +1,4 @@
-//! Words of Linux's files about processes (proc(5)).
+//! Words of Linux's files about processes, memory and cgroups (proc(5), `psi.rst`, `cgroup-v2.rst`).
 
 /// The number behind `key:` on a line of its own, in the unit that the file has there.
 pub fn value(text: &str, key: &str) -> Option<u64> {
@@ -6,9 +6,32 @@ pub fn value(text: &str, key: &str) -> Option<u64> {
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Bytes of a field of `/proc/<id>/status`, which counts kilobytes.
-pub fn status_bytes(status: &str, field: &str) -> Option<u64> {
-    Some(value(status, field)? * 1024)
+/// Bytes of a field of `/proc/<id>/status` or `/proc/meminfo`, which count kilobytes.
+pub fn bytes(text: &str, field: &str) -> Option<u64> {
+    Some(value(text, field)? * 1024)
+}
+
+/// A field of a pressure file's line `some …`, the time in which at least one task waited: `avg10` in percent, `total` in microseconds.
+pub fn pressure(text: &str, field: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.starts_with("some "))?;
+    line.split_whitespace().find_map(|word| word.strip_prefix(field)?.strip_prefix('=')?.parse().ok())
+}
+
+/// Seconds in which at least one task waited for a resource.
+pub fn stalled_s(text: &str) -> Option<f64> {
+    Some(pressure(text, "total")? / 1e6)
+}
+
+/// Seconds in which a quota stopped a cgroup, from its `cpu.stat`: `throttled_usec` of version 2, `throttled_time` (ns) of version 1.
+pub fn quota_throttled_s(stat: &str) -> Option<f64> {
+    stat.lines().find_map(|line| {
+        let (name, value) = line.split_once(' ')?;
+        match name {
+            "throttled_usec" => Some(value.parse::<f64>().ok()? / 1e6),
+            "throttled_time" => Some(value.parse::<f64>().ok()? / 1e9),
+            _ => None,
+        }
+    })
 }
 
 /// Ticks a second of processor times.
@@ -25,11 +48,17 @@ mod tests {
     #[test]
     fn memory_of_a_process() {
         let status = "Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\nThreads:\t3\n";
-        let bytes = |field| status_bytes(status, field);
-        assert_eq!(
-            (bytes("VmHWM"), bytes("VmRSS"), bytes("VmPeak")),
-            (Some(2_097_152), Some(1_048_576), None)
-        );
+        let known = ["VmHWM", "VmRSS", "VmPeak"].map(|field| bytes(status, field));
+        assert_eq!(known, [Some(2_097_152), Some(1_048_576), None]);
         assert_eq!((value(status, "Threads"), value(status, "Name")), (Some(3), None));
+    }
+
+    #[test]
+    fn time_lost_to_others_and_to_quotas() {
+        let text = "some avg10=1.25 avg60=0.00 avg300=0.00 total=2500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n";
+        assert_eq!((stalled_s(text), stalled_s("full total=1")), (Some(2.5), None));
+        assert_eq!((pressure(text, "avg10"), pressure(text, "avg")), (Some(1.25), None));
+        assert_eq!(quota_throttled_s("usage_usec 5\nthrottled_usec 1500000\n"), Some(1.5));
+        assert_eq!(quota_throttled_s("nr_periods 5\nthrottled_time 2000000000\n"), Some(2.0));
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::cluster::Cluster;
 use super::http::Address;
-use super::proc_files::status_bytes;
+use super::proc_files;
 
 /// At one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -62,7 +62,7 @@ fn resident(id: u64, field: &str) -> Option<f64> {
         return None;
     }
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    status_bytes(&status, field).map(|bytes| bytes as f64)
+    proc_files::bytes(&status, field).map(|bytes| bytes as f64)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::ledger::{Entry, Ledger};
 use super::report::Findings;
 use super::space::{Candidate, Knob};
 use super::trial::Racer;
+use crate::advise::own_usable_bytes;
 use crate::cli::{
     EngineArguments, HostArguments, TrackArguments, cancel_on_interrupt, console, folder, printed,
 };
@@ -126,7 +127,7 @@ impl TuneCommand {
             Some(json) => json,
             None => self.merged()?,
         };
-        let experiment = Experiment::new(json, memory_bytes())?;
+        let experiment = Experiment::new(json, own_usable_bytes())?;
         let engine = self.engine_spec(&experiment)?;
         let config = self.config(home, id, &experiment, engine.is_some())?;
         let candidates = experiment.space.candidates(candidates_max(experiment.budget), experiment.seed);
@@ -387,18 +388,6 @@ fn listed(experiment: &Experiment, candidates: &[Candidate]) -> String {
         text.push_str(&format!("- {}\n", experiment.space.described(candidate)));
     }
     text
-}
-
-/// What this process may use: the machine's memory, or its cgroup's limit if that is less.
-fn memory_bytes() -> u64 {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total_kib = meminfo.lines().find_map(|line| {
-        line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
-    });
-    let machine = total_kib.unwrap_or(0) * 1024;
-    let limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
-    let limit = limits.iter().find_map(|file| std::fs::read_to_string(file).ok()?.trim().parse::<u64>().ok());
-    limit.map_or(machine, |limit| limit.min(machine))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::goal::{Bound, Goal};
 use super::space::{Knob, Space};
 use crate::race::RaceError;
+use crate::report::units::MB;
 
 /// Members of an experiment file.
 const MEMBERS: [&str; 21] = [
@@ -52,11 +53,11 @@ pub struct Experiment {
 
 impl Experiment {
     /// `json`: an experiment file's object, with flags in the place of what they override. Values such as `25%ram` become
-    /// sizes: shares of `memory_bytes`, the memory that this machine or its cgroup has.
+    /// sizes: shares of `memory_bytes`, the memory that this machine or its cgroup has; `None` if that is not known.
     ///
     /// # Errors
     /// `Arguments` for what is missing or not understood.
-    pub fn new(mut json: Map<String, Value>, memory_bytes: u64) -> Result<Experiment, RaceError> {
+    pub fn new(mut json: Map<String, Value>, memory_bytes: Option<u64>) -> Result<Experiment, RaceError> {
         let refused = |reason: String| RaceError::Arguments(reason);
         if let Some(unknown) = json.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
             return Err(refused(format!(
@@ -118,16 +119,18 @@ impl Experiment {
 }
 
 /// Replaces `N%ram` in knobs and sizes by megabytes.
-fn resolve_sizes(json: &mut Map<String, Value>, memory_bytes: u64) -> Result<(), RaceError> {
+fn resolve_sizes(json: &mut Map<String, Value>, memory_bytes: Option<u64>) -> Result<(), RaceError> {
     let resolved = |text: &str| -> Result<Option<String>, RaceError> {
         let Some(percent) = text.strip_suffix("%ram") else { return Ok(None) };
+        let refused = |reason: &str| RaceError::Arguments(format!("[{text}] {reason}"));
         match percent.trim().parse::<f64>() {
             Ok(percent) if percent > 0.0 && percent <= 100.0 => {
-                Ok(Some(format!("{}m", (memory_bytes as f64 * percent / 100.0 / 1_048_576.0) as u64)))
+                let memory_bytes = memory_bytes.ok_or_else(|| {
+                    refused("is a share of a memory that this system does not tell; give a size such as 4g")
+                })?;
+                Ok(Some(format!("{}m", (memory_bytes as f64 * percent / 100.0 / MB) as u64)))
             }
-            _ => Err(RaceError::Arguments(format!(
-                "[{text}] is no share of the machine's memory, such as 25%ram"
-            ))),
+            _ => Err(refused("is no share of the machine's memory, such as 25%ram")),
         }
     };
     for name in ["heap", "memory-limit"] {
@@ -151,7 +154,7 @@ mod tests {
 
     fn experiment(json: Value) -> Result<Experiment, String> {
         let Value::Object(json) = json else { panic!() };
-        Experiment::new(json, 8 << 30).map_err(|error| error.to_string())
+        Experiment::new(json, Some(8 << 30)).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -175,6 +178,12 @@ mod tests {
             let error = experiment(json).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
+        let json = json!({"goal": "docs/s", "knobs": knobs});
+        let error = Experiment::new(json.as_object().unwrap().clone(), None).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "[25%ram] is a share of a memory that this system does not tell; give a size such as 4g"
+        );
     }
 
     /// The files that come with the source.

@@ -6,6 +6,7 @@
 use super::Machine;
 use super::memory::MemoryCgroup;
 use crate::advise::finding::Unread;
+use crate::drive::proc_files::quota_throttled_s;
 
 /// The tightest CPU quota around the process, and what it did while it was watched.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,14 +113,7 @@ impl Machine {
     }
 
     fn throttled_percent(&self) -> Option<f64> {
-        let throttled_s = |text: &str| -> Option<f64> {
-            text.lines().find_map(|line| match line.split_once(' ')? {
-                ("throttled_usec", value) => Some(value.trim().parse::<f64>().ok()? / 1e6),
-                ("throttled_time", value) => Some(value.trim().parse::<f64>().ok()? / 1e9),
-                _ => None,
-            })
-        };
-        let grown = throttled_s(&self.after.cpu_stat)? - throttled_s(&self.before.cpu_stat)?;
+        let grown = quota_throttled_s(&self.after.cpu_stat)? - quota_throttled_s(&self.before.cpu_stat)?;
         (self.window_s > 0.0).then(|| 100.0 * grown.max(0.0) / self.window_s)
     }
 }

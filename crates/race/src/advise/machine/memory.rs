@@ -1,7 +1,10 @@
 //! How much memory is there, for whom?
 
+use std::path::Path;
+
 use super::Machine;
 use crate::advise::finding::Unread;
+use crate::drive::proc_files;
 
 /// `/proc/meminfo` in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,12 +29,8 @@ impl Machine {
     pub fn memory(&self) -> Result<Memory, Unread> {
         let text = self.read("proc/meminfo")?;
         let bytes = |name: &str| -> Result<f64, Unread> {
-            let found = text.lines().find_map(|line| {
-                let value = line.strip_prefix(name)?.strip_prefix(':')?;
-                value.trim().trim_end_matches(" kB").parse::<f64>().ok()
-            });
-            found
-                .map(|kib| kib * 1024.0)
+            proc_files::bytes(&text, name)
+                .map(|bytes| bytes as f64)
                 .ok_or_else(|| Unread::new(format!("/proc/meminfo {name}"), "the file does not have it"))
         };
         Ok(Memory {
@@ -52,6 +51,14 @@ impl Machine {
             _ => (machine, "/proc/meminfo MemTotal".to_owned()),
         })
     }
+}
+
+/// Bytes that this process may use at most; `None` where Linux does not tell.
+pub fn own_usable_bytes() -> Option<u64> {
+    let machine = Machine::of_process(Path::new("/"), std::process::id()).ok()?;
+    let usable = machine.usable_memory().map(|(bytes, _)| bytes);
+    // Without cgroups there is no limit either.
+    usable.or_else(|_| machine.memory().map(|memory| memory.total)).map(|bytes| bytes as u64).ok()
 }
 
 #[cfg(test)]

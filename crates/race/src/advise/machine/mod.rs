@@ -14,6 +14,7 @@ use std::time::Instant;
 use super::finding::Unread;
 
 pub use disk::chosen;
+pub use memory::own_usable_bytes;
 
 /// Counters of one moment. Texts of the kernel's files, empty where there are none.
 #[derive(Debug, Clone, Default)]

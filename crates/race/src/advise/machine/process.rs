@@ -2,6 +2,7 @@
 
 use super::Machine;
 use crate::advise::finding::Unread;
+use crate::drive::proc_files;
 
 /// A soft limit; `None` is unlimited.
 pub type Limit = Option<f64>;
@@ -25,12 +26,8 @@ impl Machine {
     pub fn status_bytes(&self, name: &str) -> Result<f64, Unread> {
         let file = format!("proc/{}/status", self.pid);
         let text = self.read(&file)?;
-        let found = text.lines().find_map(|line| {
-            let value = line.strip_prefix(name)?.strip_prefix(':')?;
-            value.trim().trim_end_matches(" kB").parse::<f64>().ok()
-        });
-        found
-            .map(|kib| kib * 1024.0)
+        proc_files::bytes(&text, name)
+            .map(|bytes| bytes as f64)
             .ok_or_else(|| Unread::new(format!("/{file} {name}"), "the file does not have it"))
     }
 

@@ -5,6 +5,7 @@ use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
+use crate::drive::proc_files::pressure;
 
 pub const RULE: Rule = Rule {
     id: "disk_busy",
@@ -44,7 +45,7 @@ fn check(seen: &Seen) -> Checked {
             );
             continue;
         }
-        let pressure = stalled_percent(&machine.read("proc/pressure/io").unwrap_or_default());
+        let pressure = pressure(&machine.read("proc/pressure/io").unwrap_or_default(), "avg10");
         let mut evidence = vec![
             Evidence::new("busy", percent(activity.busy_percent), &file),
             Evidence::new("requests on their way", format!("{:.1}", activity.queue), &file),
@@ -127,12 +128,6 @@ fn from_afar(seen: &Seen) -> Checked {
         );
     }
     fine(format!("disks are busy {} of the time at most", percent(busiest)))
-}
-
-/// The ten-second average of `some` in `/proc/pressure/io`.
-fn stalled_percent(text: &str) -> Option<f64> {
-    let some = text.lines().find(|line| line.starts_with("some "))?;
-    some.split(' ').find_map(|word| word.strip_prefix("avg10=")?.parse().ok())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 
-use crate::drive::proc_files::{status_bytes, value};
+use crate::drive::proc_files::{bytes, value};
 
 /// What a process holds. Bytes and milliseconds are totals since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -70,7 +70,7 @@ pub fn sample(process: &Path, ticks_per_s: u64) -> Option<ProcessSample> {
     let status = std::fs::read_to_string(process.join("status")).ok()?;
     let stat = std::fs::read_to_string(process.join("stat")).ok()?;
     let io = std::fs::read_to_string(process.join("io")).unwrap_or_default();
-    let memory = |key: &str| status_bytes(&status, key).unwrap_or(0);
+    let memory = |key: &str| bytes(&status, key).unwrap_or(0);
     // The name, in parentheses, may hold blanks; what follows begins with the third field.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let ticks = |index: usize| fields.get(index).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
