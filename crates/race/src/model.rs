@@ -13,6 +13,11 @@ use crate::plugin::Plugin;
 /// JSON object with the author's key order.
 pub type Params = Map<String, Value>;
 
+/// A text without its quotes, everything else as JSON.
+pub fn bare_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 #[derive(Debug, Clone)]
 pub struct Track {
     pub name: String,

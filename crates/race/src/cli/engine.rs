@@ -1,11 +1,8 @@
 //! Which server is raced, and with what settings?
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use crate::engine::{Engine, EngineSpec, RunningServer, ServerProvider};
-use crate::load::params::parse;
+use crate::engine::{Engine, EngineSpec, RunningServer, ServerProvider, settings_of};
 use crate::race::RaceError;
 
 #[derive(Debug, Clone, Default, Args)]
@@ -46,8 +43,8 @@ impl EngineArguments {
                     "--engine {other} starts a server, --target-hosts names one that runs: give one of them"
                 ));
             }
-            None | Some("limber") => Some(Engine::Limber),
-            Some(folder) => Some(Engine::Folder(PathBuf::from(folder))),
+            None => Some(Engine::Limber),
+            Some(named) => Some(Engine::named(named)),
         };
         let Some(engine) = engine else {
             let given = [
@@ -64,14 +61,9 @@ impl EngineArguments {
                 None => Ok(None),
             };
         };
-        let settings = self.engine_setting.as_deref().map(parse).transpose()?.unwrap_or_default();
-        let text = |value: serde_json::Value| match value {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
         Ok(Some(EngineSpec {
             engine,
-            settings: settings.into_iter().map(|(name, value)| (name, text(value))).collect(),
+            settings: self.engine_setting.as_deref().map(settings_of).transpose()?.unwrap_or_default(),
             memory_limit: self.memory_limit.clone(),
             heap: self.heap.clone(),
             jvm_options: self.jvm_option.clone(),

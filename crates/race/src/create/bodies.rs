@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::builtin;
 use crate::load::LoadError;
 use crate::load::template::TemplateContext;
-use crate::model::Params;
+use crate::model::{Params, bare_text};
 
 /// Settings that belong to the one index that was read, not to others like it.
 const EPHEMERAL: [&str; 8] =
@@ -85,10 +85,7 @@ fn template(body: Value, settings: &Value) -> String {
         }
     }
     for name in PARAMETERS {
-        let value = settings.get(name).map_or_else(String::new, |value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        });
+        let value = settings.get(name).map_or_else(String::new, bare_text);
         // JSON writes the marker's control characters as escapes.
         let escaped = Value::from(marker(name)).to_string();
         safe = safe.replace(&escaped, &format!("\"{{{{ {name} | default({value}) }}}}\""));

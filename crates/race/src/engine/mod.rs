@@ -9,7 +9,8 @@ mod process;
 
 use std::path::PathBuf;
 
-use crate::model::Params;
+use crate::load::{LoadError, params};
+use crate::model::{Params, bare_text};
 use crate::race::RaceError;
 
 /// What to start and how.
@@ -35,6 +36,24 @@ pub enum Engine {
     Limber,
     /// Home of an Elasticsearch or OpenSearch.
     Folder(PathBuf),
+}
+
+impl Engine {
+    /// `limber`, or the folder of a distribution.
+    pub fn named(text: &str) -> Engine {
+        match text {
+            "limber" => Engine::Limber,
+            folder => Engine::Folder(PathBuf::from(folder)),
+        }
+    }
+}
+
+/// Reads `--engine-setting`, which is written like `--track-params`: names and values for [`EngineSpec::settings`].
+///
+/// # Errors
+/// Those of [`params::parse`].
+pub fn settings_of(text: &str) -> Result<Vec<(String, String)>, LoadError> {
+    Ok(params::parse(text)?.into_iter().map(|(name, value)| (name, bare_text(&value))).collect())
 }
 
 /// Starts the built-in server; the binary implements it, since this crate knows no engine.

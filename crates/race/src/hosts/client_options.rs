@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
 use crate::drive::http::TlsOptions;
-use crate::model::Params;
+use crate::model::{Params, bare_text};
 
 /// Rally's client retries so often once it retries at all (`elastic_transport`, `max_retries`).
 const RETRIES_DEFAULT: u32 = 3;
@@ -269,12 +269,11 @@ impl Reader<'_> {
             None => {}
             Some(Value::Object(object)) => {
                 for (name, value) in object {
-                    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     let is_name = |c: char| c.is_ascii_graphic() && c != ':';
                     if name.is_empty() || !name.chars().all(is_name) {
                         return Err(format!("client option [headers]: [{name}] is not the name of a header"));
                     }
-                    headers.push((name.to_ascii_lowercase(), text));
+                    headers.push((name.to_ascii_lowercase(), bare_text(value)));
                 }
             }
             Some(other) => return Err(Self::wrong("headers", other, "an object of names and values")),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::LoadError;
 use super::operations::operation_type;
 use super::reader::{TrackReader, list, object, optional_text};
-use crate::model::{Challenge, Operation, Parallel, Params, ScheduleElement, Task, Throughput};
+use crate::model::{Challenge, Operation, Parallel, Params, ScheduleElement, Task, Throughput, bare_text};
 
 /// What a `parallel` element gives to its tasks unless they say otherwise; all absent outside of one.
 #[derive(Default)]
@@ -323,7 +323,7 @@ pub fn target_throughput(task: &str, params: &Params) -> Result<Option<Throughpu
             Some(_) => Ok(None),
             None => Err(LoadError::invalid(format!(
                 "Target interval [{}] for task [{task}] must be numeric.",
-                bare(interval)
+                bare_text(interval)
             ))),
         },
         (Some(Value::String(text)), None) if text.is_empty() => Ok(None),
@@ -353,7 +353,7 @@ pub fn ignore_response_error_level(task: &str, params: &Params) -> Result<Option
         Some(Value::String(level)) if level == "non-fatal" => Ok(Some(level.clone())),
         Some(other) => Err(LoadError::invalid(format!(
             "Task [{task}] specifies ignore-response-error-level to [{}] but the only allowed values are [non-fatal].",
-            bare(other)
+            bare_text(other)
         ))),
     }
 }
@@ -376,8 +376,4 @@ fn merged(mut base: Params, over: Params) -> Params {
         base.insert(name, value);
     }
     base
-}
-
-fn bare(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::hosts::ClientOptions;
 use crate::load::params::parse;
-use crate::model::Params;
+use crate::model::{Params, bare_text};
 
 /// Rally's time-out of requests to a metrics store.
 const TIMEOUT_S: u64 = 120;
@@ -75,7 +75,7 @@ impl Reporting {
                 params
                     .into_iter()
                     .filter(|(_, value)| !value.is_null())
-                    .map(|(key, value)| (key, text(value)))
+                    .map(|(key, value)| (key, bare_text(&value)))
                     .collect()
             }
         };
@@ -116,13 +116,6 @@ fn section(file: &str) -> Result<BTreeMap<String, String>, String> {
         }
     }
     Ok(words)
-}
-
-fn text(value: Value) -> String {
-    match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
 }
 
 struct Words(BTreeMap<String, String>);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::results::Results;
-use crate::model::Params;
+use crate::model::{Params, bare_text};
 
 /// One race. Written with Rally's keys in Rally's order; races that Rally itself wrote can be read, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,8 +94,7 @@ impl Race {
     pub fn user_tags_text(&self) -> String {
         let mut tags: Vec<(&String, &Value)> = self.user_tags.iter().collect();
         tags.sort_by_key(|(key, _)| *key);
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        tags.iter().map(|(key, value)| format!("{key}={}", text(value))).collect::<Vec<_>>().join(", ")
+        tags.iter().map(|(key, value)| format!("{key}={}", bare_text(value))).collect::<Vec<_>>().join(", ")
     }
 
     /// `YYYY-MM-DD HH:MM:SS`, or the timestamp as it is if it has another form.

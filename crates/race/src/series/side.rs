@@ -1,8 +1,6 @@
 //! What is one side of a series: a host that runs already, or a server to start, and how it is set?
 
-use std::path::PathBuf;
-
-use crate::engine::{Engine, EngineSpec};
+use crate::engine::{Engine, EngineSpec, settings_of};
 use crate::load::params::parse;
 use crate::model::Params;
 use crate::race::RaceError;
@@ -65,16 +63,8 @@ impl Side {
                 "name" => side.name = value.to_owned(),
                 "target-hosts" => side.hosts = value.split(',').map(|host| host.trim().to_owned()).collect(),
                 "track-params" => side.track_params = parse(value)?,
-                "engine" if value == "limber" => side.engine.engine = Some(Engine::Limber),
-                "engine" => side.engine.engine = Some(Engine::Folder(PathBuf::from(value))),
-                "engine-setting" => {
-                    let text = |value: serde_json::Value| match value {
-                        serde_json::Value::String(text) => text,
-                        other => other.to_string(),
-                    };
-                    let settings = parse(value)?.into_iter().map(|(name, value)| (name, text(value)));
-                    side.engine.settings.extend(settings);
-                }
+                "engine" => side.engine.engine = Some(Engine::named(value)),
+                "engine-setting" => side.engine.settings.extend(settings_of(value)?),
                 "memory-limit" => side.engine.memory_limit = Some(value.to_owned()),
                 "heap" => side.engine.heap = Some(value.to_owned()),
                 "jvm-option" => side.engine.jvm_options.push(value.to_owned()),

@@ -3,6 +3,7 @@
 use super::halving::Search;
 use super::space::{Candidate, Space};
 use crate::inference::estimate::median;
+use crate::model::bare_text;
 
 /// One knob over all candidates of the first rung, where all of them raced alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,11 +48,9 @@ pub fn sensitivity(space: &Space, candidates: &[Candidate], search: &Search) -> 
             .map(|(level, mean)| level.len() as f64 * (mean - overall).powi(2))
             .sum();
         let range = known().fold(f64::NEG_INFINITY, f64::max) - known().fold(f64::INFINITY, f64::min);
-        let text =
-            |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         KnobEffect {
             name: knob.name.clone(),
-            by_value: knob.values.iter().map(text).zip(means.iter().copied()).collect(),
+            by_value: knob.values.iter().map(bare_text).zip(means.iter().copied()).collect(),
             range_share: if overall == 0.0 { 0.0 } else { range / overall.abs() },
             variance_share: if variance > 0.0 { (between / variance).min(1.0) } else { 0.0 },
         }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::drive::throttle::Random;
+use crate::model::bare_text;
 use crate::race::RaceError;
 
 /// What a knob turns.
@@ -204,8 +205,7 @@ impl Space {
 
     /// `name=value, name=value`.
     pub fn described(&self, candidate: &Candidate) -> String {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let shown = |(name, value): (&String, &Value)| format!("{name}={}", text(value));
+        let shown = |(name, value): (&String, &Value)| format!("{name}={}", bare_text(value));
         self.settings(candidate).iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 }

@@ -7,7 +7,8 @@ use super::halving::Outcome;
 use super::space::{Candidate, Target};
 use crate::drive::error::DriveError;
 use crate::engine::{EngineSpec, ServerProvider};
-use crate::race::{Progress, RaceConfig, RaceError, run};
+use crate::model::bare_text;
+use crate::race::{Progress, RaceConfig, RaceError};
 use crate::report::figures;
 use crate::report::measurements::RunPlace;
 
@@ -104,12 +105,12 @@ impl Racer<'_> {
                 }
                 (Target::Engine(name), Some(engine)) => {
                     engine.settings.retain(|(known, _)| known != name);
-                    engine.settings.push((name.clone(), text(value)));
+                    engine.settings.push((name.clone(), bare_text(value)));
                 }
-                (Target::MemoryLimit, Some(engine)) => engine.memory_limit = Some(text(value)),
-                (Target::Heap, Some(engine)) => engine.heap = Some(text(value)),
+                (Target::MemoryLimit, Some(engine)) => engine.memory_limit = Some(bare_text(value)),
+                (Target::Heap, Some(engine)) => engine.heap = Some(bare_text(value)),
                 (Target::Jvm, Some(engine)) => {
-                    engine.jvm_options.extend(text(value).split_whitespace().map(str::to_owned));
+                    engine.jvm_options.extend(bare_text(value).split_whitespace().map(str::to_owned));
                 }
             }
         }
@@ -136,10 +137,6 @@ fn is_of_setting(error: &RaceError) -> bool {
         RaceError::Drive(_) => true,
         _ => false,
     }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn count(knob: &str, value: &Value) -> Result<u64, RaceError> {

@@ -17,7 +17,7 @@ use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request, RequestBuilder};
 use crate::drive::plugin::schedule::PluginSchedule;
 use crate::drive::protocol::Protocol;
-use crate::model::{Params, Task, Track};
+use crate::model::{Params, Task, Track, bare_text};
 
 /// What an operation knows when it is planned.
 pub struct Plan<'a> {
@@ -310,11 +310,8 @@ impl<'a> Plan<'a> {
     }
 
     pub fn with_json(&self, builder: RequestBuilder, body: &Value) -> RequestBuilder {
-        let text = match body {
-            // Tracks may give a body as text, which is sent as it is.
-            Value::String(text) => text.clone().into_bytes(),
-            other => other.to_string().into_bytes(),
-        };
+        // Tracks may give a body as text, which is sent as it is.
+        let text = bare_text(body).into_bytes();
         builder.header("content-type", &self.protocol.content_json).body(text)
     }
 
@@ -434,8 +431,7 @@ impl<'a> Plan<'a> {
 /// A parameter's value as it stands in a query string or header.
 pub fn plain(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
-        other => other.to_string(),
+        other => bare_text(other),
     }
 }

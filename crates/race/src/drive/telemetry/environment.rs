@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::devices::stats;
 use crate::drive::cluster::Cluster;
-use crate::model::Params;
+use crate::model::{Params, bare_text};
 
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -58,9 +58,8 @@ pub(super) fn describe(cluster: &mut Cluster, info: &Value, warnings: &mut Vec<S
 
 fn node_line(node: &Value) -> String {
     let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
         Value::Null => "unknown".to_owned(),
-        other => other.to_string(),
+        known => bare_text(known),
     };
     format!(
         "{}: {} processors, {} {}, JVM {} {}",

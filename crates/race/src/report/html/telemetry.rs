@@ -11,6 +11,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::scale::Unit;
+use crate::model::bare_text;
 
 /// Points of a line at most.
 const POINTS_MAX: usize = 300;
@@ -201,10 +202,7 @@ impl Telemetry {
             if document.get("task").is_none_or(Value::is_null) && self.values.len() < NAMES_MAX {
                 // What tells values of one name apart, such as the disk usage of each field.
                 let parts = ["index", "field", "shard", "pipeline_name", "processor_type"].map(meta);
-                let parts = parts
-                    .into_iter()
-                    .flatten()
-                    .map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned));
+                let parts = parts.into_iter().flatten().map(bare_text);
                 let name = std::iter::once(name).chain(parts).collect::<Vec<_>>().join(" ");
                 let unit = text(document.get("unit"));
                 self.values.entry((node, name)).or_insert_with(|| (Vec::new(), unit)).0.push((at_s, value));

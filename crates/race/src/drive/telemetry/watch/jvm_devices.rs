@@ -10,6 +10,7 @@ use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use super::sampler::WatchPlan;
 use crate::drive::cluster::Cluster;
+use crate::model::bare_text;
 
 pub const JIT: Device = Device {
     name: "jit",
@@ -65,9 +66,7 @@ pub fn options(plan: &WatchPlan, folder: &Path) -> Result<Vec<String>, String> {
     // The server has another working folder.
     let folder = &std::path::absolute(folder).map_err(wrong)?;
     let params = Parameters(&plan.params);
-    let text = |name: &str| {
-        params.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    };
+    let text = |name: &str| params.get(name).map(bare_text);
     let file = |name: &str| folder.join(name).display().to_string();
     let mut options = Vec::new();
     for device in &plan.devices {
