@@ -12,7 +12,7 @@ mod spread;
 pub(crate) mod tests;
 
 pub use order::Order;
-pub(crate) use run::Collected;
 pub use run::{Series, SeriesOutcome, SideOutcome, race_series};
+pub(crate) use run::{Warnings, race_on};
 pub use side::{EngineChange, Side};
 pub use spread::write as write_spread;

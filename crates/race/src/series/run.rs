@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::drive::driver::DriveProgress;
 use crate::drive::sample::Sample;
-use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+use crate::engine::{EngineSpec, ServerProvider};
 use crate::model::Task;
 use crate::race::{Progress, RaceConfig, RaceError, RaceOutcome, run};
 use crate::report::Race;
@@ -53,7 +53,7 @@ pub fn race_series(
 ) -> Result<SeriesOutcome, RaceError> {
     let mut sides: Vec<SideOutcome> =
         series.sides.iter().map(|side| SideOutcome { name: side.name.clone(), races: Vec::new() }).collect();
-    let mut warnings: Vec<(String, u32)> = Vec::new();
+    let mut warnings = Warnings::default();
     let races_count = series.rounds as usize * series.sides.len();
     let mut position = 0;
     for round in 0..series.rounds {
@@ -77,16 +77,12 @@ pub fn race_series(
                 config,
                 place,
                 provider,
-                &mut Collected { warnings: &mut warnings, progress },
+                &mut warnings.collected(progress),
             )?;
             sides[index].races.push(outcome.race);
         }
     }
-    let warnings = warnings
-        .into_iter()
-        .map(|(text, count)| format!("{text} ({count} of {races_count} races)"))
-        .collect();
-    Ok(SeriesOutcome { sides, warnings })
+    Ok(SeriesOutcome { sides, warnings: warnings.lines(races_count) })
 }
 
 fn race_once(
@@ -105,34 +101,63 @@ fn race_once(
     config.race_id = format!("{}-{}", place.run_id, place.position);
     config.user_tags.insert("run".to_owned(), place.run_id.clone().into());
     config.user_tags.insert("side".to_owned(), place.side.clone().into());
-    let mut server: Option<RunningServer> = None;
     config.provenance.place = Some(place);
-    if config.hosts.is_empty() {
-        let spec = side.engine.apply(engine.unwrap_or(&EngineSpec::default()));
-        let started = spec.start(provider)?;
-        config.hosts = vec![started.address.clone()];
-        config.car = started.name.clone();
-        config.car_params = spec.params();
+    let spec = config.hosts.is_empty().then(|| side.engine.apply(engine.unwrap_or(&EngineSpec::default())));
+    if let Some(spec) = &spec {
         config.provenance.engine_settings = spec.params().unwrap_or_default();
-        server = Some(started);
     }
-    let outcome = run(config, progress);
-    // The server goes before the next one starts, whatever came out.
-    drop(server);
-    outcome
+    race_on(spec.as_ref(), config, provider, progress)
+}
+
+/// Races on a server that is started for this race alone; without one, on the hosts of `config`.
+///
+/// # Errors
+/// `Server` where it does not start, and those of the race. The server is ended before this returns, whatever came out.
+pub(crate) fn race_on(
+    engine: Option<&EngineSpec>,
+    mut config: RaceConfig,
+    provider: &dyn ServerProvider,
+    progress: &mut dyn Progress,
+) -> Result<RaceOutcome, RaceError> {
+    let server = engine.map(|spec| spec.start(provider)).transpose()?;
+    if let Some(server) = &server {
+        config.hosts = vec![server.address.clone()];
+        config.car = server.name.clone();
+        config.car_params = engine.and_then(EngineSpec::params);
+    }
+    run(config, progress)
+}
+
+/// Warnings of several races: each text with how many races had it.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    counts: Vec<(String, u32)>,
+}
+
+impl Warnings {
+    /// Takes in the warnings of one race; all else goes to `progress`.
+    pub fn collected<'a>(&'a mut self, progress: &'a mut dyn Progress) -> Collected<'a> {
+        Collected { warnings: self, progress }
+    }
+
+    fn add(&mut self, line: &str) {
+        // Figures differ from race to race; what is warned of does not.
+        let without_figures = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+        match self.counts.iter_mut().find(|(known, _)| without_figures(known) == without_figures(line)) {
+            Some((_, count)) => *count += 1,
+            None => self.counts.push((line.to_owned(), 1)),
+        }
+    }
+
+    pub fn lines(&self, races_count: usize) -> Vec<String> {
+        self.counts.iter().map(|(text, count)| format!("{text} ({count} of {races_count} races)")).collect()
+    }
 }
 
 /// Keeps warnings for the end: ten races would say them ten times.
 pub(crate) struct Collected<'a> {
-    warnings: &'a mut Vec<(String, u32)>,
+    warnings: &'a mut Warnings,
     progress: &'a mut dyn Progress,
-}
-
-impl<'a> Collected<'a> {
-    /// `warnings`: each text with how many races had it.
-    pub fn new(warnings: &'a mut Vec<(String, u32)>, progress: &'a mut dyn Progress) -> Collected<'a> {
-        Collected { warnings, progress }
-    }
 }
 
 impl DriveProgress for Collected<'_> {
@@ -161,11 +186,6 @@ impl Progress for Collected<'_> {
     fn note(&mut self, _line: &str) {}
 
     fn warn(&mut self, line: &str) {
-        // Figures differ from race to race; what is warned of does not.
-        let without_figures = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
-        match self.warnings.iter_mut().find(|(known, _)| without_figures(known) == without_figures(line)) {
-            Some((_, count)) => *count += 1,
-            None => self.warnings.push((line.to_owned(), 1)),
-        }
+        self.warnings.add(line);
     }
 }

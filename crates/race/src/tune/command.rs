@@ -23,7 +23,7 @@ use crate::load::params::parse;
 use crate::model::Params;
 use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id};
 use crate::report::RaceStore;
-use crate::series::Collected;
+use crate::series::Warnings;
 
 /// Find the setting that serves a goal best, with evidence
 ///
@@ -303,7 +303,7 @@ fn searched(
     ledger: &mut Ledger,
     progress: &mut dyn Progress,
 ) -> Result<Search, RaceError> {
-    let mut warnings = Vec::new();
+    let mut warnings = Warnings::default();
     let known_count = ledger.recorded().len();
     let mut race = |candidate: usize, position: usize| {
         let settings = racer.experiment.space.settings(&racer.candidates[candidate]);
@@ -317,8 +317,7 @@ fn searched(
             return Ok(entry.outcome());
         }
         let described = racer.experiment.space.described(&racer.candidates[candidate]);
-        let (race_id, outcome) =
-            racer.race(candidate, position, &mut Collected::new(&mut warnings, progress))?;
+        let (race_id, outcome) = racer.race(candidate, position, &mut warnings.collected(progress))?;
         let shown = match &outcome {
             Outcome::Measured { goal, .. } => format!("{goal:.3} {}", racer.experiment.goal.unit()),
             Outcome::Failed(reason) => format!("failed: {reason}"),
@@ -329,9 +328,7 @@ fn searched(
     };
     let found = search(racer.candidates.len(), plan, &mut race)?;
     let races_count = found.trials.len().saturating_sub(known_count);
-    for (text, count) in warnings {
-        progress.warn(&format!("{text} ({count} of {races_count} races)"));
-    }
+    warnings.lines(races_count).iter().for_each(|line| progress.warn(line));
     Ok(found)
 }
 

@@ -11,6 +11,7 @@ use crate::model::bare_text;
 use crate::race::{Progress, RaceConfig, RaceError};
 use crate::report::figures;
 use crate::report::measurements::RunPlace;
+use crate::series::race_on;
 
 /// Races candidates of one experiment.
 pub struct Racer<'a> {
@@ -46,17 +47,11 @@ impl Racer<'_> {
 
     fn raced(
         &self,
-        mut config: RaceConfig,
+        config: RaceConfig,
         engine: Option<EngineSpec>,
         progress: &mut dyn Progress,
     ) -> Result<(String, Outcome), RaceError> {
-        let server = engine.as_ref().map(|spec| spec.start(self.provider)).transpose()?;
-        if let Some(server) = &server {
-            config.hosts = vec![server.address.clone()];
-            config.car = server.name.clone();
-        }
-        let outcome = run(config, progress)?;
-        drop(server);
+        let outcome = race_on(engine.as_ref(), config, self.provider, progress)?;
         let mut figures =
             figures::of_race(&outcome.race).map_err(|error| RaceError::Server(error.to_string()))?;
         figures.extend(figures::of_measurements(&outcome.measurements));
@@ -117,7 +112,6 @@ impl Racer<'_> {
         config.race_id = format!("{}-{:04}", self.tune_id, position + 1);
         config.user_tags.insert("tune".to_owned(), self.tune_id.into());
         config.user_tags.insert("candidate".to_owned(), format!("c{candidate}").into());
-        config.car_params = engine.as_ref().and_then(EngineSpec::params);
         config.provenance.engine_settings = self.experiment.space.settings(values);
         config.provenance.place = Some(RunPlace {
             run_id: self.tune_id.to_owned(),
