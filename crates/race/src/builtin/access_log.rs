@@ -33,7 +33,7 @@ pub struct Converted {
 /// # Errors
 /// `Io`; `Documents` when no line can be read, or when NDJSON carries bulk action lines.
 pub fn convert(path: &Path, documents_max: u64) -> Result<Converted, LoadError> {
-    let at = |source| LoadError::Io { path: path.to_owned(), source };
+    let at = &LoadError::at(path);
     let raw = std::fs::read(path).map_err(at)?;
     let content = decompress(raw).map_err(at)?;
     let converted = if content.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{access_log, events, generator};
 use crate::load::LoadError;
-use crate::load::files::TrackFiles;
+use crate::load::files::{TrackFiles, write_below};
 use crate::load::selection::TEST_MODE_DOCUMENTS;
 
 /// A track that comes with the binary.
@@ -167,24 +167,21 @@ pub fn export(name: &str, corpus: Option<&Path>, folder: &Path) -> Result<(), Lo
             folder.display()
         )));
     }
-    let write = |file: &str, content: &[u8]| {
-        let path = folder.join(file);
-        let parent = path.parent().unwrap_or(folder).to_owned();
-        std::fs::create_dir_all(parent)
-            .and_then(|()| std::fs::write(&path, content))
-            .map_err(|source| LoadError::Io { path, source })
-    };
     let documents: Vec<Documents> =
         track.corpora.iter().map(|one| made(track, one, corpus, false)).collect::<Result<_, _>>()?;
     for (file, text) in track.files {
-        write(file, text.as_bytes())?;
+        write_below(folder, file, text.as_bytes())?;
     }
     for (corpus, documents) in track.corpora.iter().zip(&documents) {
-        write(corpus.declared_in, corpus_json(corpus, documents).as_bytes())?;
-        write(corpus.file, &documents.bytes)?;
+        write_below(folder, corpus.declared_in, corpus_json(corpus, documents).as_bytes())?;
+        write_below(folder, corpus.file, &documents.bytes)?;
         if documents.count > TEST_MODE_DOCUMENTS {
             let lines = TEST_MODE_DOCUMENTS * if corpus.includes_action_and_meta_data { 2 } else { 1 };
-            write(&corpus.file.replace(".json", "-1k.json"), first_lines(&documents.bytes, lines))?;
+            write_below(
+                folder,
+                &corpus.file.replace(".json", "-1k.json"),
+                first_lines(&documents.bytes, lines),
+            )?;
         }
     }
     Ok(())

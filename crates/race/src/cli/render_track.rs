@@ -55,7 +55,7 @@ impl RenderTrackCommand {
         match &self.output_path {
             None => printed(out.write_all(&text)),
             Some(path) => {
-                std::fs::write(path, text).map_err(|source| LoadError::Io { path: path.clone(), source })?;
+                std::fs::write(path, text).map_err(LoadError::at(path))?;
                 printed(writeln!(out, "Rendered track [{name}] has been written to [{}].", path.display()))
             }
         }

@@ -1,7 +1,7 @@
 //! "Write these documents as a corpus": NDJSON and its bzip2 archive, whole and the first 1,000 for test mode, in one pass.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use bzip2::Compression;
@@ -61,11 +61,11 @@ impl Writer {
         let (whole, first) = (self.whole.finish()?, self.first.finish()?);
         if count == 0 {
             for path in [&whole.plain, &whole.archive, &first.plain, &first.archive] {
-                std::fs::remove_file(path).map_err(at(path))?;
+                std::fs::remove_file(path).map_err(LoadError::at(path))?;
             }
             return Ok(None);
         }
-        let size = |path: &Path| path.metadata().map(|metadata| metadata.len()).map_err(at(path));
+        let size = |path: &Path| path.metadata().map(|metadata| metadata.len()).map_err(LoadError::at(path));
         let source_file = whole.archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Some(Written {
             source_file,
@@ -92,7 +92,9 @@ impl Pair {
     fn create(plain: PathBuf) -> Result<Pair, LoadError> {
         let archive = PathBuf::from([plain.as_os_str(), ".bz2".as_ref()].join("".as_ref()));
         let open = |path: &Path| {
-            File::create(path).map(|file| BufWriter::with_capacity(BUFFER_BYTES, file)).map_err(at(path))
+            File::create(path)
+                .map(|file| BufWriter::with_capacity(BUFFER_BYTES, file))
+                .map_err(LoadError::at(path))
         };
         let (file, packed) = (open(&plain)?, open(&archive)?);
         let archive_writer = BzEncoder::new(packed, Compression::best());
@@ -100,19 +102,14 @@ impl Pair {
     }
 
     fn write(&mut self, line: &[u8]) -> Result<(), LoadError> {
-        self.plain.write_all(line).map_err(at(&self.paths.plain))?;
-        self.archive.write_all(line).map_err(at(&self.paths.archive))
+        self.plain.write_all(line).map_err(LoadError::at(&self.paths.plain))?;
+        self.archive.write_all(line).map_err(LoadError::at(&self.paths.archive))
     }
 
     fn finish(mut self) -> Result<Paths, LoadError> {
-        self.plain.flush().map_err(at(&self.paths.plain))?;
+        self.plain.flush().map_err(LoadError::at(&self.paths.plain))?;
         let ended = self.archive.finish().and_then(|mut file| file.flush());
-        ended.map_err(at(&self.paths.archive))?;
+        ended.map_err(LoadError::at(&self.paths.archive))?;
         Ok(self.paths)
     }
-}
-
-fn at(path: &Path) -> impl Fn(io::Error) -> LoadError {
-    let path = path.to_owned();
-    move |source| LoadError::Io { path: path.clone(), source }
 }

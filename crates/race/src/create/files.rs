@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Target;
 use crate::load::LoadError;
+use crate::load::files::write_below;
 
 /// The track's folder, which must not hold a track yet.
 pub fn new_folder(output: &Path, name: &str) -> Result<PathBuf, LoadError> {
@@ -23,28 +24,13 @@ pub fn new_folder(output: &Path, name: &str) -> Result<PathBuf, LoadError> {
 /// Writes everything but the documents.
 pub fn write(name: &str, folder: &Path, targets: &[Target]) -> Result<(), LoadError> {
     for target in targets {
-        put(folder, &body_file(target)?, &target.body)?;
+        write_below(folder, &body_file(target)?, target.body.as_bytes())?;
     }
-    put(folder, "track.json", &track(name, targets)?)?;
-    put(folder, "challenges/default.json", &challenge(targets))?;
-    put(
-        folder,
-        "operations/default.json",
-        &format!(
-            "{:#}\n",
-            json!({
-                "name": "default", "operation-type": "search", "body": {"query": {"match_all": {}}}
-            })
-        ),
-    )
-}
-
-fn put(folder: &Path, name: &str, text: &str) -> Result<(), LoadError> {
-    let path = folder.join(name);
-    let parent = path.parent().unwrap_or(folder).to_owned();
-    std::fs::create_dir_all(parent)
-        .and_then(|()| std::fs::write(&path, text))
-        .map_err(|source| LoadError::Io { path, source })
+    write_below(folder, "track.json", track(name, targets)?.as_bytes())?;
+    write_below(folder, "challenges/default.json", challenge(targets).as_bytes())?;
+    let operation =
+        json!({"name": "default", "operation-type": "search", "body": {"query": {"match_all": {}}}});
+    write_below(folder, "operations/default.json", format!("{operation:#}\n").as_bytes())
 }
 
 fn body_file(target: &Target) -> Result<String, LoadError> {

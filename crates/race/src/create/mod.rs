@@ -57,7 +57,7 @@ pub fn from_cluster(
             LoadError::NotFound(format!("There is no index or data stream to take of [{wanted}].")).into()
         );
     }
-    std::fs::create_dir_all(&folder).map_err(|source| LoadError::Io { path: folder.clone(), source })?;
+    std::fs::create_dir_all(&folder).map_err(LoadError::at(&folder))?;
     for target in &mut targets {
         target.documents = cluster::dump(cluster, &target.name, selection.batch_size, &folder, log)?;
     }
@@ -84,7 +84,7 @@ pub fn from_file(name: &str, output: &Path, file: &Path, log: &mut dyn Write) ->
     }
     let mappings =
         if converted.is_log { bodies::of_access_logs()? } else { Value::Object(Default::default()) };
-    std::fs::create_dir_all(&folder).map_err(|source| LoadError::Io { path: folder.clone(), source })?;
+    std::fs::create_dir_all(&folder).map_err(LoadError::at(&folder))?;
     let mut writer = documents::Writer::create(&folder, name)?;
     for line in converted.ndjson.split_inclusive(|byte| *byte == b'\n') {
         writer.write_line(line)?;

@@ -5,9 +5,10 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::LoadError;
+use super::files::suffixed;
 
 /// Extensions of archives; of two that fit a name the longer one comes first.
 pub const EXTENSIONS: [&str; 8] = [".tar.gz", ".tar.bz2", ".zip", ".bz2", ".gz", ".tar", ".tgz", ".zst"];
@@ -24,19 +25,15 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// `Documents` for an archive without that file, for a damaged one, and when the size is not the expected one; `NotSupported` for a name
 /// that is no archive's; `Io`.
 pub fn unpack(archive: &Path, target: &Path, expected_bytes: Option<u64>) -> Result<u64, LoadError> {
-    let at = |path: &Path| {
-        let path = path.to_owned();
-        move |source| LoadError::Io { path, source }
-    };
     if let Some(folder) = target.parent() {
-        std::fs::create_dir_all(folder).map_err(at(folder))?;
+        std::fs::create_dir_all(folder).map_err(LoadError::at(folder))?;
     }
-    let part = PathBuf::from([target.as_os_str(), ".part".as_ref()].join("".as_ref()));
-    let file = File::create(&part).map_err(at(&part))?;
+    let part = suffixed(target, ".part");
+    let file = File::create(&part).map_err(LoadError::at(&part))?;
     let mut writer = BufWriter::with_capacity(BUFFER_BYTES, file);
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let copied = copy(archive, &name, &mut writer)
-        .and_then(|bytes| writer.flush().map(|()| bytes).map_err(at(&part)))
+        .and_then(|bytes| writer.flush().map(|()| bytes).map_err(LoadError::at(&part)))
         .and_then(|bytes| match expected_bytes {
             Some(expected) if expected != bytes => Err(LoadError::Documents(format!(
                 "[{}] is corrupt. Extracted [{bytes}] bytes but [{expected}] bytes are expected.",
@@ -46,7 +43,7 @@ pub fn unpack(archive: &Path, target: &Path, expected_bytes: Option<u64>) -> Res
         });
     match copied {
         Ok(bytes) => {
-            std::fs::rename(&part, target).map_err(at(target))?;
+            std::fs::rename(&part, target).map_err(LoadError::at(target))?;
             Ok(bytes)
         }
         Err(error) => {

@@ -208,7 +208,7 @@ fn check_lines(track: &str, set: &DocumentSet, path: &Path, log: &mut dyn Write)
     }
     let _ = write!(log, "[INFO] Preparing file offset table for [{}] ... ", path.display());
     let _ = log.flush();
-    let lines = offsets::build(path).map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
+    let lines = offsets::build(path).map_err(LoadError::at(path))?;
     let _ = writeln!(log, "[OK]");
     let expected =
         set.number_of_documents.saturating_mul(if set.includes_action_and_meta_data { 2 } else { 1 });

@@ -16,6 +16,7 @@ use ureq::http::{HeaderMap, Response, StatusCode, header};
 
 use self::checksum::Checksum;
 use super::LoadError;
+use super::files::suffixed;
 use crate::report::units::pretty_size;
 
 const BUFFER_BYTES: usize = 1 << 18;
@@ -125,11 +126,10 @@ struct Transfer<'a> {
 
 impl<'a> Transfer<'a> {
     fn new(download: &'a Download<'a>, patience: &'a Patience) -> Result<Transfer<'a>, LoadError> {
-        let beside =
-            |suffix: &str| PathBuf::from([download.target.as_os_str(), suffix.as_ref()].join("".as_ref()));
+        let beside = |suffix: &str| suffixed(download.target, suffix);
         let part = beside(".part");
         if let Some(folder) = part.parent() {
-            std::fs::create_dir_all(folder).map_err(at(folder))?;
+            std::fs::create_dir_all(folder).map_err(LoadError::at(folder))?;
         }
         let given = download.sha256.map(|text| {
             Checksum::sha256(text).ok_or_else(|| {
@@ -210,12 +210,12 @@ impl<'a> Transfer<'a> {
         let validator =
             text(header::ETAG).filter(|tag| !tag.starts_with("W/")).or(text(header::LAST_MODIFIED));
         std::fs::write(&self.validator_file, validator.unwrap_or_default())
-            .map_err(|error| Broken::Final(at(&self.validator_file)(error)))
+            .map_err(|error| Broken::Final(LoadError::at(&self.validator_file)(error)))
     }
 
     /// Appends the body to the part. The connection is read by a thread of its own, which is left alone when it stalls.
     fn receive(&mut self, response: Response<ureq::Body>, log: &mut dyn Write) -> Result<(), Broken> {
-        let disk = |error| Broken::Final(at(&self.part)(error));
+        let disk = |error| Broken::Final(LoadError::at(&self.part)(error));
         let mut file = OpenOptions::new().create(true).append(true).open(&self.part).map_err(disk)?;
         let (sender, receiver) = mpsc::sync_channel::<io::Result<Vec<u8>>>(BUFFERS);
         let mut body = response.into_body().into_reader();
@@ -267,16 +267,18 @@ impl<'a> Transfer<'a> {
                 self.bytes
             ));
         }
-        if let Some(checksum) = checksum::first_wrong(&self.checksums, &self.part).map_err(at(&self.part))? {
+        if let Some(checksum) =
+            checksum::first_wrong(&self.checksums, &self.part).map_err(LoadError::at(&self.part))?
+        {
             return corrupt(format!("Its {} is not {}, as it should be.", checksum.name(), checksum.text()));
         }
-        std::fs::rename(&self.part, target).map_err(at(target))?;
+        std::fs::rename(&self.part, target).map_err(LoadError::at(target))?;
         let _ = std::fs::remove_file(&self.validator_file);
         Ok(())
     }
 
     fn begin_anew(&mut self) -> Result<(), LoadError> {
-        File::create(&self.part).map_err(at(&self.part))?;
+        File::create(&self.part).map_err(LoadError::at(&self.part))?;
         let _ = std::fs::remove_file(&self.validator_file);
         self.bytes = 0;
         self.checksums.truncate(usize::from(self.download.sha256.is_some()));
@@ -318,11 +320,6 @@ impl<'a> Transfer<'a> {
 fn range_start(headers: &HeaderMap) -> Option<u64> {
     let range = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
     range.strip_prefix("bytes ")?.split('-').next()?.parse().ok()
-}
-
-fn at(path: &Path) -> impl Fn(io::Error) -> LoadError {
-    let path = path.to_owned();
-    move |source| LoadError::Io { path: path.clone(), source }
 }
 
 fn size(bytes: u64) -> String {

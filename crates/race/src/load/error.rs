@@ -1,6 +1,6 @@
 //! Why a track could not be loaded, split by who can act on it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::plugin::PluginError;
 
@@ -33,5 +33,11 @@ pub enum LoadError {
 impl LoadError {
     pub(crate) fn invalid(reason: String) -> LoadError {
         LoadError::TrackInvalid(reason)
+    }
+
+    /// Makes an I/O error one of that path, for `map_err`.
+    pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> LoadError {
+        let path = path.to_owned();
+        move |source| LoadError::Io { path: path.clone(), source }
     }
 }

@@ -15,6 +15,22 @@ pub enum TrackFiles {
     Embedded(&'static [(&'static str, &'static str)]),
 }
 
+/// `path` with something behind its name.
+pub fn suffixed(path: &Path, suffix: &str) -> PathBuf {
+    PathBuf::from([path.as_os_str(), suffix.as_ref()].join("".as_ref()))
+}
+
+/// Writes a file below a folder, with the folders between them.
+///
+/// # Errors
+/// `Io`.
+pub fn write_below(folder: &Path, name: &str, content: &[u8]) -> Result<(), LoadError> {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap_or(folder))
+        .and_then(|()| std::fs::write(&path, content))
+        .map_err(LoadError::at(&path))
+}
+
 impl TrackFiles {
     /// The text of `name`, a path relative to the track's folder. As in Rally it may lead to a folder beside the track (`../shared/x.json`);
     /// absolute names are refused.
@@ -30,7 +46,7 @@ impl TrackFiles {
         match self {
             TrackFiles::Folder(root) => {
                 let path = root.join(name);
-                std::fs::read_to_string(&path).map_err(|source| LoadError::Io { path, source })
+                std::fs::read_to_string(&path).map_err(LoadError::at(&path))
             }
             TrackFiles::Embedded(files) => files
                 .iter()

@@ -1,5 +1,6 @@
 //! "Here is where the track is and what the user wants of it; give me the track, ready to race."
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -164,8 +165,8 @@ pub fn check(spec: &TrackSpec) -> Result<(Track, DocumentSets), LoadError> {
             "racing against build flavor [serverless] is not supported yet".to_owned(),
         ));
     }
-    let mut track = read(spec)?;
     let place = Place::of(spec)?;
+    let mut track = read_at(spec, &place)?;
     let name = selection::challenge(&track, spec.challenge.as_deref())?.name.clone();
     load_plugin(spec, &place, &mut track, &name)?;
     let challenge = selection::challenge(&track, Some(&name))?;
@@ -180,9 +181,14 @@ pub fn check(spec: &TrackSpec) -> Result<(Track, DocumentSets), LoadError> {
 /// As [`read`], for templates and JSON alone.
 pub fn render(spec: &TrackSpec) -> Result<(String, Value), LoadError> {
     let place = Place::of(spec)?;
-    let rendered = templates(spec, &place).render_track(&place.file)?;
-    let json = parse(&place.file, &rendered.text)?;
+    let (json, _) = rendered(&templates(spec, &place), &place)?;
     Ok((place.track_name, json))
+}
+
+/// The track's JSON, and the variables that its templates read.
+fn rendered(templates: &TemplateContext, place: &Place) -> Result<(Value, BTreeSet<String>), LoadError> {
+    let rendered = templates.render_track(&place.file)?;
+    Ok((parse(&place.file, &rendered.text)?, rendered.variables))
 }
 
 fn templates(spec: &TrackSpec, place: &Place) -> TemplateContext {
@@ -200,15 +206,16 @@ fn templates(spec: &TrackSpec, place: &Place) -> TemplateContext {
 /// # Errors
 /// As [`load`], except for documents and unsupported operations.
 pub fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
-    let place = Place::of(spec)?;
-    let templates = templates(spec, &place);
-    let rendered = templates.render_track(&place.file)?;
-    let json = parse(&place.file, &rendered.text)?;
+    read_at(spec, &Place::of(spec)?)
+}
+
+fn read_at(spec: &TrackSpec, place: &Place) -> Result<Track, LoadError> {
+    let templates = templates(spec, place);
+    let (json, variables) = rendered(&templates, place)?;
     check_version(&place.track_name, &json)?;
     schema::check(&place.track_name, &json)?;
 
-    let mut reader =
-        TrackReader { track_name: &place.track_name, templates: &templates, variables: rendered.variables };
+    let mut reader = TrackReader { track_name: &place.track_name, templates: &templates, variables };
     let indices = reader.indices(&json)?;
     let data_streams = reader.data_streams(&json)?;
     if !indices.is_empty() && !data_streams.is_empty() {
@@ -288,7 +295,7 @@ impl Place {
         if !path.exists() {
             return not_a_track(format!("Track path {} does not exist", path.display()));
         }
-        let full = path.canonicalize().map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
+        let full = path.canonicalize().map_err(LoadError::at(path))?;
         let name_of = |path: Option<&std::ffi::OsStr>| {
             path.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
         };

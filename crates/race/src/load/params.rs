@@ -19,7 +19,7 @@ pub fn parse(argument: &str) -> Result<Params, LoadError> {
     let refused = |reason: String| LoadError::Parameters(reason);
     if argument.ends_with(".json") {
         let path = std::path::PathBuf::from(argument);
-        let text = std::fs::read_to_string(&path).map_err(|source| LoadError::Io { path, source })?;
+        let text = std::fs::read_to_string(&path).map_err(LoadError::at(&path))?;
         return match serde_json::from_str(&text) {
             Ok(Value::Object(object)) => Ok(object),
             Ok(_) => Err(refused(format!("[{argument}] does not hold a JSON object"))),

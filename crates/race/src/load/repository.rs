@@ -121,7 +121,7 @@ impl Repository {
 
     /// Writes the commit's files into `folder`, all or nothing.
     fn export(&self, commit: &str, folder: &Path) -> Result<(), LoadError> {
-        let at = |source| LoadError::Io { path: folder.to_owned(), source };
+        let at = &LoadError::at(folder);
         std::fs::create_dir_all(&self.checkouts).map_err(at)?;
         let part = tempfile::Builder::new().prefix("part-").tempdir_in(&self.checkouts).map_err(at)?;
         let mut git = self
@@ -192,7 +192,7 @@ impl Checkout {
     pub fn track_names(&self) -> Result<Vec<String>, LoadError> {
         let (mut names, mut folders) = (Vec::new(), vec![self.folder.clone()]);
         while let Some(folder) = folders.pop() {
-            let at = |source| LoadError::Io { path: folder.clone(), source };
+            let at = &LoadError::at(&folder);
             for entry in std::fs::read_dir(&folder).map_err(at)? {
                 let entry = entry.map_err(at)?;
                 let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
