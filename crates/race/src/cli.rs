@@ -233,7 +233,7 @@ impl RaceCommand {
             return dry_run::run(&track, self.enable_assertions, &mut std::io::stdout().lock());
         }
         let (store, race_id) = (RaceStore::new(&folder), self.race_id.clone().unwrap_or_else(new_race_id));
-        let race_folder = store.race_file(&race_id)?.with_file_name("");
+        let race_folder = store.race_folder(&race_id)?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
         // A track that does not load should not wait for a server first, unless the server's version chooses it.
         if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {

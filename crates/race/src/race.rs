@@ -111,7 +111,7 @@ pub struct RaceOutcome {
 
 /// Races a track once. Blocks until the race is over and stored.
 pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, RaceError> {
-    config.store.race_file(&config.race_id)?;
+    let folder = config.store.race_folder(&config.race_id)?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let headers = config.client.header_lines(None);
     let hosts = resolve(&config.hosts, &config.client)?;
@@ -169,7 +169,6 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         Arc::new(watch::race_context(ids, &track, challenge, &config.car, &config.user_tags, &environment));
     let clusters: Vec<_> =
         std::iter::once(watch::raced_cluster(&drive.target, &info)).chain(others).collect();
-    let folder = config.store.race_file(&config.race_id)?.with_file_name("");
     let mut watch = Watch::start(&config.watch, &clusters, (&track, challenge), &folder, &context)
         .map_err(DriveError::Cluster)?;
     drive.samples = watch.samples();

@@ -3,13 +3,12 @@
 //! Rally keeps them in the index `rally-annotations` of its metrics store only; here they are a file beside the races, one JSON object a line with
 //! the same fields.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::race::is_timestamp;
-use super::store::StoreError;
+use super::store::{StoreError, replace};
 
 /// A note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,16 +119,13 @@ impl AnnotationStore {
         text.lines().map(|line| serde_json::from_str(line).map_err(corrupt)).collect()
     }
 
-    /// Replaces the file as a whole, so that a crash leaves the old or the new one.
     fn write(&self, annotations: &[Annotation]) -> Result<(), StoreError> {
         let lines: String =
             annotations.iter().map(|annotation| format!("{}\n", serde_json::json!(annotation))).collect();
-        let part = self.file.with_extension("part");
         let folder = self.file.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::File::create(&part)?.write_all(lines.as_bytes()))
-            .and_then(|()| std::fs::rename(&part, &self.file))
-            .map_err(|source| StoreError::Io { path: self.file.clone(), source })
+            .map_err(|source| StoreError::Io { path: folder.to_owned(), source })?;
+        replace(&self.file, lines.as_bytes())
     }
 }
 

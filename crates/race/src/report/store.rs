@@ -1,7 +1,6 @@
 //! "Keep this race, and find races again": `<home>/.limber/benchmarks/races/<race id>/race.json`, Rally's layout below another folder.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::measurements::{self, Measurements};
@@ -30,6 +29,14 @@ pub fn limber_folder(limber_home: Option<OsString>, home: Option<OsString>) -> O
     let home = limber_home.filter(|path| !path.is_empty()).or(home.filter(|path| !path.is_empty()))?;
     Some(PathBuf::from(home).join(".limber"))
 }
+
+/// Whether a text can name a race or a search: the folder of that name is one right below the store's.
+pub fn is_id(text: &str) -> bool {
+    let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
+    !text.is_empty() && !text.starts_with('.') && text.chars().all(allowed)
+}
+
+const RACE_FILE: &str = "race.json";
 
 /// Races stored as files.
 #[derive(Debug, Clone)]
@@ -63,19 +70,10 @@ impl RaceStore {
     /// # Errors
     /// `InvalidId` for ids that would lead out of the store.
     pub fn race_folder(&self, race_id: &str) -> Result<PathBuf, StoreError> {
-        let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
-        if race_id.is_empty() || race_id.starts_with('.') || !race_id.chars().all(allowed) {
-            return Err(StoreError::InvalidId(race_id.to_owned()));
+        match is_id(race_id) {
+            true => Ok(self.races.join(race_id)),
+            false => Err(StoreError::InvalidId(race_id.to_owned())),
         }
-        Ok(self.races.join(race_id))
-    }
-
-    /// Where `race.json` of a race of this id is kept.
-    ///
-    /// # Errors
-    /// As [`Self::race_folder`].
-    pub fn race_file(&self, race_id: &str) -> Result<PathBuf, StoreError> {
-        Ok(self.race_folder(race_id)?.join("race.json"))
     }
 
     /// Writes the race (replacing one of the same id) and returns its file.
@@ -83,8 +81,8 @@ impl RaceStore {
     /// # Errors
     /// `InvalidId`, `Io`.
     pub fn save(&self, race: &Race) -> Result<PathBuf, StoreError> {
-        let path = self.race_file(&race.race_id)?;
-        let folder = path.parent().unwrap_or(&self.races).to_owned();
+        let folder = self.race_folder(&race.race_id)?;
+        let path = folder.join(RACE_FILE);
         std::fs::create_dir_all(&folder).map_err(|source| StoreError::Io { path: folder.clone(), source })?;
         replace(&path, &python_json::pretty(race, 1, Characters::AsTheyAre))?;
         Ok(path)
@@ -95,7 +93,7 @@ impl RaceStore {
     /// # Errors
     /// `InvalidId`, `Io`.
     pub fn save_measurements(&self, measurements: &Measurements) -> Result<PathBuf, StoreError> {
-        let path = self.race_file(&measurements.race_id)?.with_file_name(measurements::FILE);
+        let path = self.race_folder(&measurements.race_id)?.join(measurements::FILE);
         replace(&path, &python_json::pretty(measurements, 1, Characters::AsTheyAre))?;
         Ok(path)
     }
@@ -105,7 +103,7 @@ impl RaceStore {
     /// # Errors
     /// `Corrupt`, `InvalidId`, `Io`.
     pub fn measurements(&self, race_id: &str) -> Result<Option<Measurements>, StoreError> {
-        let path = self.race_file(race_id)?.with_file_name(measurements::FILE);
+        let path = self.race_folder(race_id)?.join(measurements::FILE);
         match std::fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text)
                 .map(Some)
@@ -120,19 +118,18 @@ impl RaceStore {
     /// # Errors
     /// `InvalidId`, `Io`.
     pub fn delete(&self, race_id: &str) -> Result<bool, StoreError> {
-        let file = self.race_file(race_id)?;
-        let folder = file.parent().unwrap_or(&self.races);
-        match std::fs::remove_dir_all(folder) {
+        let folder = self.race_folder(race_id)?;
+        match std::fs::remove_dir_all(&folder) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(StoreError::Io { path: folder.to_owned(), source }),
+            Err(source) => Err(StoreError::Io { path: folder, source }),
         }
     }
 
     /// # Errors
     /// `NotFound`, `Corrupt`, `InvalidId`, `Io`.
     pub fn find(&self, race_id: &str) -> Result<Race, StoreError> {
-        let path = self.race_file(race_id)?;
+        let path = self.race_folder(race_id)?.join(RACE_FILE);
         if !path.is_file() {
             return Err(StoreError::NotFound(race_id.to_owned()));
         }
@@ -156,7 +153,7 @@ impl RaceStore {
         };
         let mut races: Vec<Race> = entries
             .flatten()
-            .filter_map(|entry| read(&entry.path().join("race.json")).ok())
+            .filter_map(|entry| read(&entry.path().join(RACE_FILE)).ok())
             .filter(|race| is_timestamp(&race.race_timestamp) && filter.passes(race))
             .collect();
         races.sort_by(|a, b| b.race_timestamp.cmp(&a.race_timestamp).then_with(|| a.race_id.cmp(&b.race_id)));
@@ -188,11 +185,10 @@ fn read(path: &Path) -> Result<Race, StoreError> {
         .map_err(|error| StoreError::Corrupt { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// Writes a file whole: a crash must not leave half a race behind.
-fn replace(path: &Path, text: &[u8]) -> Result<(), StoreError> {
-    let part = path.with_extension("json.part");
-    std::fs::File::create(&part)
-        .and_then(|mut file| file.write_all(text))
+/// Writes a file whole, so that a crash leaves the old or the new one.
+pub(super) fn replace(path: &Path, text: &[u8]) -> Result<(), StoreError> {
+    let part = path.with_extension("part");
+    std::fs::write(&part, text)
         .and_then(|()| std::fs::rename(&part, path))
         .map_err(|source| StoreError::Io { path: path.to_owned(), source })
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::halving::Outcome;
 use crate::race::RaceError;
+use crate::report::store::is_id;
 
 /// One line of `trials.ndjson`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,8 +83,7 @@ impl Ledger {
     /// # Errors
     /// `Arguments` for an id that is no plain name, I/O errors, lines that cannot be read (but for a torn last one, which is cut).
     pub fn open(limber_folder: &Path, id: &str) -> Result<Ledger, RaceError> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if id.is_empty() || id.starts_with('.') || !id.chars().all(is_plain) {
+        if !is_id(id) {
             return Err(RaceError::Arguments(format!(
                 "[{id}] is no id: use letters, digits, '-', '_' and '.'"
             )));
