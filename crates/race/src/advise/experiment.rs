@@ -3,6 +3,7 @@
 //! The one place that knows how `limber tune` and `limber race` are called.
 
 use super::server::{Kind, Product};
+use crate::report::units::MB;
 
 /// What an experiment looks for. The built-in tracks stand for the user's own, which nobody knows here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +64,7 @@ fn quoted(text: &str) -> String {
 
 /// `512m`, which a JVM's heap and Limber's limit both understand.
 pub fn megabytes(bytes: f64) -> String {
-    format!("{:.0}m", (bytes / 1_048_576.0).max(1.0))
+    format!("{:.0}m", (bytes / MB).max(1.0))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How do people write sizes and shares, and how are they read?
 
-use crate::report::units::pretty_size;
+use crate::report::units::{bytes_of, pretty_size};
 
 /// `1.5GB`, from bytes that may be a mean or a rate.
 pub fn size(bytes: f64) -> String {
@@ -15,22 +15,6 @@ pub fn percent(value: f64) -> String {
 /// `100 * part / whole`; 0 of nothing.
 pub fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
-}
-
-/// Elasticsearch's byte sizes: `512mb`, `10gb`, `1024`, `-1` (no limit).
-pub fn bytes_of(text: &str) -> Option<f64> {
-    let text = text.trim().to_lowercase();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "b" => 1.0,
-        "k" | "kb" => 1024.0,
-        "m" | "mb" => 1024.0 * 1024.0,
-        "g" | "gb" => 1024.0 * 1024.0 * 1024.0,
-        "t" | "tb" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        "p" | "pb" => 1024.0 * 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    digits.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * unit)
 }
 
 /// A size, or a share of `whole` such as `10%`.
@@ -65,10 +49,6 @@ mod tests {
 
     #[test]
     fn quantities_are_read_as_elasticsearch_writes_them() {
-        assert_eq!(bytes_of("512mb"), Some(536_870_912.0));
-        assert_eq!(bytes_of("1.5GB"), Some(1_610_612_736.0));
-        assert_eq!(bytes_of("-1"), Some(-1.0));
-        assert_eq!(bytes_of("ten"), None);
         assert_eq!(bytes_or_share_of("10%", 200.0), Some(20.0));
         assert_eq!(seconds_of("1s"), Some(1.0));
         assert_eq!(seconds_of("500ms"), Some(0.5));

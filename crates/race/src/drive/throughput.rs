@@ -155,7 +155,7 @@ impl ThroughputCalculator {
 }
 
 /// The middle value, or the mean of the two; `None` of none.
-pub fn median_of_sorted(values: &[f64]) -> Option<f64> {
+fn median_of_sorted(values: &[f64]) -> Option<f64> {
     let middle = values.len() / 2;
     match values.len() {
         0 => None,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::model::Task;
 use crate::report::shown::{clock, grouped, milliseconds};
-use crate::timeline::format::{SIGNIFICANT_DIGITS, TICK_NS};
+use crate::timeline::format::{histogram, ms};
 use crate::timeline::recorder::RunningTask;
 
 /// Below this share an estimate of the end says nothing.
@@ -63,8 +63,6 @@ impl TaskNow {
     }
 
     fn update_figures(&mut self, running: &RunningTask, first: Duration, elapsed: Duration) {
-        let histogram =
-            || Histogram::<u32>::new(SIGNIFICANT_DIGITS).expect("two digits are a number histograms know");
         let (mut service_time, mut latency) = (histogram(), histogram());
         let (mut operations, mut start) = (0, elapsed);
         for (slice_start, slice) in running.recent() {
@@ -77,13 +75,12 @@ impl TaskNow {
         }
         let window_s = elapsed.saturating_sub(start.max(first)).as_secs_f64();
         self.throughput = (!service_time.is_empty() && window_s > 0.0).then(|| operations as f64 / window_s);
-        let ms = |histogram: &Histogram<u32>, quantile: f64| {
-            let ticks = (!histogram.is_empty()).then(|| histogram.value_at_quantile(quantile));
-            ticks.map(|ticks| (ticks * TICK_NS) as f64 / 1e6)
+        let quantile_ms = |histogram: &Histogram<u32>, quantile: f64| {
+            (!histogram.is_empty()).then(|| ms(histogram.value_at_quantile(quantile)))
         };
-        self.service_time_p50_ms = ms(&service_time, 0.5);
-        self.service_time_p99_ms = ms(&service_time, 0.99);
-        self.latency_p99_ms = ms(&latency, 0.99).filter(|_| self.is_throttled);
+        self.service_time_p50_ms = quantile_ms(&service_time, 0.5);
+        self.service_time_p99_ms = quantile_ms(&service_time, 0.99);
+        self.latency_p99_ms = quantile_ms(&latency, 0.99).filter(|_| self.is_throttled);
     }
 
     /// What a terminal shows beside the bar, such as `61,204 docs/s  p50 12.3 ms  p99 88.1 ms  3 errors  0:32 left`.

@@ -60,17 +60,19 @@ pub fn of_measurements(measurements: &Measurements) -> Vec<Figure> {
     ];
     listed
         .into_iter()
-        .filter_map(|(key, metric, unit, value)| {
-            Some(Figure {
-                key: format!("race.{key}"),
-                metric: metric.to_owned(),
-                task: String::new(),
-                unit: unit.to_owned(),
-                direction: Direction::LessIsBetter,
-                value: value?,
-            })
-        })
+        .filter_map(|(key, metric, unit, value)| Some(whole_race(key, metric, unit, value?)))
         .collect()
+}
+
+fn whole_race(key: &str, metric: &str, unit: &str, value: f64) -> Figure {
+    Figure {
+        key: format!("race.{key}"),
+        metric: metric.to_owned(),
+        task: String::new(),
+        unit: unit.to_owned(),
+        direction: Direction::LessIsBetter,
+        value,
+    }
 }
 
 fn of_whole_race(results: &Results) -> Vec<Figure> {
@@ -94,20 +96,10 @@ fn of_whole_race(results: &Results) -> Vec<Figure> {
         ("translog_size", "Translog size", "bytes", results.translog_size),
         ("segment_count", "Segment count", "", results.segment_count),
     ];
-    let mut figures: Vec<Figure> = Vec::new();
-    for (key, metric, unit, value) in listed {
-        if let Some(value) = value {
-            figures.push(Figure {
-                key: format!("race.{key}"),
-                metric: metric.to_owned(),
-                task: String::new(),
-                unit: unit.to_owned(),
-                direction: Direction::LessIsBetter,
-                value: value.as_f64(),
-            });
-        }
-    }
-    figures
+    listed
+        .into_iter()
+        .filter_map(|(key, metric, unit, value)| Some(whole_race(key, metric, unit, value?.as_f64())))
+        .collect()
 }
 
 fn add_task(task: &TaskResults, figures: &mut Vec<Figure>) {

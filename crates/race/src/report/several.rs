@@ -9,6 +9,7 @@ use super::figures::{self, Figure};
 use super::number::Number;
 use super::output::{self, ReportOptions};
 use super::race::Race;
+use super::shown::significant;
 use super::table::{Cell, Row};
 use crate::inference::comparison::{INTERVAL_LEVEL, adjust};
 use crate::inference::rank_test::{races_needed, smallest_p};
@@ -271,16 +272,11 @@ fn printed_row(row: &Judged, color: bool) -> Row {
         Cell::from(row.figure.unit.as_str()),
         Cell::from(comparison.change.map_or_else(String::new, |change| format!("{}%", percent(change)))),
         Cell::from(interval),
-        Cell::from(format!("{:+}", rounded(comparison.shift))),
+        Cell::from(format!("{:+}", significant(comparison.shift, 6))),
         Cell::from(format!("{:+.2}", comparison.cliffs_delta)),
         Cell::from(probability(comparison.p_adjusted)),
         Cell::from(painted(row.verdict.name())),
     ]
-}
-
-/// Six significant digits.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 fn probability(p: f64) -> String {

@@ -1,22 +1,14 @@
 //! How is a figure shown to someone who reads along?
 
+use super::units;
+
 /// `1,234,567`; below 10 with two decimals.
 pub fn grouped(value: f64) -> String {
     if value.abs() < 10.0 && value.fract() != 0.0 {
         return format!("{value:.2}");
     }
-    let digits = format!("{:.0}", value.abs());
-    let mut text = String::with_capacity(digits.len() * 4 / 3 + 2);
-    if value < 0.0 {
-        text.push('-');
-    }
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", units::grouped_digits(&format!("{:.0}", value.abs())))
 }
 
 /// Three significant digits, in the unit that suits: `340 µs`, `12.3 ms`, `2.05 s`.
@@ -55,6 +47,11 @@ pub fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// The closest number of so many significant digits.
+pub fn significant(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
+}
+
 /// `0:07`, `12:34`, `1:02:03`.
 pub fn clock(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
@@ -80,6 +77,7 @@ mod tests {
             [0.0, 900.0, 1024.0, 12_582_912.0, 1e15].map(bytes),
             ["0 B", "900 B", "1 KiB", "12.0 MiB", "909 TiB"]
         );
+        assert_eq!((significant(1_234_567.0, 5), significant(-0.000_123_456, 3)), (1_234_600.0, -0.000_123));
         assert_eq!([7.2, 754.0, 3723.0].map(clock), ["0:07", "12:34", "1:02:03"]);
     }
 }

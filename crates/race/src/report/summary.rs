@@ -43,27 +43,34 @@ pub fn rows(results: &Results, options: &ReportOptions) -> Vec<Row> {
 
 /// What the reader should know about tasks with errors or without measurements.
 pub fn warnings(results: &Results) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for task in &results.op_metrics {
-        let percent = task.error_rate * 100.0;
-        if task.error_rate > 0.0 {
-            warnings.push(format!(
-                "Error rate is {} for operation '{}'. Please check the logs.",
-                number::rounded_2(percent),
-                task.task
-            ));
+    results
+        .op_metrics
+        .iter()
+        .flat_map(|task| error_warning(task).into_iter().chain(no_throughput(task)))
+        .collect()
+}
+
+/// That requests of the task failed.
+fn error_warning(task: &TaskResults) -> Option<String> {
+    (task.error_rate > 0.0).then(|| {
+        format!(
+            "Error rate is {} for operation '{}'. Please check the logs.",
+            number::rounded_2(task.error_rate * 100.0),
+            task.task
+        )
+    })
+}
+
+/// That the task has no throughput, and why that may be.
+pub fn no_throughput(task: &TaskResults) -> Option<String> {
+    let cause = match (task.throughput.median, task.error_rate) {
+        (Some(_), _) => return None,
+        (None, share) if share > 0.0 => {
+            format!("Error rate is {:.1}%. Please check the logs.", share * 100.0)
         }
-        if task.throughput.median.is_none() {
-            let cause = if task.error_rate > 0.0 {
-                format!("Error rate is {percent:.1}%. Please check the logs.")
-            } else {
-                "The benchmark ended already during warmup.".to_owned()
-            };
-            warnings
-                .push(format!("No throughput metrics available for [{}]. Likely cause: {cause}", task.task));
-        }
-    }
-    warnings
+        (None, _) => "The benchmark ended already during warmup.".to_owned(),
+    };
+    Some(format!("No throughput metrics available for [{}]. Likely cause: {cause}", task.task))
 }
 
 struct Rows {

@@ -9,6 +9,7 @@ pub const KB: f64 = 1024.0;
 pub const MB: f64 = KB * 1024.0;
 pub const GB: f64 = MB * 1024.0;
 pub const TB: f64 = GB * 1024.0;
+pub const PB: f64 = TB * 1024.0;
 
 pub fn ms_to_minutes(ms: Number) -> Number {
     Number::Float(ns(ms) / 60e9)
@@ -56,7 +57,11 @@ pub fn pretty_size(bytes: Option<u64>) -> String {
 
 /// `11,396,503`.
 pub fn pretty_count(count: u64) -> String {
-    let digits = count.to_string();
+    grouped_digits(&count.to_string())
+}
+
+/// Digits with a comma before every three from the end.
+pub(super) fn grouped_digits(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (position, digit) in digits.chars().enumerate() {
         if position > 0 && (digits.len() - position).is_multiple_of(3) {
@@ -67,9 +72,34 @@ pub fn pretty_count(count: u64) -> String {
     text
 }
 
+/// Bytes of a size as Elasticsearch and its users write it: `512mb`, `10gb`, `1.5g`, `1024`, `-1` (no limit).
+pub fn bytes_of(text: &str) -> Option<f64> {
+    let text = text.trim().to_lowercase();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "b" => 1.0,
+        "k" | "kb" => KB,
+        "m" | "mb" => MB,
+        "g" | "gb" => GB,
+        "t" | "tb" => TB,
+        "p" | "pb" => PB,
+        _ => return None,
+    };
+    let number = digits.trim_end().parse::<f64>().ok()?;
+    number.is_finite().then_some(number * unit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_read_as_elasticsearch_writes_them() {
+        assert_eq!(bytes_of("512mb"), Some(536_870_912.0));
+        assert_eq!(bytes_of("1.5 GB"), Some(1_610_612_736.0));
+        assert_eq!(bytes_of("-1"), Some(-1.0));
+        assert_eq!((bytes_of("ten"), bytes_of("5x"), bytes_of("inf")), (None, None, None));
+    }
 
     #[test]
     fn sizes_and_counts_are_readable() {

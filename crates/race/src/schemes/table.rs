@@ -5,11 +5,9 @@ use std::io::{self, Write};
 
 use super::SchemesOutcome;
 use super::figures::{Figures, Memory, TaskFigures};
-use crate::drive::throughput::median_of_sorted;
+use crate::inference::estimate::median;
 use crate::report::table::{self, Align, Cell, Row};
-
-const MB: f64 = 1024.0 * 1024.0;
-const TB: f64 = 1024.0 * 1024.0 * MB;
+use crate::report::units::{GB, MB, TB};
 
 /// Both schemes in one round.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -122,15 +120,16 @@ fn write_ratio(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> 
     writeln!(
         out,
         "\n{:.2} GB on disk in {} segments; budget {:.2} MB, {:.1} % of the {:.2} MB that the native scheme had resident after loading.",
-        store / MB / 1024.0,
+        store / GB,
         outcome.segment_count,
         outcome.budget_bytes as f64 / MB,
         outcome.budget_bytes as f64 * 100.0 / outcome.working_set_bytes.max(1) as f64,
         outcome.working_set_bytes as f64 / MB
     )?;
-    let per_gb = |bytes: f64| store / bytes.max(1.0) * 1024.0 * MB / TB;
+    let per_gb = |bytes: f64| store / bytes.max(1.0) * GB / TB;
     let median = |side: fn(&Round) -> &Figures| {
-        median(outcome.rounds.iter().map(|round| side(round).query.memory_bytes as f64))
+        let bytes = |round: &Round| side(round).query.memory_bytes as f64;
+        median(&outcome.rounds.iter().map(bytes).collect::<Vec<_>>())
     };
     writeln!(
         out,
@@ -148,15 +147,16 @@ fn compared(outcome: &SchemesOutcome, name: &str, decimals: usize, of: impl Fn(&
     };
     let (native, cached) = (side(|round| &round.native), side(|round| &round.cached));
     let difference = |native: f64, cached: f64| (cached - native) * 100.0 / native;
-    let paired = native.iter().zip(&cached).map(|(native, cached)| difference(*native, *cached));
-    let of_medians = difference(median(native.iter().copied()), median(cached.iter().copied()));
+    let paired: Vec<f64> =
+        native.iter().zip(&cached).map(|(native, cached)| difference(*native, *cached)).collect();
+    let of_medians = difference(median(&native), median(&cached));
     let signed = |percent: f64| if percent.is_nan() { "-".to_owned() } else { format!("{percent:+.2} %") };
     vec![
         name.into(),
         spread(&native, decimals).into(),
         spread(&cached, decimals).into(),
         signed(of_medians).into(),
-        signed(median(paired)).into(),
+        signed(median(&paired)).into(),
     ]
 }
 
@@ -164,7 +164,7 @@ fn compared(outcome: &SchemesOutcome, name: &str, decimals: usize, of: impl Fn(&
 fn spread(values: &[f64], decimals: usize) -> String {
     let least = values.iter().copied().fold(f64::NAN, f64::min);
     let most = values.iter().copied().fold(f64::NAN, f64::max);
-    match median(values.iter().copied()) {
+    match median(values) {
         median if median.is_nan() => "-".to_owned(),
         median => format!("{median:.decimals$} ({least:.decimals$} to {most:.decimals$})"),
     }
@@ -172,13 +172,6 @@ fn spread(values: &[f64], decimals: usize) -> String {
 
 fn shown(value: f64, decimals: usize) -> String {
     if value.is_nan() { "-".to_owned() } else { format!("{value:.decimals$}") }
-}
-
-/// NaN of none.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    median_of_sorted(&values).unwrap_or(f64::NAN)
 }
 
 /// The sweep for plots: latency against the share of misses.

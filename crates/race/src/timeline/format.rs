@@ -29,7 +29,16 @@ pub const TICK_NS: u64 = 100;
 /// Three hours, longer than any sensible `request-timeout`; what takes longer counts as this.
 pub const TICKS_MAX: u64 = 3 * 3600 * 1_000_000_000 / TICK_NS;
 /// Values are off by 0.8 % at most: a plot cannot show less, and a histogram stays at some hundred bytes.
-pub const SIGNIFICANT_DIGITS: u8 = 2;
+const SIGNIFICANT_DIGITS: u8 = 2;
+
+/// An empty histogram of times in ticks.
+pub fn histogram() -> Histogram<u32> {
+    Histogram::new(SIGNIFICANT_DIGITS).expect("two digits are a number histograms know")
+}
+
+pub fn ms(ticks: u64) -> f64 {
+    (ticks * TICK_NS) as f64 / 1e6
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
@@ -133,7 +142,7 @@ mod tests {
 
     #[test]
     fn histograms_survive() {
-        let mut histogram = Histogram::<u32>::new(SIGNIFICANT_DIGITS).unwrap();
+        let mut histogram = histogram();
         for ticks in [1, 15, 200, 200, 123_456, TICKS_MAX] {
             histogram.record(ticks).unwrap();
         }

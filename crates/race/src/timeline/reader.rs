@@ -10,7 +10,7 @@ use std::path::Path;
 
 use hdrhistogram::serialization::Deserializer;
 
-use super::format::{Line, SampleType, SliceLine, TICK_NS, TaskLine, VERSION, decoded};
+use super::format::{Line, SampleType, SliceLine, TaskLine, VERSION, decoded, ms};
 
 /// Points of a plot at most.
 const BINS_MAX: f64 = 240.0;
@@ -19,7 +19,7 @@ const REQUESTS_PER_BIN: f64 = 4.0;
 /// Bins that a task has at least if it can, however few its requests.
 const BINS_MIN: f64 = 12.0;
 /// Widths of bins in seconds: whole fractions and multiples of a slice.
-const WIDTHS_S: [f64; 16] =
+pub const WIDTHS_S: [f64; 16] =
     [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0];
 /// Beyond this the slices are as coarse as a second.
 const FINE_S: f64 = 10.0;
@@ -124,10 +124,6 @@ impl Counts {
         });
         reaching.next().or_else(|| self.counts.last_key_value()).map(|(ticks, _)| ms(*ticks))
     }
-}
-
-fn ms(ticks: u64) -> f64 {
-    (ticks * TICK_NS) as f64 / 1e6
 }
 
 impl Timeline {

@@ -11,9 +11,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2Serializer;
 
-use super::format::{
-    Line, SIGNIFICANT_DIGITS, SampleType, SliceLine, TICK_NS, TICKS_MAX, TaskLine, VERSION, encoded,
-};
+use super::format::{Line, SampleType, SliceLine, TICK_NS, TICKS_MAX, TaskLine, VERSION, encoded, histogram};
 use crate::drive::sample::Sample;
 use crate::model::Task;
 
@@ -40,10 +38,6 @@ pub struct Slice {
 
 impl Slice {
     fn new() -> Slice {
-        let histogram = || {
-            Histogram::new(SIGNIFICANT_DIGITS)
-                .expect("two digits are a number of digits that histograms know")
-        };
         Slice {
             requests: 0,
             operations: 0,

@@ -3,6 +3,7 @@
 use crate::inference::Direction;
 use crate::race::RaceError;
 use crate::report::figures::Figure;
+use crate::report::units::bytes_of;
 
 /// A figure of a race: `docs/s`, `p99 of TASK`, `p99`, `peak_memory`, or a figure's own key such as `service_time.p50 of TASK`.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,17 +164,13 @@ impl Bound {
     }
 }
 
+/// A number as it stands, milliseconds, or a size in bytes.
 fn number(text: &str) -> Option<f64> {
-    let lower = text.to_ascii_lowercase();
-    let digits = lower.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(lower.len());
-    let factor = match lower[digits..].trim() {
-        "" | "ms" | "b" => 1.0,
-        "kb" | "k" => 1024.0,
-        "mb" | "m" => 1024.0 * 1024.0,
-        "gb" | "g" => 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    Some(lower[..digits].trim().parse::<f64>().ok()? * factor)
+    let text = text.to_ascii_lowercase();
+    match text.strip_suffix("ms") {
+        Some(ms) => ms.trim_end().parse().ok(),
+        None => bytes_of(&text),
+    }
 }
 
 /// Whether `a` serves the goal better than `b`.

@@ -8,11 +8,11 @@ use super::sensitivity::sensitivity;
 use super::space::Candidate;
 use super::tradeoff::{Point, points};
 use crate::inference::estimate::median;
-use crate::inference::{Comparison, Direction, Verdict};
+use crate::inference::{Comparison, Direction};
 use crate::report::Number;
+use crate::report::shown::significant;
 use crate::report::table::{self, Align, Cell, Row};
-
-const MB: f64 = 1024.0 * 1024.0;
+use crate::report::units::MB;
 
 /// All that is known once a search is over.
 pub struct Findings<'a> {
@@ -105,10 +105,7 @@ impl Findings<'_> {
         let interval = comparison.change_interval.map_or_else(String::new, |interval| {
             format!(" (95 % interval {} to {})", percent(interval.low), percent(interval.high))
         });
-        let verdict = match comparison.verdict(self.search.level) {
-            Verdict::NoDifferenceShown => "no difference shown",
-            verdict => verdict.name(),
-        };
+        let verdict = comparison.verdict(self.search.level).name();
         format!(
             "{} against {} {}, {change}{interval}, Cliff's delta {:+.2}, p = {:.4} (shown from p <= {:.4}): {verdict}.",
             shown(comparison.contender_median),
@@ -209,6 +206,5 @@ fn number(value: f64) -> Cell {
 
 /// Five significant digits.
 fn shown(value: f64) -> String {
-    let rounded: f64 = format!("{value:.4e}").parse().unwrap_or(value);
-    rounded.to_string()
+    significant(value, 5).to_string()
 }

@@ -6,8 +6,8 @@ use super::goal::is_better;
 use super::halving::{Outcome, Search};
 use crate::inference::Direction;
 use crate::inference::estimate::median;
-
-const MB: f64 = 1024.0 * 1024.0;
+use crate::report::html::escape::Text;
+use crate::report::units::MB;
 
 /// One candidate: medians over all of its races.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ pub fn svg(
          <title>{goal} against peak memory</title>\n\
          <style>text{{fill:#222}}.axis,.grid{{stroke:#888}}.grid{{opacity:.25}}.point{{fill:#7a8ca5}}.efficient{{fill:#0b6bcb}}.best{{fill:#c4380d}}\
          .front{{stroke:#0b6bcb;fill:none}}@media(prefers-color-scheme:dark){{text{{fill:#ddd}}.efficient{{fill:#5aa9f7}}.front{{stroke:#5aa9f7}}.best{{fill:#ff8a5c}}}}</style>\n",
-        goal = escaped(goal)
+        goal = Text(goal)
     );
     let bottom = HEIGHT - MARGIN;
     for (share, value) in x.ticks() {
@@ -113,13 +113,8 @@ pub fn svg(
         WIDTH / 2.0,
         HEIGHT - 20.0
     );
-    let _ = writeln!(
-        svg,
-        "<text x=\"{MARGIN}\" y=\"{}\">{}, {}</text>",
-        MARGIN - 20.0,
-        escaped(goal),
-        escaped(unit)
-    );
+    let _ =
+        writeln!(svg, "<text x=\"{MARGIN}\" y=\"{}\">{}, {}</text>", MARGIN - 20.0, Text(goal), Text(unit));
     let front: Vec<String> = points
         .iter()
         .filter(|point| point.is_efficient)
@@ -145,7 +140,7 @@ pub fn svg(
         let _ = writeln!(
             svg,
             "<circle class=\"{class}\" cx=\"{across:.1}\" cy=\"{down:.1}\" r=\"5\"><title>{}</title></circle>",
-            escaped(&title)
+            Text(&title)
         );
     }
     svg.push_str("</svg>\n");
@@ -187,10 +182,6 @@ impl Axis {
             .map(|value| (self.share(value), format!("{value:.decimals$}")))
             .collect()
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
-use crate::advise::quantity::{bytes_of, percent, share, size};
+use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
+use crate::report::units::bytes_of;
 
 pub const RULE: Rule = Rule {
     id: "disk_space",

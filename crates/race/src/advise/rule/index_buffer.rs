@@ -3,9 +3,10 @@
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
-use crate::advise::quantity::{bytes_of, bytes_or_share_of, percent, share, size};
+use crate::advise::quantity::{bytes_or_share_of, percent, share, size};
 use crate::advise::seen::Seen;
 use crate::advise::server::at;
+use crate::report::units::bytes_of;
 
 pub const RULE: Rule = Rule {
     id: "index_buffer",

@@ -6,6 +6,7 @@
 
 use super::escape::{Text, put};
 use super::scale::Scale;
+use crate::timeline::reader::WIDTHS_S;
 
 /// Marks have places from 0 to this from left to right, and from 0 to [`HEIGHT`] from top to bottom.
 pub const WIDTH: f64 = 10_000.0;
@@ -31,11 +32,7 @@ impl Axis {
         match self {
             // The script makes them anew when the axis is zoomed; these are for readers without scripts.
             Axis::Time { end_s } => {
-                let steps = [
-                    0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0,
-                    1800.0, 3600.0,
-                ];
-                let step = steps
+                let step = WIDTHS_S
                     .into_iter()
                     .find(|step| end_s / step <= 6.0)
                     .unwrap_or((end_s / 6.0 / 3600.0).ceil() * 3600.0);

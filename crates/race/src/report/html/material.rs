@@ -1,7 +1,8 @@
 //! What is known of a race?
 
 use super::telemetry::Telemetry;
-use crate::report::measurements::{Measurements, TaskMeasurements};
+use crate::metrics::writer::TELEMETRY_FILE;
+use crate::report::measurements::{self, Measurements, TaskMeasurements};
 use crate::report::race::Race;
 use crate::report::results::{Results, TaskResults, TimeStats};
 use crate::report::store::{RaceStore, StoreError};
@@ -42,12 +43,12 @@ impl Material {
             }
         };
         let start_ms = timeline.as_ref().map(|timeline| timeline.start_ms);
-        let telemetry = Telemetry::read(&folder.join("telemetry.ndjson"), start_ms).unwrap_or_else(|error| {
-            missing.push(format!("telemetry.ndjson cannot be read: {error}."));
+        let telemetry = Telemetry::read(&folder.join(TELEMETRY_FILE), start_ms).unwrap_or_else(|error| {
+            missing.push(format!("{TELEMETRY_FILE} cannot be read: {error}."));
             Telemetry::default()
         });
         let measurements = store.measurements(race_id).unwrap_or_else(|error| {
-            missing.push(format!("measurements.json cannot be read: {error}"));
+            missing.push(format!("{} cannot be read: {error}", measurements::FILE));
             None
         });
         Ok(Material { race, results, timeline, telemetry, measurements, missing })

@@ -7,6 +7,7 @@ use super::escape::{Text, put};
 use super::material::Material;
 use super::{change, environment, machine, overview, summary, tasks};
 use crate::report::measurements::Warning;
+use crate::report::summary as of_results;
 
 /// Races in one report at most: there are as many colours that everybody can tell apart.
 pub const RACES_MAX: usize = 8;
@@ -120,11 +121,11 @@ fn put_trust(materials: &[Material], labels: &[String], out: &mut String) {
 
 /// What the race's measurements and results warn of; of failures once.
 fn warnings(material: &Material) -> Vec<String> {
-    let of_results = crate::report::summary::warnings(&material.results);
+    let results = &material.results;
     match &material.measurements {
-        None => of_results,
+        None => of_results::warnings(results),
         Some(measurements) => {
-            let rest = of_results.into_iter().filter(|line| !line.starts_with("Error rate is"));
+            let rest = results.op_metrics.iter().filter_map(of_results::no_throughput);
             measurements.warnings.iter().map(Warning::line).chain(rest).collect()
         }
     }
