@@ -150,6 +150,17 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
     match (&aggregation.kind, &bound.source) {
         (Kind::Terms(terms), Some(source)) => {
             bound.filter = TermFilter::bind(&terms.include, &terms.exclude, source, &terms.name)?;
+            // Elasticsearch counts terms of all documents by filters, which check paths once shards are put together.
+            let is_by_filters = !source.is_numeric()
+                && search_query.is_none_or(Query::is_match_all)
+                && !aggregation
+                    .subs
+                    .iter()
+                    .any(|sub| matches!(sub.type_name, "top_hits" | "scripted_metric"));
+            match is_by_filters {
+                true => terms.order.check(&aggregation.subs)?,
+                false => terms.order.check_on_shard(&aggregation.subs)?,
+            }
         }
         (Kind::Histogram(histogram), _) => histogram.check_on_shard(&aggregation.subs)?,
         (Kind::DateHistogram(histogram), _) => histogram.order.check_on_shard(&aggregation.subs)?,
@@ -180,6 +191,9 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
                 bound.scripts.push(BoundScript::bind(&script, context, shard)?);
             }
             bound.shape.reduce_script = definition.reduce_script(shard);
+            if let Some(order) = definition.order() {
+                order.check_on_shard(&aggregation.subs)?;
+            }
             definition.check_subs(aggregation, &bound)?;
             definition.check_on_shard(&bound, shard)?;
         }

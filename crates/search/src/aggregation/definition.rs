@@ -11,7 +11,7 @@ use super::bind::{Bound, Shape, Width};
 use super::budget::Budget;
 use super::collector::{Collector, Subs};
 use super::options::ValuesOptions;
-use super::order::BucketOrder;
+use super::order::{BucketOrder, NameCheck, OrderValues};
 use super::partial::{Bucket, Partial};
 use super::reduce::Reducer;
 use super::render::Renderer;
@@ -154,9 +154,14 @@ pub trait Definition: Debug + Send + Sync {
         "Object[]"
     }
 
-    /// Whether buckets can be ordered by the number of this name. The error is Elasticsearch's reason.
-    fn order_value_name(&self, own: &Aggregation, _name: Option<&str>) -> std::result::Result<(), String> {
-        Err(format!("Can't sort a [{}] aggregation [{}]", own.type_name, own.name))
+    /// What the buckets around it can be ordered by.
+    fn order_values(&self) -> OrderValues {
+        OrderValues::Nothing
+    }
+
+    /// Whether it has a number of this name, where it has several; `own`: its name.
+    fn check_order_name(&self, _own: &str, _name: &str) -> NameCheck {
+        NameCheck::known()
     }
 }
 

@@ -108,22 +108,88 @@ impl BucketOrder {
         Ok((!keys.is_empty()).then_some(BucketOrder { keys }))
     }
 
-    /// Checks that every path begins with one of `subs`; on a shard, histograms refuse others in words of their own.
+    /// Checks every path against `subs`, in the words of a shard that collects.
     pub fn check_on_shard(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
-        let wrong = self.paths().find_map(|path| Some((path, path.wrong_on_shard(subs)?)));
-        let Some((OrderPath { text, .. }, reason)) = wrong else { return Ok(()) };
-        let cause = RequestError::illegal_argument(reason.clone());
-        Err(RequestError::new(
-            400,
-            "invalid_path",
-            format!("Invalid aggregation order path [{text}]. {reason}"),
-        )
-        .caused_by(cause))
+        self.paths().try_for_each(|path| {
+            path.check_on_shard(subs).map_err(|reason| {
+                let cause = RequestError::illegal_argument(reason.clone());
+                RequestError::new(400, "invalid_path", path.invalid(&reason)).caused_by(cause)
+            })
+        })
     }
 
-    /// Checks that every path leads to a value of `subs`.
+    /// Checks every path against `subs`, in the words of what puts shards together.
     pub fn check(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
-        self.paths().try_for_each(|path| path.check(subs))
+        self.paths().try_for_each(|path| {
+            path.check(subs).map_err(|reason| {
+                let cause = RequestError::illegal_argument(reason.clone());
+                RequestError::illegal_argument(path.invalid(&reason)).caused_by(cause)
+            })
+        })
+    }
+}
+
+/// What the buckets around an aggregation can be ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderValues {
+    Nothing,
+    /// Its documents.
+    Documents,
+    /// Its number.
+    One,
+    /// Its numbers by name.
+    Several,
+}
+
+/// Whether an aggregation has a number of some name: the reasons why not, as a shard and as the reduce give them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameCheck {
+    pub on_shard: Result<(), String>,
+    pub in_reduce: Result<(), String>,
+}
+
+impl NameCheck {
+    pub fn known() -> NameCheck {
+        NameCheck { on_shard: Ok(()), in_reduce: Ok(()) }
+    }
+
+    /// Refused with the same reason by both.
+    pub fn refused(reason: String) -> NameCheck {
+        NameCheck { on_shard: Err(reason.clone()), in_reduce: Err(reason) }
+    }
+
+    /// No such number; the reduce gives a reason of its own.
+    pub fn unknown(aggregation: &str, name: &str, in_reduce: String) -> NameCheck {
+        let on_shard =
+            format!("Unknown metric name [{name}] on multi-value metrics aggregation [{aggregation}]");
+        NameCheck { on_shard: Err(on_shard), in_reduce: Err(in_reduce) }
+    }
+}
+
+/// How Elasticsearch says on a shard that a path leads to nothing that can be compared.
+const NO_VALUE: &str = "Buckets can only be sorted on a sub-aggregator path that is built out of zero or more single-bucket aggregations \
+                        within the path and a final single-bucket or a metrics aggregation at the path end.";
+
+impl Aggregation {
+    fn order_values(&self) -> OrderValues {
+        match &self.kind {
+            Kind::Filter(_) | Kind::Missing(_) => OrderValues::Documents,
+            Kind::Metric(metric) if metric.is_multi_value() => OrderValues::Several,
+            Kind::Metric(_) | Kind::Cardinality(_) => OrderValues::One,
+            Kind::Percentiles(_) => OrderValues::Several,
+            Kind::Own(definition) if definition.is_single_bucket() => OrderValues::Documents,
+            Kind::Own(definition) => definition.order_values(),
+            _ => OrderValues::Nothing,
+        }
+    }
+
+    fn check_order_name(&self, name: &str) -> NameCheck {
+        match &self.kind {
+            Kind::Metric(metric) => metric.check_order_name(&self.name, name),
+            Kind::Percentiles(percentiles) => percentiles.check_order_name(&self.name, name),
+            Kind::Own(definition) => definition.check_order_name(&self.name, name),
+            _ => NameCheck::known(),
+        }
     }
 }
 
@@ -140,69 +206,100 @@ impl OrderPath {
         OrderPath { text: text.to_owned(), names, value }
     }
 
-    /// What a histogram's shard says about the path's first step.
-    fn wrong_on_shard(&self, subs: &[Aggregation]) -> Option<String> {
-        let name = self.names.first().map_or("", String::as_str);
-        let Some(found) = subs.iter().find(|sub| sub.name == name) else {
-            return Some(format!(
-                "The provided aggregation [{name}] either does not exist, or is a pipeline aggregation and cannot be used to sort the \
-                 buckets."
-            ));
-        };
-        match (&found.kind, &self.value) {
-            (Kind::Percentiles(percentiles), Some(value)) if !percentiles.has_point(value) => {
-                Some(format!("Unknown metric name [{value}] on multi-value metrics aggregation [{name}]"))
-            }
-            _ => None,
-        }
+    fn invalid(&self, reason: &str) -> String {
+        format!("Invalid aggregation order path [{}]. {reason}", self.text)
     }
 
-    fn check(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
-        let invalid = |reason: String| {
-            let cause = RequestError::illegal_argument(reason.clone());
-            Err(RequestError::illegal_argument(format!(
-                "Invalid aggregation order path [{}]. {reason}",
-                self.text
-            ))
-            .caused_by(cause))
-        };
+    /// The error is a shard's reason.
+    fn check_on_shard(&self, subs: &[Aggregation]) -> Result<(), String> {
+        let mut level = subs;
+        for (position, name) in self.names.iter().enumerate() {
+            let Some(found) = level.iter().find(|sub| sub.name == *name && !sub.is_pipeline()) else {
+                let name = self.text.split('>').nth(position).map_or(name.as_str(), str::trim);
+                return Err(format!(
+                    "The provided aggregation [{name}] either does not exist, or is a pipeline aggregation and cannot be used to sort \
+                     the buckets."
+                ));
+            };
+            let values = found.order_values();
+            if position + 1 < self.names.len() {
+                if values != OrderValues::Documents {
+                    return Err(format!("{NO_VALUE} [{name}] is not single-bucket."));
+                }
+                level = &found.subs;
+                continue;
+            }
+            return match (values, self.value.as_deref()) {
+                (OrderValues::Nothing, _) => Err(NO_VALUE.to_owned()),
+                (OrderValues::Documents, None | Some("doc_count"))
+                | (OrderValues::One, None | Some("value")) => Ok(()),
+                (OrderValues::Documents, _) if matches!(found.kind, Kind::Filter(_)) => {
+                    Err(NO_VALUE.to_owned())
+                }
+                (OrderValues::Documents, _) => Err(format!(
+                    "Ordering on a single-bucket aggregation can only be done on its doc_count. Either drop the key (a la \"{name}\") or \
+                     change it to \"doc_count\" (a la \"{name}.doc_count\") or \"key\"."
+                )),
+                (OrderValues::One, _) => Err(format!(
+                    "Ordering on a single-value metrics aggregation can only be done on its value. Either drop the key (a la \"{name}\") \
+                     or change it to \"value\" (a la \"{name}.value\")"
+                )),
+                (OrderValues::Several, None) => {
+                    Err("When ordering on a multi-value metrics aggregation a metric name must be specified."
+                        .to_owned())
+                }
+                (OrderValues::Several, Some(value)) => found.check_order_name(value).on_shard,
+            };
+        }
+        Err(NO_VALUE.to_owned())
+    }
+
+    /// The error is the reason that the reduce gives.
+    fn check(&self, subs: &[Aggregation]) -> Result<(), String> {
         let mut level = subs;
         for (position, name) in self.names.iter().enumerate() {
             let Some(found) = level.iter().find(|sub| sub.name == *name) else {
-                return invalid(format!("Cannot find aggregation named [{name}]"));
+                return Err(format!("Cannot find aggregation named [{name}]"));
             };
-            let is_last = position + 1 == self.names.len();
-            match &found.kind {
-                Kind::Filter(_) | Kind::Missing(_) if !is_last => level = &found.subs,
-                Kind::Filter(_) | Kind::Missing(_) => return Ok(()),
-                Kind::Metric(metric) if is_last => {
-                    if metric.is_multi_value() && self.value.is_none() {
-                        return invalid(
-                            "Missing value key in [null] which refers to a multi-value metric aggregation"
-                                .to_owned(),
-                        );
+            let values = found.order_values();
+            if let Some(next) = self.names.get(position + 1) {
+                match values {
+                    OrderValues::Documents => level = &found.subs,
+                    OrderValues::Nothing => {
+                        return Err(format!(
+                            "Can't sort by a descendant of a [{}] aggregation [{next}]",
+                            found.type_name
+                        ));
                     }
-                    return match metric.order_value_name(self.value.as_deref()) {
-                        Ok(()) => Ok(()),
-                        Err(reason) => invalid(reason),
-                    };
-                }
-                Kind::Cardinality(_) if is_last => return Ok(()),
-                Kind::Percentiles(percentiles) if is_last => {
-                    return percentiles.order_value_name(self.value.as_deref()).or_else(invalid);
-                }
-                Kind::Own(definition) if definition.is_single_bucket() => {
-                    if is_last {
-                        return Ok(());
+                    _ => {
+                        return Err(format!(
+                            "Metrics aggregations cannot have sub-aggregations (at [>{next}]"
+                        ));
                     }
-                    level = &found.subs;
                 }
-                Kind::Own(definition) if is_last => {
-                    return definition.order_value_name(found, self.value.as_deref()).or_else(invalid);
-                }
-                _ => return invalid(format!("Can't sort a [{}] aggregation [{name}]", found.type_name)),
+                continue;
             }
+            return match (values, self.value.as_deref()) {
+                (OrderValues::Nothing, _) => {
+                    Err(format!("Can't sort a [{}] aggregation [{name}]", found.type_name))
+                }
+                (OrderValues::Documents, None | Some("doc_count"))
+                | (OrderValues::One, None | Some("value")) => Ok(()),
+                (OrderValues::Documents, Some(value)) => Err(format!(
+                    "Unknown value key [{value}] for single-bucket aggregation [{name}]. Either use [doc_count] as key or drop the key all \
+                     together."
+                )),
+                (OrderValues::One, Some(value)) => Err(format!(
+                    "Unknown value key [{value}] for single-value metric aggregation [{name}]. Either use [value] as key or drop the key \
+                     all together"
+                )),
+                (OrderValues::Several, None) => {
+                    Err("Missing value key in [null] which refers to a multi-value metric aggregation"
+                        .to_owned())
+                }
+                (OrderValues::Several, Some(value)) => found.check_order_name(value).in_reduce,
+            };
         }
-        invalid("The path is empty".to_owned())
+        Err("The path is empty".to_owned())
     }
 }

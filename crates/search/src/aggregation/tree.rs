@@ -65,6 +65,12 @@ pub struct Aggregation {
     pub subs: Vec<Aggregation>,
 }
 
+impl Aggregation {
+    pub fn is_pipeline(&self) -> bool {
+        matches!(self.kind, Kind::Pipeline(_))
+    }
+}
+
 /// All aggregations of one level, in the order of the request.
 #[derive(Debug, Clone, Default)]
 pub struct Aggregations {

@@ -39,6 +39,10 @@ impl QueryNode for MatchAll {
     fn bind(&self, boost: f32, _: &Binder<'_>) -> Result<BoundQuery, Error> {
         Ok(Node::Everything { boost }.into())
     }
+
+    fn is_match_all(&self) -> bool {
+        true
+    }
 }
 
 impl QueryNode for MatchNone {

@@ -32,6 +32,10 @@ pub trait QueryNode: Debug + Send + Sync {
     /// Resolves fields, converts values, and collects the statistics that scores need. `boost` is the product of all boosts from the
     /// root down to this node.
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error>;
+
+    fn is_match_all(&self) -> bool {
+        false
+    }
 }
 
 /// A parsed query. Cheap to clone.
@@ -50,6 +54,10 @@ impl Query {
 
     pub fn match_all() -> Query {
         Query::new(super::match_all::MatchAll)
+    }
+
+    pub fn is_match_all(&self) -> bool {
+        self.node.is_match_all()
     }
 }
 

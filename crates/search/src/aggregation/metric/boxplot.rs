@@ -7,13 +7,14 @@ use super::super::collector::Collector;
 use super::super::definition::{Definition, Place};
 use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
+use super::super::order::{NameCheck, OrderValues};
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
 use super::digest::Digest;
-use super::digest_collector::{DigestCollector, compression, merged};
+use super::digest_collector::{DigestCollector, Numbers, compression, merged};
 use crate::error::Result;
 
 const COMPRESSION: f64 = 100.0;
@@ -37,7 +38,7 @@ impl Boxplot {
 }
 
 /// The numbers of [`NAMES`].
-fn numbers(digest: &Digest) -> [f64; 7] {
+fn numbers(digest: &Digest) -> [f64; NAMES.len()] {
     let values = digest.values();
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
         return [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::NAN, f64::NAN, f64::NAN, f64::NAN];
@@ -60,7 +61,11 @@ impl Definition for Boxplot {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(DigestCollector::new(self.compression, place)?))
+        Ok(Box::new(DigestCollector::new(
+            self.compression,
+            place,
+            Numbers { names: &NAMES, of: |digest| numbers(digest).into() },
+        )?))
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
@@ -85,16 +90,19 @@ impl Definition for Boxplot {
         partial.as_own::<Digest>().map(|digest| numbers(digest)[place])
     }
 
-    fn order_value_name(&self, own: &Aggregation, name: Option<&str>) -> std::result::Result<(), String> {
-        match name {
-            Some(name) if NAMES.contains(&name) => Ok(()),
-            Some(name) => {
-                Err(format!("Unknown value key [{name}] for multi-value metric aggregation [{}]", own.name))
-            }
-            None => {
-                Err("Missing value key in [null] which refers to a multi-value metric aggregation".to_owned())
-            }
+    fn order_values(&self) -> OrderValues {
+        OrderValues::Several
+    }
+
+    fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
+        if NAMES.contains(&name) {
+            return NameCheck::known();
         }
+        let constant = name.to_uppercase();
+        let reason = format!(
+            "No enum constant org.elasticsearch.xpack.analytics.boxplot.InternalBoxplot.Metrics.{constant}"
+        );
+        NameCheck::unknown(own, name, reason)
     }
 }
 

@@ -1,5 +1,8 @@
 //! The values of every bucket as a t-digest: what `median_absolute_deviation` and `boxplot` look at.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
 use limber_segment::SegmentView;
@@ -44,9 +47,20 @@ pub fn merged(parts: Vec<Partial>, compression: f64) -> Digest {
     all
 }
 
+/// The numbers that buckets around can be ordered by.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers {
+    pub names: &'static [&'static str],
+    /// One number a name.
+    pub of: fn(&Digest) -> Box<[f64]>,
+}
+
 #[derive(Debug)]
 pub struct DigestCollector<'s> {
     compression: f64,
+    numbers: Numbers,
+    /// [`Numbers::of`] the buckets that were compared.
+    compared: RefCell<HashMap<u32, Box<[f64]>>>,
     source: &'s Source,
     reader: NumberReader<'s>,
     digests: Vec<Option<Box<Digest>>>,
@@ -56,10 +70,12 @@ pub struct DigestCollector<'s> {
 }
 
 impl<'s> DigestCollector<'s> {
-    pub fn new(compression: f64, place: Place<'s>) -> Result<DigestCollector<'s>> {
+    pub fn new(compression: f64, place: Place<'s>, numbers: Numbers) -> Result<DigestCollector<'s>> {
         let source = &place.bound.sources()[0];
         Ok(DigestCollector {
             compression,
+            numbers,
+            compared: RefCell::default(),
             source,
             reader: NumberReader::new(source)?,
             digests: Vec::new(),
@@ -90,6 +106,18 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
             digests[bucket as usize].get_or_insert_with(|| Box::new(Digest::new(compression))).add(value);
         });
         Ok(())
+    }
+
+    fn order_value(&self, _: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        let names = self.numbers.names;
+        let place = value.and_then(|value| names.iter().position(|name| *name == value)).unwrap_or(0);
+        let numbers_of = || {
+            let found = self.digests.get(bucket as usize).and_then(Option::as_ref);
+            let mut digest = found.map_or_else(|| Digest::new(self.compression), |digest| (**digest).clone());
+            digest.prepare();
+            (self.numbers.of)(&digest)
+        };
+        self.compared.borrow_mut().entry(bucket).or_insert_with(numbers_of)[place]
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

@@ -6,13 +6,14 @@ use serde_json::{Map, Value};
 use super::super::collector::Collector;
 use super::super::definition::{Definition, Place};
 use super::super::options::{Options, ValuesOptions};
+use super::super::order::OrderValues;
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
 use super::digest::Digest;
-use super::digest_collector::{DigestCollector, compression, merged};
+use super::digest_collector::{DigestCollector, Numbers, compression, merged};
 use super::numeric::single;
 use crate::error::Result;
 
@@ -45,7 +46,11 @@ impl Definition for MedianAbsoluteDeviation {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(DigestCollector::new(self.compression, place)?))
+        Ok(Box::new(DigestCollector::new(
+            self.compression,
+            place,
+            Numbers { names: &["value"], of: |digest| [deviation(digest)].into() },
+        )?))
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
@@ -59,5 +64,9 @@ impl Definition for MedianAbsoluteDeviation {
 
     fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
         partial.as_own::<Digest>().map(deviation)
+    }
+
+    fn order_values(&self) -> OrderValues {
+        OrderValues::One
     }
 }

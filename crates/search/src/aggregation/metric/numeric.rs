@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::format::{Format, double};
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
+use super::super::order::NameCheck;
 use super::super::tree::Kind;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,30 +78,38 @@ impl Metric {
         matches!(self.kind, MetricKind::Stats | MetricKind::ExtendedStats)
     }
 
-    /// Whether buckets can be ordered by the value of this name. The error is Elasticsearch's reason.
-    pub fn order_value_name(&self, name: Option<&str>) -> Result<(), String> {
-        let class = match self.kind {
-            MetricKind::Stats => "InternalStats",
-            MetricKind::ExtendedStats => "InternalExtendedStats",
-            _ => {
-                return match name {
-                    None | Some("value") => Ok(()),
-                    Some(name) => {
-                        Err(format!("Unknown value key [{name}] for single-value metric aggregation"))
-                    }
-                };
-            }
-        };
-        let name = name.unwrap_or_default();
-        let is_plain = matches!(name, "count" | "sum" | "min" | "max" | "avg");
-        let is_extended = self.kind == MetricKind::ExtendedStats
-            && (name.starts_with("std_") || name.starts_with("variance") || name == "sum_of_squares");
-        if is_plain || is_extended {
-            return Ok(());
+    /// Whether `stats` and `extended_stats` have a number of this name.
+    pub fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
+        let is_extended = self.kind == MetricKind::ExtendedStats && EXTENDED_NAMES.contains(&name);
+        if is_extended || STATS_NAMES.contains(&name) {
+            return NameCheck::known();
         }
-        Err(format!("No enum constant org.elasticsearch.search.aggregations.metrics.{class}.Metrics.{name}"))
+        let reason = format!(
+            "No enum constant org.elasticsearch.search.aggregations.metrics.InternalStats.Metrics.{name}"
+        );
+        NameCheck::unknown(own, name, reason)
     }
 }
+
+/// What buckets can be ordered by around `stats`.
+const STATS_NAMES: [&str; 5] = ["count", "sum", "min", "max", "avg"];
+
+/// What `extended_stats` adds to [`STATS_NAMES`].
+const EXTENDED_NAMES: [&str; 13] = [
+    "sum_of_squares",
+    "variance",
+    "variance_population",
+    "variance_sampling",
+    "std_deviation",
+    "std_deviation_population",
+    "std_deviation_sampling",
+    "std_upper",
+    "std_lower",
+    "std_upper_population",
+    "std_lower_population",
+    "std_upper_sampling",
+    "std_lower_sampling",
+];
 
 /// What is kept for one bucket; a metric fills only what it shows.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -14,6 +14,7 @@ use super::super::collector::Collector;
 use super::super::entries::{Entries, Values};
 use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions};
+use super::super::order::NameCheck;
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, Source};
 use super::super::tree::Kind;
@@ -114,17 +115,13 @@ impl Percentiles {
         }
     }
 
-    /// Whether buckets can be ordered by the number of this name. The error is Elasticsearch's reason.
-    pub fn order_value_name(&self, name: Option<&str>) -> std::result::Result<(), String> {
-        let Some(name) = name else {
-            return Err("Missing value key in [null] which refers to a multi-value metric aggregation".into());
-        };
-        name.parse::<f64>().map(drop).map_err(|_| format!("For input string: \"{name}\""))
-    }
-
-    /// Whether `name` is one of the points asked for.
-    pub fn has_point(&self, name: &str) -> bool {
-        name.parse::<f64>().is_ok_and(|point| self.points.contains(&point))
+    /// Whether buckets can be ordered by the number of this name: a shard knows the points asked for alone.
+    pub fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
+        match name.parse::<f64>() {
+            Err(_) => NameCheck::refused(format!("For input string: \"{name}\"")),
+            Ok(point) if self.points.contains(&point) => NameCheck::known(),
+            Ok(_) => NameCheck { in_reduce: Ok(()), ..NameCheck::unknown(own, name, String::new()) },
+        }
     }
 
     pub fn empty(&self) -> Distribution {

@@ -16,6 +16,7 @@ use super::super::definition::{Definition, Place};
 use super::super::entries::Entries;
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
+use super::super::order::OrderValues;
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
@@ -123,11 +124,8 @@ impl Definition for Rate {
         partial.as_own::<Found>().map(Found::rate)
     }
 
-    fn order_value_name(&self, _: &Aggregation, name: Option<&str>) -> std::result::Result<(), String> {
-        match name {
-            None | Some("value") => Ok(()),
-            Some(name) => Err(format!("Unknown value key [{name}] for single-value metric aggregation")),
-        }
+    fn order_values(&self) -> OrderValues {
+        OrderValues::One
     }
 }
 

@@ -192,12 +192,6 @@ impl Definition for ScriptedMetric {
             _ => "InternalScriptedMetric",
         }
     }
-
-    fn order_value_name(&self, _: &Aggregation, _: Option<&str>) -> std::result::Result<(), String> {
-        Err("Buckets can only be sorted on a sub-aggregator path that is built out of zero or more single-bucket aggregations within the \
-             path and a final single-bucket or a metrics aggregation at the path end."
-            .to_owned())
-    }
 }
 
 /// The memory of all states, told to the ledger before it grows far.

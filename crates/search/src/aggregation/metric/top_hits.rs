@@ -56,6 +56,40 @@ impl TopHits {
         self.request.from() as usize + self.request.size() as usize
     }
 
+    pub(super) fn open<'s>(&'s self, place: Place<'s>) -> Result<TopHitsCollector<'s>> {
+        let Place { bound, shard, budget, .. } = place;
+        for wanted in &self.request.docvalue_fields {
+            if let Some(field) = shard.mapping.field(&wanted.field) {
+                crate::collect::check_column(field, shard)?;
+            }
+        }
+        let sorts = if self.has_sort() {
+            bind_sorts(&self.request.sort, shard, budget.now_millis())?
+        } else {
+            Vec::new()
+        };
+        if let Some(sort) = sorts.iter().find(|sort| sort.makes_terms()) {
+            return Err(RequestError::unsupported(format!(
+                "[top_hits] sorted by [{}], whose terms no segment holds",
+                sort.name
+            ))
+            .into());
+        }
+        Ok(TopHitsCollector {
+            definition: self,
+            query: bound.search_query.as_ref().expect("bound with the aggregation"),
+            sorts,
+            shard,
+            bases: bases(shard),
+            segment: 0,
+            next_segment: 0,
+            readers: Readers(Vec::new()),
+            columns: Vec::new(),
+            buckets: Vec::new(),
+            budget,
+        })
+    }
+
     /// Whether sort values are shown and decide.
     fn has_sort(&self) -> bool {
         !self.request.sort.is_empty() && !self.request.is_by_score()
@@ -91,37 +125,7 @@ impl Definition for TopHits {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, shard, budget, .. } = place;
-        for wanted in &self.request.docvalue_fields {
-            if let Some(field) = shard.mapping.field(&wanted.field) {
-                crate::collect::check_column(field, shard)?;
-            }
-        }
-        let sorts = if self.has_sort() {
-            bind_sorts(&self.request.sort, shard, budget.now_millis())?
-        } else {
-            Vec::new()
-        };
-        if let Some(sort) = sorts.iter().find(|sort| sort.makes_terms()) {
-            return Err(RequestError::unsupported(format!(
-                "[top_hits] sorted by [{}], whose terms no segment holds",
-                sort.name
-            ))
-            .into());
-        }
-        Ok(Box::new(TopHitsCollector {
-            definition: self,
-            query: bound.search_query.as_ref().expect("bound with the aggregation"),
-            sorts,
-            shard,
-            bases: bases(shard),
-            segment: 0,
-            next_segment: 0,
-            readers: Readers(Vec::new()),
-            columns: Vec::new(),
-            buckets: Vec::new(),
-            budget,
-        }))
+        Ok(Box::new(self.open(place)?))
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
@@ -212,7 +216,7 @@ impl fmt::Debug for Readers<'_> {
 }
 
 #[derive(Debug)]
-struct TopHitsCollector<'s> {
+pub(super) struct TopHitsCollector<'s> {
     definition: &'s TopHits,
     query: &'s BoundQuery,
     /// None: by score.
@@ -225,6 +229,13 @@ struct TopHitsCollector<'s> {
     columns: Vec<Vec<i64>>,
     buckets: Vec<Best>,
     budget: &'s Budget,
+}
+
+impl TopHitsCollector<'_> {
+    /// The place of each bucket's best hit in the shard, where it has one: segment and document.
+    pub(super) fn best(&self) -> impl Iterator<Item = Option<(u32, DocId)>> {
+        self.buckets.iter().map(|best| best.hits.first().map(|hit| (hit.segment, hit.doc)))
+    }
 }
 
 impl<'s> Collector<'s> for TopHitsCollector<'s> {

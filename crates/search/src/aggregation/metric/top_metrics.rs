@@ -2,18 +2,23 @@
 //! `InternalTopMetrics`. The documents are found and read as `top_hits` does.
 
 use limber_mapping::RequestError;
+use limber_segment::{DocId, SegmentView};
 use serde_json::{Map, Value};
 
+use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Definition, Place};
-use super::super::format::Format;
+use super::super::entries::Entries;
+use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions};
+use super::super::order::{NameCheck, OrderValues};
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
-use super::super::source::Accepts;
+use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
-use super::top_hits::{TopHits, TopHitsFound};
+use super::top_hits::{TopHits, TopHitsCollector, TopHitsFound};
+use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::request::{FieldFormat, SearchRequest, Sort, SourceFilter, StoredFields};
 use crate::score::float_to_json;
@@ -23,6 +28,9 @@ const SIZE_MAX: i32 = 10;
 
 /// Fields of one aggregation.
 const METRIC_COUNT_MAX: usize = 100;
+
+/// Documents that are read at once.
+const WINDOW: usize = 4096;
 
 #[derive(Debug, Clone)]
 pub struct TopMetrics {
@@ -114,7 +122,17 @@ impl Definition for TopMetrics {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        self.hits.collector(place)
+        let sources = &place.bound.sources()[..self.metric_count];
+        let (shard, budget) = (place.shard, place.budget);
+        let is_ordering = self.hits.request.size() == 1;
+        Ok(Box::new(TopMetricsCollector {
+            hits: self.hits.open(place)?,
+            names: self.fields[..self.metric_count].iter().map(|values| values.field.as_str()).collect(),
+            sources: if is_ordering { sources } else { &[] },
+            firsts: Vec::new(),
+            shard,
+            budget,
+        }))
     }
 
     fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
@@ -135,8 +153,8 @@ impl Definition for TopMetrics {
             };
             let metrics = self.fields[..self.metric_count].iter().map(|values| {
                 let fields = hit.fetched.fields.as_ref();
-                let value = fields.and_then(|fields| fields.get(&values.field)?.get(0)).cloned();
-                (values.field.clone(), value.unwrap_or(Value::Null))
+                let value = fields.and_then(|fields| fields.get(&values.field)).map_or(Value::Null, middle);
+                (values.field.clone(), value)
             });
             let mut entry = Map::new();
             entry.insert("sort".into(), sort.into());
@@ -150,6 +168,121 @@ impl Definition for TopMetrics {
     fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
         let hit = partial.as_own::<TopHitsFound>()?.hits.first()?;
         let name = value.or_else(|| self.fields.first().map(|values| values.field.as_str()))?;
-        hit.fetched.fields.as_ref()?.get(name)?.get(0)?.as_f64()
+        middle(hit.fetched.fields.as_ref()?.get(name)?).as_f64()
     }
+
+    fn order_values(&self) -> OrderValues {
+        OrderValues::Several
+    }
+
+    fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
+        let size = self.hits.request.size();
+        if size != 1 {
+            return NameCheck::refused(format!(
+                "[top_metrics] can only the be target if [size] is [1] but was [{size}]"
+            ));
+        }
+        if self.fields[..self.metric_count].iter().any(|values| values.field == name) {
+            return NameCheck::known();
+        }
+        NameCheck::unknown(own, name, format!("unknown metric [{name}]"))
+    }
+}
+
+/// What stands for the values of a document: the mean of several numbers (of whole ones rounded, as by Java), else the first.
+fn middle(values: &Value) -> Value {
+    let Some([first, .., _]) = values.as_array().map(Vec::as_slice) else {
+        return values.get(0).cloned().unwrap_or(Value::Null);
+    };
+    let all = values.as_array().map_or(&[][..], Vec::as_slice);
+    let numbers: Vec<f64> = all.iter().filter_map(Value::as_f64).collect();
+    if numbers.len() < all.len() {
+        return first.clone();
+    }
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    if first.is_f64() { double(mean) } else { ((mean + 0.5).floor() as i64).into() }
+}
+
+/// Collects hits as `top_hits` does, and reads the metrics of each bucket's first document for the order of the buckets.
+#[derive(Debug)]
+struct TopMetricsCollector<'s> {
+    hits: TopHitsCollector<'s>,
+    names: Vec<&'s str>,
+    /// The metrics' fields; empty where no bucket can be ordered by them.
+    sources: &'s [Source],
+    /// Numbers of the first documents by metric and bucket; NaN: none.
+    firsts: Vec<Vec<f64>>,
+    shard: &'s ShardSnapshot,
+    budget: &'s Budget,
+}
+
+impl<'s> Collector<'s> for TopMetricsCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.hits.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.hits.collect(entries)
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.hits.end_segment()
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        let best = || self.hits.best().enumerate();
+        let bucket_count = best().count();
+        let mut places: Vec<(u32, DocId, usize)> =
+            best().filter_map(|(bucket, place)| place.map(|(segment, doc)| (segment, doc, bucket))).collect();
+        places.sort_unstable();
+        self.budget.spend((self.sources.len() * bucket_count) as u64 * 8)?;
+        self.firsts = self.sources.iter().map(|_| vec![f64::NAN; bucket_count]).collect();
+        for (source, firsts) in
+            self.sources.iter().zip(&mut self.firsts).filter(|(source, _)| source.is_numeric())
+        {
+            let mut reader = NumberReader::new(source)?;
+            for places in places.chunk_by(|left, right| left.0 == right.0) {
+                reader.begin(&self.shard.segments[places[0].0 as usize].segment, source.is_mapped())?;
+                read_means(&mut reader, source, places, firsts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn order_value(&self, _: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        let place = value.and_then(|value| self.names.iter().position(|name| *name == value));
+        let firsts = place.and_then(|place| self.firsts.get(place));
+        firsts.and_then(|firsts| firsts.get(bucket as usize)).copied().unwrap_or(f64::NAN)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        self.hits.finish(buckets)
+    }
+}
+
+/// Writes the mean of each document's values to the place of its bucket; `places`: of one segment, by document, which may be there for
+/// several buckets.
+fn read_means(
+    reader: &mut NumberReader<'_>,
+    source: &Source,
+    places: &[(u32, DocId, usize)],
+    firsts: &mut [f64],
+) -> Result<()> {
+    let mut docs: Vec<DocId> = places.iter().map(|(_, doc, _)| *doc).collect();
+    docs.dedup();
+    let mut means = Vec::with_capacity(docs.len());
+    let mut numbers = Vec::new();
+    for docs in docs.chunks(WINDOW) {
+        let stored = reader.load(docs)?;
+        source.decode_all(stored.values, &mut numbers);
+        let mut sums = vec![(0.0, 0u32); docs.len()];
+        for (at, number) in numbers.iter().enumerate() {
+            let sum = &mut sums[stored.positions.map_or(at, |positions| positions[at] as usize)];
+            *sum = (sum.0 + number, sum.1 + 1);
+        }
+        means.extend(sums.iter().map(|(sum, count)| sum / f64::from(*count)));
+    }
+    let of_doc = |doc| docs.binary_search(doc).map_or(f64::NAN, |at| means[at]);
+    places.iter().for_each(|(_, doc, bucket)| firsts[*bucket] = of_doc(doc));
+    Ok(())
 }

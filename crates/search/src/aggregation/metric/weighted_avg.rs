@@ -11,6 +11,7 @@ use super::super::definition::{Definition, Place};
 use super::super::entries::{Entries, Values};
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
+use super::super::order::OrderValues;
 use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
@@ -120,8 +121,8 @@ impl Definition for WeightedAvg {
         partial.as_own::<Sums>().map(Sums::avg)
     }
 
-    fn order_value_name(&self, _: &Aggregation, _: Option<&str>) -> std::result::Result<(), String> {
-        Ok(())
+    fn order_values(&self) -> OrderValues {
+        OrderValues::One
     }
 }
 
