@@ -33,7 +33,7 @@ use crate::hosts::DEFAULT_CLUSTER;
 use crate::load::params::parse;
 use crate::load::{self, TrackSource};
 use crate::model::Params;
-use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
+use crate::race::{EXTERNAL_CAR, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
 use crate::report::store::limber_folder;
 use crate::report::table::Align;
 use crate::report::{
@@ -255,7 +255,7 @@ impl RaceCommand {
         let config = RaceConfig {
             track,
             hosts: if is_series && engine.is_some() { Vec::new() } else { raced.hosts },
-            car: server.as_ref().map_or_else(|| "external".into(), |server| server.name.clone()),
+            car: server.as_ref().map_or_else(|| EXTERNAL_CAR.into(), |server| server.name.clone()),
             car_params: engine.as_ref().and_then(EngineSpec::params),
             client: raced.options,
             watch: WatchConfig { other_clusters: clusters, telemetry, reporting, jvm },
@@ -275,12 +275,10 @@ impl RaceCommand {
             is_cancelled: cancel_on_interrupt(),
         };
         if is_series {
-            if self.live.html.is_some() {
-                return Err(RaceError::Arguments(
-                    "--html goes with a single race; draw the races of a series afterwards with limber report".into(),
-                ));
-            }
-            return self.series.run(&config, engine.as_ref(), provider, &self.report.options(), &mut console);
+            let (options, html) = (self.report.options(), self.live.html.as_deref());
+            let kept = self.series.run(&config, engine.as_ref(), provider, &options, html, &mut console)?;
+            kept.iter().for_each(|place| console.kept_server(place));
+            return Ok(());
         }
         let outcome = run(config, &mut console)?;
         let report = ReportOptions {
@@ -298,7 +296,7 @@ impl RaceCommand {
         }
         console.closing(&outcome);
         if let Some(place) = self.engine.end(server) {
-            Progress::note(&mut console, &place);
+            console.kept_server(&place);
         }
         self.live.write_html(&outcome.race.race_id)
     }
@@ -412,6 +410,9 @@ pub struct CompareCommand {
     pub sides: comparison::ComparisonArguments,
     #[command(flatten)]
     pub report: ReportArguments,
+    /// Draw the comparison as one HTML file too: of several races a side with the verdicts and their intervals
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 impl CompareCommand {
@@ -419,11 +420,18 @@ impl CompareCommand {
         let store = RaceStore::new(&folder()?);
         let mut out = std::io::stdout().lock();
         let (baseline, contender) = self.sides.races(&store)?;
+        let html = self.html.as_deref();
         if let ([baseline], [contender], false) = (&*baseline, &*contender, self.sides.asks_for_statistics())
         {
-            return printed(compare::write(baseline, contender, &self.report.options(), &mut out));
+            printed(compare::write(baseline, contender, &self.report.options(), &mut out))?;
+            let ids = [baseline.race_id.clone(), contender.race_id.clone()];
+            return html.map_or(Ok(()), |output| report::write_races(&store, &ids, output));
         }
-        self.sides.judge(&baseline, &contender, &self.report.options(), &mut out)
+        let sides = self.sides.named(baseline, contender, &store)?;
+        if let Some(output) = html {
+            report::write_comparison(&store, &sides, &self.sides.rules()?, output)?;
+        }
+        self.sides.judge(&sides, &self.report.options(), &mut out)
     }
 }
 

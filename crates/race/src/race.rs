@@ -56,13 +56,16 @@ pub enum RaceError {
     Worse(String),
 }
 
+/// The car of a server that was already running.
+pub const EXTERNAL_CAR: &str = "external";
+
 /// What to race, where, and how.
 #[derive(Debug, Clone)]
 pub struct RaceConfig {
     pub track: TrackSpec,
     /// `host:port` of every node to send to.
     pub hosts: Vec<String>,
-    /// Rally's word for the server's configuration: `external` for one that was already running.
+    /// Rally's word for the server's configuration: [`EXTERNAL_CAR`] for one that was already running.
     pub car: String,
     /// What the server was started with, if the race started it.
     pub car_params: Option<Params>,
@@ -183,7 +186,11 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         progress.warn(&left);
     }
     let mut tasks = driven?;
-    let server = ServerUse { before: server_before, after: ServerReading::now(&mut cluster, &hosts) };
+    let server = ServerUse {
+        before: server_before,
+        after: ServerReading::now(&mut cluster, &hosts),
+        is_fresh: config.car != EXTERNAL_CAR,
+    };
     let sampled = watch.end_sampling();
     let (mut system, warnings) = telemetry.stop(&mut cluster);
     sampled.notes.iter().for_each(|note| progress.note(note));

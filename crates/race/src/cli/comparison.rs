@@ -9,13 +9,13 @@ use crate::inference::Correction;
 use crate::load::params::parse;
 use crate::race::RaceError;
 use crate::report::several::{self, Rules};
-use crate::report::{Race, RaceFilter, RaceStore, ReportOptions, figures};
+use crate::report::{Race, RaceFilter, RaceStore, RacedSide, ReportOptions, figures};
 
 pub const EXAMPLES: &str = "Examples:
   limber compare --baseline ID --contender ID                     Rally's table of two races
   limber compare --baseline ID,ID,ID,ID --contender ID,ID,ID,ID   are these faster, or is it chance?
   limber compare --baseline-tags 'run:r1,side:A' --contender-tags 'run:r1,side:B'
-  limber compare --baseline-tags 'commit:old' --contender-tags 'commit:new' --fail-if-worse 5%
+  limber compare --baseline-tags 'commit:old' --contender-tags 'commit:new' --fail-if-worse 5% --html commits.html
 
 Exit codes: 0, 1 when --fail-if-worse found something worse, 64 for errors.";
 
@@ -94,27 +94,40 @@ impl ComparisonArguments {
         Ok((side(&self.baseline, &self.baseline_tags)?, side(&self.contender, &self.contender_tags)?))
     }
 
+    /// The sides with their names and all figures.
+    ///
+    /// # Errors
+    /// Races that cannot be read.
+    pub fn named(
+        &self,
+        baseline: Vec<Race>,
+        contender: Vec<Race>,
+        store: &RaceStore,
+    ) -> Result<[RacedSide; 2], RaceError> {
+        let side = |tags, races: Vec<Race>| RacedSide::read(name(tags, &races), races, store);
+        Ok([side(&self.baseline_tags, baseline)?, side(&self.contender_tags, contender)?])
+    }
+
     /// Prints the verdicts.
     ///
     /// # Errors
     /// `Worse` when `--fail-if-worse` found something; `Arguments` when it never could, for want of races.
     pub fn judge(
         &self,
-        baseline: &[Race],
-        contender: &[Race],
+        sides: &[RacedSide; 2],
         options: &ReportOptions,
         out: &mut dyn Write,
     ) -> Result<(), RaceError> {
         let rules = self.rules()?;
-        let judgement = several::judge(baseline, contender, &rules)?;
-        let names = [name(&self.baseline_tags, baseline), name(&self.contender_tags, contender)];
-        printed(several::write([&names[0], &names[1]], &judgement, &rules, options, out))?;
+        let [baseline, contender] = sides;
+        let judgement = several::judge(baseline, contender, &rules);
+        printed(several::write([baseline, contender], &judgement, &rules, options, out))?;
         let Some(share) = self.fail_if_worse else { return Ok(()) };
         if !judgement.can_show_anything(rules.significance) {
             return Err(RaceError::Arguments(format!(
                 "--fail-if-worse cannot fail with {} against {} races: {}",
-                baseline.len(),
-                contender.len(),
+                judgement.baseline_count,
+                judgement.contender_count,
                 judgement.notes.last().map_or("", String::as_str)
             )));
         }
@@ -134,7 +147,8 @@ impl ComparisonArguments {
         }
     }
 
-    fn rules(&self) -> Result<Rules, RaceError> {
+    /// Errors: metrics that do not exist.
+    pub fn rules(&self) -> Result<Rules, RaceError> {
         let is_known = |name: &&String| figures::KINDS.contains(&name.split('.').next().unwrap_or_default());
         if let Some(unknown) = self.metrics.iter().find(|name| !is_known(name)) {
             return Err(RaceError::Arguments(format!(
@@ -206,7 +220,8 @@ mod tests {
             let arguments = arguments(line);
             let (baseline, contender) = arguments.races(&store)?;
             let mut out = Vec::new();
-            arguments.judge(&baseline, &contender, &ReportOptions::default(), &mut out)?;
+            let sides = arguments.named(baseline, contender, &store)?;
+            arguments.judge(&sides, &ReportOptions::default(), &mut out)?;
             Ok::<_, RaceError>(String::from_utf8(out).unwrap())
         };
         let tags = ["--baseline-tags=commit:old", "--contender-tags=commit:new"];

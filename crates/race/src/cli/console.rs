@@ -44,6 +44,11 @@ impl Console {
         }
     }
 
+    /// Where a server is that keeps running; also when quiet, since nobody else knows.
+    pub fn kept_server(&self, place: &str) {
+        self.line(place);
+    }
+
     /// Where the race is kept.
     pub fn closing(&self, outcome: &RaceOutcome) {
         if !self.is_quiet {

@@ -14,7 +14,7 @@ pub struct LiveArguments {
     /// Show the running race as a page on this loopback address; port 0 takes a free one and prints it
     #[arg(long, value_name = "127.0.0.1:PORT")]
     pub live_http: Option<SocketAddr>,
-    /// Write the HTML report of the race to this file (as `limber report` does later)
+    /// Write the HTML report to this file: of a race as `limber report` does later, of several as `limber compare --html` does
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -33,7 +33,9 @@ impl LiveArguments {
     /// Writes the report of a finished race where the user wants it.
     pub(super) fn write_html(&self, race_id: &str) -> Result<(), RaceError> {
         match &self.html {
-            Some(output) => super::report::write_one(&RaceStore::new(&super::folder()?), race_id, output),
+            Some(output) => {
+                super::report::write_races(&RaceStore::new(&super::folder()?), &[race_id.to_owned()], output)
+            }
             None => Ok(()),
         }
     }

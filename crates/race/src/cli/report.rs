@@ -7,9 +7,10 @@ use clap::Args;
 
 use super::folder;
 use crate::race::RaceError;
-use crate::report::RaceStore;
 use crate::report::html::page::RACES_MAX;
-use crate::report::html::{Material, page};
+use crate::report::html::{Material, comparison_page, page};
+use crate::report::several::Rules;
+use crate::report::{RaceStore, RacedSide};
 
 /// Draw one race, or several beside one another, as one HTML file
 ///
@@ -52,9 +53,22 @@ impl ReportCommand {
     }
 }
 
-/// The report of one race that has just ended.
-pub(super) fn write_one(store: &RaceStore, race_id: &str, output: &Path) -> Result<(), RaceError> {
-    write(output, &html(store, &[race_id.to_owned()])?)
+/// The report of these races beside one another.
+pub(super) fn write_races(store: &RaceStore, race_ids: &[String], output: &Path) -> Result<(), RaceError> {
+    write(output, &html(store, race_ids)?)
+}
+
+/// The report of sides with several races each, the baseline first; of a single side how far its races agree.
+pub(super) fn write_comparison(
+    store: &RaceStore,
+    sides: &[RacedSide],
+    rules: &Rules,
+    output: &Path,
+) -> Result<(), RaceError> {
+    let typical = sides.iter().filter_map(RacedSide::typical);
+    let materials =
+        typical.map(|race| Material::read(store, &race.race_id)).collect::<Result<Vec<_>, _>>()?;
+    write(output, &comparison_page(sides, rules, &materials))
 }
 
 fn html(store: &RaceStore, races: &[String]) -> Result<String, RaceError> {

@@ -1,11 +1,14 @@
 //! `limber race --repeat` and `--versus`: several races, of one side or of several in turn.
 
+use std::path::Path;
+
 use clap::{Args, ValueEnum};
 
-use super::printed;
+use super::{printed, report};
 use crate::engine::{EngineSpec, ServerProvider};
 use crate::race::{Progress, RaceConfig, RaceError};
 use crate::report::ReportOptions;
+use crate::report::html::page::RACES_MAX;
 use crate::report::several::{self, Rules};
 use crate::series::{EngineChange, Order, Series, SeriesOutcome, Side, race_series, write_spread};
 
@@ -44,19 +47,29 @@ impl SeriesArguments {
 
     /// Races all of it and prints the races' spread and, for several sides, the verdicts.
     ///
-    /// `config`: the command's own side; its `race_id` names the run. `engine`: what is started where it has no hosts.
+    /// `config`: the command's own side; its `race_id` names the run. `engine`: what is started where it has no hosts. `html`: where the
+    /// report of the comparison goes. Gives where the server is that was kept.
     pub fn run(
         &self,
         config: &RaceConfig,
         engine: Option<&EngineSpec>,
         provider: &dyn ServerProvider,
         options: &ReportOptions,
+        html: Option<&Path>,
         progress: &mut dyn Progress,
-    ) -> Result<(), RaceError> {
+    ) -> Result<Option<String>, RaceError> {
         let series = self.series(config, engine)?;
+        if html.is_some() && series.sides.len() > RACES_MAX {
+            return Err(RaceError::Arguments(format!(
+                "--html shows at most {RACES_MAX} sides apart; race fewer, or leave it out and draw some with limber compare --html"
+            )));
+        }
         let outcome = race_series(&series, config, provider, progress)?;
         outcome.warnings.iter().for_each(|warning| progress.warn(warning));
         printed(write(&outcome, options))?;
+        if let Some(output) = html {
+            report::write_comparison(&config.store, &outcome.sides, &Rules::default(), output)?;
+        }
         let tags = |side: &str| format!("'run:{},side:{side}'", series.run_id);
         for side in &outcome.sides[1..] {
             progress.note(&format!(
@@ -65,15 +78,10 @@ impl SeriesArguments {
                 tags(&side.name)
             ));
         }
-        Ok(())
+        Ok(outcome.kept)
     }
 
     fn series(&self, config: &RaceConfig, engine: Option<&EngineSpec>) -> Result<Series, RaceError> {
-        if engine.is_some_and(|spec| spec.is_kept) {
-            return Err(RaceError::Arguments(
-                "--preserve-install goes with a single race: several start a server each".into(),
-            ));
-        }
         let own = Side::parse("", self.side_name.clone())?;
         let mut sides = vec![own];
         for (index, text) in self.versus.iter().enumerate() {
@@ -95,7 +103,7 @@ impl SeriesArguments {
                 )));
             }
         }
-        Ok(Series {
+        let series = Series {
             sides,
             rounds: self.repeat,
             order: match self.order {
@@ -109,20 +117,28 @@ impl SeriesArguments {
                 .fold(0, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into())),
             engine: engine.cloned(),
             run_id: config.race_id.clone(),
-        })
+        };
+        let last = series.turns().last().map(|(_, side)| &series.sides[side]);
+        match last.filter(|side| !side.hosts.is_empty() && engine.is_some_and(|spec| spec.is_kept)) {
+            Some(last) => Err(RaceError::Arguments(format!(
+                "--preserve-install keeps the server of the last race, which is of side [{}] and starts none; name that side first, or leave it out",
+                last.name
+            ))),
+            None => Ok(series),
+        }
     }
 }
 
 fn write(outcome: &SeriesOutcome, options: &ReportOptions) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for side in &outcome.sides {
-        write_spread(&side.name, &side.races, options, &mut out)?;
+        write_spread(side, options, &mut out)?;
     }
     let baseline = &outcome.sides[0];
     for contender in &outcome.sides[1..] {
         let rules = Rules::default();
-        let judgement = several::judge(&baseline.races, &contender.races, &rules)?;
-        several::write([&baseline.name, &contender.name], &judgement, &rules, options, &mut out)?;
+        let judgement = several::judge(baseline, contender, &rules);
+        several::write([baseline, contender], &judgement, &rules, options, &mut out)?;
     }
     Ok(())
 }

@@ -36,6 +36,8 @@ const JUDGED_WALL_S_MIN: f64 = 1.0;
 pub struct ServerUse {
     pub before: ServerReading,
     pub after: ServerReading,
+    /// Whether it was started for this race.
+    pub is_fresh: bool,
 }
 
 impl ServerUse {
@@ -43,6 +45,12 @@ impl ServerUse {
     fn cpu_s(&self) -> Option<f64> {
         let (after, before) = self.after.cpu_s.zip(self.before.cpu_s)?;
         Some(after - before).filter(|seconds| *seconds >= 0.0)
+    }
+
+    /// `None` when no peak is known.
+    fn is_peak_of_race(&self) -> Option<bool> {
+        let (after, before) = self.after.peak_resident_bytes.zip(self.before.peak_resident_bytes)?;
+        Some(self.is_fresh || after > before)
     }
 }
 
@@ -62,6 +70,7 @@ pub fn measurements(tasks: &mut [TaskResult<'_>], machine: &MachineUse, server: 
             cpu_s: server.cpu_s(),
             resident_bytes: server.after.resident_bytes,
             peak_resident_bytes: server.after.peak_resident_bytes,
+            is_peak_of_race: server.is_peak_of_race(),
         },
         tasks,
         warnings,
@@ -322,7 +331,7 @@ mod tests {
         };
         let reading =
             |cpu_s: f64| ServerReading { cpu_s: Some(cpu_s), is_local: true, ..ServerReading::default() };
-        let mut server = ServerUse { before: reading(100.0), after: reading(107.0) };
+        let mut server = ServerUse { before: reading(100.0), after: reading(107.0), is_fresh: false };
         change(&mut machine, &mut server);
         let mut warnings = Vec::new();
         warn_of_machine(&of_machine(&machine, &server), &mut warnings);

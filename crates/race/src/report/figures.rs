@@ -49,13 +49,9 @@ pub fn of_race(race: &Race) -> Result<Vec<Figure>, serde_json::Error> {
 /// What the server used, where it is known.
 pub fn of_measurements(measurements: &Measurements) -> Vec<Figure> {
     let server = &measurements.server;
+    let peak_bytes = server.peak_resident_bytes.filter(|_| server.is_peak_of_race != Some(false));
     let listed = [
-        (
-            "peak_memory",
-            "Peak resident memory of the server",
-            "bytes",
-            server.peak_resident_bytes.map(|bytes| bytes as f64),
-        ),
+        ("peak_memory", "Peak resident memory of the server", "bytes", peak_bytes.map(|bytes| bytes as f64)),
         ("server_cpu", "Processor time of the server", "s", server.cpu_s),
     ];
     listed

@@ -76,6 +76,9 @@ pub struct ServerMeasurements {
     /// At the end of the race; the peak counts from the server's start. Only of servers on this machine.
     pub resident_bytes: Option<u64>,
     pub peak_resident_bytes: Option<u64>,
+    /// Whether the peak is of this race: its server was started for it, or rose above what it had needed before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_peak_of_race: Option<bool>,
 }
 
 /// How a latency without coordinated omission came about.

@@ -5,10 +5,11 @@
 
 use std::io::{self, Write};
 
-use super::figures::{self, Figure};
+use super::figures::Figure;
 use super::number::Number;
 use super::output::{self, ReportOptions};
 use super::race::Race;
+use super::raced_side::RacedSide;
 use super::shown::significant;
 use super::table::{Cell, Row};
 use crate::inference::comparison::{INTERVAL_LEVEL, adjust};
@@ -92,21 +93,10 @@ impl Judgement {
 }
 
 /// Judges `contender` against `baseline`. Metrics that some race lacks are left out.
-///
-/// # Errors
-/// `InvalidData` for a race whose results cannot be read.
-pub fn judge(baseline: &[Race], contender: &[Race], rules: &Rules) -> io::Result<Judgement> {
-    let read = |races: &[Race]| {
-        races
-            .iter()
-            .map(figures::of_race)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-    };
-    let (before, after) = (read(baseline)?, read(contender)?);
+pub fn judge(baseline: &RacedSide, contender: &RacedSide, rules: &Rules) -> Judgement {
     let mut rows = Vec::new();
-    for figure in before.first().into_iter().flatten().filter(|figure| is_looked_at(figure, &rules.metrics)) {
-        let (Some(b), Some(a)) = (values(&before, figure), values(&after, figure)) else { continue };
+    for figure in baseline.named().filter(|figure| is_looked_at(figure, &rules.metrics)) {
+        let (Some(b), Some(a)) = (baseline.values(figure), contender.values(figure)) else { continue };
         let is_always_nothing = b.iter().chain(&a).all(|value| *value == 0.0);
         if is_always_nothing {
             continue;
@@ -115,10 +105,12 @@ pub fn judge(baseline: &[Race], contender: &[Race], rules: &Rules) -> io::Result
         rows.push(Judged { figure: figure.clone(), comparison, verdict: Verdict::NoDifferenceShown });
     }
     let tests_count_max = correct(&mut rows, rules);
-    let mut notes = notes_on_races(baseline, contender);
-    notes.extend(note_on_errors(&before, &after));
-    notes.extend(note_on_counts(baseline.len(), contender.len(), tests_count_max, rules));
-    Ok(Judgement { baseline_count: baseline.len(), contender_count: contender.len(), rows, notes })
+    let (baseline_count, contender_count) = (baseline.races.len(), contender.races.len());
+    let mut notes = notes_on_races(&baseline.races, &contender.races);
+    notes.extend(note_on_errors(baseline, contender));
+    notes.extend(note_on_peaks(baseline.stale_peaks_count + contender.stale_peaks_count));
+    notes.extend(note_on_counts(baseline_count, contender_count, tests_count_max, rules));
+    Judgement { baseline_count, contender_count, rows, notes }
 }
 
 fn is_looked_at(figure: &Figure, metrics: &[String]) -> bool {
@@ -126,15 +118,6 @@ fn is_looked_at(figure: &Figure, metrics: &[String]) -> bool {
         [] => USUAL.iter().any(|pattern| figure.is_meant_by(pattern)),
         named => named.iter().any(|pattern| figure.is_meant_by(pattern)),
     }
-}
-
-/// The figure's value in every race; `None` when one has none.
-fn values(races: &[Vec<Figure>], wanted: &Figure) -> Option<Vec<f64>> {
-    let of_race = |figures: &Vec<Figure>| {
-        let same = |figure: &&Figure| figure.key == wanted.key && figure.task == wanted.task;
-        figures.iter().find(same).map(|figure| figure.value)
-    };
-    races.iter().map(of_race).collect()
 }
 
 /// Corrects over the tasks of each metric and sets the verdicts. Returns the size of the largest family.
@@ -176,16 +159,25 @@ fn notes_on_races(baseline: &[Race], contender: &[Race]) -> Vec<String> {
     notes
 }
 
-fn note_on_errors(before: &[Vec<Figure>], after: &[Vec<Figure>]) -> Option<String> {
+fn note_on_errors(baseline: &RacedSide, contender: &RacedSide) -> Option<String> {
     let failing = |figure: &&Figure| figure.key == "error_rate" && figure.value > 0.0;
-    let mut tasks: Vec<&str> =
-        before.iter().chain(after).flatten().filter(failing).map(|figure| figure.task.as_str()).collect();
+    let all = baseline.figures.iter().chain(&contender.figures).flatten();
+    let mut tasks: Vec<&str> = all.filter(failing).map(|figure| figure.task.as_str()).collect();
     tasks.sort_unstable();
     tasks.dedup();
     (!tasks.is_empty()).then(|| {
         format!(
             "Requests failed in: {}. A failed request can be faster than an answered one; read the times of these tasks with that in mind.",
             tasks.join(", ")
+        )
+    })
+}
+
+fn note_on_peaks(stale_count: usize) -> Option<String> {
+    (stale_count > 0).then(|| {
+        format!(
+            "The server's peak of memory is not judged: before {stale_count} of the races it had already used more than during them. Start a server \
+             for each race (limber race --engine)."
         )
     })
 }
@@ -219,7 +211,7 @@ fn note_on_counts(baseline: usize, contender: usize, tests_count: usize, rules: 
 /// # Errors
 /// Those of `out` and of the report file.
 pub fn write(
-    names: [&str; 2],
+    sides: [&RacedSide; 2],
     judgement: &Judgement,
     rules: &Rules,
     options: &ReportOptions,
@@ -228,7 +220,7 @@ pub fn write(
     writeln!(
         out,
         "\nComparing baseline\n  {}: {} races\n\nwith contender\n  {}: {} races",
-        names[0], judgement.baseline_count, names[1], judgement.contender_count
+        sides[0].name, judgement.baseline_count, sides[1].name, judgement.contender_count
     )?;
     output::write_heading(options, out)?;
     let rows = |color: bool| judgement.rows.iter().map(|row| printed_row(row, color)).collect::<Vec<_>>();
@@ -279,21 +271,18 @@ fn printed_row(row: &Judged, color: bool) -> Row {
     ]
 }
 
-fn probability(p: f64) -> String {
+/// As it is shown: four digits, very small ones only as such.
+pub fn probability(p: f64) -> String {
     if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::tests::race;
+    use super::super::raced_side::tests::side;
     use super::*;
 
-    fn races(docs_per_s: &[f64], p99_ms: f64) -> Vec<Race> {
-        docs_per_s
-            .iter()
-            .enumerate()
-            .map(|(i, rate)| race(&format!("{rate}-{i}"), *rate, p99_ms + i as f64))
-            .collect()
+    fn races(docs_per_s: &[f64], p99_ms: f64) -> RacedSide {
+        side(&format!("side-{}", docs_per_s[0]), docs_per_s, p99_ms, &[])
     }
 
     #[test]
@@ -302,7 +291,7 @@ mod tests {
             races(&[100.0, 101.0, 102.0, 103.0, 104.0], 9.0),
             races(&[120.0, 121.0, 122.0, 123.0, 124.0], 9.0),
         );
-        let judgement = judge(&slow, &fast, &Rules::default()).unwrap();
+        let judgement = judge(&slow, &fast, &Rules::default());
         let verdict =
             |key: &str| judgement.rows.iter().find(|row| row.figure.key == key).map(|row| row.verdict);
         assert_eq!(verdict("throughput.median"), Some(Verdict::Better));
@@ -312,13 +301,14 @@ mod tests {
         assert!(judgement.notes.is_empty(), "{:?}", judgement.notes);
         assert!(judgement.worse_by(0.05).is_empty());
 
-        let back = judge(&fast, &slow, &Rules::default()).unwrap();
+        let back = judge(&fast, &slow, &Rules::default());
         let worse: Vec<&str> = back.worse_by(0.05).iter().map(|row| row.figure.key.as_str()).collect();
         assert_eq!(worse, ["throughput.median"]);
         assert!(back.worse_by(0.25).is_empty());
 
         let mut printed = Vec::new();
-        write(["a", "b"], &judgement, &Rules::default(), &ReportOptions::default(), &mut printed).unwrap();
+        write([&slow, &fast], &judgement, &Rules::default(), &ReportOptions::default(), &mut printed)
+            .unwrap();
         let printed = String::from_utf8(printed).unwrap();
         let row = printed.lines().find(|line| line.contains("Median Throughput")).unwrap();
         for part in ["102", "122", "docs/s", "+19.61%", "+20", "better"] {
@@ -346,17 +336,32 @@ mod tests {
     #[test]
     fn what_makes_a_comparison_doubtful_is_noted() {
         let (mut before, after) = (races(&[1.0, 2.0, 3.0, 4.0], 9.0), races(&[1.5, 2.5, 3.5, 4.5], 9.0));
-        before[0].track = "other".into();
-        before[1].race_id = after[1].race_id.clone();
-        let notes = judge(&before, &after, &Rules::default()).unwrap().notes.join("\n");
-        assert!(notes.contains("not of one track") && notes.contains("is on both sides"), "{notes}");
+        before.races[0].track = "other".into();
+        before.races[1].race_id = after.races[1].race_id.clone();
+        before.stale_peaks_count = 2;
+        let notes = judge(&before, &after, &Rules::default()).notes.join("\n");
+        for part in ["not of one track", "is on both sides", "before 2 of the races"] {
+            assert!(notes.contains(part), "{notes}");
+        }
+    }
+
+    #[test]
+    fn what_the_server_used_is_judged_too() {
+        let rates = [100.0, 101.0, 102.0, 103.0, 104.0];
+        let small = side("small", &rates, 9.0, &[100, 101, 102, 103, 104]);
+        let large = side("large", &rates, 9.0, &[150, 151, 152, 153, 154]);
+        let judgement = judge(&small, &large, &Rules::default());
+        let row = |key: &str| judgement.rows.iter().find(|row| row.figure.key == key).unwrap();
+        assert_eq!(row("race.peak_memory").verdict, Verdict::Worse);
+        assert_eq!(row("race.server_cpu").verdict, Verdict::NoDifferenceShown);
+        assert_eq!(judgement.worse_by(0.05).len(), 1);
     }
 
     #[test]
     fn metrics_can_be_chosen() {
         let side = races(&[1.0, 2.0, 3.0, 4.0], 9.0);
         let rules = Rules { metrics: vec!["service_time.mean".into()], ..Rules::default() };
-        let judgement = judge(&side, &side, &rules).unwrap();
+        let judgement = judge(&side, &side, &rules);
         assert_eq!(judgement.rows.len(), 1);
         assert_eq!(judgement.rows[0].verdict, Verdict::NoDifferenceShown);
     }

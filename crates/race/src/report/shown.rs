@@ -37,6 +37,18 @@ pub fn bytes(bytes: f64) -> String {
     format!("{text} {}", unit.unwrap_or(&"B"))
 }
 
+/// In a figure's own unit: times and sizes in the one that suits, percentages with three digits, anything else grouped.
+pub fn in_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "ms" => milliseconds(value),
+        "s" => milliseconds(value * 1000.0),
+        "bytes" => bytes(value),
+        "%" => format!("{} %", three_digits(value)),
+        "" => grouped(value),
+        unit => format!("{} {unit}", grouped(value)),
+    }
+}
+
 /// Three significant digits, without an exponent.
 pub fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
@@ -78,6 +90,8 @@ mod tests {
             ["0 B", "900 B", "1 KiB", "12.0 MiB", "909 TiB"]
         );
         assert_eq!((significant(1_234_567.0, 5), significant(-0.000_123_456, 3)), (1_234_600.0, -0.000_123));
+        let units = ["ms", "s", "bytes", "%", "", "docs/s"].map(|unit| in_unit(2048.0, unit));
+        assert_eq!(units, ["2.05 s", "2048 s", "2 KiB", "2048 %", "2,048", "2,048 docs/s"]);
         assert_eq!([7.2, 754.0, 3723.0].map(clock), ["0:07", "12:34", "1:02:03"]);
     }
 }

@@ -12,7 +12,7 @@ mod spread;
 pub(crate) mod tests;
 
 pub use order::Order;
-pub use run::{Series, SeriesOutcome, SideOutcome, race_series};
+pub use run::{Series, SeriesOutcome, race_series};
 pub(crate) use run::{Warnings, race_on};
 pub use side::{EngineChange, Side};
-pub use spread::write as write_spread;
+pub use spread::{Spread, spreads, write as write_spread};

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use crate::drive::driver::DriveProgress;
 use crate::drive::sample::Sample;
-use crate::engine::{EngineSpec, ServerProvider};
+use crate::engine::{EngineSpec, RunningServer, ServerProvider};
 use crate::model::Task;
 use crate::race::{Progress, RaceConfig, RaceError, RaceOutcome, run};
-use crate::report::Race;
 use crate::report::measurements::RunPlace;
+use crate::report::{Race, RacedSide};
 
 use super::{Order, Side};
 
@@ -20,24 +20,30 @@ pub struct Series {
     pub rounds: u32,
     pub order: Order,
     pub seed: u64,
-    /// The server that is started for each race, before the sides change it; `None` when the command races hosts that run.
+    /// The server that is started for each race, before the sides change it; `None` when the command races hosts that run. One that is
+    /// to be kept is the last race's: the others end, since servers that stay would be in the way of the next race.
     pub engine: Option<EngineSpec>,
     /// Races of the series are named `<run id>-<position>` and have it as their user tag `run`.
     pub run_id: String,
 }
 
-/// The races of one side, in the order in which they were raced.
-#[derive(Debug)]
-pub struct SideOutcome {
-    pub name: String,
-    pub races: Vec<Race>,
-}
-
 #[derive(Debug)]
 pub struct SeriesOutcome {
-    pub sides: Vec<SideOutcome>,
+    pub sides: Vec<RacedSide>,
     /// Warnings of all races, each text once with how many races had it.
     pub warnings: Vec<String>,
+    /// Where the server is that was kept, and whose it is.
+    pub kept: Option<String>,
+}
+
+impl Series {
+    /// Indices of the sides in the order of their races.
+    pub fn turns(&self) -> impl Iterator<Item = (u32, usize)> {
+        (0..self.rounds).flat_map(|round| {
+            let order = self.order.of_round(self.sides.len(), round as usize, self.seed);
+            order.into_iter().map(move |side| (round, side))
+        })
+    }
 }
 
 /// Races all rounds. `config` is what every side starts from. A server that has to be started is started anew for each race,
@@ -51,38 +57,29 @@ pub fn race_series(
     provider: &dyn ServerProvider,
     progress: &mut dyn Progress,
 ) -> Result<SeriesOutcome, RaceError> {
-    let mut sides: Vec<SideOutcome> =
-        series.sides.iter().map(|side| SideOutcome { name: side.name.clone(), races: Vec::new() }).collect();
+    let mut races: Vec<Vec<Race>> = series.sides.iter().map(|_| Vec::new()).collect();
     let mut warnings = Warnings::default();
-    let races_count = series.rounds as usize * series.sides.len();
-    let mut position = 0;
-    for round in 0..series.rounds {
-        for index in series.order.of_round(series.sides.len(), round as usize, series.seed) {
-            let side = &series.sides[index];
-            position += 1;
-            let place = RunPlace {
-                run_id: series.run_id.clone(),
-                side: side.name.clone(),
-                round: round + 1,
-                position,
-            };
-            progress.note(&format!(
-                "Race {position} of {races_count}: side [{}], round {}",
-                side.name,
-                round + 1
-            ));
-            let outcome = race_once(
-                side,
-                series.engine.as_ref(),
-                config,
-                place,
-                provider,
-                &mut warnings.collected(progress),
-            )?;
-            sides[index].races.push(outcome.race);
-        }
+    let races_count = series.rounds * series.sides.len() as u32;
+    let mut kept = None;
+    for ((round, index), position) in series.turns().zip(1..) {
+        let side = &series.sides[index];
+        let place =
+            RunPlace { run_id: series.run_id.clone(), side: side.name.clone(), round: round + 1, position };
+        let title = format!("Race {position} of {races_count}: side [{}], round {}", side.name, round + 1);
+        progress.note(&title);
+        let keeps_server = position == races_count && series.engine.as_ref().is_some_and(|spec| spec.is_kept);
+        let engine = series.engine.as_ref().map(|spec| EngineSpec { is_kept: keeps_server, ..spec.clone() });
+        let mut collected = warnings.collected(progress);
+        let (outcome, server) = race_once(side, engine.as_ref(), config, place, provider, &mut collected)?;
+        races[index].push(outcome.race);
+        // The server goes before the next one starts.
+        kept = server
+            .filter(|_| keeps_server)
+            .map(|server| format!("Of side [{}], after the last race: {}", side.name, server.keep()));
     }
-    Ok(SeriesOutcome { sides, warnings: warnings.lines(races_count) })
+    let read = |(side, races): (&Side, Vec<Race>)| RacedSide::read(side.name.clone(), races, &config.store);
+    let sides = series.sides.iter().zip(races).map(read).collect::<Result<Vec<_>, _>>()?;
+    Ok(SeriesOutcome { sides, warnings: warnings.lines(races_count as usize), kept })
 }
 
 fn race_once(
@@ -92,7 +89,7 @@ fn race_once(
     place: RunPlace,
     provider: &dyn ServerProvider,
     progress: &mut dyn Progress,
-) -> Result<RaceOutcome, RaceError> {
+) -> Result<(RaceOutcome, Option<RunningServer>), RaceError> {
     let mut config = config.clone();
     if !side.hosts.is_empty() {
         config.hosts = side.hosts.clone();
@@ -112,20 +109,20 @@ fn race_once(
 /// Races on a server that is started for this race alone; without one, on the hosts of `config`.
 ///
 /// # Errors
-/// `Server` where it does not start, and those of the race. The server is ended before this returns, whatever came out.
+/// `Server` where it does not start, and those of the race. The server runs until the caller drops it.
 pub(crate) fn race_on(
     engine: Option<&EngineSpec>,
     mut config: RaceConfig,
     provider: &dyn ServerProvider,
     progress: &mut dyn Progress,
-) -> Result<RaceOutcome, RaceError> {
+) -> Result<(RaceOutcome, Option<RunningServer>), RaceError> {
     let server = engine.map(|spec| spec.start(provider)).transpose()?;
     if let Some(server) = &server {
         config.hosts = vec![server.address.clone()];
         config.car = server.name.clone();
         config.car_params = engine.and_then(EngineSpec::params);
     }
-    run(config, progress)
+    Ok((run(config, progress)?, server))
 }
 
 /// Warnings of several races: each text with how many races had it.

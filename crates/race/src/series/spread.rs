@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use crate::inference::estimate::median;
-use crate::report::figures::{self, Figure};
+use crate::report::figures::Figure;
 use crate::report::output::{self, ReportOptions};
 use crate::report::table::{Cell, Row};
-use crate::report::{Number, Race};
+use crate::report::{Number, RacedSide};
 
 pub const HEADERS: [&str; 8] = ["Metric", "Task", "Median", "Least", "Most", "Unit", "CV %", "Races"];
 
@@ -17,40 +17,56 @@ const SHOWN: [&str; 5] = ["throughput.median", "latency", "service_time", "error
 /// mean), which says how large a difference must be to stand out.
 ///
 /// # Errors
-/// Those of `out` and of the report file; `InvalidData` for races whose results cannot be read.
-pub fn write(name: &str, races: &[Race], options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
-    let read = races.iter().map(figures::of_race).collect::<Result<Vec<_>, _>>();
-    let read = read.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-    writeln!(out, "\nSide {name}, {} races:\n", races.len())?;
-    let rows: Vec<Row> = read
-        .first()
-        .into_iter()
-        .flatten()
-        .filter(|figure| SHOWN.iter().any(|kind| figure.is_meant_by(kind)))
-        .filter_map(|figure| row(figure, &read))
-        .collect();
+/// Those of `out` and of the report file.
+pub fn write(side: &RacedSide, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nSide {}, {} races:\n", side.name, side.races.len())?;
+    let rows: Vec<Row> = spreads(side).map(|spread| spread.printed()).collect();
     output::write_table(&HEADERS, &rows, &rows, options, out)
 }
 
-/// `None` for figures that are 0 in all races.
-fn row(figure: &Figure, races: &[Vec<Figure>]) -> Option<Row> {
-    let same = |other: &&Figure| other.key == figure.key && other.task == figure.task;
-    let values: Vec<f64> =
-        races.iter().filter_map(|figures| figures.iter().find(same).map(|figure| figure.value)).collect();
-    if values.iter().all(|value| *value == 0.0) {
-        return None;
+/// One figure over the races of a side.
+pub struct Spread<'a> {
+    pub figure: &'a Figure,
+    /// In the order of the races; one that has no such figure is left out.
+    pub values: Vec<f64>,
+    pub median: f64,
+    pub least: f64,
+    pub most: f64,
+    /// Coefficient of variation as a share; `None` with fewer than two values or a mean of 0.
+    pub variation: Option<f64>,
+}
+
+/// Of the figures that are shown; those that are 0 in all races are left out.
+pub fn spreads(side: &RacedSide) -> impl Iterator<Item = Spread<'_>> {
+    let is_shown = |figure: &&Figure| SHOWN.iter().any(|kind| figure.is_meant_by(kind));
+    side.named().filter(is_shown).filter_map(|figure| Spread::new(figure, side.known_values(figure)))
+}
+
+impl Spread<'_> {
+    fn new(figure: &Figure, values: Vec<f64>) -> Option<Spread<'_>> {
+        values.iter().any(|value| *value != 0.0).then(|| Spread {
+            figure,
+            median: median(&values),
+            least: values.iter().copied().fold(f64::INFINITY, f64::min),
+            most: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            variation: variation(&values),
+            values,
+        })
     }
-    let number = |value: f64| Cell::from(Number::Float(value));
-    Some(vec![
-        Cell::from(figure.metric.as_str()),
-        Cell::from(figure.task.as_str()),
-        number(median(&values)),
-        number(values.iter().copied().fold(f64::INFINITY, f64::min)),
-        number(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
-        Cell::from(figure.unit.as_str()),
-        Cell::from(variation(&values).map_or_else(String::new, |share| format!("{:.2}", share * 100.0))),
-        Cell::from(Number::from(values.len() as u64)),
-    ])
+
+    fn printed(&self) -> Row {
+        let number = |value: f64| Cell::from(Number::Float(value));
+        vec![
+            Cell::from(self.figure.metric.as_str()),
+            Cell::from(self.figure.task.as_str()),
+            number(self.median),
+            number(self.least),
+            number(self.most),
+            Cell::from(self.figure.unit.as_str()),
+            Cell::from(self.variation.map_or_else(String::new, |share| format!("{:.2}", share * 100.0))),
+            Cell::from(Number::from(self.values.len() as u64)),
+        ]
+    }
 }
 
 /// Sample standard deviation as a share of the mean; `None` with fewer than two values or a mean of 0.
@@ -64,13 +80,13 @@ fn variation(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::figures::tests::race;
+    use crate::report::raced_side::tests::side;
 
     #[test]
     fn median_bounds_and_variation() {
-        let races = [race("a", 90.0, 9.0), race("b", 100.0, 9.0), race("c", 110.0, 9.0)];
+        let races = side("A", &[90.0, 100.0, 110.0], 9.0, &[5, 6, 7]);
         let mut printed = Vec::new();
-        write("A", &races, &ReportOptions::default(), &mut printed).unwrap();
+        write(&races, &ReportOptions::default(), &mut printed).unwrap();
         let printed = String::from_utf8(printed).unwrap();
         let row = printed.lines().find(|line| line.contains("Median Throughput")).unwrap();
         for part in ["100", "90", "110", "docs/s", "10", "3"] {
@@ -79,5 +95,6 @@ mod tests {
         assert!((variation(&[90.0, 100.0, 110.0]).unwrap() - 0.1).abs() < 1e-12);
         assert_eq!((variation(&[5.0]), variation(&[0.0, 0.0])), (None, None));
         assert!(!printed.contains("error rate"), "{printed}");
+        assert!(printed.contains("Peak resident memory of the server"), "{printed}");
     }
 }

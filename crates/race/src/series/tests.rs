@@ -137,3 +137,22 @@ fn sides_race_in_turn_and_every_race_is_kept_with_its_place() {
     assert!(other.lines().iter().any(|line| line.starts_with("PUT /_bulk")));
     assert_eq!(notes.0.iter().filter(|line| line.starts_with("Race ")).count(), 6);
 }
+
+#[test]
+fn of_a_series_the_last_server_is_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let provider = Stubs::new();
+    let series = Series {
+        sides: ["A", "B"].map(|name| Side::parse("", name.into()).unwrap()).into(),
+        rounds: 2,
+        order: Order::Alternating,
+        seed: 1,
+        engine: Some(EngineSpec { is_kept: true, ..EngineSpec::default() }),
+        run_id: "run-1".into(),
+    };
+    let outcome = race_series(&series, &config(home.path()), &provider, &mut Notes::default()).unwrap();
+    let kept: Vec<bool> = provider.asked.borrow().iter().map(|spec| spec.is_kept).collect();
+    assert_eq!(kept, [false, false, false, true]);
+    let place = outcome.kept.unwrap();
+    assert!(place.contains("Of side [B], after the last race: The server keeps running"), "{place}");
+}

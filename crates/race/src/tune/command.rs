@@ -21,7 +21,7 @@ use crate::hosts::DEFAULT_CLUSTER;
 use crate::load;
 use crate::load::params::parse;
 use crate::model::Params;
-use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id};
+use crate::race::{EXTERNAL_CAR, Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id};
 use crate::report::RaceStore;
 use crate::series::Warnings;
 
@@ -281,7 +281,7 @@ impl TuneCommand {
         Ok(RaceConfig {
             track,
             hosts: if is_started { Vec::new() } else { raced.hosts },
-            car: "external".to_owned(),
+            car: EXTERNAL_CAR.to_owned(),
             car_params: None,
             client: raced.options,
             watch: WatchConfig { other_clusters: clusters, ..WatchConfig::default() },

@@ -51,7 +51,7 @@ impl Racer<'_> {
         engine: Option<EngineSpec>,
         progress: &mut dyn Progress,
     ) -> Result<(String, Outcome), RaceError> {
-        let outcome = race_on(engine.as_ref(), config, self.provider, progress)?;
+        let outcome = race_on(engine.as_ref(), config, self.provider, progress)?.0;
         let mut figures =
             figures::of_race(&outcome.race).map_err(|error| RaceError::Server(error.to_string()))?;
         figures.extend(figures::of_measurements(&outcome.measurements));

@@ -5,9 +5,10 @@
 //! what differs between the races' settings, then each task over time, then the server over the same time.
 //!
 //! Reading order: [`material`] is what is known of a race, [`chart`] one plot with its scales ([`scale`]) and [`table`], [`heat`] the
-//! heat map; [`page`] puts the sections together: [`summary`], [`change`], [`tasks`], [`overview`], [`machine`] and [`environment`].
+//! heat map; [`page`] puts the sections together: [`summary`], [`change`], [`verdicts`] and [`agreement`] (over a [`percent_axis`]), [`tasks`], [`overview`], [`machine`] and [`environment`].
 //! **Invariant**: texts from tracks and servers reach the page through [`escape::Text`] alone, and the page's policy lets no other script run.
 
+pub mod agreement;
 pub mod change;
 pub mod chart;
 pub mod environment;
@@ -17,6 +18,7 @@ pub mod machine;
 pub mod material;
 pub mod overview;
 pub mod page;
+pub mod percent_axis;
 pub mod scale;
 pub mod summary;
 pub mod table;
@@ -24,6 +26,7 @@ pub mod tasks;
 pub mod telemetry;
 #[cfg(test)]
 mod tests;
+pub mod verdicts;
 
 pub use material::Material;
-pub use page::page;
+pub use page::{comparison_page, page};

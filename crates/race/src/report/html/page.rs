@@ -5,12 +5,16 @@ use sha2::{Digest, Sha256};
 
 use super::escape::{Text, put};
 use super::material::Material;
-use super::{change, environment, machine, overview, summary, tasks};
+use super::{agreement, change, environment, machine, overview, summary, tasks, verdicts};
+use crate::report::RacedSide;
 use crate::report::measurements::Warning;
+use crate::report::several::Rules;
 use crate::report::summary as of_results;
 
 /// Races in one report at most: there are as many colours that everybody can tell apart.
 pub const RACES_MAX: usize = 8;
+/// Id and title of a section that every page of several races has.
+const DIFFERENCES: (&str, &str) = ("differences", "Settings that differ");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
@@ -18,7 +22,11 @@ const SCRIPT: &str = include_str!("script.js");
 pub fn page(materials: &[Material]) -> String {
     let labels = labels(materials);
     let mut out = String::with_capacity(1 << 20);
-    put_head(materials, &mut out);
+    let sections: &[(&str, &str)] = match materials.len() {
+        1 => &[("results", "Results")],
+        _ => &[DIFFERENCES, ("changes", "What changed")],
+    };
+    put_head(materials, sections, &mut out);
     put_trust(materials, &labels, &mut out);
     if materials.len() > 1 {
         environment::put_differences(materials, &labels, &mut out);
@@ -26,21 +34,65 @@ pub fn page(materials: &[Material]) -> String {
     } else {
         summary::put(&materials[0], &mut out);
     }
-    tasks::put(materials, &labels, &mut out);
-    overview::put(materials, &labels, &mut out);
-    machine::put(materials, &labels, &mut out);
-    environment::put_values(materials, &labels, &mut out);
-    environment::put(materials, &labels, &mut out);
+    put_courses(materials, &labels, &mut out);
+    out
+}
+
+/// The page of sides with several races each. `sides`: 1 to [`RACES_MAX`], the baseline first; `materials`: the race that stands for
+/// each of them in plots ([`RacedSide::typical`]).
+pub fn comparison_page(sides: &[RacedSide], rules: &Rules, materials: &[Material]) -> String {
+    let labels: Vec<String> = sides.iter().map(|side| shortened(&side.name)).collect();
+    let mut out = String::with_capacity(1 << 20);
+    let sections: &[(&str, &str)] = match sides.len() {
+        1 => &[("agreement", "How far the races agree")],
+        _ => &[("verdicts", "Verdicts"), DIFFERENCES],
+    };
+    put_head(materials, sections, &mut out);
+    put_sides(sides, materials, &labels, &mut out);
+    put_trust(materials, &labels, &mut out);
+    match sides {
+        [side] => agreement::put(side, materials, &mut out),
+        _ => {
+            verdicts::put(sides, rules, materials, &labels, &mut out);
+            environment::put_differences(materials, &labels, &mut out);
+        }
+    }
+    put_courses(materials, &labels, &mut out);
+    out
+}
+
+/// Which races there are, and which of them the plots show.
+fn put_sides(sides: &[RacedSide], materials: &[Material], labels: &[String], out: &mut String) {
+    out.push_str("<ul class=\"soft\">");
+    for ((place, side), (material, label)) in sides.iter().enumerate().zip(materials.iter().zip(labels)) {
+        put!(
+            out,
+            "<li><i class=\"key c{place}\"></i><b>{}</b>: {} races, {} of them with warnings. Plots and settings are those of race {}, whose figures are nearest to the medians.</li>",
+            Text(label),
+            side.races.len(),
+            side.warned_count,
+            Text(&material.race.race_id)
+        );
+    }
+    out.push_str("</ul>");
+}
+
+/// Everything over time, the environment, and the page's end.
+fn put_courses(materials: &[Material], labels: &[String], out: &mut String) {
+    tasks::put(materials, labels, out);
+    overview::put(materials, labels, out);
+    machine::put(materials, labels, out);
+    environment::put_values(materials, labels, out);
+    environment::put(materials, labels, out);
     put!(
-        &mut out,
+        out,
         "</main><footer><p class=\"soft\">Made by limber {} from the race's files; this page asks no other machine for anything.</p></footer>\
          <div id=\"said\" role=\"status\" class=\"unseen\"></div><script>{SCRIPT}</script></body></html>\n",
         env!("CARGO_PKG_VERSION")
     );
-    out
 }
 
-fn put_head(materials: &[Material], out: &mut String) {
+fn put_head(materials: &[Material], sections: &[(&str, &str)], out: &mut String) {
     let race = &materials[0].race;
     let name = match &race.challenge {
         Some(challenge) => format!("{}, {challenge}", race.track),
@@ -70,10 +122,6 @@ fn put_head(materials: &[Material], out: &mut String) {
         );
     }
     out.push_str("<nav aria-label=\"Sections\">");
-    let sections: &[(&str, &str)] = match materials.len() {
-        1 => &[("results", "Results")],
-        _ => &[("differences", "Settings that differ"), ("changes", "What changed")],
-    };
     let has_course = materials.iter().any(|material| material.timeline.is_some());
     let over_time: &[(&str, &str)] =
         if has_course { &[("tasks", "Tasks over time"), ("whole", "Whole race")] } else { &[] };
@@ -154,6 +202,15 @@ pub fn put_zoom(group: &str, name: &str, out: &mut String) {
     out.push_str("<span class=\"soft hint\">drag in a plot to zoom, arrow keys walk along</span></div>");
 }
 
+/// A name that does not push a table's other columns away.
+fn shortened(name: &str) -> String {
+    const CHARS_MAX: usize = 48;
+    match name.char_indices().nth(CHARS_MAX) {
+        Some(_) => name.chars().take(CHARS_MAX - 1).chain(['…']).collect(),
+        None => name.to_owned(),
+    }
+}
+
 /// What each race is called on the page: a letter, and the first thing it differs in from the others.
 fn labels(materials: &[Material]) -> Vec<String> {
     if let [_] = materials {
@@ -178,8 +235,7 @@ fn labels(materials: &[Material]) -> Vec<String> {
         let letter = char::from(b'A' + place as u8);
         let name =
             name.map_or_else(|| material.race.race_id.chars().take(8).collect(), |name| name(material));
-        let name: String =
-            if name.chars().count() > 48 { name.chars().take(47).chain(['…']).collect() } else { name };
+        let name = shortened(&name);
         if name.is_empty() { letter.to_string() } else { format!("{letter} {name}") }
     };
     materials.iter().enumerate().map(label).collect()

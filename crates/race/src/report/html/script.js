@@ -255,12 +255,12 @@
       let any = false;
       for (const row of body.rows) {
         if (row.dataset.change === undefined) continue;
-        row.hidden = Number(row.dataset.change) < Number(least.value);
+        row.hidden = least.value === "verdict" ? row.dataset.verdict === undefined : Number(row.dataset.change) < Number(least.value);
         if (!row.hidden) { any = true; shown += 1; }
       }
       body.hidden = !any;
     }
-    document.getElementById("said").textContent = `Shows ${shown} changes`;
+    document.getElementById("said").textContent = `Shows ${shown} rows`;
   });
 
   const theme = document.getElementById("theme");

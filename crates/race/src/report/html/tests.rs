@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Material, page};
+use super::{Material, comparison_page, page};
 use crate::drive::sample::Sample;
 use crate::drive::schedule::tests::plain_task;
-use crate::report::RaceStore;
+use crate::report::several::Rules;
+use crate::report::{RaceStore, RacedSide};
 use crate::timeline::recorder::Recorder;
 
 const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>&";
@@ -201,6 +202,42 @@ fn several_races_stand_beside_one_another() {
     ] {
         assert!(html.contains(part), "{part}");
     }
+}
+
+#[test]
+fn several_races_a_side_have_verdicts_on_an_axis() {
+    let ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let (store, _home) = store(&ids);
+    let side = |name: &str, ids: &[&str]| {
+        let races = ids.iter().map(|id| store.find(id).unwrap()).collect();
+        RacedSide::read(name, races, &store).unwrap()
+    };
+    let sides = [side(HOSTILE, &ids[..4]), side("new", &ids[4..])];
+    let drawn = |sides: &[RacedSide]| {
+        let typical = sides.iter().map(|side| &side.typical().unwrap().race_id);
+        let materials: Vec<Material> = typical.map(|id| Material::read(&store, id).unwrap()).collect();
+        // Four races a side and two tasks: the smallest p possible is 0.057.
+        let rules = Rules { significance: 0.06, ..Rules::default() };
+        let html = comparison_page(sides, &rules, &materials);
+        check(&html);
+        html
+    };
+    let html = drawn(&sides);
+    for part in [
+        "id=\"verdicts\"",
+        "4 against 4 races",
+        "▲ </span>better",
+        "▼ </span>worse",
+        "no difference shown",
+        "data-verdict",
+        "95 % interval",
+        "Processor time of the server",
+        "4 of them with warnings",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    let html = drawn(&sides[..1]);
+    assert!(html.contains("id=\"agreement\"") && !html.contains("id=\"verdicts\""));
 }
 
 #[test]

@@ -1,0 +1,57 @@
+//! How far do the races of one side agree? Every figure with its spread, the races drawn.
+
+use super::escape::{Text, put};
+use super::material::Material;
+use super::percent_axis::PercentAxis;
+use super::verdicts::put_by_task;
+use crate::report::RacedSide;
+use crate::report::shown;
+use crate::series::{Spread, spreads};
+
+/// `materials`: the race that stands for the side.
+pub fn put(side: &RacedSide, materials: &[Material], out: &mut String) {
+    put!(
+        out,
+        "<section aria-labelledby=\"agreement\"><h2 id=\"agreement\">How far the races agree</h2><p class=\"soft\">{} races. Each stroke is a race, by its distance \
+         from the median; an arrow leads beyond the axis. CV is the standard deviation as a share of the mean: a difference has to be larger to stand out.</p>",
+        side.races.len()
+    );
+    let rows: Vec<Spread<'_>> = spreads(side).collect();
+    let axis = PercentAxis::over(rows.iter().flat_map(distances));
+    out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"How far the races agree\"><table class=\"changes\" aria-label=\"How far the races agree\"><thead><tr>\
+         <th scope=\"col\">Metric</th><th scope=\"col\">Median</th><th scope=\"col\">Least</th><th scope=\"col\">Most</th><th scope=\"col\">CV</th>");
+    axis.put_head(out);
+    out.push_str("</tr></thead>");
+    put_by_task(
+        &rows,
+        |spread| spread.figure.task.as_str(),
+        materials,
+        6,
+        out,
+        |spread, out| {
+            let value = |value: f64| Text(&shown::in_unit(value, &spread.figure.unit)).to_string();
+            put!(
+                out,
+                "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+                Text(&spread.figure.metric),
+                value(spread.median),
+                value(spread.least),
+                value(spread.most),
+                spread.variation.map_or_else(
+                    || "–".to_owned(),
+                    |share| format!("{} %", shown::three_digits(share * 100.0))
+                )
+            );
+            axis.put_cell(None, &distances(spread), "same", out);
+            out.push_str("</tr>");
+        },
+    );
+    out.push_str("</table></div></section>\n");
+}
+
+/// Of each race from the median, as a share of it; none where that is 0.
+fn distances(spread: &Spread<'_>) -> Vec<f64> {
+    let middle = spread.median;
+    let values = spread.values.iter().filter(|_| middle != 0.0);
+    values.map(|value| (value - middle) / middle.abs()).collect()
+}
