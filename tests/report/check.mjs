@@ -107,11 +107,21 @@ if (await choice.count()) {
   if (await link.count()) {
     await link.focus();
     await page.keyboard.press("Enter");
+    // The change of the page's address is told to the script a moment later.
+    await page.waitForFunction(() => document.activeElement.tagName === "H3", undefined, { timeout: 2000 }).catch(() => {});
     expect(await page.locator(".task:visible").count() === 1, "a link shows more than its task");
     expect(await page.evaluate(() => document.activeElement.tagName) === "H3", "a link does not lead to its task");
   }
 }
 const least = page.locator("#least");
+const verdict = page.locator("#least option[value=verdict]");
+if (await verdict.count()) {
+  await least.selectOption("verdict");
+  const wanted = await page.locator(".changes tr[data-verdict]").count();
+  expect(await page.locator(".changes tr[data-change]:visible").count() === wanted, "not exactly the shown differences on request");
+  expect(/^Shows \d+ rows$/.test(await page.locator("#said").textContent()), "the number of rows is not said");
+  await least.selectOption("0");
+}
 if (await least.count()) {
   const rows = () => page.locator(".changes tr[data-change]:visible").count();
   const all = await rows();

@@ -20,6 +20,7 @@ use crate::drive::measurements::{ServerUse, measurements};
 use crate::drive::protocol::Protocol;
 use crate::drive::results::results;
 use crate::drive::server_process::ServerReading;
+use crate::drive::telemetry::watch::WatchPlan;
 use crate::drive::telemetry::{Environment, Telemetry};
 pub use crate::hosts::ClientOptions;
 use crate::hosts::resolve;
@@ -120,12 +121,17 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let hosts = resolve(&config.hosts, &config.client)?;
     config.client.warnings.iter().for_each(|warning| progress.warn(warning));
     let mut cluster = Cluster::new(&hosts, &headers, config.client.timeout)?;
-    wait_for(&mut cluster, progress)?;
+    let is_unasked = config.client.static_responses.is_some();
+    if is_unasked {
+        config.watch.telemetry = WatchPlan::none();
+    } else {
+        wait_for(&mut cluster, progress)?;
+    }
     let others = watch::other_clusters(&config.watch.other_clusters, &mut |cluster, warnings| {
         warnings.iter().for_each(|warning| progress.warn(warning));
         wait_for(cluster, progress)
     })?;
-    let info = cluster.info()?;
+    let info = if is_unasked { serde_json::Value::Null } else { cluster.info()? };
 
     if let Some(flavor) = info["version"]["build_flavor"].as_str() {
         config.track.build_flavor = flavor.to_owned();
@@ -156,7 +162,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let schedule = PlannedSchedule::new(&track, &challenge.schedule, &drive)?;
     let heading =
         format!("Racing on track [{}], challenge [{}] and car [{}]", track.name, challenge.name, config.car);
-    let telemetry = Telemetry::start(&mut cluster, &info);
+    let telemetry = if is_unasked { Telemetry::off() } else { Telemetry::start(&mut cluster, &info) };
     let environment = telemetry.environment().clone();
     progress
         .note(&format!("{heading} with version [{}].", environment.version.as_deref().unwrap_or("unknown")));
@@ -268,9 +274,9 @@ fn wait_for(cluster: &mut Cluster, progress: &mut dyn Progress) -> Result<(), Dr
 
 fn described(environment: Environment) -> crate::report::Cluster {
     crate::report::Cluster {
-        revision: Some(environment.revision),
+        revision: Some(environment.revision).filter(|text| !text.is_empty()),
         distribution_version: environment.version,
-        distribution_flavor: Some(environment.flavor),
+        distribution_flavor: Some(environment.flavor).filter(|text| !text.is_empty()),
         team_revision: None,
     }
 }

@@ -17,20 +17,30 @@ pub struct HostArguments {
     ///
     /// timeout (seconds), use_ssl, verify_certs, ca_certs, client_cert, client_key, basic_auth_user, basic_auth_password,
     /// api_key, bearer_auth, create_api_key_per_client, http_compress, max_retries, retry_on_timeout, retry_on_status,
-    /// headers, opaque_id, max_connections. With several clusters: a JSON object of objects, one a cluster.
+    /// headers, opaque_id, max_connections, static_responses (a file that answers instead of a server). With several clusters: a JSON object of objects, one a cluster.
     #[arg(long, value_name = "OPTIONS")]
     pub client_options: Option<String>,
 }
+
+/// Rally's default; nobody is asked there, since answers come from a file.
+const UNASKED_HOST: &str = "localhost:39200";
 
 impl HostArguments {
     /// Whether a server is to be started.
     pub fn is_empty(&self) -> bool {
         self.target_hosts.as_deref().is_none_or(|hosts| hosts.trim().is_empty())
+            && !self.has_static_responses()
+    }
+
+    /// Whether a file answers instead of a server.
+    fn has_static_responses(&self) -> bool {
+        let read = clusters(UNASKED_HOST, self.client_options.as_deref());
+        read.is_ok_and(|clusters| clusters.iter().any(|cluster| cluster.options.static_responses.is_some()))
     }
 
     /// The clusters, the raced one first. `started`: the address of a server that was started for the race.
     pub fn clusters(&self, started: Option<&str>) -> Result<Vec<ClusterTarget>, RaceError> {
-        let hosts = started.or(self.target_hosts.as_deref()).unwrap_or_default();
+        let hosts = started.or(self.target_hosts.as_deref()).unwrap_or(UNASKED_HOST);
         clusters(hosts, self.client_options.as_deref()).map_err(RaceError::Arguments)
     }
 

@@ -5,7 +5,7 @@
 //! process id when its [`RunningServer`] is dropped, unless it is to be kept.
 
 pub mod folder;
-mod process;
+pub(crate) mod process;
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! What does a host that the user names stand for?
 
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
 
 use super::ClientOptions;
 use crate::drive::error::DriveError;
@@ -32,17 +32,22 @@ pub fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>
                 Some(Tls { config: config.clone(), server: server_name(&parts.name).map_err(wrong)? })
             }
         };
-        let sockets: Vec<_> = parts
-            .authority
-            .to_socket_addrs()
-            .map_err(|error| wrong(format!("{error} (expected host:port)")))?
-            .collect();
-        if sockets.is_empty() {
-            return Err(wrong("the name has no address".into()));
-        }
-        addresses.push(Address { authority: parts.authority, sockets, prefix: parts.prefix, tls });
+        let answers = options.static_responses.clone();
+        let sockets = match answers {
+            // Nobody is asked, so that nobody needs to be there.
+            Some(_) => Vec::new(),
+            None => sockets(&parts.authority).map_err(wrong)?,
+        };
+        addresses.push(Address { authority: parts.authority, sockets, prefix: parts.prefix, tls, answers });
     }
     Ok(addresses)
+}
+
+/// At least one.
+fn sockets(authority: &str) -> Result<Vec<SocketAddr>, String> {
+    let found = authority.to_socket_addrs().map_err(|error| format!("{error} (expected host:port)"))?;
+    let sockets: Vec<SocketAddr> = found.collect();
+    if sockets.is_empty() { Err("the name has no address".into()) } else { Ok(sockets) }
 }
 
 struct Parts {
@@ -92,6 +97,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::http::StaticAnswers;
 
     #[test]
     fn hosts() {
@@ -124,6 +130,12 @@ mod tests {
         let found = resolve(&["127.0.0.1:9200".into()], &options).unwrap();
         assert_eq!(found[0].sockets[0].port(), 9200);
         assert!(resolve(&[], &options).is_err());
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("answers.json");
+        std::fs::write(&file, "[]").unwrap();
+        let answers = Some(StaticAnswers::read(&file).unwrap().into());
+        let unasked = ClientOptions { static_responses: answers, ..ClientOptions::default() };
+        assert!(resolve(&["no.such.host.invalid:1".into()], &unasked).unwrap()[0].sockets.is_empty());
         let secure = ClientOptions { uses_tls: true, ..ClientOptions::default() };
         assert!(resolve(&["127.0.0.1:9200".into()], &secure).unwrap()[0].tls.is_some());
     }

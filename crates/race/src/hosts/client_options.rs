@@ -1,13 +1,14 @@
 //! How does one talk to a cluster? (`--client-options`)
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
-use crate::drive::http::TlsOptions;
+use crate::drive::http::{StaticAnswers, TlsOptions};
 use crate::model::{Params, bare_text};
 
 /// Rally's client retries so often once it retries at all (`elastic_transport`, `max_retries`).
@@ -66,6 +67,8 @@ pub struct ClientOptions {
     pub creates_api_keys: bool,
     /// Further headers of every request.
     pub headers: Vec<(String, String)>,
+    /// Answers from a file instead of a server: nothing is sent.
+    pub static_responses: Option<Arc<StaticAnswers>>,
     /// What the user should know about these options.
     pub warnings: Vec<String>,
 }
@@ -81,6 +84,7 @@ impl Default for ClientOptions {
             retries: Retries::default(),
             creates_api_keys: false,
             headers: Vec::new(),
+            static_responses: None,
             warnings: Vec::new(),
         }
     }
@@ -111,6 +115,18 @@ impl ClientOptions {
             return Err("client option [create_api_key_per_client] needs [basic_auth_user] and \
                         [basic_auth_password], with which the keys are made"
                 .into());
+        }
+        if let Some(file) = read.text("static_responses")? {
+            let answers = StaticAnswers::read(&PathBuf::from(file));
+            let answers =
+                answers.map_err(|reason| format!("client option [static_responses], file {reason}"))?;
+            options.static_responses = Some(Arc::new(answers));
+            if options.creates_api_keys {
+                return Err(
+                    "client options [create_api_key_per_client] and [static_responses] exclude each other"
+                        .into(),
+                );
+            }
         }
         options.tls = read.tls(options.uses_tls)?;
         options.retries = read.retries()?;
@@ -297,10 +313,11 @@ impl Reader<'_> {
                     .to_owned(),
             );
         }
-        if self.value("static_responses").is_some() {
-            return Err("client option [static_responses] is not supported: it measures the load generator without a \
-                        server; race a stub server instead"
-                .into());
+        if options.static_responses.is_some() {
+            warnings.push(
+                "Client option [static_responses]: nothing is sent, the figures are those of the load generator alone."
+                    .to_owned(),
+            );
         }
         Ok(warnings)
     }
@@ -363,7 +380,7 @@ mod tests {
         check("use_ssl:true,ca_certs:'/no/such.pem'", "client option [ca_certs], file [/no/such.pem]");
         check("timeout:0", "[timeout]");
         check("timeout:soon", "[timeout]");
-        check("static_responses:'x.json'", "[static_responses] is not supported");
+        check("static_responses:'/no/such.json'", "client option [static_responses], file [/no/such.json]");
         check(r#"{"headers": {"a b": "c"}}"#, "[a b] is not the name");
     }
 }

@@ -1,8 +1,13 @@
 //! The Python files that are part of the binary, and a folder that they are run from.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::engine::process::is_alive;
+
+/// What names of the folders begin with; the process' id and a number follow.
+const PREFIX: &str = "limber-python-";
 
 macro_rules! scripts {
     ($($to:literal <- $from:literal),* $(,)?) => {
@@ -46,10 +51,12 @@ pub struct Scripts {
 }
 
 impl Scripts {
+    /// Writes a new folder, and removes those of processes that were ended before they could.
     pub fn write() -> io::Result<Scripts> {
+        sweep(&std::env::temp_dir(), is_alive);
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("limber-python-{}-{number}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{number}", std::process::id()));
         // What stands there is of an older process of the same id; nobody else may have put scripts there for us to run.
         match std::fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -82,6 +89,17 @@ impl Scripts {
     }
 }
 
+/// Removes the folders below `temporary` whose process is gone. What cannot be removed, such as another user's, stays.
+fn sweep(temporary: &Path, is_alive: impl Fn(u32) -> bool) {
+    for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok());
+        if owner.is_some_and(|process_id| !is_alive(process_id)) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 impl Drop for Scripts {
     fn drop(&mut self) {
         // A folder of small files that stays in the temporary folder does no harm.
@@ -99,6 +117,18 @@ mod tests {
         let pattern = format!("{}/**/*.py", source.display());
         let files = glob::glob(&pattern).unwrap().count();
         assert_eq!(files, SCRIPTS.len());
+    }
+
+    #[test]
+    fn folders_of_ended_processes_go_at_the_next_start() {
+        let temporary = tempfile::tempdir().unwrap();
+        let names = ["limber-python-7-0", "limber-python-8-1", "limber-python-mine", "other-8-1"];
+        for name in names {
+            std::fs::create_dir_all(temporary.path().join(name).join("shim")).unwrap();
+        }
+        sweep(temporary.path(), |process_id| process_id == 7);
+        let left = names.map(|name| temporary.path().join(name).exists());
+        assert_eq!(left, [true, false, true, true]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod discard;
 mod packer;
 mod request;
 mod response;
+mod static_answers;
 mod stream;
 mod tls;
 
@@ -19,4 +20,5 @@ pub use connection::{Address, Connection, HttpError, Packing};
 pub use packer::Packer;
 pub use request::{Method, Request, RequestBuilder};
 pub use response::{Encoding, Head, Response};
+pub use static_answers::StaticAnswers;
 pub use tls::{Tls, TlsOptions, server_name};

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::bulk_result::{BulkResult, says_no_errors};
+use super::bulk_retry::{Sent, send_rejected};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::drive::conflicts::ConflictRule;
 use crate::drive::documents::{BulkBody, BulkReader, OpenSet, ReadingRule};
@@ -262,20 +263,15 @@ impl BulkRunner {
     async fn send(&mut self, exchange: &mut Exchange) -> Result<Outcome, Failure> {
         let answer = exchange.send_body(&self.request, self.body.bytes(), self.timeout);
         let response = while_waiting(answer, || self.ahead.take_from(&self.reader)).await?;
-        let mut result = BulkResult::read(&response, self.is_detailed)?;
-        let mut retries_left = self.retries_on_429;
-        let mut retried: Option<Vec<u8>> = None;
-        while retries_left > 0 && !result.rejected_items.is_empty() {
-            let again = pick_items(retried.as_deref().unwrap_or(self.body.bytes()), &result.rejected_items);
-            let response = exchange.send_body(&self.request, &again, self.timeout).await?;
-            let is_only_rejections = result.errors == result.rejected_items.len() as u64;
-            result = BulkResult::read(&response, self.is_detailed)?;
-            // Items that failed otherwise stay failed, whatever becomes of the repeated ones.
-            result.errors += u64::from(!is_only_rejections);
-            retried = Some(again);
-            retries_left -= 1;
-        }
-        let retries = self.retries_on_429 - retries_left;
+        let first = BulkResult::read(&response, self.is_detailed)?;
+        let sent = Sent {
+            request: &self.request,
+            body: self.body.bytes(),
+            has_actions: true,
+            timeout: self.timeout,
+            is_detailed: self.is_detailed,
+        };
+        let (result, retries) = send_rejected(exchange, &sent, first, self.retries_on_429).await?;
         let took = result.took_ms.map(Duration::from_millis);
         let mut outcome = Outcome { took, unit: "docs", ..Outcome::ops(self.body.documents) };
         if self.keeps_meta || self.is_detailed {
@@ -301,22 +297,4 @@ async fn while_waiting<F: Future>(future: F, work: impl FnOnce()) -> F::Output {
         polled
     })
     .await
-}
-
-/// The two lines of each item in `items`.
-fn pick_items(body: &[u8], items: &[usize]) -> Vec<u8> {
-    let lines: Vec<&[u8]> = body.split_inclusive(|byte| *byte == b'\n').collect();
-    let pair = |item: &usize| lines.get(item * 2..item * 2 + 2).unwrap_or_default().concat();
-    items.iter().flat_map(pair).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rejected_items_are_picked_with_their_actions() {
-        assert_eq!(pick_items(b"a0\nd0\na1\nd1\na2\nd2\n", &[0, 2]), b"a0\nd0\na2\nd2\n");
-        assert_eq!(pick_items(b"a0\nd0\n", &[5]), b"");
-    }
 }

@@ -8,6 +8,7 @@ mod assertions;
 mod async_search;
 mod bulk;
 pub(super) mod bulk_result;
+pub(super) mod bulk_retry;
 mod cluster_health;
 mod composite;
 mod composite_agg;

@@ -1,15 +1,16 @@
-//! `bulk` with a body from a plugin's parameter source (`runner.py`, `BulkIndex`): one request, as the source wrote it.
+//! `bulk` with a body from a plugin's parameter source (`runner.py`, `BulkIndex`): the request as the source wrote it.
 
 use std::time::Duration;
 
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request};
 use crate::drive::operation::bulk_result::BulkResult;
+use crate::drive::operation::bulk_retry::{Sent, send_rejected};
 use crate::drive::operation::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::plugin::unit;
 
 /// Parameters: `body` (lines), `bulk-size`, `unit`, `action-metadata-present`; `index` and `type` without action lines;
-/// `pipeline`, `refresh`, `timeout`, `detailed-results`, `request-params`.
+/// `pipeline`, `refresh`, `timeout`, `detailed-results`, `retries_on_429`, `request-params`.
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let has_actions = plan
         .flag("action-metadata-present")?
@@ -28,14 +29,13 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     }
     let documents = plan.number("bulk-size")?.ok_or("mandatory parameter 'bulk-size' is missing")?;
     let unit = unit(plan.text("unit")?.ok_or("mandatory parameter 'unit' is missing")?)?;
-    if plan.number("retries_on_429")?.unwrap_or(0.0) > 0.0 {
-        return Err("'retries_on_429' is not supported for bulks of a plugin's parameter source".into());
-    }
     Ok(Box::new(BodyBulk {
         request: plan.with_request_params(builder)?.body(body.to_owned()).build(),
         timeout: plan.timeout()?,
         is_detailed: plan.flag("detailed-results")?.unwrap_or(false),
         keeps_meta: plan.keeps_meta,
+        has_actions,
+        retries_on_429: plan.number("retries_on_429")?.unwrap_or(0.0) as u64,
         index: plan.text("index")?.map(str::to_owned),
         documents: documents as u64,
         unit,
@@ -48,6 +48,8 @@ struct BodyBulk {
     timeout: Option<Duration>,
     is_detailed: bool,
     keeps_meta: bool,
+    has_actions: bool,
+    retries_on_429: u64,
     index: Option<String>,
     documents: u64,
     unit: &'static str,
@@ -63,7 +65,15 @@ impl Runner for BodyBulk {
     fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a> {
         Box::pin(async move {
             let response = exchange.send(&self.request, self.timeout).await?;
-            let result = BulkResult::read(&response, self.is_detailed)?;
+            let first = BulkResult::read(&response, self.is_detailed)?;
+            let sent = Sent {
+                request: &self.request,
+                body: &self.request.body,
+                has_actions: self.has_actions,
+                timeout: self.timeout,
+                is_detailed: self.is_detailed,
+            };
+            let (result, retries) = send_rejected(exchange, &sent, first, self.retries_on_429).await?;
             let took = result.took_ms.map(Duration::from_millis);
             let mut outcome = Outcome { unit: self.unit, took, ..Outcome::ops(self.documents) };
             if self.keeps_meta {
@@ -71,7 +81,7 @@ impl Runner for BodyBulk {
                     self.index.as_deref(),
                     &self.request.body,
                     self.documents,
-                    0,
+                    retries,
                 ));
             }
             if result.errors == 0 {

@@ -26,9 +26,21 @@ pub struct Telemetry {
     jvm: Option<Value>,
     ingest: Option<Value>,
     pub warnings: Vec<String>,
+    is_off: bool,
 }
 
 impl Telemetry {
+    /// Where no server answers.
+    pub fn off() -> Telemetry {
+        Telemetry {
+            environment: Environment::default(),
+            jvm: None,
+            ingest: None,
+            warnings: Vec::new(),
+            is_off: true,
+        }
+    }
+
     pub fn start(cluster: &mut Cluster, info: &Value) -> Telemetry {
         let mut warnings = Vec::new();
         let environment = environment::describe(cluster, info, &mut warnings);
@@ -37,7 +49,7 @@ impl Telemetry {
             warnings.extend(index_stats::unclean_state(&before));
         }
         let ingest = stats(cluster, ingest::PATH, &mut warnings);
-        Telemetry { environment, jvm, ingest, warnings }
+        Telemetry { environment, jvm, ingest, warnings, is_off: false }
     }
 
     pub fn environment(&self) -> &Environment {
@@ -46,6 +58,9 @@ impl Telemetry {
 
     pub fn stop(self, cluster: &mut Cluster) -> (SystemMetrics, Vec<String>) {
         let mut warnings = Vec::new();
+        if self.is_off {
+            return (SystemMetrics { environment: self.environment, ..SystemMetrics::default() }, warnings);
+        }
         let jvm = stats(cluster, jvm::PATH, &mut warnings);
         let indices = stats(cluster, index_stats::PATH, &mut warnings);
         let ml_jobs = ml::processing_times(cluster, &mut warnings);

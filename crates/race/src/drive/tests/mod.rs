@@ -4,6 +4,7 @@ mod composites;
 mod hosts;
 mod loops;
 mod operations;
+mod plugin_bulks;
 mod plugins;
 mod recorded;
 pub mod stub;

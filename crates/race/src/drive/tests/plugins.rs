@@ -55,11 +55,11 @@ fn track_of(schedule: Value) -> Value {
 }
 
 /// Races the default challenge and returns the requests of its tasks.
-fn asked(plugin: &str, schedule: Value) -> Option<Result<Vec<Asked>, String>> {
+pub(super) fn asked(plugin: &str, schedule: Value) -> Option<Result<Vec<Asked>, String>> {
     asked_of(plugin, schedule, |_| None)
 }
 
-fn asked_of(
+pub(super) fn asked_of(
     plugin: &str,
     schedule: Value,
     responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static,
@@ -78,7 +78,7 @@ fn raced(
     Ok(stub.asked())
 }
 
-fn bodies(asked: &[Asked]) -> Vec<&str> {
+pub(super) fn bodies(asked: &[Asked]) -> Vec<&str> {
     asked.iter().map(|asked| asked.body.as_str()).collect()
 }
 
@@ -155,48 +155,6 @@ def register(registry):
         (1..=10).map(|n| format!("POST /n/{n}")).chain(["GET /function".to_owned()]).collect();
     assert_eq!(asked.iter().map(Asked::line).collect::<Vec<_>>(), expected);
     assert_eq!(asked[9].body, r#"{"n":10,"text":"ü"}"#);
-}
-
-#[test]
-fn bulks_are_sent_as_the_source_wrote_them() {
-    let plugin = r#"
-import itertools
-
-
-class Bulks:
-    infinite = False
-
-    def __init__(self, track, params, **kwargs):
-        pass
-
-    def partition(self, index, total):
-        self.bodies = iter([
-            "{\"create\":{}}\n{\"a\":1}\n",
-            [{"create": {"_index": "x"}}, {"a": 2}],
-            b"{\"create\":{}}\n{\"a\":3}\n",
-        ])
-        return self
-
-    def params(self):
-        return {"body": next(self.bodies), "bulk-size": 1, "unit": "docs", "action-metadata-present": True, "index": "logs"}
-
-
-def register(registry):
-    registry.register_param_source("bulks", Bulks)
-"#;
-    let Some(asked) =
-        asked(plugin, json!([{"operation": {"operation-type": "bulk", "param-source": "bulks"}}]))
-    else {
-        return;
-    };
-    let asked = asked.unwrap();
-    assert!(asked.iter().all(|asked| asked.line() == "PUT /_bulk"), "{asked:?}");
-    let expected = [
-        "{\"create\":{}}\n{\"a\":1}\n",
-        "{\"create\":{\"_index\":\"x\"}}\n{\"a\":2}\n",
-        "{\"create\":{}}\n{\"a\":3}\n",
-    ];
-    assert_eq!(bodies(&asked), expected);
 }
 
 #[test]

@@ -174,3 +174,26 @@ fn races_end_with_reasons() {
     let refusing = Stub::start(|_| Some((404, String::new())));
     assert!(race_on(&refusing, |_| {}).0.unwrap_err().to_string().contains("status 404"));
 }
+
+#[test]
+fn a_file_answers_instead_of_a_server() {
+    let stub = counting_server();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("answers.json");
+    let answers = json!([
+        {"path": "*_bulk", "body": {"took": 1, "errors": false}},
+        {"path": "*", "body": {"acknowledged": true, "transient": {}}},
+    ]);
+    std::fs::write(&file, answers.to_string()).unwrap();
+    let options = json!({"static_responses": file}).as_object().cloned().unwrap();
+    let (outcome, progress, _home) = race_on(&stub, |config| {
+        config.hosts = vec!["no.such.host.invalid:9200".into()];
+        config.client = ClientOptions::from_params(&options).unwrap();
+    });
+    let outcome = outcome.unwrap();
+    assert!(stub.asked().is_empty() && outcome.errors.is_empty(), "{:?}", outcome.errors);
+    let bulk = outcome.measurements.tasks.iter().find(|task| task.task.contains("bulk")).unwrap();
+    assert!(bulk.sample_count > 0, "{bulk:?}");
+    assert!(progress.iter().any(|line| line.contains("nothing is sent")), "{progress:?}");
+    assert!(!progress.iter().any(|line| line.contains("rows are missing")), "{progress:?}");
+}

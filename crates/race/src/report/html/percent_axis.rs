@@ -7,9 +7,11 @@ use crate::report::shown;
 const REACHES: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
 /// Share of the values that lie within the axis; what is beyond ends in an arrow, so that one outlier does not flatten the others.
 const WITHIN_SHARE: f64 = 0.9;
-/// Of the drawing, in its own units: half of the width, and what is left for arrows at each end.
+/// Of the drawing, in its own units: half of the width, and what is left at each end for arrows and for half of a label.
 const MIDDLE: f64 = 120.0;
-const MARGIN: f64 = 10.0;
+const MARGIN: f64 = 26.0;
+/// Where labels and lines are, as shares of the reach.
+const TICKS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PercentAxis {
@@ -32,7 +34,7 @@ impl PercentAxis {
     /// The cell above the drawings, with the axis' labels.
     pub fn put_head(&self, out: &mut String) {
         out.push_str("<th scope=\"col\" class=\"ends\"><span class=\"unseen\">Drawn</span>");
-        for share in [-1.0, -0.5, 0.0, 0.5, 1.0] {
+        for share in TICKS {
             let left = (MIDDLE + share * (MIDDLE - MARGIN)) / MIDDLE * 50.0;
             let percent = share * self.reach;
             let label = match percent {
@@ -46,8 +48,11 @@ impl PercentAxis {
 
     /// A cell with `low` to `high` as a bar and `marks` as strokes, all of them shares; `class` names their colour.
     pub fn put_cell(&self, bar: Option<(f64, f64)>, marks: &[f64], class: &str, out: &mut String) {
-        out.push_str("<td class=\"bars\"><svg viewBox=\"0 0 240 14\" preserveAspectRatio=\"none\" style=\"height:.9rem\" aria-hidden=\"true\">\
-             <path class=\"grid\" d=\"M10 0V14M65 0V14M175 0V14M230 0V14\"/><path class=\"zero\" d=\"M120 0V14\"/>");
+        out.push_str("<td class=\"bars\"><svg viewBox=\"0 0 240 14\" preserveAspectRatio=\"none\" style=\"height:.9rem\" aria-hidden=\"true\">");
+        for share in TICKS {
+            let class = if share == 0.0 { "zero" } else { "grid" };
+            put!(out, "<path class=\"{class}\" d=\"M{} 0V14\"/>", self.x(share * self.reach / 100.0));
+        }
         if let Some((low, high)) = bar {
             let (from, to) = (self.x(low), self.x(high));
             put!(
@@ -74,9 +79,9 @@ impl PercentAxis {
     fn put_arrow(&self, share: f64, class: &str, out: &mut String) {
         let beyond = share * 100.0 / self.reach;
         if beyond > 1.0 {
-            put!(out, "<path class=\"{class}\" d=\"M231 2L239 7L231 12Z\"/>");
+            put!(out, "<path class=\"{class}\" d=\"M216 2L224 7L216 12Z\"/>");
         } else if beyond < -1.0 {
-            put!(out, "<path class=\"{class}\" d=\"M9 2L1 7L9 12Z\"/>");
+            put!(out, "<path class=\"{class}\" d=\"M24 2L16 7L24 12Z\"/>");
         }
     }
 }
@@ -106,8 +111,8 @@ mod tests {
     fn what_is_beyond_the_end_has_an_arrow() {
         let mut cell = String::new();
         PercentAxis { reach: 10.0 }.put_cell(Some((-0.05, 0.2)), &[0.05], "worse", &mut cell);
-        assert!(cell.contains("x=\"65.0\" y=\"5\" width=\"165.0\"") && cell.contains("M231"), "{cell}");
-        assert!(cell.contains("x=\"173.5\" y=\"1\"") && !cell.contains("M9 "), "{cell}");
+        assert!(cell.contains("x=\"73.0\" y=\"5\" width=\"141.0\"") && cell.contains("M216 2"), "{cell}");
+        assert!(cell.contains("x=\"165.5\" y=\"1\"") && !cell.contains("M24 2"), "{cell}");
         assert_eq!([percent(0.123), percent(-0.004)], ["+12.3 %", "−0.40 %"]);
     }
 }

@@ -39,6 +39,11 @@ pub struct Sampled {
 }
 
 impl WatchPlan {
+    /// No devices, those that are on by default left out.
+    pub fn none() -> WatchPlan {
+        WatchPlan { devices: vec![NONE.to_owned()], params: Params::new() }
+    }
+
     /// Errors: a device or a parameter that does not exist, or a parameter of a device that does not run.
     pub fn check(&self) -> Result<(), String> {
         let names: Vec<&str> = DEVICES.iter().map(|device| device.name).collect();
