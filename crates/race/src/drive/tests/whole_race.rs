@@ -193,7 +193,7 @@ fn a_file_answers_instead_of_a_server() {
     let outcome = outcome.unwrap();
     assert!(stub.asked().is_empty() && outcome.errors.is_empty(), "{:?}", outcome.errors);
     let bulk = outcome.measurements.tasks.iter().find(|task| task.task.contains("bulk")).unwrap();
-    assert!(bulk.sample_count > 0, "{bulk:?}");
+    assert!(bulk.generator.workers > 0, "{bulk:?}");
     assert!(progress.iter().any(|line| line.contains("nothing is sent")), "{progress:?}");
     assert!(!progress.iter().any(|line| line.contains("rows are missing")), "{progress:?}");
 }
