@@ -130,6 +130,8 @@ def stood_in(mapping, peer):
             mapping["type"] = standins[mapping["type"]]
             mapping.pop("scaling_factor", None)
         return mapping
+    if isinstance(mapping, list):
+        return [stood_in(inner, peer) for inner in mapping]
     return mapping
 
 

@@ -23,6 +23,7 @@ const STRING_METHODS: &[(&str, usize, Type)] = &[
     ("indexOf", 2, Type::Int),
     ("isEmpty", 0, Type::Bool),
     ("lastIndexOf", 1, Type::Int),
+    ("lastIndexOf", 2, Type::Int),
     ("length", 0, Type::Int),
     ("replace", 2, Type::Str),
     ("splitOnToken", 1, Type::Def),

@@ -46,7 +46,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Ou
         }
         ("indexOf", [other]) => position(text.find(&other.text())),
         ("indexOf", [other, from]) => {
-            let from = unit_index(from, at)?;
+            let from = usize::try_from(from.i64()).unwrap_or(0);
             let bytes = text
                 .char_indices()
                 .map(|(bytes, _)| bytes)
@@ -55,6 +55,14 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Ou
             position(found)
         }
         ("lastIndexOf", [other]) => position(text.rfind(&other.text())),
+        ("lastIndexOf", [other, from]) => {
+            let (units, wanted): (_, Vec<u16>) = (units(), other.text().encode_utf16().collect());
+            // Where the last occurrence may begin; before the text there is none.
+            let last = from.i64().min(units.len() as i64 - wanted.len() as i64);
+            let mut starts = (0..usize::try_from(last.saturating_add(1)).unwrap_or(0)).rev();
+            let found = starts.find(|&start| units[start..].starts_with(&wanted));
+            Value::Int(found.map_or(-1, |start| start as i32))
+        }
         ("replace", [from, to]) => {
             let (from, to) = (from.text(), to.text());
             let added = text.matches(from.as_str()).count().saturating_mul(to.len());

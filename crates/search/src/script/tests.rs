@@ -50,6 +50,23 @@ fn loops_recursion_and_growth_are_limited() {
     }
 }
 
+/// Java's `String#indexOf(String, int)` and `#lastIndexOf(String, int)`: places are clamped to the text, never refused.
+#[test]
+fn texts_are_looked_for_from_a_place() {
+    for (source, expected) in [
+        ("'a b c'.indexOf(' ', 2)", 3),
+        ("'a b c'.indexOf(' ', -4)", 1),
+        ("'a b c'.lastIndexOf(' ', 2)", 1),
+        ("'a b c'.lastIndexOf(' ', 3)", 3),
+        ("'a b c'.lastIndexOf(' ', 99)", 3),
+        ("'a b c'.lastIndexOf(' ', 0)", -1),
+        ("'a b c'.lastIndexOf(' ', -1)", -1),
+        ("'abc'.lastIndexOf('', 9)", 3),
+    ] {
+        assert_eq!(painless(source).expect(source), json!(expected), "{source}");
+    }
+}
+
 #[test]
 fn deep_and_long_sources_are_refused() {
     for source in [
