@@ -44,6 +44,8 @@ pub enum FieldType {
     Range(RangeKind),
     /// Base64 in JSON; its bytes are in the column alone, and nothing searches them.
     Binary,
+    /// A query: what finds it (`limber_search::percolator`) and its JSON as terms, which whoever writes a document adds.
+    Query,
 }
 
 /// What a field's values become in a segment.
@@ -157,9 +159,11 @@ impl Field {
     pub fn representation(&self) -> Representation {
         match self.kind {
             FieldType::Text => Representation::Text,
-            FieldType::Keyword | FieldType::Ip | FieldType::Range(_) | FieldType::Binary => {
-                Representation::Terms
-            }
+            FieldType::Keyword
+            | FieldType::Ip
+            | FieldType::Range(_)
+            | FieldType::Binary
+            | FieldType::Query => Representation::Terms,
             FieldType::GeoShape { .. } => Representation::Shape,
             _ => Representation::Number,
         }
@@ -261,6 +265,7 @@ impl FieldType {
             FieldType::GeoShape { .. } => "geo_shape",
             FieldType::Range(kind) => kind.name(),
             FieldType::Binary => "binary",
+            FieldType::Query => "percolator",
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct Mapping {
     index_field: Option<Arc<Field>>,
     tree: Arc<Tree>,
     date_formats: Vec<Arc<DateFormat>>,
+    /// Fields of queries.
+    queries: Vec<Arc<Field>>,
     source: SourceRule,
     /// Of an index with synthetic source.
     synthetic: Option<Arc<SyntheticPlan>>,
@@ -197,6 +199,23 @@ impl Mapping {
     /// How documents' JSON is made again; `None` where it is kept or not.
     pub fn synthetic(&self) -> Option<&Arc<SyntheticPlan>> {
         self.synthetic.as_ref()
+    }
+
+    /// The fields of type `percolator`: whoever writes a document adds what finds their queries.
+    pub fn queries(&self) -> &[Arc<Field>] {
+        &self.queries
+    }
+
+    fn find_queries(&mut self) -> Result<(), RequestError> {
+        let queries = self.fields.iter().filter(|field| field.kind == FieldType::Query);
+        self.queries = queries.cloned().collect();
+        match self.queries.iter().find(|field| self.nested_around(&field.path).is_some()) {
+            None => Ok(()),
+            Some(field) => Err(RequestError::unsupported(format!(
+                "field [{}] of type [percolator] inside of nested documents",
+                field.path
+            ))),
+        }
     }
 
     /// The object at this full path; "" is the root.
@@ -363,6 +382,7 @@ impl Mapping {
             date_formats: Vec::new(),
             source: root.source.clone().unwrap_or_default().rule(settings).map_err(definition::wrapped)?,
             synthetic: None,
+            queries: Vec::new(),
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
         };
         mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
@@ -374,6 +394,7 @@ impl Mapping {
             mapping.date_formats.push(Arc::new(DateFormat::parse_list(format)?));
         }
         mapping.add_runtime(&root.runtime)?;
+        mapping.find_queries()?;
         mapping.check_stored_fields()?;
         mapping.check_aliases()?;
         if mapping.source.mode == SourceMode::Synthetic {
@@ -511,6 +532,7 @@ fn build(
         }
         "ip_range" => FieldType::Range(RangeKind::Ip),
         "binary" => FieldType::Binary,
+        "percolator" => FieldType::Query,
         other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
     };
     let is_text = kind == FieldType::Text;
@@ -518,6 +540,7 @@ fn build(
     let is_constant = leaf.kind.name == "constant_keyword";
     let match_only = leaf.kind.name == "match_only_text";
     let is_wildcard = leaf.kind.name == "wildcard";
+    let is_query = kind == FieldType::Query;
     let analyzer =
         |name: &str| leaf.param(name).as_str().and_then(|name| settings.analyzers.get(name).cloned());
     let index_analyzer =
@@ -535,8 +558,8 @@ fn build(
     Ok(Field {
         id,
         path: Arc::from(path),
-        index: match_only || is_wildcard || leaf.flag("index"),
-        doc_values: is_constant || is_wildcard || leaf.flag("doc_values"),
+        index: match_only || is_wildcard || is_query || leaf.flag("index"),
+        doc_values: is_constant || is_wildcard || is_query || leaf.flag("doc_values"),
         store: leaf.flag("store"),
         match_only,
         is_wildcard,

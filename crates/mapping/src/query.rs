@@ -114,6 +114,12 @@ fn numbers(lower: i128, upper: i128) -> Selection {
     Selection::Numbers { lower: lower as i64, upper: upper as i64 }
 }
 
+fn not_searchable() -> RequestError {
+    RequestError::illegal_argument(
+        "Percolator fields are not searchable directly, use a percolate query instead",
+    )
+}
+
 impl Field {
     /// The term of a whole text under a field of terms (UTF-8, or the 16 bytes of an address), or of one token of a text field.
     pub fn encode_term(&self, text: &str) -> Result<Vec<u8>, RequestError> {
@@ -145,6 +151,7 @@ impl Field {
             Shape::Binary => {
                 return Err(RequestError::illegal_argument("Binary fields do not support searching"));
             }
+            Shape::Query => return Err(not_searchable()),
             Shape::Ip => match ip::parse_cidr(&text) {
                 Some((first, last)) if first == last => Selection::Term(first.to_vec()),
                 Some((first, last)) => Selection::Terms {
@@ -201,6 +208,7 @@ impl Field {
                 let wanted = self.select_ranges(lower, upper, RangeRelation::Intersects, context)?;
                 Ok(wanted.map_or(Selection::Nothing, Selection::Ranges))
             }
+            Shape::Query => Err(not_searchable()),
             Shape::GeoPoint | Shape::Geometry | Shape::Binary => {
                 Err(RequestError::illegal_argument(format!(
                     "Field [{}] of type [{}] does not support range queries",

@@ -85,6 +85,7 @@ pub(crate) enum Shape {
     Geometry,
     Range,
     Binary,
+    Query,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -142,6 +143,7 @@ impl Shape {
             FieldType::GeoShape { .. } => Shape::Geometry,
             FieldType::Range(_) => Shape::Range,
             FieldType::Binary => Shape::Binary,
+            FieldType::Query => Shape::Query,
         }
     }
 }
@@ -210,7 +212,7 @@ pub(crate) fn typed<'a>(
             finite(value, value.map(|value| round_to_half(value as f32) as f64), "half_float").map(number)
         }
         // The walker reads these as a whole.
-        Shape::GeoPoint | Shape::Geometry | Shape::Range | Shape::Binary => Ok(Typed::Nothing),
+        Shape::GeoPoint | Shape::Geometry | Shape::Range | Shape::Binary | Shape::Query => Ok(Typed::Nothing),
         Shape::Scaled(factor) => match double(field, scalar, "scaled_float", f64::MAX)? {
             Some(value) => Ok(Typed::Number(scaled(value, factor))),
             None => Ok(Typed::Nothing),

@@ -35,6 +35,8 @@ pub struct ShardSettings {
     pub max_regex_length: usize,
     /// `index.sort.*`: the order of every segment's documents; empty: that of their arrival.
     pub index_sort: Arc<[SortField]>,
+    /// Whether scores are Lucene's own, as those of queries on the documents of a `percolate` query are.
+    pub scores_as_lucene: bool,
 }
 
 impl Default for ShardSettings {
@@ -46,6 +48,7 @@ impl Default for ShardSettings {
             max_inner_result_window: 100,
             max_regex_length: 1000,
             index_sort: Arc::new([]),
+            scores_as_lucene: false,
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod directory;
 pub mod disk;
 mod error;
 pub mod ledger;
+mod memory;
 pub mod term_index;
 
 pub use crash::{CrashDirectory, CrashDisk, Fault};
@@ -16,3 +17,4 @@ pub use directory::{Directory, FileBytes, FileWriter, FsDirectory};
 pub use disk::{Disk, DiskSpace, FsDisk};
 pub use error::{Error, Result};
 pub use ledger::{Charge, Ledger, Parent, Pool};
+pub use memory::MemoryDirectory;

@@ -34,6 +34,7 @@ pub(super) fn search_settings(typed: &IndexSettings) -> ShardSettings {
         max_inner_result_window: typed.max_inner_result_window as u32,
         max_regex_length: typed.max_regex_length as usize,
         index_sort: typed.sort.clone(),
+        scores_as_lucene: false,
     }
 }
 

@@ -19,6 +19,7 @@ mod indices;
 mod ingest;
 mod live;
 mod open;
+mod percolate_lookup;
 mod placement;
 mod reroute;
 mod scripts;

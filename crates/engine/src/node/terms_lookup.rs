@@ -12,12 +12,13 @@ use crate::api::*;
 const LOOKUPS_MAX: usize = 1_000;
 
 impl Node {
-    /// Puts what other documents hold into the JSON of a search: terms and shapes.
+    /// Puts what other documents hold into the JSON of a search: terms, shapes and documents to percolate.
     ///
-    /// Errors: as either of them.
+    /// Errors: as any of them.
     pub fn resolve_lookups(&self, body: &mut Value) -> Result<()> {
         self.resolve_terms_lookups(body)?;
-        self.resolve_shape_lookups(body)
+        self.resolve_shape_lookups(body)?;
+        self.resolve_percolate_lookups(body)
     }
 
     /// Replaces `{"terms": {"field": {"index", "id", "path", "routing"}}}` in the JSON of a search by the values found there; none where the

@@ -255,6 +255,20 @@ impl Shard {
         })
     }
 
+    /// What a search would see of a shard without documents.
+    pub(super) fn snapshot_without_documents(&self, mapping: Arc<Mapping>) -> ShardSnapshot {
+        ShardSnapshot {
+            index: self.index.reference.clone(),
+            shard: self.number,
+            mapping,
+            segments: Vec::new(),
+            settings: self.index.search_settings.load_full(),
+            scripts: self.services.scripts.clone(),
+            caches: None,
+            nested: None,
+        }
+    }
+
     fn caches(&self, core: &Core, published: &Published) -> ShardCaches {
         let settings = self.index.settings.load();
         let NodeCaches { requests, queries } = &self.services.caches;

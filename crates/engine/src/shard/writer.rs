@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use limber_mapping::document::{self, Parsed};
 use limber_mapping::{Mapping, RequestError};
-use limber_search::stored_source;
+use limber_search::{index_queries, stored_source};
 use limber_segment::{DocId, DocumentMeta};
 
 use super::core::{Core, Shard, Slot};
@@ -258,7 +258,13 @@ impl Writer<'_> {
         let stored = stored_source(&self.mapping, operation.source);
         let doc = buffer.begin(&meta, stored.as_deref().unwrap_or_default());
         scratch.for_document(operation.id);
-        let refused = match document::parse(&self.mapping, operation.source, scratch, buffer) {
+        let mut parsed = document::parse(&self.mapping, operation.source, scratch, buffer);
+        if matches!(parsed, Ok(Parsed::Done)) && !self.mapping.queries().is_empty() {
+            let shard = self.shard.snapshot_without_documents(self.mapping.clone());
+            let indexed = index_queries(&shard, operation.source, self.now_millis as i64, buffer);
+            parsed = indexed.map(|()| Parsed::Done);
+        }
+        let refused = match parsed {
             Ok(Parsed::Done) if stored.is_none() => {
                 buffer.rollback();
                 let what = "a document of more than 128 levels in an index that filters its sources or rebuilds them";

@@ -241,6 +241,8 @@ static DATE_RANGE: &[Param] = &[
 
 static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Never, "false"), META, KEEP];
 
+static PERCOLATOR: &[Param] = &[META];
+
 /// Every leaf type there is.
 pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "text", params: TEXT },
@@ -269,6 +271,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "date_range", params: DATE_RANGE },
     Kind { name: "ip_range", params: RANGE },
     Kind { name: "binary", params: BINARY },
+    Kind { name: "percolator", params: PERCOLATOR },
 ];
 
 /// Types of Elasticsearch that are not here yet: refused by name, unlike a type nobody knows.
@@ -286,7 +289,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "join",
     "murmur3",
     "passthrough",
-    "percolator",
     "point",
     "rank_feature",
     "rank_features",

@@ -471,7 +471,7 @@ fn leaf(
             }
         }
     }
-    if (matches!(kind.name, "geo_point" | "geo_shape" | "binary" | "constant_keyword")
+    if (matches!(kind.name, "geo_point" | "geo_shape" | "binary" | "constant_keyword" | "percolator")
         || kind.name.ends_with("_range"))
         && !(leaf.fields.is_empty() && leaf.copy_to.is_empty())
     {

@@ -115,7 +115,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         scalar: Scalar<'_>,
         at: usize,
     ) -> Result<(), Stop> {
-        if matches!(node.shape, Shape::GeoPoint | Shape::Geometry | Shape::Range | Shape::Binary) {
+        if matches!(
+            node.shape,
+            Shape::GeoPoint | Shape::Geometry | Shape::Range | Shape::Binary | Shape::Query
+        ) {
             return self.put_whole(node, leaf, scalar, at);
         }
         let field = &*node.field;

@@ -181,8 +181,22 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             (Shape::Geometry, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
             (Shape::Geometry, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
             (Shape::Range, _) => self.put_range_of_scalar(node, leaf, scalar, at),
+            (Shape::Query, _) => {
+                let cause = RequestError::parsing("[_na] query malformed, must start with start_object");
+                Err(self.unreadable(node, at, cause))
+            }
             _ => self.put_bytes(node, leaf, scalar, at),
         }
+    }
+
+    /// The query of a `percolator` field, which whoever writes the document reads; returns the offset behind it.
+    #[inline(never)]
+    pub(super) fn query(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
+        let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
+        if self.tree.leaves[leaf as usize].is_named {
+            self.note_name(leaf);
+        }
+        Ok(end)
     }
 
     /// One point in any notation; null stands for `null_value`.

@@ -190,7 +190,8 @@ impl BoundSort {
             | FieldType::Ip
             | FieldType::Text
             | FieldType::Range(_)
-            | FieldType::Binary => KeyKind::Term,
+            | FieldType::Binary
+            | FieldType::Query => KeyKind::Term,
             FieldType::Double => KeyKind::Double,
             FieldType::ScaledFloat { scaling_factor } => {
                 bound.transform = Transform::Scaled(*scaling_factor);
@@ -477,6 +478,11 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
         .into()),
         FieldType::Range(_) => Err(RequestError::illegal_argument(format!(
             "Sorting by range field [{}] is not supported",
+            field.path
+        ))
+        .into()),
+        FieldType::Query => Err(RequestError::illegal_argument(format!(
+            "Fielddata is not supported on field [{}] of type [percolator]",
             field.path
         ))
         .into()),

@@ -7,6 +7,7 @@ use limber_segment::{DocId, Segment};
 use super::function_score;
 use crate::error::Result;
 use crate::matcher;
+use crate::percolator::StoredQueries;
 use crate::query::{
     BoolNode, BoundQuery, DisMaxNode, FeatureNode, FeatureOrigin, NestedNode, NestedScore, Node, PhraseNode,
     TermNode,
@@ -32,6 +33,10 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::Boosting(node) => function_score::boosting(node, segment, doc)?,
         Node::ScriptScore(node) => function_score::script_score(node, segment, doc)?,
         Node::Nested(node) => nested(node, query, segment, doc)?,
+        Node::Percolate(node) => {
+            let score = StoredQueries::open(node, segment)?.score(doc)?;
+            Explanation::leaf(score, "PercolateQuery".to_owned())
+        }
         Node::Script(node) => {
             let text = format!("ScriptQuery({})", crate::query::script_name(&node.script));
             Explanation::leaf(node.boost, boosted(&text, node.boost))
@@ -72,6 +77,7 @@ pub(crate) fn name(query: &BoundQuery) -> String {
             format!("ScriptScoreQuery({}, {})", name(&node.query), crate::query::script_name(&node.script))
         }
         Node::Script(node) => format!("ScriptQuery({})", crate::query::script_name(&node.script)),
+        Node::Percolate(_) => "PercolateQuery".to_owned(),
         Node::Nested(node) => format!("ToParentBlockJoinQuery ({})", name(&node.query)),
         Node::DisMax(node) => {
             let clauses: Vec<String> = node.queries.iter().map(name).collect();

@@ -5,6 +5,7 @@ mod fields;
 mod function_score;
 mod inner_hits;
 mod nested;
+mod percolated;
 mod script_fields;
 mod source;
 mod unmapped;
@@ -258,6 +259,7 @@ fn one(
             fields.as_object_mut().into_iter().for_each(|fields| fields.extend(found.clone()));
         }
     }
+    percolated::slots(searched.query, segment, hit.doc, &mut fetched.fields)?;
     let is_scored =
         request.is_by_score() || request.track_scores || request.sort.iter().any(|sort| sort.is_score());
     if is_scored {

@@ -15,6 +15,7 @@ mod disjunction;
 mod function_score;
 mod nested;
 mod open;
+mod percolate;
 mod phrase;
 mod places;
 mod points;

@@ -17,6 +17,7 @@ use super::column::{ColumnDocs, Wanted};
 use super::confirmed::ConfirmedDocs;
 use super::function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
 use super::nested::{NestedDocs, NestedScorer, ScoredWindow};
+use super::percolate::Percolated;
 use super::phrase::{PhraseCursor, Slot};
 use super::places::places;
 use super::points::NumberDocs;
@@ -60,6 +61,10 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
             }
             None => Box::new(NoDocs),
         },
+        Node::Percolate(node) => {
+            let candidates = set(&node.candidates, segment)?;
+            Box::new(ConfirmedDocs { candidates, confirm: Percolated::open(node, segment)? })
+        }
         Node::Script(node) => {
             let script = node.script.open(segment)?;
             Box::new(AskedDocs::new(ScriptDocs { script, flags: Vec::new() }, doc_count))
@@ -141,6 +146,17 @@ pub(crate) fn scorer<'a>(
             only_matching(Box::new(FunctionScorer::open(node, segment)?), query, segment, is_known)
         }
         Node::Script(node) => constant(node.boost),
+        Node::Percolate(node) if is_known => Ok(Box::new(Percolated::open(node, segment)?)),
+        Node::Percolate(_) => {
+            let (matcher, scorer) = (matcher(query, segment)?, scorer(query, segment, true)?);
+            Ok(Box::new(MatchingScorer {
+                matcher,
+                scorer,
+                at: Vec::new(),
+                docs: Vec::new(),
+                sums: Vec::new(),
+            }))
+        }
         Node::Cached(node) => scorer(&node.inner, segment, is_known),
         Node::Nested(node) => match segment.nested(&node.path).zip(segment.lineage(&node.path)) {
             Some((space, lineage)) if node.score_mode != NestedScore::None => Ok(Box::new(NestedScorer {

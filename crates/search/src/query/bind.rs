@@ -20,7 +20,28 @@ use crate::score::{Bm25, FieldStatistics, NormCache};
 
 /// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.
 pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundQuery, Error> {
-    let binder = Binder { shard, now_millis, norms: RefCell::default(), terms: Cell::new(0) };
+    bind_with(query, &Binder::new(shard, now_millis))
+}
+
+/// As [`bind`], for a query that is going to be kept: it may name no field that is not mapped.
+pub(crate) fn bind_to_mapped(
+    query: &Query,
+    shard: &ShardSnapshot,
+    now_millis: i64,
+) -> Result<BoundQuery, Error> {
+    let binder = Binder::new(shard, now_millis);
+    let bound = bind_with(query, &binder)?;
+    match binder.unmapped.take() {
+        None => Ok(bound),
+        Some(path) => {
+            let reason = format!("No field mapping can be found for the field with name [{path}]");
+            Err(shard.query_shard_exception(reason).into())
+        }
+    }
+}
+
+fn bind_with(query: &Query, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+    let shard = binder.shard;
     let bound = binder.query(query, 1.0).and_then(|mut bound| {
         super::runtime::attach(&mut bound, shard)?;
         Ok(bound)
@@ -39,9 +60,16 @@ pub struct Binder<'a> {
     norms: RefCell<HashMap<Arc<str>, Arc<NormCache>>>,
     /// Scored terms so far: many texts of few terms are as much work as one of many.
     terms: Cell<u32>,
+    /// The first field that was asked for and is not mapped.
+    unmapped: RefCell<Option<String>>,
 }
 
 impl<'a> Binder<'a> {
+    fn new(shard: &'a ShardSnapshot, now_millis: i64) -> Binder<'a> {
+        let (norms, unmapped) = (RefCell::default(), RefCell::default());
+        Binder { shard, now_millis, norms, terms: Cell::new(0), unmapped }
+    }
+
     pub(crate) fn query(&self, query: &Query, boost: f32) -> Result<BoundQuery, Error> {
         let mut bound = query.node.bind(boost * query.boost, self)?;
         if query.name.is_some() {
@@ -62,7 +90,7 @@ impl<'a> Binder<'a> {
     /// For a query on the nested documents of this one's; `shard` is [`ShardSnapshot::within`] of this one's.
     pub(crate) fn inside<'b>(&self, shard: &'b ShardSnapshot) -> Binder<'b> {
         let terms = self.terms.clone();
-        Binder { shard, now_millis: self.now_millis, norms: RefCell::default(), terms }
+        Binder { terms, ..Binder::new(shard, self.now_millis) }
     }
 
     /// Every segment of the shard and the nested ones in it: a field that nested documents share with those around them
@@ -101,7 +129,7 @@ impl<'a> Binder<'a> {
 
     /// The field, if mapped. Errors when it can be searched neither by index nor by doc values.
     pub(crate) fn searchable_field(&self, path: &str) -> Result<Option<Arc<Field>>, Error> {
-        let Some(field) = self.shard.mapping.field(path) else { return Ok(None) };
+        let Some(field) = self.field(path) else { return Ok(None) };
         if !field.index && !field.doc_values {
             let why = if matches!(field.kind, FieldType::Text) { "" } else { " nor has doc values" };
             return Err(RequestError::illegal_argument(format!(
@@ -154,7 +182,11 @@ impl<'a> Binder<'a> {
 
     /// The field, if mapped.
     pub(crate) fn field(&self, path: &str) -> Option<&Arc<Field>> {
-        self.shard.mapping.field(path)
+        let field = self.shard.mapping.field(path);
+        if field.is_none() {
+            self.unmapped.borrow_mut().get_or_insert_with(|| path.to_owned());
+        }
+        field
     }
 
     /// Elasticsearch's `term` on any field type.
@@ -194,8 +226,16 @@ impl<'a> Binder<'a> {
                 doc_freq += points.count(number..=number)?;
             }
         }
-        let scorer = Bm25::new(boost, vec![(Box::default(), doc_freq)], Arc::new(NormCache::new(statistics)));
+        let norms = Arc::new(NormCache::new(statistics));
+        let scorer = self.bm25(boost, vec![(Box::default(), doc_freq)], norms);
         Ok(scorer.score(1.0, 1))
+    }
+
+    fn bm25(&self, boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
+        match self.shard.settings.scores_as_lucene {
+            true => Bm25::without_factor(boost, terms, norms),
+            false => Bm25::new(boost, terms, norms),
+        }
     }
 
     /// A term of a text or keyword field, scored by BM25.
@@ -241,7 +281,7 @@ impl<'a> Binder<'a> {
         boost: f32,
         doc_freq: u64,
     ) -> Result<BoundQuery, Error> {
-        let scorer = Bm25::new(boost, vec![(term.into(), doc_freq)], self.norms(field)?);
+        let scorer = self.bm25(boost, vec![(term.into(), doc_freq)], self.norms(field)?);
         Ok(Node::Term(TermNode { field: field.clone(), term: term.into(), scorer }).into())
     }
 
@@ -282,7 +322,7 @@ impl<'a> Binder<'a> {
                 terms.push((term.clone(), doc_freq));
             }
         }
-        let scorer = Bm25::new(boost, terms, self.norms(field)?);
+        let scorer = self.bm25(boost, terms, self.norms(field)?);
         if field.match_only && self.shard.nested.is_some() {
             return Err(RequestError::unsupported(format_args!(
                 "a phrase on field [{}] of type [match_only_text] in a nested document",

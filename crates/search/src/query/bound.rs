@@ -10,6 +10,7 @@ use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
 use super::nested::NestedNode;
+use super::percolate::PercolateNode;
 use super::wildcard::TermPattern;
 use crate::automaton::TermAutomaton;
 use crate::cache::FilterUse;
@@ -62,6 +63,7 @@ pub(crate) enum Node {
     ScriptScore(ScriptScoreNode),
     Script(ScriptNode),
     Nested(NestedNode),
+    Percolate(PercolateNode),
     /// A filter that goes through the query cache.
     Cached(CachedNode),
 }
@@ -356,6 +358,7 @@ impl BoundQuery {
             | Node::Feature(_)
             | Node::Script(_)
             | Node::Nested(_) => 0,
+            Node::Percolate(_) => 1,
             Node::ScriptScore(node) => 2 * node.query.bit_set_count(),
             Node::Docs { docs: Docs::AnyOf(parts) | Docs::AllOf(parts), .. } => parts.len() as u64,
             Node::Docs { docs: Docs::Places { .. } | Docs::Shapes { .. }, .. } => 2,

@@ -28,6 +28,7 @@ mod match_phrase;
 mod match_text;
 mod multi_match;
 mod nested;
+mod percolate;
 mod prefix;
 mod query_string;
 mod query_string_syntax;
@@ -52,6 +53,7 @@ mod matching;
 mod minimum_should_match;
 mod rewrite;
 
+pub(crate) use bind::bind_to_mapped;
 pub use bind::{Binder, bind};
 pub use bound::BoundQuery;
 pub(crate) use bound::{
@@ -69,6 +71,7 @@ pub(crate) use geo_bounding_box::parse_corners;
 pub use matching::MatchingDocs;
 pub(crate) use nested::{NestedNode, NestedScore, no_nested_object};
 pub use parse::{Query, QueryLimits, QueryNode, parse_query};
+pub(crate) use percolate::PercolateNode;
 pub use query_string::from_url;
 pub(crate) use slice::within_slice;
 pub use within::within;

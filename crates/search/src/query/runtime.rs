@@ -50,6 +50,7 @@ pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()
         | Node::Phrase(_)
         | Node::Feature(_)
         | Node::Script(_)
+        | Node::Percolate(_)
         // Bound as a whole on the documents inside.
         | Node::Nested(_) => Ok(()),
     }

@@ -7,8 +7,8 @@ use super::parse::{Parser, Query};
 use super::{
     bool_query, boosting, constant_score, dis_max, distance_feature, exists, function_score, fuzzy,
     geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase,
-    match_text, multi_match, nested, prefix, query_string, range, regexp, script, script_score, term, terms,
-    wildcard,
+    match_text, multi_match, nested, percolate, prefix, query_string, range, regexp, script, script_score,
+    term, terms, wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -37,6 +37,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("match_phrase_prefix", match_phrase::parse_prefix),
     ("multi_match", multi_match::parse),
     ("nested", nested::parse),
+    ("percolate", percolate::parse),
     ("prefix", prefix::parse),
     ("query_string", query_string::parse),
     ("range", range::parse),
@@ -57,7 +58,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "knn",
     "more_like_this",
     "parent_id",
-    "percolate",
     "pinned",
     "rank_feature",
     "rule",

@@ -61,6 +61,11 @@ fn idf(doc_freq: u64, doc_count: u64) -> f32 {
 impl Bm25 {
     /// `terms`: each with the number of documents that hold it.
     pub fn new(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
+        Bm25::without_factor(boost * (1.0f32 + K1), terms, norms)
+    }
+
+    /// Without the factor `k1 + 1`, which Lucene has given up and Elasticsearch keeps.
+    pub fn without_factor(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
         let doc_count = norms.statistics.doc_count;
         let idf = match terms.as_slice() {
             [(_, doc_freq)] => idf(*doc_freq, doc_count),
@@ -68,7 +73,6 @@ impl Bm25 {
                 several.iter().map(|(_, doc_freq)| f64::from(idf(*doc_freq, doc_count))).sum::<f64>() as f32
             }
         };
-        let boost = boost * (1.0f32 + K1);
         Bm25 { weight: boost * idf, norms, boost, idf, doc_freqs: terms }
     }
 

@@ -1,0 +1,147 @@
+//! Queries of a segment, run over documents that are held.
+
+use std::collections::HashMap;
+
+use limber_segment::columns::OrdinalColumn;
+use limber_segment::terms::TermDictionary;
+use limber_segment::{DocId, Segment, StoredReader};
+use serde_json::Value;
+
+use super::{IN_SOURCE, MATCHES, QUERY, query_in_source};
+use crate::error::Result;
+use crate::matcher::{self, Bits, WINDOW};
+use crate::query::{BoundQuery, PercolateNode, QueryLimits, bind, parse_query};
+use crate::source::read_source;
+
+/// The queries of one segment. Equal ones are run once.
+pub(crate) struct StoredQueries<'a> {
+    node: &'a PercolateNode,
+    segment: &'a Segment,
+    ordinals: Option<OrdinalColumn<'a>>,
+    terms: Option<&'a TermDictionary>,
+    /// Ordinals of terms by which a query is known to match, sorted.
+    exact: Vec<u32>,
+    /// Best score by the query's ordinal; `None`: no document matches.
+    answers: HashMap<u32, Option<f32>>,
+    reader: StoredReader,
+    of_doc: Vec<u32>,
+    term: Vec<u8>,
+}
+
+impl<'a> StoredQueries<'a> {
+    pub fn open(node: &'a PercolateNode, segment: &'a Segment) -> Result<StoredQueries<'a>> {
+        let path = &node.field.path;
+        let terms = segment.terms(path)?;
+        let mut exact = Vec::new();
+        if let Some(terms) = terms {
+            for key in node.keys.iter().filter(|key| key[0] == MATCHES) {
+                exact.extend(terms.ordinal(key)?.ok().map(|ordinal| ordinal as u32));
+            }
+        }
+        Ok(StoredQueries {
+            node,
+            segment,
+            ordinals: segment.ordinals(path)?,
+            terms,
+            exact,
+            answers: HashMap::new(),
+            reader: StoredReader::new(),
+            of_doc: Vec::new(),
+            term: Vec::new(),
+        })
+    }
+
+    /// Whether the query of a candidate matches a document that is held.
+    pub fn matches(&mut self, doc: DocId) -> Result<bool> {
+        self.load(doc)?;
+        if self.of_doc.iter().any(|ordinal| self.exact.binary_search(ordinal).is_ok()) {
+            return Ok(true);
+        }
+        Ok(self.answer(doc)?.is_some())
+    }
+
+    /// The best score of the query of a document; 0 where nothing matches.
+    pub fn score(&mut self, doc: DocId) -> Result<f32> {
+        self.load(doc)?;
+        Ok(self.answer(doc)?.unwrap_or(0.0))
+    }
+
+    /// The query of a document, bound to those that are held; `None`: it has none.
+    pub fn query(&mut self, doc: DocId) -> Result<Option<BoundQuery>> {
+        self.load(doc)?;
+        self.bound(doc)
+    }
+
+    fn load(&mut self, doc: DocId) -> Result<()> {
+        self.of_doc.clear();
+        match &self.ordinals {
+            Some(column) => Ok(column.values(doc, &mut self.of_doc)?),
+            None => Ok(()),
+        }
+    }
+
+    fn bound(&mut self, doc: DocId) -> Result<Option<BoundQuery>> {
+        let (Some(&last), Some(terms)) = (self.of_doc.last(), self.terms) else { return Ok(None) };
+        terms.term(u64::from(last), &mut self.term)?;
+        let json: Value = match self.term.split_first() {
+            Some((&QUERY, json)) => serde_json::from_slice(json).map_err(|error| {
+                limber_mapping::RequestError::new(
+                    500,
+                    "exception",
+                    format!("a query does not parse: {error}"),
+                )
+            })?,
+            Some((&IN_SOURCE, _)) => {
+                let mapping = &self.node.mapping;
+                let source = read_source(mapping, self.segment, doc, &mut self.reader)?;
+                query_in_source(&source, &self.node.field.path)?
+            }
+            _ => return Ok(None),
+        };
+        let query = parse_query(&json, &QueryLimits::default())?;
+        Ok(Some(bind(&query, &self.node.held, self.node.now_millis)?))
+    }
+
+    fn answer(&mut self, doc: DocId) -> Result<Option<f32>> {
+        let Some(&last) = self.of_doc.last() else { return Ok(None) };
+        if let Some(known) = self.answers.get(&last) {
+            return Ok(*known);
+        }
+        let best = match self.bound(doc)? {
+            Some(query) => best_score(&query, &self.node.held.segments[0].segment)?,
+            None => None,
+        };
+        // Long queries share a term that tells nothing of them.
+        if self.term.first() == Some(&QUERY) {
+            self.answers.insert(last, best);
+        }
+        Ok(best)
+    }
+}
+
+/// The documents that are held and match `query`, ascending.
+pub(crate) fn slots_of(query: &BoundQuery, held: &Segment) -> Result<Vec<DocId>> {
+    let mut matches = matcher::matcher(query, held)?;
+    let mut docs = Vec::new();
+    for start in (0..held.doc_count()).step_by(WINDOW as usize) {
+        let mut bits = Bits::default();
+        matches.fill(start, &mut bits)?;
+        bits.append_to(start, &mut docs);
+    }
+    Ok(docs)
+}
+
+fn best_score(query: &BoundQuery, held: &Segment) -> Result<Option<f32>> {
+    let docs = slots_of(query, held)?;
+    if docs.is_empty() {
+        return Ok(None);
+    }
+    let mut scorer = matcher::scorer(query, held, true)?;
+    let mut best = 0.0f32;
+    for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
+        let mut sums = vec![0.0; window.len()];
+        scorer.score(window, &mut sums)?;
+        best = sums.iter().fold(best, |best, sum| best.max(*sum as f32));
+    }
+    Ok(Some(best))
+}

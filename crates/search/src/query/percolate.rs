@@ -1,0 +1,142 @@
+//! `percolate`: documents whose query matches documents of the request.
+//!
+//! Source: Elasticsearch's `PercolateQueryBuilder`. Documents that are named by `index` and `id` were put into the request before it got here.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use serde_json::{Map, Value};
+
+use super::bind::Binder;
+use super::bound::{BoundQuery, Docs, Node};
+use super::parse::{Common, Parser, Query, QueryNode};
+use crate::context::ShardSnapshot;
+use crate::error::Error;
+use crate::json;
+use crate::percolator::{hold, keys_of};
+
+/// Documents that one query may be asked about. Ours.
+const DOCUMENTS_MAX: usize = 10_000;
+
+#[derive(Debug)]
+struct Percolate {
+    field: String,
+    documents: Vec<Vec<u8>>,
+    name: Option<String>,
+}
+
+/// Documents whose query matches what is held.
+#[derive(Debug)]
+pub(crate) struct PercolateNode {
+    pub field: Arc<Field>,
+    /// Of the documents with the queries.
+    pub mapping: Arc<Mapping>,
+    /// The documents of the request, as the only segment.
+    pub held: ShardSnapshot,
+    /// What queries that may match are found by, sorted.
+    pub keys: Arc<[Box<[u8]>]>,
+    /// Those queries.
+    pub candidates: Docs,
+    /// `name`, which tells the slots of several such queries apart.
+    pub name: Option<String>,
+    pub now_millis: i64,
+}
+
+pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (mut field, mut name) = (None, None);
+    let mut documents = Vec::new();
+    let (mut has_document, mut is_list) = (false, false);
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("field", value) => field = Some(json::text(value)?),
+            ("name", value) => name = Some(json::text(value)?),
+            ("document", Value::Object(_)) => {
+                documents.push(value.to_string().into_bytes());
+                has_document = true;
+            }
+            ("documents", Value::Array(items)) => {
+                items.iter().try_for_each(|item| check_document(item, key))?;
+                documents.extend(items.iter().map(|item| item.to_string().into_bytes()));
+                is_list = true;
+            }
+            ("documents", Value::Object(_)) => {
+                documents.push(value.to_string().into_bytes());
+                is_list = true;
+            }
+            ("document" | "documents", _) => check_document(value, key)?,
+            (key, value) if common.take(key, value)? => {}
+            (key, _) => return Err(refused(format!("[percolate] unknown field [{key}]"))),
+        }
+    }
+    let field = field.ok_or_else(|| RequestError::illegal_argument("Required [field]"))?;
+    if has_document && is_list {
+        return Err(RequestError::illegal_argument(
+            "The following fields are not allowed together: [document, documents] ",
+        ));
+    }
+    if documents.is_empty() {
+        return Err(RequestError::illegal_argument(
+            "Required one of fields [document, documents, id], but none were specified. ",
+        ));
+    }
+    if documents.len() > DOCUMENTS_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "[percolate] takes up to [{DOCUMENTS_MAX}] documents, but [{}] were given",
+            documents.len()
+        )));
+    }
+    Ok(common.query(Percolate { field, documents, name }))
+}
+
+fn refused(reason: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
+fn check_document(value: &Value, key: &str) -> Result<(), RequestError> {
+    if value.is_object() {
+        return Ok(());
+    }
+    Err(refused(format!("[percolate] {key} doesn't support values of type: {}", json::token(value))))
+}
+
+impl QueryNode for Percolate {
+    fn bind(&self, _: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let shard = binder.shard();
+        let Some(field) = binder.field(&self.field) else {
+            let reason = format!("field [{}] does not exist", self.field);
+            return Err(shard.query_shard_exception(reason).into());
+        };
+        if field.kind != FieldType::Query {
+            let (path, found) = (&self.field, field.type_name());
+            let reason =
+                format!("expected field [{path}] to be of type [percolator], but is of type [{found}]");
+            return Err(shard.query_shard_exception(reason).into());
+        }
+        if shard.nested.is_some() {
+            return Err(RequestError::unsupported("query [percolate] on nested documents").into());
+        }
+        let held = hold(shard, &self.documents)?;
+        let keys: Arc<[Box<[u8]>]> = keys_of(&held)?.into();
+        let node = PercolateNode {
+            field: field.clone(),
+            mapping: shard.mapping.clone(),
+            held,
+            candidates: Docs::Terms { field: field.clone(), terms: keys.clone() },
+            keys,
+            name: self.name.clone(),
+            now_millis: binder.now_millis(),
+        };
+        Ok(Node::Percolate(node).into())
+    }
+}
+
+impl BoundQuery {
+    /// The queries in it that look for queries.
+    pub(crate) fn percolations<'a>(&'a self, out: &mut Vec<&'a PercolateNode>) {
+        if let Node::Percolate(node) = &self.node {
+            out.push(node);
+        }
+        self.parts().into_iter().for_each(|part| part.percolations(out));
+    }
+}

@@ -1,0 +1,131 @@
+//! Queries that were found by their terms, against all of them run one by one.
+
+mod support;
+
+use std::sync::Arc;
+
+use limber_mapping::document::{self, Parsed, Scratch};
+use limber_mapping::{Mapping, MappingSettings};
+use limber_search::{ShardSnapshot, index_queries};
+use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec};
+use limber_store::term_index::TermIndexCache;
+use limber_store::{Directory, MemoryDirectory};
+use serde_json::{Value, json};
+use support::{NOW_MILLIS, Shards, ids, search};
+
+const WORDS: [&str; 6] = ["amber", "birch", "cedar", "dune", "ember", "fjord"];
+
+/// xorshift64*, so that every run asks the same.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % end
+    }
+
+    fn words(&mut self, most: usize) -> String {
+        let count = 1 + self.below(most);
+        (0..count).map(|_| WORDS[self.below(WORDS.len())]).collect::<Vec<_>>().join(" ")
+    }
+
+    fn query(&mut self, depth: u32) -> Value {
+        match self.below(if depth == 0 { 8 } else { 11 }) {
+            0 | 1 => json!({"match": {"body": self.words(3)}}),
+            2 => json!({"match": {"body": {"query": self.words(3), "operator": "and"}}}),
+            3 => json!({"match_phrase": {"body": self.words(2)}}),
+            4 => json!({"term": {"tag": self.words(1)}}),
+            5 => json!({"terms": {"tag": [self.words(1), self.words(1)]}}),
+            6 => json!({"range": {"n": {"gte": self.below(9)}}}),
+            7 => json!({"prefix": {"tag": &self.words(1)[..2]}}),
+            8 => json!({"constant_score": {"filter": self.query(depth - 1)}}),
+            9 => json!({"dis_max": {"queries": [self.query(depth - 1), self.query(depth - 1)]}}),
+            _ => {
+                let mut clauses =
+                    |most| -> Vec<Value> { (0..self.below(most)).map(|_| self.query(depth - 1)).collect() };
+                let (must, should, filter, must_not) = (clauses(3), clauses(4), clauses(2), clauses(2));
+                json!({"bool": {"must": must, "should": should, "filter": filter, "must_not": must_not}})
+            }
+        }
+    }
+
+    fn document(&mut self) -> Value {
+        json!({"body": self.words(6), "tag": [self.words(1), self.words(1)], "n": self.below(10)})
+    }
+}
+
+fn properties() -> Value {
+    json!({"properties": {"body": {"type": "text"}, "tag": {"type": "keyword"}, "n": {"type": "integer"},
+                          "query": {"type": "percolator"}}})
+}
+
+fn queries_shard(queries: &[Value]) -> ShardSnapshot {
+    let mapping = Arc::new(Mapping::parse(&properties(), &MappingSettings::default()).expect("sound"));
+    let shard = ShardSnapshot { mapping: mapping.clone(), ..Shards::new(&properties()).shard(0, Vec::new()) };
+    let (mut buffer, mut scratch) = (Buffer::new(StoredCodec::Lz4), Scratch::default());
+    for (number, query) in queries.iter().enumerate() {
+        let (id, source) = (number.to_string(), json!({"query": query}).to_string());
+        let meta = DocumentMeta {
+            id: id.as_bytes(),
+            routing: None,
+            seq_no: number as u64,
+            primary_term: 1,
+            version: 1,
+        };
+        buffer.begin(&meta, source.as_bytes());
+        let parsed = document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer).expect("parses");
+        assert!(matches!(parsed, Parsed::Done));
+        index_queries(&shard, source.as_bytes(), NOW_MILLIS, &mut buffer).expect("a sound query");
+        buffer.commit().expect("commits");
+    }
+    let directory: Arc<dyn Directory> = Arc::new(MemoryDirectory::new());
+    let (meta, _) = buffer.write(&*directory, SegmentId(1), &mapping).expect("writes");
+    let segment = Segment::open(&directory, &meta, &TermIndexCache::native()).expect("opens");
+    ShardSnapshot { segments: vec![SegmentView::new(Arc::new(segment))], ..shard }
+}
+
+#[test]
+fn finds_what_running_every_query_finds() {
+    let mut random = Random(42);
+    let queries: Vec<Value> = (0..400).map(|_| random.query(2)).collect();
+    let shard = queries_shard(&queries);
+    for _ in 0..12 {
+        let document = random.document();
+        let mut alone = Shards::new(&properties());
+        let segment = alone.segment(&[("0".to_owned(), document.clone())], &[]);
+        let held = [alone.shard(0, vec![segment])];
+        let expected: Vec<String> = (0..queries.len())
+            .filter(|&number| !search(&held, &json!({"query": queries[number]})).hits.is_empty())
+            .map(|number| number.to_string())
+            .collect();
+        let percolate = json!({"percolate": {"field": "query", "document": document}});
+        let shards = std::slice::from_ref(&shard);
+        let body = json!({"size": 1000, "sort": ["_doc"], "query": percolate});
+        assert_eq!(ids(&search(shards, &body)), expected, "{document}");
+        let scored = search(shards, &json!({"size": 1000, "query": percolate}));
+        assert_eq!(scored.hits.len(), expected.len(), "{document}");
+    }
+}
+
+/// Recorded from Elasticsearch 7.17.15: scores are Lucene's, without the factor k1 + 1.
+#[test]
+fn scores_are_those_of_the_query_on_the_documents() {
+    let queries = [
+        json!({"match": {"body": "president bush"}}),
+        json!({"match_all": {}}),
+        json!({"constant_score": {"filter": {"term": {"tag": "a"}}, "boost": 3}}),
+    ];
+    let shard = [queries_shard(&queries)];
+    let percolate = |documents: Value| json!({"percolate": {"field": "query", "documents": documents}});
+    let found =
+        search(&shard, &json!({"query": percolate(json!([{"body": "President Bush"}, {"tag": "a"}]))}));
+    assert_eq!(ids(&found), ["2", "1", "0"]);
+    let slots =
+        |hit: usize| found.hits[hit].fields.as_ref().expect("slots")["_percolator_document_slot"].clone();
+    assert_eq!([slots(0), slots(1), slots(2)], [json!([1]), json!([0, 1]), json!([0])]);
+    let alone = search(&shard, &json!({"query": percolate(json!([{"body": "President Bush"}]))}));
+    let scores: Vec<Option<f32>> = alone.hits.iter().map(|hit| hit.score).collect();
+    assert_eq!(scores, [Some(1.0), Some(0.261_529_15)]);
+}
