@@ -10,7 +10,7 @@ use super::number::Number;
 use super::output::{self, ReportOptions};
 use super::race::Race;
 use super::results::{PERCENTILES, PerShard, Results, TaskResults, TimeStats, TransformResult};
-use super::summary::{disk_usage_by_field, disk_usage_parts};
+use super::summary::{self, disk_usage_by_field, disk_usage_parts};
 use super::table::{Cell, Row};
 use super::units;
 
@@ -171,29 +171,13 @@ impl Rows {
 }
 
 fn add_totals(before: &Results, after: &Results, table: &mut Rows) {
-    table.add_total("indexing time", (before.total_time, after.total_time));
-    table.add_per_shard("indexing time", &before.total_time_per_shard, &after.total_time_per_shard);
-    table.add_total("indexing throttle time", (before.indexing_throttle_time, after.indexing_throttle_time));
-    table.add_per_shard(
-        "indexing throttle time",
-        &before.indexing_throttle_time_per_shard,
-        &after.indexing_throttle_time_per_shard,
-    );
-    table.add_total("merge time", (before.merge_time, after.merge_time));
-    table.add_count("merge count", (before.merge_count, after.merge_count));
-    table.add_per_shard("merge time", &before.merge_time_per_shard, &after.merge_time_per_shard);
-    table.add_total("merge throttle time", (before.merge_throttle_time, after.merge_throttle_time));
-    table.add_per_shard(
-        "merge throttle time",
-        &before.merge_throttle_time_per_shard,
-        &after.merge_throttle_time_per_shard,
-    );
-    table.add_total("refresh time", (before.refresh_time, after.refresh_time));
-    table.add_count("refresh count", (before.refresh_count, after.refresh_count));
-    table.add_per_shard("refresh time", &before.refresh_time_per_shard, &after.refresh_time_per_shard);
-    table.add_total("flush time", (before.flush_time, after.flush_time));
-    table.add_count("flush count", (before.flush_count, after.flush_count));
-    table.add_per_shard("flush time", &before.flush_time_per_shard, &after.flush_time_per_shard);
+    for ((b, b_per_shard), (a, a_per_shard)) in summary::work(before).into_iter().zip(summary::work(after)) {
+        table.add_total(b.name, (b.total_ms, a.total_ms));
+        if let (Some((name, b_count)), Some((_, a_count))) = (b.count, a.count) {
+            table.add_count(name, (b_count, a_count));
+        }
+        table.add_per_shard(b.name, b_per_shard, a_per_shard);
+    }
 }
 
 fn add_ml_processing_times(before: &Results, after: &Results, table: &mut Rows) {
@@ -208,42 +192,20 @@ fn add_ml_processing_times(before: &Results, after: &Results, table: &mut Rows) 
 }
 
 fn add_garbage_collection(before: &Results, after: &Results, table: &mut Rows) {
-    for (collector, times, counts) in [
-        (
-            "Young Gen",
-            (before.young_gc_time, after.young_gc_time),
-            (before.young_gc_count, after.young_gc_count),
-        ),
-        ("Old Gen", (before.old_gc_time, after.old_gc_time), (before.old_gc_count, after.old_gc_count)),
-        (
-            "ZGC Cycles",
-            (before.zgc_cycles_gc_time, after.zgc_cycles_gc_time),
-            (before.zgc_cycles_gc_count, after.zgc_cycles_gc_count),
-        ),
-        (
-            "ZGC Pauses",
-            (before.zgc_pauses_gc_time, after.zgc_pauses_gc_time),
-            (before.zgc_pauses_gc_count, after.zgc_pauses_gc_count),
-        ),
-    ] {
-        table.add(format!("Total {collector} GC time"), "", times, "s", SECONDS);
-        table.add(format!("Total {collector} GC count"), "", counts, "", AS_IS);
+    for ((collector, b_time, b_count), (_, a_time, a_count)) in
+        summary::collections(before).into_iter().zip(summary::collections(after))
+    {
+        table.add(format!("Total {collector} GC time"), "", (b_time, a_time), "s", SECONDS);
+        table.add(format!("Total {collector} GC count"), "", (b_count, a_count), "", AS_IS);
     }
 }
 
 fn add_sizes(before: &Results, after: &Results, table: &mut Rows) {
-    table.add("Dataset size", "", (before.dataset_size, after.dataset_size), "GB", GIGABYTES);
-    table.add("Store size", "", (before.store_size, after.store_size), "GB", GIGABYTES);
-    table.add("Translog size", "", (before.translog_size, after.translog_size), "GB", GIGABYTES);
-    for (part, pair) in [
-        ("segments", (before.memory_segments, after.memory_segments)),
-        ("doc values", (before.memory_doc_values, after.memory_doc_values)),
-        ("terms", (before.memory_terms, after.memory_terms)),
-        ("norms", (before.memory_norms, after.memory_norms)),
-        ("points", (before.memory_points, after.memory_points)),
-        ("stored fields", (before.memory_stored_fields, after.memory_stored_fields)),
-    ] {
-        table.add(format!("Heap used for {part}"), "", pair, "MB", MEGABYTES);
+    for ((name, b), (_, a)) in summary::sizes(before).into_iter().zip(summary::sizes(after)) {
+        table.add(name, "", (b, a), "GB", GIGABYTES);
+    }
+    for ((part, b), (_, a)) in summary::memory_parts(before).into_iter().zip(summary::memory_parts(after)) {
+        table.add(format!("Heap used for {part}"), "", (b, a), "MB", MEGABYTES);
     }
     table.add("Segment count", "", (before.segment_count, after.segment_count), "", AS_IS);
 }

@@ -108,22 +108,50 @@ impl Rows {
     }
 }
 
+/// Time that one kind of work took on the primary shards, in ms.
+pub struct Work {
+    pub name: &'static str,
+    pub total_ms: Option<Number>,
+    /// How often it was done: (name, count), where Rally reports that.
+    pub count: Option<(&'static str, Option<Number>)>,
+}
+
+/// The kinds of work in the order of the reports, each with its times per shard.
+pub fn work(results: &Results) -> [(Work, &PerShard); 6] {
+    let work = |name, total_ms, count| Work { name, total_ms, count };
+    [
+        (work("indexing time", results.total_time, None), &results.total_time_per_shard),
+        (
+            work("indexing throttle time", results.indexing_throttle_time, None),
+            &results.indexing_throttle_time_per_shard,
+        ),
+        (
+            work("merge time", results.merge_time, Some(("merge count", results.merge_count))),
+            &results.merge_time_per_shard,
+        ),
+        (
+            work("merge throttle time", results.merge_throttle_time, None),
+            &results.merge_throttle_time_per_shard,
+        ),
+        (
+            work("refresh time", results.refresh_time, Some(("refresh count", results.refresh_count))),
+            &results.refresh_time_per_shard,
+        ),
+        (
+            work("flush time", results.flush_time, Some(("flush count", results.flush_count))),
+            &results.flush_time_per_shard,
+        ),
+    ]
+}
+
 fn add_totals(results: &Results, table: &mut Rows) {
-    table.add_total("indexing time", results.total_time);
-    table.add_per_shard("indexing time", &results.total_time_per_shard);
-    table.add_total("indexing throttle time", results.indexing_throttle_time);
-    table.add_per_shard("indexing throttle time", &results.indexing_throttle_time_per_shard);
-    table.add_total("merge time", results.merge_time);
-    table.add_count("merge count", results.merge_count);
-    table.add_per_shard("merge time", &results.merge_time_per_shard);
-    table.add_total("merge throttle time", results.merge_throttle_time);
-    table.add_per_shard("merge throttle time", &results.merge_throttle_time_per_shard);
-    table.add_total("refresh time", results.refresh_time);
-    table.add_count("refresh count", results.refresh_count);
-    table.add_per_shard("refresh time", &results.refresh_time_per_shard);
-    table.add_total("flush time", results.flush_time);
-    table.add_count("flush count", results.flush_count);
-    table.add_per_shard("flush time", &results.flush_time_per_shard);
+    for (work, per_shard) in work(results) {
+        table.add_total(work.name, work.total_ms);
+        if let Some((name, count)) = work.count {
+            table.add_count(name, count);
+        }
+        table.add_per_shard(work.name, per_shard);
+    }
 }
 
 fn add_ml_processing_times(results: &Results, table: &mut Rows) {
@@ -135,34 +163,49 @@ fn add_ml_processing_times(results: &Results, table: &mut Rows) {
     }
 }
 
-fn add_garbage_collection(results: &Results, table: &mut Rows) {
-    for (collector, time_ms, count) in [
+/// Each collector's time in ms and its count of collections.
+pub fn collections(results: &Results) -> [(&'static str, Option<Number>, Option<Number>); 4] {
+    [
         ("Young Gen", results.young_gc_time, results.young_gc_count),
         ("Old Gen", results.old_gc_time, results.old_gc_count),
         ("ZGC Cycles", results.zgc_cycles_gc_time, results.zgc_cycles_gc_count),
         ("ZGC Pauses", results.zgc_pauses_gc_time, results.zgc_pauses_gc_count),
-    ] {
+    ]
+}
+
+fn add_garbage_collection(results: &Results, table: &mut Rows) {
+    for (collector, time_ms, count) in collections(results) {
         table.add(format!("Total {collector} GC time"), "", time_ms.map(units::ms_to_seconds), "s");
         table.add(format!("Total {collector} GC count"), "", count, "");
     }
 }
 
-fn add_sizes(results: &Results, table: &mut Rows) {
-    for (name, bytes) in [
+/// Bytes on disk.
+pub fn sizes(results: &Results) -> [(&'static str, Option<Number>); 3] {
+    [
         ("Dataset size", results.dataset_size),
         ("Store size", results.store_size),
         ("Translog size", results.translog_size),
-    ] {
-        table.add(name, "", bytes.map(units::bytes_to_gb), "GB");
-    }
-    for (part, bytes) in [
+    ]
+}
+
+/// Bytes of memory that parts of segments take.
+pub fn memory_parts(results: &Results) -> [(&'static str, Option<Number>); 6] {
+    [
         ("segments", results.memory_segments),
         ("doc values", results.memory_doc_values),
         ("terms", results.memory_terms),
         ("norms", results.memory_norms),
         ("points", results.memory_points),
         ("stored fields", results.memory_stored_fields),
-    ] {
+    ]
+}
+
+fn add_sizes(results: &Results, table: &mut Rows) {
+    for (name, bytes) in sizes(results) {
+        table.add(name, "", bytes.map(units::bytes_to_gb), "GB");
+    }
+    for (part, bytes) in memory_parts(results) {
         table.add(format!("Heap used for {part}"), "", bytes.map(units::bytes_to_mb), "MB");
     }
     table.add("Segment count", "", results.segment_count, "");
