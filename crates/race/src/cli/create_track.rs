@@ -8,8 +8,7 @@ use clap::Args;
 use super::hosts::HostArguments;
 use super::printed;
 use crate::create::{self, Selection};
-use crate::drive::cluster::Cluster;
-use crate::hosts::resolve;
+use crate::hosts::connect;
 use crate::race::RaceError;
 
 /// Create a track from indices or data streams of a running server, or from a log file
@@ -51,9 +50,7 @@ impl CreateTrackCommand {
             Some(file) => create::from_file(&self.track, &self.output_path, file, log)?,
             None => {
                 let target = self.hosts.clusters(None)?.remove(0);
-                let hosts = resolve(&target.hosts, &target.options)?;
-                let headers = target.options.header_lines(None);
-                let mut cluster = Cluster::new(&hosts, &headers, target.options.timeout)?;
+                let mut cluster = connect(&target.hosts, &target.options)?;
                 let are_data_streams = !self.data_streams.is_empty();
                 let selection = Selection {
                     names: if are_data_streams { self.data_streams.clone() } else { self.indices.clone() },

@@ -40,9 +40,7 @@ impl WatchArguments {
         plan.check().map_err(RaceError::Arguments)?;
         Ok(plan)
     }
-}
 
-impl WatchArguments {
     /// Errors: words that are not understood.
     pub fn reporting(&self) -> Result<Reporting, RaceError> {
         let environment = |name: &str| std::env::var(name).ok();

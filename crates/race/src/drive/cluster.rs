@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::error::DriveError;
-use super::http::{Address, Connection, HttpError, Method, Request};
+use super::http::{Address, Connection, HttpError, Method, Request, RequestBuilder, Response};
 
 /// Rally waits 40 times 3 s.
 const REST_LAYER_WAIT_MAX: Duration = Duration::from_secs(120);
@@ -18,6 +18,10 @@ const REST_LAYER_PAUSE: Duration = Duration::from_millis(500);
 pub struct Answer {
     pub status: u16,
     pub body: Value,
+}
+
+fn json_request(method: Method, path: &str) -> RequestBuilder {
+    Request::builder(method, path).header("accept", "application/json")
 }
 
 pub struct Cluster {
@@ -40,8 +44,7 @@ impl Cluster {
     }
 
     pub fn get(&mut self, path: &str) -> Result<Answer, HttpError> {
-        let request = Request::builder(Method::Get, path).header("accept", "application/json").build();
-        self.send(&request)
+        self.send(&json_request(Method::Get, path).build())
     }
 
     pub fn post(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
@@ -56,11 +59,7 @@ impl Cluster {
     pub fn post_within(&mut self, path: &str, body: &Value, timeout: Duration) -> Result<Answer, HttpError> {
         let usual = std::mem::replace(&mut self.timeout, timeout);
         let answer = match body {
-            Value::Null => {
-                let request =
-                    Request::builder(Method::Post, path).header("accept", "application/json").build();
-                self.send(&request)
-            }
+            Value::Null => self.send(&json_request(Method::Post, path).build()),
             body => self.post(path, body),
         };
         self.timeout = usual;
@@ -72,15 +71,9 @@ impl Cluster {
     /// Errors: also a status outside 2xx.
     pub fn get_text(&mut self, path: &str) -> Result<String, HttpError> {
         let request = Request::builder(Method::Get, path).header("accept", "*/*").build();
-        let index = self.next;
-        self.next = (index + 1) % self.connections.len();
-        let connection = &mut self.connections[index];
-        self.runtime.block_on(async {
-            let response = connection.exchange(&request, &request.body, self.timeout).await?;
-            match response.is_success() {
-                true => Ok(String::from_utf8_lossy(&response.text()?).into_owned()),
-                false => Err(HttpError::Protocol(format!("status {}", response.status))),
-            }
+        self.exchange(&request, |response| match response.is_success() {
+            true => Ok(String::from_utf8_lossy(&response.text()?).into_owned()),
+            false => Err(HttpError::Protocol(format!("status {}", response.status))),
         })
     }
 
@@ -92,12 +85,7 @@ impl Cluster {
         content_type: &str,
         body: Vec<u8>,
     ) -> Result<Answer, HttpError> {
-        let request = Request::builder(method, path)
-            .header("accept", "application/json")
-            .header("content-type", content_type)
-            .body(body)
-            .build();
-        self.send(&request)
+        self.send(&json_request(method, path).header("content-type", content_type).body(body).build())
     }
 
     pub fn put(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
@@ -109,23 +97,27 @@ impl Cluster {
     }
 
     fn send_json(&mut self, method: Method, path: &str, body: &Value) -> Result<Answer, HttpError> {
-        let request = Request::builder(method, path)
-            .header("accept", "application/json")
-            .header("content-type", "application/json")
-            .body(body.to_string())
-            .build();
-        self.send(&request)
+        self.send_text(method, path, "application/json", body.to_string().into_bytes())
     }
 
     fn send(&mut self, request: &Request) -> Result<Answer, HttpError> {
-        let index = self.next;
-        self.next = (index + 1) % self.connections.len();
-        let connection = &mut self.connections[index];
-        self.runtime.block_on(async {
-            let response = connection.exchange(request, &request.body, self.timeout).await?;
+        self.exchange(request, |response| {
             let body = response.json().unwrap_or(Value::Null);
             Ok(Answer { status: response.status, body })
         })
+    }
+
+    /// Sends to the next host in turn.
+    fn exchange<T>(
+        &mut self,
+        request: &Request,
+        read: impl FnOnce(Response<'_>) -> Result<T, HttpError>,
+    ) -> Result<T, HttpError> {
+        let index = self.next;
+        self.next = (index + 1) % self.connections.len();
+        let connection = &mut self.connections[index];
+        self.runtime
+            .block_on(async { read(connection.exchange(request, &request.body, self.timeout).await?) })
     }
 
     /// Waits until the cluster has as many nodes as there are target hosts.

@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use super::ClientOptions;
+use crate::drive::cluster::Cluster;
 use crate::drive::error::DriveError;
 use crate::drive::http::{Address, Tls, server_name};
 
@@ -48,6 +49,13 @@ fn sockets(authority: &str) -> Result<Vec<SocketAddr>, String> {
     let found = authority.to_socket_addrs().map_err(|error| format!("{error} (expected host:port)"))?;
     let sockets: Vec<SocketAddr> = found.collect();
     if sockets.is_empty() { Err("the name has no address".into()) } else { Ok(sockets) }
+}
+
+/// A connection for single calls to the hosts of one cluster.
+///
+/// Errors: those of [`resolve`].
+pub fn connect(hosts: &[String], options: &ClientOptions) -> Result<Cluster, DriveError> {
+    Cluster::new(&resolve(hosts, options)?, &options.header_lines(None), options.timeout)
 }
 
 struct Parts {

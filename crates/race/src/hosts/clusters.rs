@@ -61,11 +61,13 @@ fn hosts_by_cluster(argument: &str) -> Result<Vec<(String, Vec<String>)>, String
         return Ok(vec![(DEFAULT_CLUSTER.to_owned(), hosts.collect())]);
     }
     let object = parse(argument).map_err(|error| format!("--target-hosts: {error}"))?;
-    object.into_iter().map(|(name, hosts)| Ok((host_list(&name, hosts)?, name))).map(swapped).collect()
-}
-
-fn swapped<A, B, E>(pair: Result<(A, B), E>) -> Result<(B, A), E> {
-    pair.map(|(a, b)| (b, a))
+    object
+        .into_iter()
+        .map(|(name, hosts)| {
+            let list = host_list(&name, hosts)?;
+            Ok((name, list))
+        })
+        .collect()
 }
 
 fn host_list(cluster: &str, hosts: Value) -> Result<Vec<String>, String> {

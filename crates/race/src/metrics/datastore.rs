@@ -15,7 +15,7 @@ use super::reporting::DatastoreConfig;
 use super::templates::{self, METRICS, RACES, RESULTS};
 use crate::drive::cluster::{Answer, Cluster};
 use crate::drive::http::{HttpError, Method};
-use crate::hosts::resolve;
+use crate::hosts::connect;
 
 /// A bulk is sent when it has so many documents or bytes.
 const BULK_DOCUMENTS_MAX: usize = 5_000;
@@ -50,10 +50,8 @@ impl Datastore {
         race_timestamp: &str,
         first_pause: Duration,
     ) -> Result<Datastore, String> {
-        let of_store = |error: crate::drive::error::DriveError| format!("metrics store: {error}");
-        let hosts = resolve(std::slice::from_ref(&config.host), &config.options).map_err(of_store)?;
-        let cluster = Cluster::new(&hosts, &config.options.header_lines(None), config.options.timeout)
-            .map_err(of_store)?;
+        let cluster = connect(std::slice::from_ref(&config.host), &config.options)
+            .map_err(|error| format!("metrics store: {error}"))?;
         let month = match (race_timestamp.get(..4), race_timestamp.get(4..6)) {
             (Some(year), Some(month)) => format!("{year}-{month}"),
             _ => return Err(format!("metrics store: [{race_timestamp}] is no time of a race")),

@@ -24,7 +24,8 @@ use crate::cli::{RunningServer, ServerProvider};
 use crate::drive::client::OnError;
 use crate::drive::cluster::{Answer, Cluster};
 use crate::drive::driver::DriveProgress;
-use crate::hosts::{ClientOptions, resolve};
+use crate::drive::error::DriveError;
+use crate::hosts::{ClientOptions, connect};
 use crate::load::TrackSpec;
 use crate::model::Params;
 use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
@@ -157,8 +158,7 @@ fn tell(log: &mut dyn Write, line: &str) {
 impl Subject {
     fn start(provider: &dyn ServerProvider) -> Result<Subject, RaceError> {
         let server = provider.start().map_err(RaceError::Server)?;
-        let hosts = resolve(std::slice::from_ref(&server.address), &ClientOptions::default())?;
-        let mut cluster = Cluster::new(&hosts, "", ClientOptions::default().timeout)?;
+        let mut cluster = connect(std::slice::from_ref(&server.address), &ClientOptions::default())?;
         cluster.wait_for_rest_layer(&mut |_| {})?;
         Ok(Subject { cluster, scheme: Scheme::Cached, server })
     }

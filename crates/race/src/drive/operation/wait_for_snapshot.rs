@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::drive::http::{Method, Request, RequestBuilder};
 
 /// Seconds between two looks, unless the track says otherwise.
 const WAIT_DEFAULT_S: f64 = 1.0;
@@ -16,16 +16,21 @@ const WAIT: &str = "completion-recheck-wait-period";
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let (repository, snapshot) = (plan.mandatory_text("repository")?, plan.mandatory_text("snapshot")?);
-    let current = plan.request(Method::Get, &format!("/_snapshot/{repository}/_current"))?;
     let status = plan.request(Method::Get, &format!("/_snapshot/{repository}/{snapshot}/_status"))?;
     let wait = WaitForSnapshot {
         snapshot: snapshot.to_owned(),
-        current: current.query("verbose", "false").build(),
+        current: current(plan, repository)?.build(),
         status: status.query("ignore_unavailable", "true").build(),
         wait: plan.wait(WAIT, WAIT_DEFAULT_S)?,
         timeout: plan.timeout()?,
     };
     retried(plan, wait)
+}
+
+/// The snapshots that are being made.
+fn current(plan: &Plan<'_>, repository: &str) -> Result<RequestBuilder, String> {
+    let builder = plan.request(Method::Get, &format!("/_snapshot/{repository}/_current"))?;
+    Ok(builder.query("verbose", "false"))
 }
 
 struct WaitForSnapshot {
@@ -98,14 +103,10 @@ fn outcome(stats: &Value) -> Result<Outcome, Failure> {
 
 pub fn plan_current(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let repository = plan.mandatory_text("repository")?;
-    let current = || -> Result<_, String> {
-        let builder = plan.request(Method::Get, &format!("/_snapshot/{repository}/_current"))?;
-        Ok(builder.query("verbose", "false"))
-    };
     let wait = WaitForCurrentSnapshots {
         info: plan.request(Method::Get, "/")?.build(),
-        with_names: current()?.build(),
-        without_names: current()?.query("index_names", "false").build(),
+        with_names: current(plan, repository)?.build(),
+        without_names: current(plan, repository)?.query("index_names", "false").build(),
         wait: plan.wait(WAIT, WAIT_DEFAULT_S)?,
         timeout: plan.timeout()?,
     };
