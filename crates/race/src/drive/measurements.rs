@@ -161,67 +161,79 @@ fn of_machine(machine: &MachineUse, server: &ServerUse) -> MachineMeasurements {
 }
 
 fn warn_of_task(task: &TaskMeasurements, warnings: &mut Vec<Warning>) {
-    let mut warn = |kind: WarningKind, text: String| {
-        warnings.push(Warning { kind, task: Some(task.task.clone()), text });
+    let found = [of_failures(task), of_busy_generator(task), of_late_sending(task), of_waiting(task)];
+    warnings.extend(found.into_iter().flatten().map(|(kind, text)| Warning {
+        kind,
+        task: Some(task.task.clone()),
+        text,
+    }));
+}
+
+type Doubt = Option<(WarningKind, String)>;
+
+fn of_failures(task: &TaskMeasurements) -> Doubt {
+    let percent = task.error_rate * 100.0;
+    let text = match task.error_rate {
+        rate if rate >= ERROR_RATE_MEANINGLESS => format!(
+            "{percent:.1} % of the requests failed: its throughput and times say nothing about the work it was to do."
+        ),
+        rate if rate > 0.0 => {
+            format!("{percent:.3} % of the requests failed; their times are in the figures.")
+        }
+        _ => return None,
     };
-    if task.error_rate >= ERROR_RATE_MEANINGLESS {
-        warn(
-            WarningKind::Errors,
-            format!(
-                "{:.1} % of the requests failed: its throughput and times say nothing about the work it was to do.",
-                task.error_rate * 100.0
-            ),
-        );
-    } else if task.error_rate > 0.0 {
-        let percent = task.error_rate * 100.0;
-        warn(
-            WarningKind::Errors,
-            format!("{percent:.3} % of the requests failed; their times are in the figures."),
-        );
-    }
+    Some((WarningKind::Errors, text))
+}
+
+fn of_busy_generator(task: &TaskMeasurements) -> Doubt {
     let share = task.generator.busiest_worker_share;
-    if task.generator.wall_s >= JUDGED_WALL_S_MIN && share >= WORKER_SHARE_MAX {
-        warn(
-            WarningKind::Generator,
-            format!(
-                "a thread of the load generator was busy for {:.0} % of the time: the figures may be its own, not the server's.",
-                share * 100.0
-            ),
+    let is_busy = task.generator.wall_s >= JUDGED_WALL_S_MIN && share >= WORKER_SHARE_MAX;
+    is_busy.then(|| {
+        let text = format!(
+            "a thread of the load generator was busy for {:.0} % of the time: the figures may be its own, not the server's.",
+            share * 100.0
         );
-    }
-    let service_ms = |key: &str| task.service_time.get(key).map(|value| value.as_f64());
-    let (Some(own), Some(median_ms)) = (task.own_delay, service_ms("50_0")) else { return };
-    if own.p99 > OWN_DELAY_MS_MAX.max(OWN_DELAY_SHARE_MAX * median_ms) {
-        warn(
-            WarningKind::Generator,
-            format!(
-                "the load generator sent 1 % of the requests at least {:.1} ms later than it could have.",
-                own.p99
-            ),
+        (WarningKind::Generator, text)
+    })
+}
+
+fn median_service_ms(task: &TaskMeasurements) -> Option<f64> {
+    task.service_time.get("50_0").map(|median| median.as_f64())
+}
+
+fn of_late_sending(task: &TaskMeasurements) -> Doubt {
+    let (own, median_ms) = (task.own_delay?, median_service_ms(task)?);
+    (own.p99 > OWN_DELAY_MS_MAX.max(OWN_DELAY_SHARE_MAX * median_ms)).then(|| {
+        let text = format!(
+            "the load generator sent 1 % of the requests at least {:.1} ms later than it could have.",
+            own.p99
         );
-    }
-    let mean_ms = task.service_time.mean.map_or(0.0, |mean| mean.as_f64());
-    let between = own.mean / (own.mean + mean_ms);
-    match task.send_delay {
-        None if between > BETWEEN_SHARE_MAX => warn(
-            WarningKind::Generator,
-            format!(
+        (WarningKind::Generator, text)
+    })
+}
+
+/// Of clients that wait for themselves (without a schedule), or for the server (behind their schedule).
+fn of_waiting(task: &TaskMeasurements) -> Doubt {
+    let (own, median_ms) = (task.own_delay?, median_service_ms(task)?);
+    let Some(delay) = task.send_delay else {
+        let mean_ms = task.service_time.mean.map_or(0.0, |mean| mean.as_f64());
+        let between = own.mean / (own.mean + mean_ms);
+        return (between > BETWEEN_SHARE_MAX).then(|| {
+            let text = format!(
                 "its clients spent {:.0} % of their time between requests: the throughput is the load generator's, not the server's.",
                 between * 100.0
-            ),
-        ),
-        Some(delay) if delay.p50 > BEHIND_SERVICE_TIMES_MAX * median_ms && delay.p50 > OWN_DELAY_MS_MAX => {
-            warn(
-                WarningKind::Schedule,
-                format!(
-                    "half of the requests were sent at least {:.1} ms after they were due, because their clients still waited for answers: \
-                 the server does not reach the target throughput, and latency is mostly the queue.",
-                    delay.p50
-                ),
-            )
-        }
-        _ => {}
-    }
+            );
+            (WarningKind::Generator, text)
+        });
+    };
+    (delay.p50 > BEHIND_SERVICE_TIMES_MAX * median_ms && delay.p50 > OWN_DELAY_MS_MAX).then(|| {
+        let text = format!(
+            "half of the requests were sent at least {:.1} ms after they were due, because their clients still waited for answers: \
+             the server does not reach the target throughput, and latency is mostly the queue.",
+            delay.p50
+        );
+        (WarningKind::Schedule, text)
+    })
 }
 
 fn warn_of_machine(machine: &MachineMeasurements, warnings: &mut Vec<Warning>) {
