@@ -346,26 +346,13 @@ impl BulkReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::tests::document_set;
     use proptest::prelude::*;
 
     fn memory_set(lines: &[String], has_actions: bool) -> DocumentSet {
-        let mut text = lines.join("\n");
-        text.push('\n');
-        DocumentSet {
-            source: DocumentSource::Memory(Bytes::from(text)),
-            includes_action_and_meta_data: has_actions,
-            number_of_documents: (lines.len() / if has_actions { 2 } else { 1 }) as u64,
-            compressed_size_bytes: None,
-            uncompressed_size_bytes: None,
-            target_index: Some("logs".into()),
-            target_data_stream: None,
-            target_type: None,
-            file: String::new(),
-            archive: None,
-            base_url: None,
-            sha256: None,
-            meta: Default::default(),
-        }
+        let documents = lines.len() / if has_actions { 2 } else { 1 };
+        let set = document_set(lines.join("\n") + "\n", documents);
+        DocumentSet { includes_action_and_meta_data: has_actions, ..set }
     }
 
     fn read_all(

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::datastore::Datastore;
+use super::samples::StepLog;
 use super::writer::METRICS_FILE;
 use super::*;
 use crate::drive::operation::{DependentTiming, Details, ErrorNote};
@@ -16,7 +17,7 @@ use crate::drive::tests::plain_task;
 use crate::drive::tests::stub::{Asked, Stub};
 use crate::drive::tests::whole_race::race_on;
 use crate::drive::throughput::Note;
-use crate::model::Params;
+use crate::model::{Params, Task};
 use crate::report::Race;
 
 fn fixtures() -> Value {
@@ -45,19 +46,41 @@ fn check_lines(found: &str, expected: &Value) {
     assert_eq!(found.lines().count(), expected.len());
 }
 
+/// A race's requests on their way to a file.
+struct Written {
+    folder: tempfile::TempDir,
+    writer: MetricsWriter,
+    log: SampleLog,
+}
+
+impl Written {
+    fn new(meta: Params, downsample_factor: u64) -> Written {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = MetricsWriter::start(folder.path(), true).unwrap();
+        let log =
+            SampleLog { context: Arc::new(context()), sender: writer.sender(), meta, downsample_factor };
+        Written { folder, writer, log }
+    }
+
+    fn step(&self, task: &Task) -> StepLog {
+        self.log.step(&[task], self.log.context.started)
+    }
+
+    /// The file's text.
+    fn finish(self) -> String {
+        assert_eq!(self.writer.finish().unwrap(), 0);
+        std::fs::read_to_string(self.folder.path().join(METRICS_FILE)).unwrap()
+    }
+}
+
 #[test]
 fn requests_become_esrallys_documents() {
-    let folder = tempfile::tempdir().unwrap();
-    let writer = MetricsWriter::start(folder.path(), true).unwrap();
-    let context = Arc::new(context());
-    let meta = params(json!({"m": "challenge"}));
-    let log =
-        SampleLog { context: Arc::clone(&context), sender: writer.sender(), meta, downsample_factor: 1 };
+    let written = Written::new(params(json!({"m": "challenge"})), 1);
     let mut task = plain_task("search", json!({}));
     (task.name, task.operation.name) = ("find".into(), "match-all".into());
     task.operation.meta = params(json!({"kind": "o"}));
     task.meta = params(json!({"kind": "t"}));
-    let mut step = log.step(&[&task], context.started);
+    let mut step = written.step(&task);
     let error = ErrorNote { kind: "api", status: Some(429), description: "a \"b\"".into() };
     step.record(&sample(250, None));
     step.record(&sample(500, Some(error)));
@@ -69,8 +92,7 @@ fn requests_become_esrallys_documents() {
         is_warmup: throughput["sample-type"] == "warmup",
     };
     step.finish(&[(&[note], "ops/s".into())]);
-    assert_eq!(writer.finish().unwrap(), 0);
-    check_lines(&std::fs::read_to_string(folder.path().join(METRICS_FILE)).unwrap(), &fixtures["samples"]);
+    check_lines(&written.finish(), &fixtures["samples"]);
 }
 
 fn sample(start_ms: u64, error: Option<ErrorNote>) -> Sample {
@@ -141,21 +163,13 @@ fn results_become_esrallys_documents() {
 
 #[test]
 fn requests_inside_of_others_have_documents() {
-    let folder = tempfile::tempdir().unwrap();
-    let writer = MetricsWriter::start(folder.path(), true).unwrap();
-    let context = Arc::new(context());
-    let log = SampleLog {
-        context: Arc::clone(&context),
-        sender: writer.sender(),
-        meta: Params::new(),
-        downsample_factor: 1,
-    };
+    let written = Written::new(Params::new(), 1);
     let task = plain_task("composite", json!({}));
-    let mut step = log.step(&[&task], context.started);
+    let mut step = written.step(&task);
     let inner = DependentTiming {
         operation: "first page".into(),
         operation_type: "search".into(),
-        request_start: context.started + Duration::from_millis(40),
+        request_start: written.log.context.started + Duration::from_millis(40),
         service_time: Duration::from_millis(7),
         meta: params(json!({"hits": 3})),
     };
@@ -166,8 +180,7 @@ fn requests_inside_of_others_have_documents() {
         ..sample(30, None)
     });
     step.finish(&[]);
-    writer.finish().unwrap();
-    let text = std::fs::read_to_string(folder.path().join(METRICS_FILE)).unwrap();
+    let text = written.finish();
     let documents: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(documents[0]["meta"]["took"], 2);
     let inner = &documents[3];
@@ -185,22 +198,12 @@ fn requests_inside_of_others_have_documents() {
 
 #[test]
 fn one_request_in_so_many() {
-    let folder = tempfile::tempdir().unwrap();
-    let writer = MetricsWriter::start(folder.path(), true).unwrap();
-    let context = Arc::new(context());
-    let log = SampleLog {
-        context: Arc::clone(&context),
-        sender: writer.sender(),
-        meta: Params::new(),
-        downsample_factor: 10,
-    };
+    let written = Written::new(Params::new(), 10);
     let task = plain_task("search", json!({}));
-    let mut step = log.step(&[&task], context.started);
+    let mut step = written.step(&task);
     (0..2_000).for_each(|start_ms| step.record(&sample(start_ms, None)));
     step.finish(&[]);
-    writer.finish().unwrap();
-    let text = std::fs::read_to_string(folder.path().join(METRICS_FILE)).unwrap();
-    assert_eq!(text.lines().count(), 3 * 200);
+    assert_eq!(written.finish().lines().count(), 3 * 200);
 }
 
 #[test]

@@ -34,10 +34,9 @@ impl DriveProgress for Silent {
     fn step_finished(&mut self, _error_rate_max: f64) {}
 }
 
-/// A track of one index `logs` and a corpus of that many documents in memory.
-pub fn track(documents: usize) -> Track {
-    let text: String = (0..documents).map(|i| format!("{{\"n\":{i}}}\n")).collect();
-    let set = DocumentSet {
+/// That many documents in memory, for the index `logs`.
+pub fn document_set(text: String, documents: usize) -> DocumentSet {
+    DocumentSet {
         source: DocumentSource::Memory(text.into()),
         includes_action_and_meta_data: false,
         number_of_documents: documents as u64,
@@ -51,7 +50,13 @@ pub fn track(documents: usize) -> Track {
         base_url: None,
         sha256: None,
         meta: Params::new(),
-    };
+    }
+}
+
+/// A track of one index `logs` and a corpus of that many documents in memory.
+pub fn track(documents: usize) -> Track {
+    let text = (0..documents).map(|i| format!("{{\"n\":{i}}}\n")).collect();
+    let set = document_set(text, documents);
     Track {
         name: "test".into(),
         description: String::new(),
