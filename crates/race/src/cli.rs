@@ -543,6 +543,6 @@ mod tests {
         check(&["--track=no-such-track"], "no-such-track");
         check(&["--client-options=sniff:false"], "[sniff] is not supported");
         check(&["--client-options=client_key:'k.pem'"], "[client_key] needs [client_cert]");
-        check(&[], "the built-in server does not start: none in tests");
+        check(&[], "the server does not start: none in tests");
     }
 }

@@ -43,14 +43,14 @@ pub enum RaceError {
     Store(#[from] StoreError),
     #[error("cannot write the report: {0}")]
     Report(#[from] std::io::Error),
-    /// The race's folder cannot be written.
-    #[error("cannot write [{}]: {source}", path.display())]
+    /// A file or folder in which something is kept cannot be read or written.
+    #[error("[{}]: {source}", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
     /// The command line asks for something impossible.
     #[error("{0}")]
     Arguments(String),
-    /// The built-in server does not start.
-    #[error("the built-in server does not start: {0}")]
+    /// The server that was to be raced does not start.
+    #[error("the server does not start: {0}")]
     Server(String),
     /// A comparison found what `--fail-if-worse` asks about.
     #[error("{0}")]

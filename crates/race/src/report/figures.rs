@@ -4,6 +4,7 @@ use super::measurements::Measurements;
 use super::number::Number;
 use super::race::Race;
 use super::results::{PERCENTILES, Results, TaskResults, TimeStats};
+use super::store::StoreError;
 use crate::inference::Direction;
 
 /// One number of one race.
@@ -36,8 +37,8 @@ pub const KINDS: [&str; 7] =
 /// (unthrottled tasks) is left out too.
 ///
 /// # Errors
-/// When the race's results are not in Rally's layout.
-pub fn of_race(race: &Race) -> Result<Vec<Figure>, serde_json::Error> {
+/// `Results` when the race's results are not in Rally's layout.
+pub fn of_race(race: &Race) -> Result<Vec<Figure>, StoreError> {
     let results = race.results()?;
     let mut figures = of_whole_race(&results);
     for task in &results.op_metrics {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::results::Results;
+use super::store::StoreError;
 use crate::model::{Params, bare_text};
 
 /// One race. Written with Rally's keys in Rally's order; races that Rally itself wrote can be read, too.
@@ -70,12 +71,11 @@ impl Race {
     /// The typed results; all absent if the race has none.
     ///
     /// # Errors
-    /// When `results` is not in Rally's layout.
-    pub fn results(&self) -> Result<Results, serde_json::Error> {
-        match &self.results {
-            Some(results) => Results::deserialize(results),
-            None => Ok(Results::default()),
-        }
+    /// `Results` when they are not in Rally's layout.
+    pub fn results(&self) -> Result<Results, StoreError> {
+        let Some(results) = &self.results else { return Ok(Results::default()) };
+        Results::deserialize(results)
+            .map_err(|error| StoreError::Results { race_id: self.race_id.clone(), reason: error.to_string() })
     }
 
     pub fn set_results(&mut self, results: &Results) {

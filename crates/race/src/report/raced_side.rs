@@ -22,7 +22,7 @@ impl RacedSide {
     /// Reads what the store has of the races beside their results.
     ///
     /// # Errors
-    /// `Corrupt` for results or measurements that cannot be read, `Io`, `InvalidId`.
+    /// `Results` and `Corrupt` for results and measurements that cannot be read, `Io`, `InvalidId`.
     pub fn read(
         name: impl Into<String>,
         races: Vec<Race>,
@@ -36,9 +36,7 @@ impl RacedSide {
             warned_count: 0,
         };
         for race in &side.races {
-            let path = store.race_folder(&race.race_id)?;
-            let corrupt = |error: serde_json::Error| StoreError::Corrupt { path, reason: error.to_string() };
-            let mut all = figures::of_race(race).map_err(corrupt)?;
+            let mut all = figures::of_race(race)?;
             if let Some(measurements) = store.measurements(&race.race_id)? {
                 all.extend(figures::of_measurements(&measurements));
                 side.stale_peaks_count += usize::from(measurements.server.is_peak_of_race == Some(false));

@@ -14,6 +14,8 @@ pub enum StoreError {
     NotFound(String),
     #[error("[{}] is not a race: {reason}", path.display())]
     Corrupt { path: PathBuf, reason: String },
+    #[error("The results of race [{race_id}] are not in Rally's layout: {reason}")]
+    Results { race_id: String, reason: String },
     #[error("Race id [{0}] may only hold letters, digits, '-', '_' and '.'.")]
     InvalidId(String),
     #[error("[{0}] is not a date of the form YYYYMMDD.")]

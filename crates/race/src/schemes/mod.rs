@@ -150,6 +150,11 @@ fn share_of(bytes: u64, percent: f64) -> u64 {
     (bytes as f64 * percent / 100.0) as u64
 }
 
+/// The server runs, but does not do what is asked of it.
+fn not_answered(reason: String) -> RaceError {
+    DriveError::Cluster(reason).into()
+}
+
 fn tell(log: &mut dyn Write, line: &str) {
     // Progress that cannot be shown does not stop a race.
     let _ = writeln!(log, "{line}");
@@ -187,7 +192,7 @@ impl Subject {
         while quiet < 2 {
             quiet = if self.current_merges()? == 0 { quiet + 1 } else { 0 };
             if waited >= REST_WAIT {
-                return Err(RaceError::Server(format!(
+                return Err(not_answered(format!(
                     "the server's merges do not come to rest within {} s",
                     REST_WAIT.as_secs()
                 )));
@@ -224,7 +229,7 @@ impl Subject {
         )?;
         let task = outcome.results.op_metrics.iter().find(|task| task.task == challenge);
         let task = task.ok_or_else(|| {
-            RaceError::Server(format!("the race of challenge [{challenge}] has no figures of its task"))
+            not_answered(format!("the race of challenge [{challenge}] has no figures of its task"))
         })?;
         Ok(TaskFigures::new(task, self.memory()?.bytes()))
     }
@@ -247,9 +252,8 @@ impl Subject {
     fn memory(&mut self) -> Result<Memory, RaceError> {
         let stats = self.get("/_nodes/stats/indices/segment_memory")?;
         let node = stats["nodes"].as_object().and_then(|nodes| nodes.values().next());
-        node.and_then(|node| Memory::read(&node["indices"]["segment_memory"])).ok_or_else(|| {
-            RaceError::Server("the server's statistics have no section segment_memory".to_owned())
-        })
+        node.and_then(|node| Memory::read(&node["indices"]["segment_memory"]))
+            .ok_or_else(|| not_answered("the server's statistics have no section segment_memory".to_owned()))
     }
 
     fn store(&mut self) -> Result<figures::Store, RaceError> {
@@ -278,13 +282,13 @@ impl Subject {
     ) -> Result<Value, RaceError> {
         match answer {
             Ok(answer) if answer.status == 200 => Ok(answer.body),
-            Ok(answer) => Err(RaceError::Server(format!(
+            Ok(answer) => Err(not_answered(format!(
                 "{what} answered with status {} in the {} scheme: {}",
                 answer.status,
                 self.scheme.name(),
                 answer.body
             ))),
-            Err(error) => Err(RaceError::Server(format!("{what}: {error}"))),
+            Err(error) => Err(not_answered(format!("{what}: {error}"))),
         }
     }
 }

@@ -70,6 +70,11 @@ impl Entry {
     }
 }
 
+fn at(path: &Path) -> impl Fn(std::io::Error) -> RaceError {
+    let path = path.to_owned();
+    move |source| RaceError::Folder { path: path.clone(), source }
+}
+
 /// The folder of one search.
 #[derive(Debug)]
 pub struct Ledger {
@@ -89,12 +94,12 @@ impl Ledger {
             )));
         }
         let folder = limber_folder.join("benchmarks").join("tunes").join(id);
-        std::fs::create_dir_all(&folder)?;
+        std::fs::create_dir_all(&folder).map_err(at(&folder))?;
         let mut ledger = Ledger { folder, entries: Vec::new() };
         let text = match std::fs::read_to_string(ledger.trials()) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(ledger),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(at(&ledger.trials())(error)),
         };
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         for (number, line) in text[..whole].lines().enumerate() {
@@ -104,7 +109,7 @@ impl Ledger {
             ledger.entries.push(entry);
         }
         if whole < text.len() {
-            std::fs::write(ledger.trials(), &text[..whole])?;
+            std::fs::write(ledger.trials(), &text[..whole]).map_err(at(&ledger.trials()))?;
         }
         Ok(ledger)
     }
@@ -126,8 +131,9 @@ impl Ledger {
     pub fn append(&mut self, entry: Entry) -> Result<(), RaceError> {
         let mut line = serde_json::to_string(&entry).expect("an entry holds only texts, numbers and objects");
         line.push('\n');
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(self.trials())?;
-        file.write_all(line.as_bytes())?;
+        let trials = self.trials();
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&trials);
+        file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(at(&trials))?;
         self.entries.push(entry);
         Ok(())
     }
@@ -137,12 +143,13 @@ impl Ledger {
     /// # Errors
     /// I/O errors, a file that is no JSON.
     pub fn experiment(&self) -> Result<Option<Value>, RaceError> {
-        match std::fs::read_to_string(self.folder.join("experiment.json")) {
-            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
-                RaceError::Arguments(format!("{}: {error}", self.folder.join("experiment.json").display()))
-            }),
+        let path = self.folder.join("experiment.json");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text)
+                .map(Some)
+                .map_err(|error| RaceError::Arguments(format!("[{}]: {error}", path.display()))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(at(&path)(error)),
         }
     }
 
@@ -152,7 +159,7 @@ impl Ledger {
     /// I/O errors.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, RaceError> {
         let path = self.folder.join(name);
-        std::fs::write(&path, text)?;
+        std::fs::write(&path, text).map_err(at(&path))?;
         Ok(path)
     }
 }

@@ -52,8 +52,7 @@ impl Racer<'_> {
         progress: &mut dyn Progress,
     ) -> Result<(String, Outcome), RaceError> {
         let outcome = race_on(engine.as_ref(), config, self.provider, progress)?.0;
-        let mut figures =
-            figures::of_race(&outcome.race).map_err(|error| RaceError::Server(error.to_string()))?;
+        let mut figures = figures::of_race(&outcome.race)?;
         figures.extend(figures::of_measurements(&outcome.measurements));
         let goal = self.experiment.goal.of(&figures).map_err(RaceError::Arguments)?;
         let mut is_within_bounds = true;

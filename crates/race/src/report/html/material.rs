@@ -29,7 +29,7 @@ impl Material {
         let folder = store.race_folder(race_id)?;
         let mut missing = Vec::new();
         let results = race.results().unwrap_or_else(|error| {
-            missing.push(format!("The results of race.json are not in Rally's layout: {error}."));
+            missing.push(format!("{error}."));
             Results::default()
         });
         let path = folder.join(FILE_NAME);
