@@ -6,8 +6,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::drive::api_keys::ApiKeys;
@@ -15,6 +16,7 @@ use crate::drive::client::OnError;
 use crate::drive::cluster::Cluster;
 use crate::drive::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
 use crate::drive::error::DriveError;
+use crate::drive::http::Address;
 use crate::drive::machine::MachineReading;
 use crate::drive::measurements::{ServerUse, measurements};
 use crate::drive::protocol::Protocol;
@@ -26,7 +28,7 @@ pub use crate::hosts::ClientOptions;
 use crate::hosts::resolve;
 use crate::live::TaskNow;
 use crate::load::{self, LoadError, TrackSpec};
-use crate::model::Params;
+use crate::model::{Challenge, Params, Track};
 use crate::report::measurements::RunPlace;
 use crate::report::{Car, Measurements, Race, RaceFilter, RaceStore, Results, StoreError, race};
 use crate::timeline::recording::Recording;
@@ -82,6 +84,27 @@ pub struct RaceConfig {
     pub is_cancelled: Arc<AtomicBool>,
 }
 
+impl RaceConfig {
+    /// A race with the defaults of the command, on a server that was already running; its hosts are still to be given.
+    pub fn new(track: TrackSpec, store: RaceStore, race_id: String) -> RaceConfig {
+        RaceConfig {
+            track,
+            hosts: Vec::new(),
+            car: EXTERNAL_CAR.to_owned(),
+            car_params: None,
+            client: ClientOptions::default(),
+            watch: WatchConfig::default(),
+            on_error: OnError::Continue,
+            checks_assertions: false,
+            race_id,
+            user_tags: Params::new(),
+            provenance: Provenance::default(),
+            store,
+            is_cancelled: Arc::default(),
+        }
+    }
+}
+
 /// Where a race comes from: what the server was started with, and the race's place among those of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Provenance {
@@ -133,32 +156,10 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     })?;
     let info = if is_unasked { serde_json::Value::Null } else { cluster.info()? };
 
-    if let Some(flavor) = info["version"]["build_flavor"].as_str() {
-        config.track.build_flavor = flavor.to_owned();
-    }
-    // As in Rally, the server's version chooses the branch of a track repository.
-    if config.track.distribution_version.is_none() {
-        config.track.distribution_version = info["version"]["number"].as_str().map(str::to_owned);
-    }
+    fit_to_server(&mut config.track, &info);
     let track = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
     let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
-    let mut drive = DriveConfig {
-        target: Target {
-            hosts: hosts.clone(),
-            protocol: Protocol::for_server(&info),
-            headers,
-            client_headers: Vec::new(),
-            timeout: config.client.timeout,
-            compresses: config.client.compresses,
-            retries: config.client.retries.clone(),
-        },
-        on_error: config.on_error,
-        checks_assertions: config.checks_assertions,
-        keeps_meta: config.watch.reporting.wants_metrics(),
-        workers_max: std::thread::available_parallelism().map_or(1, usize::from),
-        seed: started.as_nanos() as u64,
-        samples: None,
-    };
+    let mut drive = drive_config(&config, hosts.clone(), headers, &info, started);
     let schedule = PlannedSchedule::new(&track, &challenge.schedule, &drive)?;
     let heading =
         format!("Racing on track [{}], challenge [{}] and car [{}]", track.name, challenge.name, config.car);
@@ -205,40 +206,16 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let results = results(&track, challenge, &mut tasks, &system);
     let measurements = Measurements {
         race_id: config.race_id.clone(),
-        place: config.provenance.place,
+        place: config.provenance.place.clone(),
         hosts: config.hosts.clone(),
-        engine_settings: config.provenance.engine_settings,
+        engine_settings: config.provenance.engine_settings.clone(),
         ..measurements(&mut tasks, &machine, &server)
     };
     measurements.warnings.iter().for_each(|warning| progress.warn(&warning.line()));
 
-    let mut race = Race {
-        rally_version: format!("limber {}", env!("CARGO_PKG_VERSION")),
-        rally_revision: None,
-        environment: "local".into(),
-        race_id: config.race_id,
-        race_timestamp: timestamp,
-        pipeline: "benchmark-only".into(),
-        user_tags: config.user_tags,
-        track: track.name.clone(),
-        car: Car::List(vec![config.car]),
-        cluster: described(environment),
-        results: None,
-        track_revision: track.revision.clone(),
-        challenge: Some(challenge.name.clone()),
-        track_params: Some(track.params.clone()),
-        car_params: config.car_params,
-        plugin_params: None,
-    };
+    let mut race = record(&config, timestamp, &track, challenge, environment);
     race.set_results(&results);
-    let same = RaceFilter {
-        track: Some(track.name.clone()),
-        challenge: Some(challenge.name.clone()),
-        limit: Some(2),
-        ..RaceFilter::default()
-    };
-    let previous =
-        config.store.list(&same)?.into_iter().map(|race| race.race_id).find(|id| *id != race.race_id);
+    let previous = previous(&config.store, &race)?;
     let file = config.store.save(&race)?;
     config.store.save_measurements(&measurements)?;
     watch.keep(&race, &system, &mut |kept| match kept {
@@ -246,6 +223,83 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         Kept::Warning(warning) => progress.warn(&warning),
     });
     Ok(RaceOutcome { race, results, measurements, file, previous_race_id: previous, errors: errors(&tasks) })
+}
+
+/// Lets the server choose what the user did not.
+fn fit_to_server(track: &mut TrackSpec, info: &Value) {
+    if let Some(flavor) = info["version"]["build_flavor"].as_str() {
+        track.build_flavor = flavor.to_owned();
+    }
+    // As in Rally, the server's version chooses the branch of a track repository.
+    if track.distribution_version.is_none() {
+        track.distribution_version = info["version"]["number"].as_str().map(str::to_owned);
+    }
+}
+
+/// `info`: the server's answer to `GET /`; `started`: since the epoch.
+fn drive_config(
+    config: &RaceConfig,
+    hosts: Vec<Address>,
+    headers: String,
+    info: &Value,
+    started: Duration,
+) -> DriveConfig {
+    DriveConfig {
+        target: Target {
+            hosts,
+            protocol: Protocol::for_server(info),
+            headers,
+            client_headers: Vec::new(),
+            timeout: config.client.timeout,
+            compresses: config.client.compresses,
+            retries: config.client.retries.clone(),
+        },
+        on_error: config.on_error,
+        checks_assertions: config.checks_assertions,
+        keeps_meta: config.watch.reporting.wants_metrics(),
+        workers_max: std::thread::available_parallelism().map_or(1, usize::from),
+        seed: started.as_nanos() as u64,
+        samples: None,
+    }
+}
+
+/// What `race.json` says, but for the results.
+fn record(
+    config: &RaceConfig,
+    timestamp: String,
+    track: &Track,
+    challenge: &Challenge,
+    environment: Environment,
+) -> Race {
+    Race {
+        rally_version: format!("limber {}", env!("CARGO_PKG_VERSION")),
+        rally_revision: None,
+        environment: "local".into(),
+        race_id: config.race_id.clone(),
+        race_timestamp: timestamp,
+        pipeline: "benchmark-only".into(),
+        user_tags: config.user_tags.clone(),
+        track: track.name.clone(),
+        car: Car::List(vec![config.car.clone()]),
+        cluster: described(environment),
+        results: None,
+        track_revision: track.revision.clone(),
+        challenge: Some(challenge.name.clone()),
+        track_params: Some(track.params.clone()),
+        car_params: config.car_params.clone(),
+        plugin_params: None,
+    }
+}
+
+/// The last stored race of the same track and challenge.
+fn previous(store: &RaceStore, race: &Race) -> Result<Option<String>, StoreError> {
+    let same = RaceFilter {
+        track: Some(race.track.clone()),
+        challenge: race.challenge.clone(),
+        limit: Some(2),
+        ..RaceFilter::default()
+    };
+    Ok(store.list(&same)?.into_iter().map(|other| other.race_id).find(|id| *id != race.race_id))
 }
 
 /// Drives while the course is recorded.

@@ -28,7 +28,7 @@ use crate::drive::error::DriveError;
 use crate::hosts::{ClientOptions, connect};
 use crate::load::TrackSpec;
 use crate::model::Params;
-use crate::race::{Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
+use crate::race::{Progress, RaceConfig, RaceError, new_race_id, run};
 use crate::report::RaceStore;
 
 const TRACK: &str = "segment_memory";
@@ -211,19 +211,12 @@ impl Subject {
         user_tags.insert("scheme".to_owned(), self.scheme.name().into());
         let outcome = run(
             RaceConfig {
-                track,
                 hosts: vec![self.server.address.clone()],
                 car: "limber".to_owned(),
-                car_params: None,
-                client: ClientOptions::default(),
-                watch: WatchConfig::default(),
                 on_error: OnError::Abort,
-                checks_assertions: false,
-                race_id: new_race_id(),
                 user_tags,
-                provenance: Provenance::default(),
-                store: config.store.clone(),
                 is_cancelled: Arc::clone(&config.is_cancelled),
+                ..RaceConfig::new(track, config.store.clone(), new_race_id())
             },
             &mut Unseen,
         )?;

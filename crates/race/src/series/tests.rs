@@ -1,16 +1,12 @@
 //! Several sides against servers in the test's own process.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use super::{Order, Series, Side, race_series};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::drive::tests::stub::Stub;
 use crate::engine::{EngineSpec, RunningServer, ServerGuard, ServerProvider};
 use crate::load::{TrackSource, TrackSpec};
-use crate::model::Params;
-use crate::race::{ClientOptions, Progress, Provenance, RaceConfig, WatchConfig};
+use crate::race::{Progress, RaceConfig};
 use crate::report::{RaceFilter, RaceStore};
 
 /// Hands out the same stub; remembers with what it was asked for.
@@ -73,21 +69,8 @@ impl Progress for Notes {
 /// A race of the built-in track in its test mode, stored below `home`.
 pub(crate) fn config(home: &std::path::Path) -> RaceConfig {
     let source = TrackSource::BuiltIn { name: "log_ingest".into(), corpus: None };
-    RaceConfig {
-        track: TrackSpec { test_mode: true, ..TrackSpec::new(source, 0.0) },
-        hosts: Vec::new(),
-        car: "external".into(),
-        car_params: None,
-        client: ClientOptions::default(),
-        watch: WatchConfig::default(),
-        on_error: OnError::Abort,
-        checks_assertions: false,
-        race_id: "run-1".into(),
-        user_tags: Params::new(),
-        provenance: Provenance::default(),
-        store: RaceStore::new(home),
-        is_cancelled: Arc::new(AtomicBool::new(false)),
-    }
+    let track = TrackSpec { test_mode: true, ..TrackSpec::new(source, 0.0) };
+    RaceConfig { on_error: OnError::Abort, ..RaceConfig::new(track, RaceStore::new(home), "run-1".into()) }
 }
 
 #[test]

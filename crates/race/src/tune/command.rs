@@ -15,13 +15,11 @@ use crate::advise::own_usable_bytes;
 use crate::cli::{
     EngineArguments, HostArguments, TrackArguments, cancel_on_interrupt, console, folder, printed,
 };
-use crate::drive::client::OnError;
 use crate::engine::{EngineSpec, ServerProvider};
 use crate::hosts::DEFAULT_CLUSTER;
 use crate::load;
 use crate::load::params::parse;
-use crate::model::Params;
-use crate::race::{EXTERNAL_CAR, Progress, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id};
+use crate::race::{Progress, RaceConfig, RaceError, WatchConfig, new_race_id};
 use crate::report::RaceStore;
 use crate::series::Warnings;
 
@@ -279,19 +277,11 @@ impl TuneCommand {
             load::read(&track)?;
         }
         Ok(RaceConfig {
-            track,
             hosts: if is_started { Vec::new() } else { raced.hosts },
-            car: EXTERNAL_CAR.to_owned(),
-            car_params: None,
             client: raced.options,
             watch: WatchConfig { other_clusters: clusters, ..WatchConfig::default() },
-            on_error: OnError::Continue,
-            checks_assertions: false,
-            race_id: id.to_owned(),
-            user_tags: Params::new(),
-            provenance: Provenance::default(),
-            store: RaceStore::new(home),
             is_cancelled: cancel_on_interrupt(),
+            ..RaceConfig::new(track, RaceStore::new(home), id.to_owned())
         })
     }
 }

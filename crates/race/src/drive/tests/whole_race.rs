@@ -1,18 +1,13 @@
 //! From a track's name to the stored race, against a server that counts what it gets.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
 use super::stub::{Asked, Stub};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
-use crate::load::{TrackSource, TrackSpec};
-use crate::model::Params;
-use crate::race::{
-    ClientOptions, Progress, Provenance, RaceConfig, RaceError, RaceOutcome, WatchConfig, run,
-};
+use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, RaceOutcome, run};
 use crate::report::{Number, RaceStore, ReportOptions, summary};
 
 #[derive(Default)]
@@ -71,22 +66,8 @@ pub fn race_on(
     change: impl FnOnce(&mut RaceConfig),
 ) -> (Result<RaceOutcome, RaceError>, Vec<String>, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
-    let source = TrackSource::BuiltIn { name: "log_ingest".into(), corpus: None };
-    let mut config = RaceConfig {
-        track: TrackSpec { test_mode: true, ..TrackSpec::new(source, 0.0) },
-        hosts: vec![stub.host.clone()],
-        car: "external".into(),
-        car_params: None,
-        client: ClientOptions::default(),
-        watch: WatchConfig::default(),
-        on_error: OnError::Abort,
-        checks_assertions: false,
-        race_id: "race-1".into(),
-        user_tags: Params::new(),
-        provenance: Provenance::default(),
-        store: RaceStore::new(home.path()),
-        is_cancelled: Arc::new(AtomicBool::new(false)),
-    };
+    let mut config = crate::series::tests::config(home.path());
+    (config.hosts, config.race_id) = (vec![stub.host.clone()], "race-1".into());
     change(&mut config);
     let mut recorded = Recorded::default();
     (run(config, &mut recorded), recorded.0, home)
