@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
 use crate::drive::client::OnError;
 use crate::drive::error::DriveError;
@@ -39,6 +39,7 @@ use crate::report::table::Align;
 use crate::report::{
     Format, RaceFilter, RaceStore, ReportOptions, Show, compare, listing, measurements, summary,
 };
+use crate::watch::add_jvm_options;
 use console::Console;
 pub use create_track::CreateTrackCommand;
 pub use engine::EngineArguments;
@@ -48,7 +49,7 @@ pub use records::{AddCommand, DeleteCommand};
 pub use render_track::RenderTrackCommand;
 pub use report::ReportCommand;
 use series::SeriesArguments;
-pub use track::{ListTracksCommand, TrackArguments};
+pub use track::{ListTracksCommand, TaskArguments, TrackArguments};
 use watch::WatchArguments;
 
 /// Exit codes, as Rally's.
@@ -115,12 +116,8 @@ pub struct RaceCommand {
     /// Check that the track runs: few documents, few iterations, no figures worth keeping
     #[arg(long)]
     pub test_mode: bool,
-    /// Run only these tasks: names, type:<operation-type> or tag:<tag>, separated by commas
-    #[arg(long, value_name = "TASKS", value_delimiter = ',', conflicts_with = "exclude_tasks")]
-    pub include_tasks: Vec<String>,
-    /// Leave these tasks out
-    #[arg(long, value_name = "TASKS", value_delimiter = ',')]
-    pub exclude_tasks: Vec<String>,
+    #[command(flatten)]
+    pub tasks: TaskArguments,
     /// Accept --track-params that the track does not use
     #[arg(long)]
     pub ignore_unused_track_params: bool,
@@ -221,13 +218,13 @@ impl RaceCommand {
         self.refuse_unsupported()?;
         let mut track = self.track.spec(self.corpus.as_deref())?;
         track.test_mode = self.test_mode;
-        track.include_tasks = self.include_tasks.clone();
-        track.exclude_tasks = self.exclude_tasks.clone();
+        self.tasks.apply(&mut track);
         track.ignore_unused_params = self.ignore_unused_track_params;
         let folder = folder()?;
         track.data_root = Some(folder.join("benchmarks").join("data"));
         self.hosts.check()?;
         let (telemetry, reporting) = (self.watch.plan()?, self.watch.reporting()?);
+        let shows_processing_time = self.report.show_processing_time || reporting.shows_processing_time;
         let mut engine = self.engine.spec(!self.hosts.is_empty())?;
         if self.dry_run {
             return dry_run::run(&track, self.enable_assertions, &mut std::io::stdout().lock());
@@ -245,7 +242,7 @@ impl RaceCommand {
         // A series starts a server of its own for each race.
         let is_series = self.series.is_asked();
         // The files of a JVM go into the folder of one race.
-        let starts_jvm = !is_series && watch::add_jvm_options(engine.as_mut(), &telemetry, &race_folder)?;
+        let starts_jvm = !is_series && add_jvm_options(engine.as_mut(), &telemetry, &race_folder)?;
         let server = if is_series { None } else { engine::start(engine.as_ref(), provider)? };
         let jvm = server.as_ref().filter(|_| starts_jvm).map(|server| server.process_id);
         let mut console = Console::new(self.quiet, page);
@@ -258,7 +255,13 @@ impl RaceCommand {
             car: server.as_ref().map_or_else(|| EXTERNAL_CAR.into(), |server| server.name.clone()),
             car_params: engine.as_ref().and_then(EngineSpec::params),
             client: raced.options,
-            watch: WatchConfig { other_clusters: clusters, telemetry, reporting, jvm },
+            watch: WatchConfig {
+                other_clusters: clusters,
+                telemetry,
+                reporting,
+                jvm,
+                skips_rest_api_check: self.rally.skip_rest_api_check,
+            },
             on_error: match self.on_error {
                 OnErrorArgument::Continue => OnError::Continue,
                 OnErrorArgument::ContinueOnNetwork => OnError::ContinueOnNetwork,
@@ -270,6 +273,7 @@ impl RaceCommand {
             provenance: Provenance {
                 place: None,
                 engine_settings: engine.as_ref().and_then(EngineSpec::params).unwrap_or_default(),
+                started_s: self.rally.effective_start_date,
             },
             store,
             is_cancelled: cancel_on_interrupt(),
@@ -282,6 +286,7 @@ impl RaceCommand {
         }
         let outcome = run(config, &mut console)?;
         let report = ReportOptions {
+            processing_time: shows_processing_time,
             show: match self.show_in_report {
                 ShowArgument::Available => Show::Available,
                 ShowArgument::AllPercentiles => Show::AllPercentiles,
@@ -386,12 +391,15 @@ impl ListCommand {
 pub struct InfoCommand {
     #[command(flatten)]
     pub track: TrackArguments,
+    #[command(flatten)]
+    pub tasks: TaskArguments,
 }
 
 impl InfoCommand {
     pub fn run(&self) -> Result<(), RaceError> {
         let mut spec = self.track.spec(None)?;
         spec.ignore_unused_params = false;
+        self.tasks.apply(&mut spec);
         let track = load::read(&spec)?;
         let mut out = std::io::stdout().lock();
         printed(listing::write_track_info(&track, self.track.challenge.as_deref(), &mut out))?;
@@ -413,6 +421,9 @@ pub struct CompareCommand {
     /// Draw the comparison as one HTML file too: of several races a side with the verdicts and their intervals
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Whether the comparison goes into the report file too
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set)]
+    pub show_in_report: bool,
 }
 
 impl CompareCommand {
@@ -421,9 +432,11 @@ impl CompareCommand {
         let mut out = std::io::stdout().lock();
         let (baseline, contender) = self.sides.races(&store)?;
         let html = self.html.as_deref();
+        let mut options = self.report.options();
+        options.file.take_if(|_| !self.show_in_report);
         if let ([baseline], [contender], false) = (&*baseline, &*contender, self.sides.asks_for_statistics())
         {
-            printed(compare::write(baseline, contender, &self.report.options(), &mut out))?;
+            printed(compare::write(baseline, contender, &options, &mut out))?;
             let ids = [baseline.race_id.clone(), contender.race_id.clone()];
             return html.map_or(Ok(()), |output| report::write_races(&store, &ids, output));
         }
@@ -431,7 +444,7 @@ impl CompareCommand {
         if let Some(output) = html {
             report::write_comparison(&store, &sides, &self.sides.rules()?, output)?;
         }
-        self.sides.judge(&sides, &self.report.options(), &mut out)
+        self.sides.judge(&sides, &options, &mut out)
     }
 }
 
@@ -518,7 +531,7 @@ mod tests {
         ]);
         let clusters = command.hosts.clusters(None).unwrap();
         assert_eq!(clusters[0].hosts, ["127.0.0.1:9200", "127.0.0.1:9201"]);
-        assert_eq!(command.include_tasks, ["index", "type:search"]);
+        assert_eq!(command.tasks.include_tasks, ["index", "type:search"]);
         assert_eq!(command.on_error, OnErrorArgument::Abort);
         assert!(command.refuse_unsupported().is_ok());
         let both = ["limber", "race", "--include-tasks=a", "--exclude-tasks=b"];

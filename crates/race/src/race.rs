@@ -111,6 +111,8 @@ pub struct Provenance {
     pub place: Option<RunPlace>,
     /// Of a server that this tool started.
     pub engine_settings: Params,
+    /// The race's timestamp in seconds since 1970, where it is not now.
+    pub started_s: Option<i64>,
 }
 
 /// Who watches a race.
@@ -147,14 +149,20 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let is_unasked = config.client.static_responses.is_some();
     if is_unasked {
         config.watch.telemetry = WatchPlan::none();
-    } else {
+    }
+    let is_awaited = !is_unasked && !config.watch.skips_rest_api_check;
+    if is_awaited {
         wait_for(&mut cluster, progress)?;
     }
     let others = watch::other_clusters(&config.watch.other_clusters, &mut |cluster, warnings| {
         warnings.iter().for_each(|warning| progress.warn(warning));
-        wait_for(cluster, progress)
+        if is_awaited { wait_for(cluster, progress) } else { Ok(()) }
     })?;
-    let info = if is_unasked { serde_json::Value::Null } else { cluster.info()? };
+    let info = match is_awaited {
+        true => cluster.info()?,
+        false if is_unasked => serde_json::Value::Null,
+        false => cluster.info().unwrap_or_default(),
+    };
 
     fit_to_server(&mut config.track, &info);
     let track = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
@@ -173,7 +181,8 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         true => ApiKeys::create(&mut cluster, schedule.clients_max())?,
         false => ApiKeys::default(),
     };
-    let timestamp = race::timestamp(i64::try_from(started.as_secs()).unwrap_or(i64::MAX));
+    let started_s = || i64::try_from(started.as_secs()).unwrap_or(i64::MAX);
+    let timestamp = race::timestamp(config.provenance.started_s.unwrap_or_else(started_s));
     let ids = (config.race_id.as_str(), timestamp.as_str());
     let context =
         Arc::new(watch::race_context(ids, &track, challenge, &config.car, &config.user_tags, &environment));

@@ -8,13 +8,15 @@ use serde_json::Value;
 
 use crate::drive::cluster::Cluster;
 use crate::drive::error::DriveError;
-use crate::drive::telemetry::watch::{Sampled, Sampling, Surroundings, WatchPlan, Watched};
+use crate::drive::telemetry::watch::{Sampled, Sampling, Surroundings, WatchPlan, Watched, jvm_options};
 use crate::drive::telemetry::{Environment, SystemMetrics};
+use crate::engine::{Engine, EngineSpec};
 use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, resolve};
 use crate::metrics::datastore::Datastore;
 use crate::metrics::writer::METRICS_FILE;
 use crate::metrics::{MetricsWriter, RaceContext, Reporting, SampleLog, results, system};
 use crate::model::{Challenge, Params, Track};
+use crate::race::RaceError;
 use crate::report::Race;
 
 /// What the user wants to be looked at.
@@ -26,6 +28,21 @@ pub struct WatchConfig {
     pub reporting: Reporting,
     /// Process of the JVM that was started for the race, with the options of [`crate::drive::telemetry::watch::jvm_options`].
     pub jvm: Option<u32>,
+    /// Clusters are taken to be up; what they do not say is left open.
+    pub skips_rest_api_check: bool,
+}
+
+/// Lets the JVM that is to be started log what devices want; whether one is started.
+///
+/// Errors: `Arguments` for parameters of the devices that make no sense.
+pub fn add_jvm_options(
+    engine: Option<&mut EngineSpec>,
+    telemetry: &WatchPlan,
+    race_folder: &Path,
+) -> Result<bool, RaceError> {
+    let Some(spec) = engine.filter(|spec| matches!(spec.engine, Engine::Folder(_))) else { return Ok(false) };
+    spec.jvm_options.extend(jvm_options(telemetry, race_folder).map_err(RaceError::Arguments)?);
+    Ok(true)
 }
 
 /// Gets a cluster that was connected, with what to say about its options, and waits for it.

@@ -12,13 +12,19 @@ macro_rules! rally_arguments {
             /// Rally's pipeline; benchmark-only is what --engine host does
             #[arg(long, value_name = "NAME", hide = true)]
             pub pipeline: Option<String>,
+            /// Take the servers to be up, without waiting for their REST layer
+            #[arg(long, hide = true)]
+            pub skip_rest_api_check: bool,
+            /// The race's timestamp, as YYYY-MM-DD HH:MM:SS in UTC [default: now]
+            #[arg(long, hide = true, value_name = "DATE", value_parser = epoch_s)]
+            pub effective_start_date: Option<i64>,
             $(#[arg(long, value_name = "VALUE", hide = true, num_args = 0..=1, default_missing_value = "")]
             $field: Option<String>,)+
         }
 
         impl RallyArguments {
             fn given(&self) -> Option<(&'static str, &'static str)> {
-                $(if self.$field.is_some() { return Some((stringify!($field), $advice)); })+
+                $(if self.$field.as_deref().is_some_and(|value| !is_default(stringify!($field), value)) { return Some((stringify!($field), $advice)); })+
                 None
             }
         }
@@ -42,6 +48,21 @@ rally_arguments! {
     kill_running_processes: "races do not stand in each other's way, and nothing of them stays behind",
     enable_driver_profiling: "use perf; the release binary has line tables",
     configuration_name: "there is no configuration file; everything is on the command line",
+}
+
+/// Whether the option has Rally's own default, which asks for nothing.
+fn is_default(field: &str, value: &str) -> bool {
+    let defaults =
+        [("load_driver_hosts", "localhost"), ("car", "defaults"), ("distribution_repository", "release")];
+    defaults.contains(&(field, value))
+}
+
+/// Seconds since 1970 of a time in UTC.
+fn epoch_s(text: &str) -> Result<i64, String> {
+    let time = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text)
+        .and_then(|time| time.to_zoned(jiff::tz::TimeZone::UTC))
+        .map_err(|_| format!("[{text}] is not a time of the form YYYY-MM-DD HH:MM:SS"))?;
+    Ok(time.timestamp().as_second())
 }
 
 impl RallyArguments {
@@ -83,12 +104,20 @@ mod tests {
     }
 
     #[test]
+    fn a_race_can_be_dated() {
+        assert_eq!(epoch_s("2026-11-22 12:00:00"), Ok(1_795_348_800));
+        assert!(epoch_s("2026-11-22").unwrap_err().contains("YYYY-MM-DD HH:MM:SS"));
+    }
+
+    #[test]
     fn each_word_of_rally_names_ours() {
         let refuse = |arguments: &[&str]| {
             let root = Root::try_parse_from([&["race"], arguments].concat()).unwrap();
             root.rally.refuse().map_err(|error| error.to_string())
         };
         assert!(refuse(&["--pipeline=benchmark-only"]).is_ok());
+        assert!(refuse(&["--load-driver-hosts=localhost", "--car=defaults"]).is_ok());
+        assert!(refuse(&["--load-driver-hosts=a,b"]).unwrap_err().contains("one process"));
         assert!(
             refuse(&["--pipeline=from-distribution"])
                 .unwrap_err()

@@ -42,6 +42,24 @@ pub struct TrackArguments {
     pub python: PythonArguments,
 }
 
+/// Which tasks of a challenge, for the subcommands that look at schedules.
+#[derive(Debug, Clone, Default, Args)]
+pub struct TaskArguments {
+    /// Only these tasks: names, type:<operation-type> or tag:<tag>, separated by commas
+    #[arg(long, value_name = "TASKS", value_delimiter = ',', conflicts_with = "exclude_tasks")]
+    pub include_tasks: Vec<String>,
+    /// Leave these tasks out
+    #[arg(long, value_name = "TASKS", value_delimiter = ',')]
+    pub exclude_tasks: Vec<String>,
+}
+
+impl TaskArguments {
+    pub(crate) fn apply(&self, spec: &mut TrackSpec) {
+        spec.include_tasks = self.include_tasks.clone();
+        spec.exclude_tasks = self.exclude_tasks.clone();
+    }
+}
+
 /// A folder or clone with several tracks.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RepositoryArguments {

@@ -1,11 +1,8 @@
 //! Telemetry devices and where measurements are kept.
 
-use std::path::Path;
-
 use clap::Args;
 
-use crate::drive::telemetry::watch::{DEVICES, WatchPlan, jvm_options};
-use crate::engine::{Engine, EngineSpec};
+use crate::drive::telemetry::watch::{DEVICES, WatchPlan};
 use crate::load::params::parse;
 use crate::metrics::Reporting;
 use crate::model::Params;
@@ -49,17 +46,6 @@ impl WatchArguments {
             Some(words) => Reporting::read(words, &environment).map_err(RaceError::Arguments),
         }
     }
-}
-
-/// Lets the JVM that is to be started log what devices want; whether one is started.
-pub fn add_jvm_options(
-    engine: Option<&mut EngineSpec>,
-    telemetry: &WatchPlan,
-    race_folder: &Path,
-) -> Result<bool, RaceError> {
-    let Some(spec) = engine.filter(|spec| matches!(spec.engine, Engine::Folder(_))) else { return Ok(false) };
-    spec.jvm_options.extend(jvm_options(telemetry, race_folder).map_err(RaceError::Arguments)?);
-    Ok(true)
 }
 
 /// `list telemetry`.

@@ -36,11 +36,13 @@ pub struct Reporting {
     pub datastore: Option<DatastoreConfig>,
     /// One request in so many is written; 1: all.
     pub downsample_factor: u64,
+    /// Whether the summary has rows of the processing time.
+    pub shows_processing_time: bool,
 }
 
 impl Default for Reporting {
     fn default() -> Self {
-        Reporting { keeps_file: false, datastore: None, downsample_factor: 1 }
+        Reporting { keeps_file: false, datastore: None, downsample_factor: 1, shows_processing_time: false }
     }
 }
 
@@ -141,11 +143,7 @@ impl Words {
     }
 
     fn reporting(&self) -> Result<Reporting, String> {
-        if self.flag("output.processingtime", false)? {
-            return Err(
-                "--reporting: [output.processingtime] is the option --show-processing-time here".into()
-            );
-        }
+        let shows_processing_time = self.flag("output.processingtime", false)?;
         let downsample_factor = self.number("metrics.request.downsample.factor", 1)?.unwrap_or(1);
         let (keeps_file, datastore) = match self.get("datastore.type").unwrap_or("in-memory") {
             "in-memory" => (false, None),
@@ -157,7 +155,7 @@ impl Words {
                 ));
             }
         };
-        Ok(Reporting { keeps_file, datastore, downsample_factor })
+        Ok(Reporting { keeps_file, datastore, downsample_factor, shows_processing_time })
     }
 
     fn datastore(&self) -> Result<DatastoreConfig, String> {
@@ -243,7 +241,7 @@ mod tests {
         check("datastore.kind:x", "[datastore.kind] is not supported");
         check(&format!("{store}datastore.user:'u'"), "no [datastore.password]");
         check(&format!("{store}datastore.number_of_shards:0"), "must be >= 1");
-        check("output.processingtime:true", "--show-processing-time");
+        check("output.processingtime:'maybe'", "[output.processingtime] cannot be [maybe]");
         check("/no/such/rally.ini", "/no/such/rally.ini");
     }
 }

@@ -9,6 +9,7 @@ use crate::model::Task;
 use crate::race::{Progress, RaceConfig, RaceError, RaceOutcome, run};
 use crate::report::measurements::RunPlace;
 use crate::report::{Race, RacedSide};
+use crate::watch::add_jvm_options;
 
 use super::{Order, Side};
 
@@ -116,11 +117,15 @@ pub(crate) fn race_on(
     provider: &dyn ServerProvider,
     progress: &mut dyn Progress,
 ) -> Result<(RaceOutcome, Option<RunningServer>), RaceError> {
-    let server = engine.map(|spec| spec.start(provider)).transpose()?;
+    let mut engine = engine.cloned();
+    let folder = config.store.race_folder(&config.race_id)?;
+    let starts_jvm = add_jvm_options(engine.as_mut(), &config.watch.telemetry, &folder)?;
+    let server = engine.as_ref().map(|spec| spec.start(provider)).transpose()?;
     if let Some(server) = &server {
+        config.watch.jvm = starts_jvm.then_some(server.process_id);
         config.hosts = vec![server.address.clone()];
         config.car = server.name.clone();
-        config.car_params = engine.and_then(EngineSpec::params);
+        config.car_params = engine.as_ref().and_then(EngineSpec::params);
     }
     Ok((run(config, progress)?, server))
 }
