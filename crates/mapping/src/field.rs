@@ -108,8 +108,29 @@ pub struct Field {
     pub copy_to: Vec<Arc<str>>,
     /// Multi-fields (`fields`), fed with the same values.
     pub multi_fields: Vec<FieldId>,
+    /// Part of a field of type `flattened`.
+    pub flattened: Option<Flattened>,
     /// A field that no segment holds: its values are made while a search runs. Its id means nothing.
     pub runtime: Option<RuntimeScript>,
+}
+
+/// Which part of a field of type `flattened` a field is. All are keywords.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flattened {
+    /// The field itself: the values of all keys. Objects in its objects are at most `depth_max` deep, itself counted.
+    Root { depth_max: u32 },
+    /// The terms key, [`KEY_END`], value of all keys, at [`keyed_path`]. No name and no pattern finds it.
+    Keyed,
+    /// One key. No document feeds it: a segment shows it as the part of the keyed terms that begin with the key. Its id is theirs.
+    Key,
+}
+
+/// Ends the key in the terms of [`Flattened::Keyed`].
+pub const KEY_END: u8 = 0;
+
+/// Where the keyed terms of the flattened field at `root` are.
+pub fn keyed_path(root: &str) -> String {
+    format!("{root}._keyed")
 }
 
 /// What makes the values of a runtime field.
@@ -152,6 +173,7 @@ impl Field {
             ignore_z: false,
             copy_to: Vec::new(),
             multi_fields: Vec::new(),
+            flattened: None,
             runtime: None,
         }
     }
@@ -175,6 +197,7 @@ impl Field {
             Some(RuntimeScript { constant: Some(_), .. }) => "constant_keyword",
             _ if self.match_only => "match_only_text",
             _ if self.is_wildcard => "wildcard",
+            _ if self.flattened.is_some() => "flattened",
             _ => self.kind.name(),
         }
     }

@@ -27,7 +27,10 @@ pub mod wildcard;
 
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
-pub use field::{Field, FieldId, FieldSink, FieldType, Nested, Representation, RuntimeScript, SpaceId};
+pub use field::{
+    Field, FieldId, FieldSink, FieldType, Flattened, KEY_END, Nested, Representation, RuntimeScript, SpaceId,
+    keyed_path,
+};
 pub use mapping::Mapping;
 pub use query::{DateContext, RangeEnd, Selection};
 pub use range::{Ends, RangeKind, RangeRelation, RangesWanted};

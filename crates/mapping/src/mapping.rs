@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Dynamic, Node, Root, SourceRule, Template};
-use crate::field::{Field, FieldId, FieldType, Nested, RuntimeScript, SpaceId};
+use crate::field::{Field, FieldId, FieldType, Flattened, Nested, RuntimeScript, SpaceId, keyed_path};
 use crate::range::RangeKind;
 use crate::reserved;
 use crate::settings::{MappingSettings, SourceMode};
@@ -107,9 +107,31 @@ impl Mapping {
 
     /// The field (runtime fields, multi-fields and reserved ones included) at this full path, or that an alias of this name stands
     /// for.
-    pub fn field(&self, path: &str) -> Option<&Arc<Field>> {
+    pub fn field(&self, path: &str) -> Option<Arc<Field>> {
         let own = self.own_field(path).or_else(|| self.own_field(self.alias(path)?));
-        own.or_else(|| self.index_field.as_ref().filter(|field| *field.path == *path))
+        let own = own.filter(|field| field.flattened != Some(Flattened::Keyed));
+        let own = own.or_else(|| self.index_field.as_ref().filter(|field| *field.path == *path));
+        own.cloned().or_else(|| self.key(path))
+    }
+
+    /// The key of a flattened field, or of an alias of one, that has this full path.
+    fn key(&self, path: &str) -> Option<Arc<Field>> {
+        let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
+        parents.into_iter().find_map(|(parent, key)| {
+            let root = self.own_field(parent).or_else(|| self.own_field(self.alias(parent)?))?;
+            if !matches!(root.flattened, Some(Flattened::Root { .. })) {
+                return None;
+            }
+            let keyed = self.mapped_field(&keyed_path(&root.path))?;
+            Some(Arc::new(Field {
+                path: format!("{}.{key}", root.path).into(),
+                index: root.index,
+                doc_values: root.doc_values,
+                splits_queries: root.splits_queries,
+                flattened: Some(Flattened::Key),
+                ..Field::bare(keyed.id, keyed.path.clone(), FieldType::Keyword)
+            }))
+        })
     }
 
     fn own_field(&self, path: &str) -> Option<&Arc<Field>> {
@@ -258,29 +280,37 @@ impl Mapping {
 
     /// The user's fields whose path fits a pattern with `*`: mapped ones by id, then runtime fields by path. Without a `*`, the
     /// field of that path (reserved ones included).
-    pub fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Arc<Field>> {
+    pub fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = Arc<Field>> {
         let is_pattern = pattern.contains('*');
         let exact = if is_pattern { None } else { self.field(pattern) };
         let mapped = if is_pattern { &self.fields[reserved::COUNT..] } else { &[] };
-        let mapped = mapped.iter().filter(|field| !self.runtime.contains_key(&field.path));
+        let is_hidden = |field: &Field| {
+            self.runtime.contains_key(&field.path) || field.flattened == Some(Flattened::Keyed)
+        };
+        let mapped = mapped.iter().filter(move |field| !is_hidden(field));
         let runtime = is_pattern.then(|| self.runtime.values()).into_iter().flatten();
         let fits = move |field: &&Arc<Field>| wildcard::matches(pattern, &field.path);
-        exact.into_iter().chain(mapped.chain(runtime).filter(fits))
+        exact.into_iter().chain(mapped.chain(runtime).filter(fits).cloned())
     }
 
     /// As [`Mapping::matching`], with aliases, each under the name that it was asked for by.
-    pub fn matching_names<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = (&'a str, &'a Arc<Field>)> {
+    pub fn matching_names<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = (Arc<str>, Arc<Field>)> {
         let is_pattern = pattern.contains('*');
-        let named = move |field: &'a Arc<Field>| (if is_pattern { &*field.path } else { pattern }, field);
+        let named =
+            move |field: Arc<Field>| (if is_pattern { field.path.clone() } else { pattern.into() }, field);
         let aliases = is_pattern.then(|| self.aliases()).into_iter().flatten();
         let fits = move |(name, _): &(&Arc<str>, &Arc<Field>)| wildcard::matches(pattern, name);
-        self.matching(pattern).map(named).chain(aliases.filter(fits).map(|(name, field)| (&**name, field)))
+        self.matching(pattern)
+            .map(named)
+            .chain(aliases.filter(fits).map(|(name, field)| (name.clone(), field.clone())))
     }
 
     /// As [`Mapping::matching_names`], each field once, however many aliases of it fit.
-    pub fn matching_distinct<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Arc<Field>> {
+    pub fn matching_distinct<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = Arc<Field>> {
         let mut seen = HashSet::new();
-        self.matching_names(pattern).map(|(_, field)| field).filter(move |field| seen.insert(&field.path))
+        self.matching_names(pattern)
+            .map(|(_, field)| field)
+            .filter(move |field| seen.insert(field.path.clone()))
     }
 
     /// A declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`, ...); None when the
@@ -352,7 +382,8 @@ impl Mapping {
     /// Leaf fields, multi-fields and objects together, as `index.mapping.total_fields.limit` counts them.
     pub(crate) fn total_fields(&self) -> usize {
         let tree = &self.tree;
-        tree.leaves.len() + tree.aliases.len() + tree.objects.len() - 1 + self.root.runtime.len()
+        let keyed = tree.leaves.iter().filter(|leaf| leaf.keyed.is_some()).count();
+        tree.leaves.len() - keyed + tree.aliases.len() + tree.objects.len() - 1 + self.root.runtime.len()
     }
 
     fn compile(
@@ -533,6 +564,7 @@ fn build(
         "ip_range" => FieldType::Range(RangeKind::Ip),
         "binary" => FieldType::Binary,
         "percolator" => FieldType::Query,
+        "flattened" | "flattened keys" => FieldType::Keyword,
         other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
     };
     let is_text = kind == FieldType::Text;
@@ -565,13 +597,21 @@ fn build(
         is_wildcard,
         norms: leaf.flag("norms"),
         positions: index_options == "positions",
-        frequencies: index_options == "positions" || index_options == "freqs",
+        frequencies: index_options == "positions"
+            || (index_options == "freqs" && !leaf.kind.name.starts_with("flattened")),
         analyzer: index_analyzer,
         search_analyzer,
         normalizer: leaf
             .param("normalizer")
             .as_str()
             .and_then(|name| settings.analyzers.normalizer(name).cloned()),
+        flattened: match leaf.kind.name {
+            "flattened" => {
+                Some(Flattened::Root { depth_max: leaf.param("depth_limit").as_u64().unwrap_or(0) as u32 })
+            }
+            "flattened keys" => Some(Flattened::Keyed),
+            _ => None,
+        },
         splits_queries: leaf.flag("split_queries_on_whitespace"),
         position_increment_gap: leaf.param("position_increment_gap").as_u64().unwrap_or(if match_only {
             100

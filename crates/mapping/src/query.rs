@@ -136,7 +136,9 @@ impl Field {
     pub fn select_term(&self, value: &Value, context: &DateContext<'_>) -> Result<Selection, RequestError> {
         let text = text_of(value)?;
         Ok(match Shape::of(&self.kind) {
-            Shape::Text | Shape::Keyword => Selection::Term(self.normalize(&text).as_bytes().to_vec()),
+            Shape::Text | Shape::Keyword | Shape::Flattened => {
+                Selection::Term(self.normalize(&text).as_bytes().to_vec())
+            }
             Shape::GeoPoint | Shape::Geometry => {
                 return Err(RequestError::illegal_argument(format!(
                     "Geometry fields do not support exact searching, use dedicated geometry queries instead: [{}]",
@@ -200,7 +202,7 @@ impl Field {
         let lower = lower.filter(|end| !end.value.is_null());
         let upper = upper.filter(|end| !end.value.is_null());
         match Shape::of(&self.kind) {
-            Shape::Text | Shape::Keyword => {
+            Shape::Text | Shape::Keyword | Shape::Flattened => {
                 Ok(Selection::Terms { lower: self.term_end(lower)?, upper: self.term_end(upper)? })
             }
             Shape::Ip => self.ip_range(lower, upper),

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 
 use crate::RequestError;
 use crate::definition::{self, Dynamic, Includes, Node, Root};
-use crate::field::{Field, FieldType, Nested, SpaceId};
+use crate::field::{Field, FieldType, Flattened, Nested, SpaceId, keyed_path};
 use crate::typed::{OwnedScalar, Scalar, Shape, Typed, typed};
 
 /// Where a key leads.
@@ -127,6 +127,8 @@ pub(crate) struct Leaf {
     pub null: Option<OwnedScalar>,
     pub multi_fields: Box<[u32]>,
     pub copies: Box<[Copy]>,
+    /// Of a flattened field: where its keyed terms go.
+    pub keyed: Option<u32>,
     /// Where its values belong.
     pub space: SpaceId,
 }
@@ -222,6 +224,10 @@ impl Tree {
             .iter()
             .map(|(name, sub)| self.leaf(sub, &format!("{path}.{name}"), space, intern))
             .collect::<Result<Box<[u32]>, _>>()?;
+        if leaf.kind.name == "flattened" {
+            let keyed = self.leaf(&leaf.keyed(), &keyed_path(path), space, intern)?;
+            self.leaves[number as usize].keyed = Some(keyed);
+        }
         let leaf = &mut self.leaves[number as usize];
         leaf.is_plain &= multi_fields.is_empty();
         leaf.multi_fields = multi_fields;
@@ -348,10 +354,11 @@ impl Tree {
 
 impl Leaf {
     fn new(field: Arc<Field>, space: SpaceId) -> Leaf {
+        let is_flattened = matches!(field.flattened, Some(Flattened::Root { .. }));
         let has_norms = field.norms && matches!(field.kind, FieldType::Text | FieldType::Keyword);
         let is_named = (field.index || field.store) && !field.doc_values && !has_norms;
         Leaf {
-            shape: Shape::of(&field.kind),
+            shape: if is_flattened { Shape::Flattened } else { Shape::of(&field.kind) },
             is_fed: (field.index || field.doc_values) && field.runtime.is_none(),
             is_plain: true,
             is_named,
@@ -360,9 +367,11 @@ impl Leaf {
                 Some(_) => 0,
                 None => (field.ignore_above.unwrap_or(u32::MAX) as usize).min(TERM_BYTES_MAX),
             },
-            null: field.null_value.as_ref().map(OwnedScalar::from_json),
+            // The null of a flattened field is that of its keys.
+            null: field.null_value.as_ref().filter(|_| !is_flattened).map(OwnedScalar::from_json),
             multi_fields: Box::default(),
             copies: Box::default(),
+            keyed: None,
             space,
             field,
         }

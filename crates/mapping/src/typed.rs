@@ -86,6 +86,8 @@ pub(crate) enum Shape {
     Range,
     Binary,
     Query,
+    /// Of objects whose keys are not mapped.
+    Flattened,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -212,7 +214,12 @@ pub(crate) fn typed<'a>(
             finite(value, value.map(|value| round_to_half(value as f32) as f64), "half_float").map(number)
         }
         // The walker reads these as a whole.
-        Shape::GeoPoint | Shape::Geometry | Shape::Range | Shape::Binary | Shape::Query => Ok(Typed::Nothing),
+        Shape::GeoPoint
+        | Shape::Geometry
+        | Shape::Range
+        | Shape::Binary
+        | Shape::Query
+        | Shape::Flattened => Ok(Typed::Nothing),
         Shape::Scaled(factor) => match double(field, scalar, "scaled_float", f64::MAX)? {
             Some(value) => Ok(Typed::Number(scaled(value, factor))),
             None => Ok(Typed::Nothing),

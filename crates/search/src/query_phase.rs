@@ -260,7 +260,7 @@ impl QueryPhase<'_> {
         check_source(snapshot, request)?;
         for wanted in &request.docvalue_fields {
             if let Some(field) = snapshot.mapping.field(&wanted.field) {
-                check_column(field, snapshot)?;
+                check_column(&field, snapshot)?;
             }
         }
         let sorts = match &visit.sorts {

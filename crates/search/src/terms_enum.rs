@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use limber_mapping::FieldType;
+use limber_mapping::{FieldType, Flattened};
 use limber_segment::terms::TermDictionary;
 
 use crate::context::{SearchContext, ShardSnapshot};
@@ -50,7 +50,11 @@ pub fn terms_enum(
     let mut found = BTreeSet::new();
     for shard in shards {
         let field = shard.mapping.field(&request.field).filter(|field| {
-            field.kind == FieldType::Keyword && (field.index || field.doc_values) && field.runtime.is_none()
+            let is_root = matches!(field.flattened, Some(Flattened::Root { .. }));
+            field.kind == FieldType::Keyword
+                && !is_root
+                && (field.index || field.doc_values)
+                && field.runtime.is_none()
         });
         let Some(field) = field else { continue };
         for view in &shard.segments {

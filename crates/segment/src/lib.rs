@@ -13,6 +13,7 @@ mod error;
 pub mod file;
 pub mod id_filter;
 mod index_sort;
+mod keys;
 mod live;
 pub mod merge;
 pub mod nested;

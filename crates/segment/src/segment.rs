@@ -3,13 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
-use limber_mapping::Representation;
+use limber_mapping::{Representation, keyed_path};
 use limber_store::term_index::{FieldPages, TermIndexCache, next_segment_core_id};
 use limber_store::{Charge, Directory, Pool};
 
 use crate::columns::{NumberColumn, OrdinalColumn, Presence};
 use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
 use crate::id_filter::{IdFilter, id_hash};
+use crate::keys::{KeyPart, KeyParts};
 use crate::nested::{self, NestedSpace, SpaceEntry};
 use crate::norms::Norms;
 use crate::points::{Points, ShapeCells, SpatialPoints};
@@ -38,6 +39,10 @@ pub struct Segment {
     id_filter: Option<IdFilter>,
     directory: Arc<dyn Directory>,
     cache: Arc<TermIndexCache>,
+    /// The keys of flattened fields that were asked for; `None`: there is no such field.
+    keys: Option<KeyParts>,
+    /// What is charged for what is made later.
+    pool: OnceLock<Arc<Pool>>,
     /// Of [`Segment::heap_bytes`].
     charge: Option<Charge>,
 }
@@ -129,6 +134,8 @@ impl Segment {
             id_filter,
             directory: directory.clone(),
             cache: cache.clone(),
+            keys: None,
+            pool: OnceLock::new(),
             charge: None,
         };
         this.take_fields(0, field_count);
@@ -145,6 +152,8 @@ impl Segment {
         self.first_field = first;
         self.numbers = (first..).zip(fields).map(|(number, field)| (field.path.clone(), number)).collect();
         self.fields = fields.iter().map(|_| FieldState::default()).collect();
+        let has_keys = fields.iter().any(|field| field.path.ends_with(&keyed_path("")));
+        self.keys = has_keys.then(KeyParts::default);
     }
 
     /// Opens the spaces from the last on, so that each has those inside of it. `first_field`: of the first space.
@@ -185,6 +194,8 @@ impl Segment {
             id_filter: None,
             directory: self.directory.clone(),
             cache: self.cache.clone(),
+            keys: None,
+            pool: OnceLock::new(),
             charge: None,
         };
         this.take_fields(first_field, field_count);
@@ -217,7 +228,29 @@ impl Segment {
     /// Charges `pool` with what the segment holds on the heap for as long as it is open.
     pub fn charged_to(mut self, pool: &Arc<Pool>) -> Segment {
         self.charge = Some(pool.charge_always(self.heap_bytes()));
+        self.charge_later(pool);
         self
+    }
+
+    fn charge_later(&self, pool: &Arc<Pool>) {
+        let _ = self.pool.set(pool.clone());
+        self.nested.iter().for_each(|space| space.segment.charge_later(pool));
+    }
+
+    pub(crate) fn pool(&self) -> Option<&Arc<Pool>> {
+        self.pool.get()
+    }
+
+    /// The key of a flattened field that this path names.
+    fn key(&self, path: &str) -> Result<Option<&KeyPart>> {
+        let Some(keys) = &self.keys else { return Ok(None) };
+        let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
+        for (parent, key) in parents {
+            if let Some(number) = self.number(&keyed_path(parent)) {
+                return keys.part(self, path, number, key).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// Heap bytes of the open segment, about: its tables, and the page directories of all fields as if each had been asked. Files are
@@ -420,13 +453,20 @@ impl Segment {
     fn inverted_by_path(&self, path: &str) -> Result<Option<&Inverted>> {
         match self.number(path) {
             Some(number) => self.inverted(number),
-            None => Ok(None),
+            None => self.key(path)?.map_or(Ok(None), |key| self.inverted(key.number)),
         }
     }
 
     /// The sorted terms of a field.
     pub fn terms(&self, path: &str) -> Result<Option<&TermDictionary>> {
-        Ok(self.inverted_by_path(path)?.map(|inverted| &inverted.terms))
+        match self.number(path) {
+            Some(number) => self.terms_of(number),
+            None => Ok(self.key(path)?.map(|key| &key.terms)),
+        }
+    }
+
+    pub(crate) fn terms_of(&self, number: u32) -> Result<Option<&TermDictionary>> {
+        Ok(self.inverted(number)?.map(|inverted| &inverted.terms))
     }
 
     /// Opens the postings of a term that [`Segment::terms`] of the same field gave; ask for no more than is needed.
@@ -468,7 +508,17 @@ impl Segment {
 
     /// Ordinals of a field's terms by document.
     pub fn ordinals(&self, path: &str) -> Result<Option<OrdinalColumn<'_>>> {
-        match self.section(path, SectionKind::Column, Representation::Terms) {
+        match self.number(path) {
+            Some(number) if self.info(number).representation == Representation::Terms => {
+                self.ordinals_of(number)
+            }
+            Some(_) => Ok(None),
+            None => self.key(path)?.map_or(Ok(None), |key| key.column(self)),
+        }
+    }
+
+    pub(crate) fn ordinals_of(&self, number: u32) -> Result<Option<OrdinalColumn<'_>>> {
+        match self.file.bytes(SectionKind::Column, number) {
             Some(bytes) => self.of_this_segment(OrdinalColumn::open(bytes)?).map(Some),
             None => Ok(None),
         }
@@ -545,7 +595,9 @@ impl Segment {
 
     /// Which documents have the field: from its column, otherwise from norms, points or terms (computed once and kept).
     pub fn presence(&self, path: &str) -> Result<Option<Presence<'_>>> {
-        let Some(number) = self.number(path) else { return self.named(path) };
+        let Some(number) = self.number(path) else {
+            return self.key(path)?.map_or_else(|| self.named(path), |key| key.presence(self).map(Some));
+        };
         if let Some(column) = self.numbers(path)? {
             return Ok(Some(column.presence()));
         }
@@ -570,18 +622,19 @@ impl Segment {
         let Some(inverted) = self.inverted(number)? else { return Ok(None) };
         let Some(info) = inverted.terms.get(path.as_bytes())? else { return Ok(None) };
         let mut words = vec![0u64; self.doc_count().div_ceil(64) as usize];
-        let mut postings = inverted.postings.postings(&info, Want::Docs)?;
-        while postings.doc() != NO_MORE_DOCS {
-            for doc in postings.block_docs() {
-                let word = words.get_mut(*doc as usize / 64);
-                *word.ok_or_else(|| Error::corrupt("postings", 0, "documents of the segment"))? |=
-                    1 << (doc % 64);
-            }
-            postings.next_block();
-        }
-        postings.status()?;
+        mark(inverted.postings.postings(&info, Want::Docs)?, &mut words)?;
         let count = words.iter().map(|word| word.count_ones()).sum();
         Ok(Some(Presence::Bits(words.into(), count)))
+    }
+
+    /// Sets the bit of every document that has one of a field's terms.
+    pub(crate) fn mark_all(&self, number: u32, terms: &TermDictionary, words: &mut [u64]) -> Result<()> {
+        let Some(inverted) = self.inverted(number)? else { return Ok(()) };
+        let mut cursor = terms.cursor();
+        while let Some((_, info)) = cursor.next()? {
+            mark(inverted.postings.postings(&info, Want::Docs)?, words)?;
+        }
+        Ok(())
     }
 
     fn compute_presence(&self, number: u32) -> Result<Option<Vec<u64>>> {
@@ -592,24 +645,25 @@ impl Segment {
         } else if let Some(points) = self.raw_points(&path)? {
             points.fill_bits(i64::MIN..=i64::MAX, &mut words)?;
         } else if let Some(inverted) = self.inverted(number)? {
-            let mut cursor = inverted.terms.cursor();
-            while let Some((_, info)) = cursor.next()? {
-                let mut postings = inverted.postings.postings(&info, Want::Docs)?;
-                while postings.doc() != NO_MORE_DOCS {
-                    for doc in postings.block_docs() {
-                        let word = words.get_mut(*doc as usize / 64);
-                        *word.ok_or_else(|| Error::corrupt("postings", 0, "documents of the segment"))? |=
-                            1 << (doc % 64);
-                    }
-                    postings.next_block();
-                }
-                postings.status()?;
-            }
+            self.mark_all(number, &inverted.terms, &mut words)?;
         } else {
             return Ok(None);
         }
         Ok(Some(words))
     }
+}
+
+/// Sets the bit of every document of a term.
+fn mark(mut postings: Postings, words: &mut [u64]) -> Result<()> {
+    while postings.doc() != NO_MORE_DOCS {
+        for doc in postings.block_docs() {
+            let word = words.get_mut(*doc as usize / 64);
+            *word.ok_or_else(|| Error::corrupt("postings", 0, "documents of the segment"))? |=
+                1 << (doc % 64);
+        }
+        postings.next_block();
+    }
+    postings.status()
 }
 
 impl std::fmt::Debug for Segment {

@@ -44,7 +44,7 @@ fn segment(directory: &Arc<dyn Directory>, id: u64, docs: &[Vec<i64>]) -> Segmen
         };
         buffer.begin(&meta, b"{}");
         for path in ["place", "bare", "column"] {
-            places.iter().for_each(|place| buffer.number(mapping.field(path).expect("mapped"), *place));
+            places.iter().for_each(|place| buffer.number(&mapping.field(path).expect("mapped"), *place));
         }
         buffer.commit().expect("sound");
     }

@@ -62,7 +62,7 @@ fn segment(directory: &Arc<dyn Directory>, id: u64, docs: &[Vec<GridShape>]) -> 
                     let mut bytes = Vec::new();
                     shape.encode(&mut bytes);
                     let cells = if field.index { cells_of(shape) } else { Vec::new() };
-                    buffer.shape(field, &cells, &bytes);
+                    buffer.shape(&field, &cells, &bytes);
                 }
             }
             if is_kept {

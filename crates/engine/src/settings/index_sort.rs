@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{FieldType, Mapping, Representation, RequestError, reserved};
+use limber_mapping::{FieldType, Flattened, Mapping, Representation, RequestError, reserved};
 use limber_segment::SortField;
 use serde_json::{Value, json};
 
@@ -115,6 +115,9 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
         );
         return Err(RequestError::new(400, "mapper_parsing_exception", reason));
     }
+    if field.flattened == Some(Flattened::Key) {
+        return refused(format!("invalid index sort field:[{path}]"));
+    }
     let missing_column = |cause: String| {
         let reason = format!("docvalues not found for index sort field:[{path}]");
         Err(RequestError::illegal_argument(reason).caused_by(RequestError::illegal_argument(cause)))
@@ -165,7 +168,7 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
 pub(crate) fn describe_sort(sort: &[SortField], mapping: &Mapping) -> Value {
     let describe = |by: &SortField| {
         let is_least = by.missing_first != by.descending;
-        let missing = match mapping.field(&by.path).map(|field| &field.kind) {
+        let missing = match mapping.field(&by.path).map(|field| field.kind.clone()) {
             Some(FieldType::Keyword | FieldType::Ip) if by.missing_first => {
                 "SortField.STRING_FIRST".to_owned()
             }

@@ -134,13 +134,15 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
         }
     }
     let mapped = mapping.fields()[reserved::COUNT..].iter();
-    let shown = mapped
-        .filter(|field| mapping.field(&field.path).is_some_and(|shown| std::sync::Arc::ptr_eq(shown, field)));
+    let shown = mapped.filter(|field| {
+        mapping.field(&field.path).is_some_and(|shown| std::sync::Arc::ptr_eq(&shown, field))
+    });
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
     for (name, field) in named.chain(mapping.aliases()) {
         if wanted(name) {
             let (searchable, aggregatable) = abilities(field, mapping);
-            add(name, field.kind.name(), false, searchable, aggregatable);
+            let kind = if field.flattened.is_some() { "flattened" } else { field.kind.name() };
+            add(name, kind, false, searchable, aggregatable);
         }
         // The objects on the way.
         for (end, _) in name.match_indices('.') {

@@ -42,9 +42,10 @@ pub(super) fn checked(
             };
             match count {
                 Some(count @ 0..=2_147_483_647) => Ok(count.into()),
-                Some(count) if param.name == "ignore_above" => Err(RequestError::illegal_argument(format!(
-                    "[ignore_above] must be positive, got [{count}]"
-                ))),
+                Some(count) if matches!(param.name, "ignore_above" | "depth_limit") => {
+                    let reason = format!("[{}] must be positive, got [{count}]", param.name);
+                    Err(RequestError::illegal_argument(reason))
+                }
                 Some(count) => {
                     Err(mapper_parsing(format!("[{}] must be positive, got [{count}]", param.name)))
                 }

@@ -243,6 +243,25 @@ static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Neve
 
 static PERCOLATOR: &[Param] = &[META];
 
+static FLATTENED: &[Param] = &[
+    INDEX,
+    DOC_VALUES,
+    param("depth_limit", Check::Count, Update::Always, "20"),
+    NULL_VALUE,
+    EAGER_ORDINALS,
+    param("ignore_above", Check::Count, Update::Always, "2147483647"),
+    // Frequencies are never written, as in Elasticsearch.
+    param("index_options", Check::IndexOptions, Update::Never, "\"docs\""),
+    SIMILARITY,
+    param("split_queries_on_whitespace", Check::Bool, Update::Always, "false"),
+    META,
+    param("time_series_dimensions", Check::OnlyDefault, Update::Never, "[]"),
+    KEEP,
+];
+
+/// The keyed terms of a field of type `flattened`; no mapping names it.
+pub(crate) static KEYED: Kind = Kind { name: "flattened keys", params: FLATTENED };
+
 /// Every leaf type there is.
 pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "text", params: TEXT },
@@ -272,6 +291,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "ip_range", params: RANGE },
     Kind { name: "binary", params: BINARY },
     Kind { name: "percolator", params: PERCOLATOR },
+    Kind { name: "flattened", params: FLATTENED },
 ];
 
 /// Types of Elasticsearch that are not here yet: refused by name, unlike a type nobody knows.
@@ -283,7 +303,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "counted_keyword",
     "date_nanos",
     "dense_vector",
-    "flattened",
     "histogram",
     "icu_collation_keyword",
     "join",

@@ -480,6 +480,13 @@ fn leaf(
             kind.name
         )));
     }
+    if kind.name == "flattened" {
+        let refused = [("fields", leaf.fields.is_empty()), ("copy_to", leaf.copy_to.is_empty())];
+        if let Some((name, _)) = refused.iter().find(|(_, is_absent)| !is_absent) {
+            let reason = format!("flattened field [{last}] does not support [{name}]");
+            return Err(RequestError::illegal_argument(reason));
+        }
+    }
     if kind.name == "scaled_float" && !leaf.params.contains_key("scaling_factor") {
         return Err(RequestError::illegal_argument(format!(
             "Field [{path}] misses required parameter [scaling_factor]"

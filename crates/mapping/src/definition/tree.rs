@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::params::Kind;
+use super::params::{KEYED, Kind};
 use super::runtime::RuntimeFields;
 use super::source::SourceSection;
 use super::templates::Template;
@@ -47,6 +47,11 @@ impl Leaf {
     /// The parameter as declared, else the type's default, else null.
     pub fn param(&self, name: &str) -> Value {
         self.params.get(name).cloned().unwrap_or_else(|| self.kind.default_of(name))
+    }
+
+    /// Of the keyed terms of a flattened field.
+    pub fn keyed(&self) -> Leaf {
+        Leaf { kind: &KEYED, params: self.params.clone(), fields: BTreeMap::new(), copy_to: Vec::new() }
     }
 
     pub fn flag(&self, name: &str) -> bool {

@@ -3,6 +3,7 @@
 //! The walker builds no document object: it reads the JSON once, from left to right, and hands every value to the sink.
 
 mod error;
+mod flattened;
 mod infer;
 mod json;
 mod nested;

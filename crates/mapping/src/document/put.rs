@@ -117,7 +117,12 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     ) -> Result<(), Stop> {
         if matches!(
             node.shape,
-            Shape::GeoPoint | Shape::Geometry | Shape::Range | Shape::Binary | Shape::Query
+            Shape::GeoPoint
+                | Shape::Geometry
+                | Shape::Range
+                | Shape::Binary
+                | Shape::Query
+                | Shape::Flattened
         ) {
             return self.put_whole(node, leaf, scalar, at);
         }

@@ -87,7 +87,7 @@ impl<S: FieldSink> Walk<'_, S> {
 
     /// What becomes of the value from `at` to `end` of a key that leads to no field of `node`.
     fn unresolved(
-        &self,
+        &mut self,
         node: &ObjectNode,
         key: &str,
         quote: usize,
@@ -107,6 +107,10 @@ impl<S: FieldSink> Walk<'_, S> {
                 }
                 let reason = format_args!("Cannot write to a field alias [{path}].");
                 Err(error::document(self.bytes, if is_below { quote } else { first }, reason).into())
+            }
+            Stranger::BelowLeaf { leaf, rest } if self.tree.leaves[leaf as usize].keyed.is_some() => {
+                self.flattened_below(leaf, rest, at)?;
+                Ok(end)
             }
             Stranger::BelowLeaf { leaf, rest } => {
                 let leaf = &self.tree.leaves[leaf as usize];

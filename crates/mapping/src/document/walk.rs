@@ -483,6 +483,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Some(b'{') if node.shape == Shape::Geometry => self.shapes(leaf, at, 1),
             Some(b'{') if node.shape == Shape::Range => self.range(leaf, at),
             Some(b'{') if node.shape == Shape::Query => self.query(leaf, at),
+            Some(b'{') if node.shape == Shape::Flattened => self.flattened(leaf, at),
             Some(b'{') => {
                 let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
                 let kind = node.field.type_name();

@@ -185,6 +185,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 let cause = RequestError::parsing("[_na] query malformed, must start with start_object");
                 Err(self.unreadable(node, at, cause))
             }
+            (Shape::Flattened, _) => Err(self.not_flattened(node, scalar, at)),
             _ => self.put_bytes(node, leaf, scalar, at),
         }
     }

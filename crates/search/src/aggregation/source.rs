@@ -88,7 +88,7 @@ impl Source {
         shard: &ShardSnapshot,
         now_millis: i64,
     ) -> Result<Source> {
-        let field = shard.mapping.field(&options.field).cloned();
+        let field = shard.mapping.field(&options.field);
         if let Some(field) = &field {
             match &field.kind {
                 FieldType::GeoPoint => crate::collect::check_column(field, shard)?,

@@ -55,8 +55,8 @@ impl Origins {
             ))
             .into()),
             Some(field) => {
-                super::check_column(field, shard)?;
-                Ok((origins, Some(field.clone())))
+                super::check_column(&field, shard)?;
+                Ok((origins, Some(field)))
             }
         }
     }

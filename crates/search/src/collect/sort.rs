@@ -140,7 +140,7 @@ impl BoundSort {
         }
         if let Some(geo) = &sort.geo {
             if let (Some(field), None) = (shard.mapping.field(&geo.path), &sort.nested) {
-                check_context(field, shard)?;
+                check_context(&field, shard)?;
             }
             let is_nearest_first = !descending && bound.mode == Mode::Min && bound.nested.is_none();
             let (origins, field) = Origins::bind(geo, is_nearest_first, shard)?;
@@ -176,12 +176,13 @@ impl BoundSort {
         let kind = match shard.mapping.field(&sort.field) {
             Some(field) => {
                 if sort.nested.is_none() {
-                    check_context(field, shard)?;
+                    check_context(&field, shard)?;
                 }
-                check_sortable(field, values_of)?;
-                bound.field = Some(field.clone());
-                bound.runtime = RuntimeField::bind(field, values_of)?;
-                field.kind.clone()
+                check_sortable(&field, values_of)?;
+                bound.runtime = RuntimeField::bind(&field, values_of)?;
+                let kind = field.kind.clone();
+                bound.field = Some(field);
+                kind
             }
             None => unmapped_kind(sort, shard)?,
         };

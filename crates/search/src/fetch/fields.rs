@@ -39,7 +39,7 @@ pub(super) fn collect(
             {
                 continue;
             }
-            check_column(field, shard)?;
+            check_column(&field, shard)?;
             if field.representation() == Representation::Shape || field.range_kind().is_some() {
                 return Err(RequestError::unsupported(format_args!(
                     "[docvalue_fields] on field [{}] of type [{}]",
@@ -48,15 +48,15 @@ pub(super) fn collect(
                 ))
                 .into());
             }
-            let values = column_values(shard, segment, field, doc, wanted)?;
+            let values = column_values(shard, segment, &field, doc, wanted)?;
             if !values.is_empty() {
-                found.insert(name.to_owned(), values.into());
+                found.insert(name.to_string(), values.into());
             }
         }
     }
     if let Some(source) = source.filter(|_| !request.fields.is_empty()) {
         let mapping = &*shard.mapping;
-        let is_own = |(_, field): &(&str, &Arc<Field>)| field.id.0 as usize >= reserved::COUNT;
+        let is_own = |(_, field): &(Arc<str>, Arc<Field>)| field.id.0 as usize >= reserved::COUNT;
         let (runtime, wanted): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = (request.fields.iter())
             .flat_map(|wanted| {
                 mapping
@@ -65,10 +65,10 @@ pub(super) fn collect(
                     .map(move |(name, field)| (name, field, wanted))
             })
             .map(|(name, field, format)| Wanted {
+                around: mapping.nested_around(&field.path),
                 name,
                 field,
                 format,
-                around: mapping.nested_around(&field.path),
             })
             .partition(|wanted| wanted.field.runtime.is_some() && wanted.field.constant().is_none());
         let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
@@ -79,7 +79,7 @@ pub(super) fn collect(
         let mut values = object_values(mapping, source, scope, &wanted, &patterns)?;
         let base = scope.map_or(0, |scope| scope.path.len() + 1);
         for one in runtime.iter().filter(|one| one.is_in(scope)) {
-            let made = runtime_values(shard, segment, one.field, doc, one.format)?;
+            let made = runtime_values(shard, segment, &one.field, doc, one.format)?;
             if !made.is_empty() {
                 values.insert(one.name[base..].to_owned(), made.into());
             }
@@ -98,8 +98,8 @@ pub(super) fn collect(
 /// A field that `fields` asks for, and the nested object that it is in.
 struct Wanted<'a> {
     /// The field's path, or that of an alias.
-    name: &'a str,
-    field: &'a Arc<Field>,
+    name: Arc<str>,
+    field: Arc<Field>,
     format: &'a FieldFormat,
     around: Option<&'a Arc<Nested>>,
 }
@@ -166,11 +166,11 @@ pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map
     };
     for name in names {
         if name.contains('*') {
-            mapping.matching(name).filter(|field| field.store).try_for_each(|field| show(field))?;
+            mapping.matching(name).filter(|field| field.store).try_for_each(|field| show(&field))?;
             continue;
         }
         match mapping.field(name) {
-            Some(field) if field.store => show(field)?,
+            Some(field) if field.store => show(&field)?,
             None if mapping.object(name).is_some() => {
                 return Err(
                     RequestError::illegal_argument(format!("field [{name}] isn't a leaf field")).into()
@@ -190,6 +190,11 @@ fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>
         }
         (FieldType::GeoPoint, Some(_)) => Err(RequestError::illegal_argument(format!(
             "Field [{}] of type [geo_point] does not support custom formats",
+            field.path
+        ))
+        .into()),
+        (_, Some(_)) if field.flattened.is_some() => Err(RequestError::illegal_argument(format!(
+            "Field [{}] of type [flattened] does not support custom formats",
             field.path
         ))
         .into()),
@@ -276,6 +281,9 @@ fn source_values(
         FieldType::GeoShape { .. } => return source_shapes(source, field, path, wanted),
         _ => {}
     }
+    if field.flattened.is_some() {
+        return source_keys(source, field, path, wanted);
+    }
     let format = date_format(field, wanted)?;
     if let Some(constant) = field.constant() {
         return Ok(constant.map(Value::from).into_iter().collect());
@@ -294,6 +302,27 @@ fn source_values(
         value => Some(value),
     });
     Ok(given.filter_map(|value| shown(field, value, format.as_ref())).collect())
+}
+
+/// What the source has at the path of a flattened field or of a key, as it is.
+fn source_keys(source: &Value, field: &Field, path: &str, wanted: &FieldFormat) -> Result<Vec<Value>> {
+    if wanted.format.is_some() {
+        let reason = format!("Field [{}] of type [flattened] doesn't support formats.", field.path);
+        let error = RequestError::illegal_argument(format!("error fetching [{}]: {reason}", field.path));
+        return Err(error.caused_by(RequestError::illegal_argument(reason)).into());
+    }
+    let mut raw = Vec::new();
+    gather_whole(source, path, &mut raw);
+    let mut shown = Vec::new();
+    raw.reverse();
+    while let Some(value) = raw.pop() {
+        match value {
+            Value::Array(items) => raw.extend(items.iter().rev()),
+            Value::Null => {}
+            value => shown.push(value.clone()),
+        }
+    }
+    Ok(shown)
 }
 
 /// Ranges of the source at `path`, their ends as the type reads them; what cannot be read is passed over.

@@ -74,9 +74,9 @@ pub(crate) fn keys_of(held: &ShardSnapshot) -> Result<Vec<Box<[u8]>>> {
     let mut keys: Vec<Box<[u8]>> = vec![Box::new([UNKNOWN])];
     for view in &held.segments {
         for field in held.mapping.matching("*") {
-            add_keys(&view.segment, field, true, &mut keys)?;
+            add_keys(&view.segment, &field, true, &mut keys)?;
             for space in view.segment.nested_spaces() {
-                add_keys(&space.segment, field, false, &mut keys)?;
+                add_keys(&space.segment, &field, false, &mut keys)?;
             }
         }
     }

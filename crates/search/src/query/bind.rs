@@ -130,14 +130,15 @@ impl<'a> Binder<'a> {
     /// The field, if mapped. Errors when it can be searched neither by index nor by doc values.
     pub(crate) fn searchable_field(&self, path: &str) -> Result<Option<Arc<Field>>, Error> {
         let Some(field) = self.field(path) else { return Ok(None) };
-        if !field.index && !field.doc_values {
-            let why = if matches!(field.kind, FieldType::Text) { "" } else { " nor has doc values" };
+        if !field.index && (!field.doc_values || field.flattened.is_some()) {
+            let is_by_index = matches!(field.kind, FieldType::Text) || field.flattened.is_some();
+            let why = if is_by_index { "" } else { " nor has doc values" };
             return Err(RequestError::illegal_argument(format!(
                 "Cannot search on field [{path}] since it is not indexed{why}."
             ))
             .into());
         }
-        Ok(Some(field.clone()))
+        Ok(Some(field))
     }
 
     /// Paths of the fields that `exists` on `path` asks about: the field itself, all under an object, or those that fit a pattern.
@@ -181,7 +182,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The field, if mapped.
-    pub(crate) fn field(&self, path: &str) -> Option<&Arc<Field>> {
+    pub(crate) fn field(&self, path: &str) -> Option<Arc<Field>> {
         let field = self.shard.mapping.field(path);
         if field.is_none() {
             self.unmapped.borrow_mut().get_or_insert_with(|| path.to_owned());

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
+use super::flattened::refuse_key;
 use super::rewrite::{Rewrite, bind_automaton};
 use crate::automaton::Levenshtein;
 use crate::error::Error;
@@ -115,6 +116,7 @@ impl Fuzzy {
             );
             return Err(RequestError::illegal_argument(reason).into());
         }
+        refuse_key(field, "fuzzy")?;
         if self.prefix_length < 0 {
             return Err(RequestError::illegal_argument("prefixLength cannot be negative.").into());
         }

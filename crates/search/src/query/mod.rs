@@ -12,6 +12,7 @@ mod constant_score;
 mod dis_max;
 mod distance_feature;
 mod exists;
+mod flattened;
 mod function;
 mod function_score;
 mod fuzzy;

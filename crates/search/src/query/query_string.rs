@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{FieldType, RequestError};
+use limber_mapping::{FieldType, Flattened, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::bind::Binder;
@@ -277,8 +277,15 @@ impl Translation<'_> {
             }
             Leaf::Pattern(text) if text == "*" => self.query("exists", json!({"field": &**path})),
             Leaf::Pattern(text) => {
+                let field = self.binder.field(path);
+                // Keys of flattened fields know prefixes alone.
+                if let Some(prefix) = text.strip_suffix('*').filter(|prefix| !prefix.contains(['*', '?']))
+                    && field.as_ref().is_some_and(|field| field.flattened == Some(Flattened::Key))
+                {
+                    return self.query("prefix", json!({&**path: {"value": unescape(prefix)}}));
+                }
                 // As far as an analyzer without words goes: its case.
-                let is_text = self.binder.field(path).is_some_and(|field| field.kind == FieldType::Text);
+                let is_text = field.is_some_and(|field| field.kind == FieldType::Text);
                 let pattern = if is_text { text.to_lowercase() } else { text.clone() };
                 self.query("wildcard", json!({&**path: {"value": pattern}}))
             }

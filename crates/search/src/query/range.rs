@@ -2,7 +2,7 @@
 
 use limber_mapping::date::{DateFormat, Zone};
 use limber_mapping::{DateContext, RangeEnd, RangeRelation, Selection};
-use limber_mapping::{Field, RequestError};
+use limber_mapping::{Field, Flattened, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -117,6 +117,12 @@ impl Range {
         if field.range_kind().is_some() {
             let wanted = field.select_ranges(lower, upper, self.relation, &context)?;
             return Ok(wanted.map_or(Selection::Nothing, Selection::Ranges));
+        }
+        if field.flattened == Some(Flattened::Key) && [lower, upper].iter().any(Option::is_none) {
+            return Err(RequestError::illegal_argument(
+                "[range] queries on keyed [flattened] fields must include both an upper and a lower bound.",
+            )
+            .into());
         }
         Ok(field.select_range(lower, upper, &context)?)
     }

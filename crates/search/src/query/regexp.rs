@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
+use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::rewrite::{Rewrite, bind_automaton};
 use crate::automaton::{Regexp, RegexpOptions};
@@ -75,6 +76,7 @@ impl QueryNode for RegexpQuery {
                 ))
                 .into());
         }
+        refuse_key(&field, "regexp")?;
         let rewrite = match &self.rewrite {
             None => Rewrite::Constant,
             Some(name) => Rewrite::parse(name)?,

@@ -83,7 +83,7 @@ fn only_field(docs: &Docs, shard: &ShardSnapshot) -> Option<Arc<Field>> {
         | Docs::NumberRange { field, .. }
         | Docs::Places { field, .. }
         | Docs::Shapes { field, .. } => Some(field.clone()),
-        Docs::Exists { path } => shard.mapping.field(path).cloned(),
+        Docs::Exists { path } => shard.mapping.field(path),
         Docs::AnyOf(parts) | Docs::AllOf(parts) => {
             let first = only_field(parts.first()?, shard)?;
             let same = |part: &Docs| only_field(part, shard).is_some_and(|field| Arc::ptr_eq(&field, &first));

@@ -53,7 +53,7 @@ pub(crate) fn within_slice(
                 ))
                 .into());
             }
-            Docs::NumberSlice { field: field.clone(), part, parts }
+            Docs::NumberSlice { field, part, parts }
         }
     };
     let text = format!("slice({part} of {parts})");

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::{BoundQuery, Docs};
+use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::prefix::{successor, term_field};
 use crate::error::Error;
@@ -52,6 +53,7 @@ impl QueryNode for Wildcard {
         let Some(field) = term_field(binder, &self.field, "wildcard")? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
+        refuse_key(&field, "wildcard")?;
         let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
         Ok(bind_pattern(&field, pattern, boost, format!("{}:{}", self.field, self.pattern)))
     }

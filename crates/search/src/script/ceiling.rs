@@ -264,7 +264,7 @@ mod tests {
     fn interval(source: &str, kind: &str, span: Span) -> Option<Interval> {
         let mapping = json!({ "properties": { "f": { "type": kind } } });
         let mapping = Mapping::parse(&mapping, &MappingSettings::default()).expect("a mapping");
-        let field = mapping.field("f").expect("mapped");
+        let field = &mapping.field("f").expect("mapped");
         let script = Script::parse(&json!({ "source": source, "params": { "two": 2, "half": 0.5 } }));
         let script = script.expect("a script");
         let compiled = Scripts::default().compile(&script, ScriptContext::Score).expect("compiles");

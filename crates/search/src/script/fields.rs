@@ -45,7 +45,7 @@ impl BoundFields {
     /// `chain`: the runtime fields that the script makes, the last of which is its own.
     pub fn bind(names: &[Arc<str>], shard: &ShardSnapshot, chain: &[&str]) -> BoundFields {
         let bind = |name: &Arc<str>| {
-            let field = shard.mapping.field(name).cloned();
+            let field = shard.mapping.field(name);
             let refused = match &field {
                 Some(field)
                     if field.representation() == Representation::Shape || field.range_kind().is_some() =>

@@ -9,17 +9,26 @@ use crate::Result;
 /// Walks a range of a dictionary's terms.
 pub struct TermCursor<'a> {
     dictionary: &'a TermDictionary,
-    /// Ordinals still to come.
+    /// Ordinals still to come, of the whole dictionary.
     next: u64,
     end: u64,
     block: Option<BlockView<'a>>,
     suffix_at: usize,
+    /// As it is stored.
     term: Vec<u8>,
 }
 
 impl<'a> TermCursor<'a> {
     pub(super) fn new(dictionary: &'a TermDictionary, start: u64, end: u64) -> TermCursor<'a> {
-        TermCursor { dictionary, next: start, end, block: None, suffix_at: 0, term: Vec::new() }
+        let first = dictionary.first();
+        TermCursor {
+            dictionary,
+            next: start + first,
+            end: end + first,
+            block: None,
+            suffix_at: 0,
+            term: Vec::new(),
+        }
     }
 
     /// The next term; `None` at the end of the range.
@@ -29,7 +38,7 @@ impl<'a> TermCursor<'a> {
             return Ok(None);
         }
         let info = self.info()?;
-        Ok(Some((&self.term, info)))
+        Ok(Some((self.term(), info)))
     }
 
     /// Moves to the next term without reading what is known about it; `false` at the end of the range.
@@ -60,18 +69,18 @@ impl<'a> TermCursor<'a> {
 
     /// The current term; empty before the first.
     pub fn term(&self) -> &[u8] {
-        &self.term
+        self.term.get(self.dictionary.hidden_bytes()..).unwrap_or_default()
     }
 
     /// Ordinal of the current term.
     pub fn ord(&self) -> u64 {
-        self.next.saturating_sub(1)
+        self.next.saturating_sub(1 + self.dictionary.first())
     }
 
     /// What is known about the current term; the cursor must have moved to one.
     pub fn info(&self) -> Result<TermInfo> {
         let block = self.block.expect("a cursor that moved to a term has its block");
-        let ord = self.ord();
+        let ord = self.next - 1;
         block.info((ord % BLOCK_TERMS as u64) as usize, ord >> BLOCK_SHIFT << BLOCK_SHIFT)
     }
 
@@ -82,7 +91,7 @@ impl<'a> TermCursor<'a> {
 
     /// Jumps to the first term at or after `target`, forwards only: the next [`TermCursor::next`] returns it.
     pub fn seek(&mut self, target: &[u8]) -> Result<()> {
-        let ord = self.dictionary.ordinal(target)?.unwrap_or_else(|ord| ord);
+        let ord = self.dictionary.ordinal(target)?.unwrap_or_else(|ord| ord) + self.dictionary.first();
         if ord > self.next {
             self.next = ord.min(self.end);
             self.block = None;

@@ -1,5 +1,6 @@
 //! Look-ups in one field's terms.
 
+use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -36,8 +37,22 @@ pub struct IndexPages {
     pub field: u32,
 }
 
-/// The sorted terms of one field in one segment. Look-ups allocate nothing.
+/// The sorted terms of one field in one segment, or a part of them. Look-ups in all terms allocate nothing.
 pub struct TermDictionary {
+    opened: Arc<Opened>,
+    /// `None`: all terms.
+    part: Option<Part>,
+}
+
+/// The terms that begin with a prefix, shown without it.
+struct Part {
+    prefix: Box<[u8]>,
+    /// Ordinal of the first of them among all.
+    first: u64,
+    count: u64,
+}
+
+struct Opened {
     directory: TermIndexDirectory,
     terms: FileBytes,
     /// Where the block table starts in `terms`.
@@ -64,8 +79,9 @@ impl TermDictionary {
             source.field,
             directory.pages.iter().map(|page| page.len),
         );
-        let this = TermDictionary { directory, terms, blocks_end: blocks_end as usize, source, pages };
-        if this.source.cache.loads_at_open() {
+        let opened = Opened { directory, terms, blocks_end: blocks_end as usize, source, pages };
+        let this = TermDictionary { opened: Arc::new(opened), part: None };
+        if this.opened.source.cache.loads_at_open() {
             this.load_pages()?;
         }
         Ok(this)
@@ -73,13 +89,50 @@ impl TermDictionary {
 
     /// Loads every page that is not in memory, as far as the cache has room: for the native scheme.
     pub fn load_pages(&self) -> Result<()> {
-        let mut pages = (0..).zip(&self.directory.pages).filter(|(_, page)| page.len > 0);
+        let mut pages = (0..).zip(&self.opened.directory.pages).filter(|(_, page)| page.len > 0);
         pages.try_for_each(|(number, _)| self.page(number).map(drop))
+    }
+
+    /// The terms that begin with `prefix`, without it, as a dictionary of their own: its ordinals begin at 0, its postings are those of
+    /// the whole, and so are its statistics. `prefix` ends with a byte below 255.
+    pub fn part(&self, prefix: &[u8]) -> Result<TermDictionary> {
+        debug_assert!(self.part.is_none(), "parts are of whole dictionaries");
+        let mut behind = prefix.to_vec();
+        if let Some(last) = behind.last_mut() {
+            *last = last.saturating_add(1);
+        }
+        let first = self.ordinal(prefix)?.unwrap_or_else(|ord| ord);
+        let end = self.ordinal(&behind)?.unwrap_or_else(|ord| ord);
+        let part = Part { prefix: prefix.into(), first, count: end.saturating_sub(first) };
+        Ok(TermDictionary { opened: self.opened.clone(), part: Some(part) })
+    }
+
+    /// Ordinals of the whole dictionary that are this part's.
+    pub fn ordinals_of_whole(&self) -> std::ops::Range<u64> {
+        self.first()..self.first() + self.len()
+    }
+
+    /// Ordinal of its first term in the whole dictionary.
+    pub(super) fn first(&self) -> u64 {
+        self.part.as_ref().map_or(0, |part| part.first)
+    }
+
+    /// Bytes at the start of stored terms that it does not show.
+    pub(super) fn hidden_bytes(&self) -> usize {
+        self.part.as_ref().map_or(0, |part| part.prefix.len())
+    }
+
+    /// The term as it is stored.
+    pub(super) fn whole_term<'t>(&self, term: &'t [u8]) -> Cow<'t, [u8]> {
+        match &self.part {
+            None => Cow::Borrowed(term),
+            Some(part) => Cow::Owned([&*part.prefix, term].concat()),
+        }
     }
 
     /// Number of terms.
     pub fn len(&self) -> u64 {
-        self.directory.statistics.term_count
+        self.part.as_ref().map_or(self.opened.directory.statistics.term_count, |part| part.count)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -87,35 +140,36 @@ impl TermDictionary {
     }
 
     pub fn statistics(&self) -> TermStatistics {
-        self.directory.statistics
+        self.opened.directory.statistics
     }
 
     pub fn sum_doc_freq(&self) -> u64 {
-        self.directory.statistics.sum_doc_freq
+        self.opened.directory.statistics.sum_doc_freq
     }
 
     pub fn sum_total_term_freq(&self) -> u64 {
-        self.directory.statistics.sum_total_term_freq
+        self.opened.directory.statistics.sum_total_term_freq
     }
 
     /// Documents with at least one term, deleted ones included.
     pub fn doc_count_with_field(&self) -> u32 {
-        self.directory.statistics.doc_count_with_field
+        self.opened.directory.statistics.doc_count_with_field
     }
 
     pub fn options(&self) -> IndexOptions {
-        self.directory.options
+        self.opened.directory.options
     }
 
     /// Heap bytes of the resident directory.
     pub fn resident_bytes(&self) -> u64 {
-        let keys: usize = self.directory.pages.iter().map(|page| page.first_key.len()).sum();
+        let keys: usize = self.opened.directory.pages.iter().map(|page| page.first_key.len()).sum();
         let entry = size_of::<super::directory::PageEntry>() + FieldPages::SLOT_BYTES;
-        (size_of::<TermDictionary>() + keys + self.directory.pages.len() * entry) as u64
+        (size_of::<TermDictionary>() + keys + self.opened.directory.pages.len() * entry) as u64
     }
 
     /// The term, when it is there.
     pub fn get(&self, term: &[u8]) -> Result<Option<TermInfo>> {
+        let term = &*self.whole_term(term);
         let Some(block) = self.block_for(term)? else { return Ok(None) };
         let view = self.block(block)?;
         match view.find(term)? {
@@ -130,28 +184,31 @@ impl TermDictionary {
     }
 
     pub(super) fn block_count(&self) -> u64 {
-        self.directory.block_count
+        self.opened.directory.block_count
     }
 
     /// `Ok(ordinal)`, or `Err(ordinal)` of the first greater term (the number of terms when there is none).
     pub fn ordinal(&self, term: &[u8]) -> Result<std::result::Result<u64, u64>> {
+        let term = &*self.whole_term(term);
         let Some(block) = self.block_for(term)? else { return Ok(Err(0)) };
-        let first = block << BLOCK_SHIFT;
-        Ok(match self.block(block)?.find(term)? {
-            Ok(index) => Ok(first + index as u64),
-            Err(index) => Err(first + index as u64),
-        })
+        // What begins with a part's prefix lies in the part or right behind it.
+        let place = |index: usize| (block << BLOCK_SHIFT) + index as u64 - self.first();
+        Ok(self.block(block)?.find(term)?.map(place).map_err(place))
     }
 
     /// Puts the term with ordinal `ord` into `term`.
     pub fn term(&self, ord: u64, term: &mut Vec<u8>) -> Result<()> {
         self.check_ord(ord)?;
-        self.block(ord >> BLOCK_SHIFT)?.term((ord % BLOCK_TERMS as u64) as usize, term)
+        let ord = ord + self.first();
+        self.block(ord >> BLOCK_SHIFT)?.term((ord % BLOCK_TERMS as u64) as usize, term)?;
+        term.drain(..self.hidden_bytes().min(term.len()));
+        Ok(())
     }
 
     /// What is known about the term with ordinal `ord`.
     pub fn info(&self, ord: u64) -> Result<TermInfo> {
         self.check_ord(ord)?;
+        let ord = ord + self.first();
         let block = ord >> BLOCK_SHIFT;
         self.block(block)?.info((ord % BLOCK_TERMS as u64) as usize, block << BLOCK_SHIFT)
     }
@@ -193,14 +250,15 @@ impl TermDictionary {
 
     /// The block that holds `term` if any does; `None` without terms.
     pub(super) fn block_for(&self, term: &[u8]) -> Result<Option<u64>> {
-        let pages = &self.directory.pages;
+        let pages = &self.opened.directory.pages;
         if pages.is_empty() {
             return Ok(None);
         }
         // The first page's key is empty, so at least one key is at most `term`.
         let number = pages.partition_point(|page| *page.first_key <= *term) - 1;
         let entry = &pages[number];
-        let last = pages.get(number + 1).map_or(self.directory.block_count, |next| next.first_block) - 1;
+        let last =
+            pages.get(number + 1).map_or(self.opened.directory.block_count, |next| next.first_block) - 1;
         if entry.len == 0 {
             return Ok(Some(entry.first_block));
         }
@@ -229,11 +287,11 @@ impl TermDictionary {
     /// Page `number`, which has bytes; `None` when the cache has no room for it.
     #[inline]
     fn page(&self, number: usize) -> Result<Option<PageRef<'_>>> {
-        Ok(self.pages.page(number, |into| self.load(number, into))?)
+        Ok(self.opened.pages.page(number, |into| self.load(number, into))?)
     }
 
     fn load(&self, number: usize, into: &mut [u8]) -> limber_store::Result<()> {
-        let (source, entry) = (&self.source, &self.directory.pages[number]);
+        let (source, entry) = (&self.opened.source, &self.opened.directory.pages[number]);
         let offset = source.offset + entry.offset;
         match (source.directory.read_into(&source.file, offset, into), &source.mapped) {
             (Ok(()), _) => {}
@@ -256,10 +314,10 @@ impl TermDictionary {
     }
 
     fn block_offset(&self, block: u64) -> usize {
-        let at = self.blocks_end + block as usize * BLOCK_OFFSET_BYTES;
+        let at = self.opened.blocks_end + block as usize * BLOCK_OFFSET_BYTES;
         let mut offset = [0; 8];
         // In bounds: `open` checked that the table has an entry for every block.
-        offset[..BLOCK_OFFSET_BYTES].copy_from_slice(&self.terms[at..at + BLOCK_OFFSET_BYTES]);
+        offset[..BLOCK_OFFSET_BYTES].copy_from_slice(&self.opened.terms[at..at + BLOCK_OFFSET_BYTES]);
         u64::from_le_bytes(offset) as usize
     }
 
@@ -267,15 +325,16 @@ impl TermDictionary {
     #[inline]
     pub(super) fn block(&self, block: u64) -> Result<BlockView<'_>> {
         let start = self.block_offset(block);
-        let end = if block + 1 < self.directory.block_count {
+        let end = if block + 1 < self.opened.directory.block_count {
             self.block_offset(block + 1)
         } else {
-            self.blocks_end
+            self.opened.blocks_end
         };
-        if start > end || end > self.blocks_end {
+        if start > end || end > self.opened.blocks_end {
             return Err(Error::corrupt(SECTION, start as u64, "blocks in order"));
         }
-        let count = (self.len() - (block << BLOCK_SHIFT)).min(BLOCK_TERMS as u64) as usize;
-        BlockView::parse(&self.terms[start..end], start as u64, count, self.directory.options)
+        let term_count = self.opened.directory.statistics.term_count;
+        let count = (term_count - (block << BLOCK_SHIFT)).min(BLOCK_TERMS as u64) as usize;
+        BlockView::parse(&self.opened.terms[start..end], start as u64, count, self.opened.directory.options)
     }
 }

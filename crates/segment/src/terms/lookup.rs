@@ -51,6 +51,7 @@ impl<'d> AscendingLookup<'d> {
 
     /// As [`TermDictionary::get`], for terms of which none is less than the one before.
     pub fn get(&mut self, term: &[u8]) -> Result<Option<TermInfo>> {
+        let term = &*self.dictionary.whole_term(term);
         let mut place = match self.at.take() {
             Some(place) => place,
             None => match self.dictionary.block_for(term)? {

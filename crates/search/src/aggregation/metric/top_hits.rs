@@ -60,7 +60,7 @@ impl TopHits {
         let Place { bound, shard, budget, .. } = place;
         for wanted in &self.request.docvalue_fields {
             if let Some(field) = shard.mapping.field(&wanted.field) {
-                crate::collect::check_column(field, shard)?;
+                crate::collect::check_column(&field, shard)?;
             }
         }
         let sorts = if self.has_sort() {

@@ -97,7 +97,7 @@ impl Definition for SignificantText {
     }
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let field = place.shard.mapping.field(&self.field).cloned();
+        let field = place.shard.mapping.field(&self.field);
         let filter = TermFilter::bind_text(&self.request.include, &self.request.exclude, &self.field)?;
         let paths = match (self.source_fields.as_slice(), &field) {
             ([], Some(field)) => vec![source_path(place.shard, field)],

@@ -109,12 +109,12 @@ impl ScoreFunction for Decay {
         let Some(field) = binder.field(&self.field) else {
             return Err(RequestError::parsing(format!("unknown field [{}]", self.field)).into());
         };
-        binder.check_column(field)?;
+        binder.check_column(&field)?;
         let bound = match &field.kind {
-            FieldType::GeoPoint => self.on_points(field),
-            FieldType::Date { .. } => self.on_dates(field, binder.now_millis()),
+            FieldType::GeoPoint => self.on_points(&field),
+            FieldType::Date { .. } => self.on_dates(&field, binder.now_millis()),
             _ if field.representation() == Representation::Number && field.kind != FieldType::Boolean => {
-                self.on_numbers(field)
+                self.on_numbers(&field)
             }
             _ => Err(RequestError::illegal_argument(format!(
                 "field [{}] is of type [{}], but only numeric types are supported.",
@@ -123,7 +123,7 @@ impl ScoreFunction for Decay {
             ))),
         };
         let mut bound = bound.map_err(|error| binder.wrapped(error))?;
-        bound.runtime = RuntimeField::bind(field, binder.shard())?;
+        bound.runtime = RuntimeField::bind(&field, binder.shard())?;
         Ok(Box::new(bound))
     }
 }

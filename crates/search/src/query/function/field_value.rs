@@ -120,7 +120,7 @@ pub(super) fn parse(_: &str, members: &Map<String, Value>) -> Result<Box<dyn Sco
 
 impl ScoreFunction for FieldValue {
     fn bind(&self, binder: &Binder<'_>) -> Result<Box<dyn BoundFunction>, Error> {
-        let field = binder.field(&self.field).cloned();
+        let field = binder.field(&self.field);
         match &field {
             None if self.missing.is_none() => {
                 return Err(binder

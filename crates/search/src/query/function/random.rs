@@ -105,7 +105,7 @@ impl ScoreFunction for Random {
                         )))
                         .into());
                 };
-                binder.check_column(field)?;
+                binder.check_column(&field)?;
                 if field.representation() == Representation::Shape {
                     return Err(RequestError::unsupported(format!(
                         "[random_score] by field [{name}] of type [geo_shape]"
