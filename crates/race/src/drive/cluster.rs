@@ -47,6 +47,17 @@ impl Cluster {
         self.send(&json_request(Method::Get, path).build())
     }
 
+    /// The body of an answer that has to be 200.
+    ///
+    /// Errors: with the path, why there is none.
+    pub fn fetch(&mut self, path: &str) -> Result<Value, String> {
+        match self.get(path) {
+            Ok(answer) if answer.status == 200 => Ok(answer.body),
+            Ok(answer) => Err(format!("GET {path} answered with status {}", answer.status)),
+            Err(error) => Err(format!("GET {path}: {error}")),
+        }
+    }
+
     pub fn post(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
         self.send_json(Method::Post, path, body)
     }
@@ -159,10 +170,6 @@ impl Cluster {
 
     /// The answer to `GET /`.
     pub fn info(&mut self) -> Result<Value, DriveError> {
-        match self.get("/") {
-            Ok(answer) if answer.status == 200 => Ok(answer.body),
-            Ok(answer) => Err(DriveError::Cluster(format!("GET / answered with status {}", answer.status))),
-            Err(error) => Err(DriveError::Cluster(format!("GET /: {error}"))),
-        }
+        self.fetch("/").map_err(DriveError::Cluster)
     }
 }

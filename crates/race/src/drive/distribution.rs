@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::report::results::percentiles_for_sample_count;
+use crate::report::results::{TimeStats, percentiles_for_sample_count};
 
 /// 100,000 samples are 800 kB a metric.
 pub const EXACT_SAMPLES_MAX: usize = 100_000;
@@ -72,6 +72,14 @@ impl Distribution {
     /// Mean in ms; `None` without samples.
     pub fn mean_ms(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e6)
+    }
+
+    /// As results keep it; empty without values.
+    pub fn time_stats(&mut self) -> TimeStats {
+        match self.mean_ms() {
+            Some(mean_ms) => TimeStats::new(&self.percentiles_ms(), mean_ms),
+            None => TimeStats::default(),
+        }
     }
 
     /// The percentiles Rally shows for this many samples, as (percentile, ms).

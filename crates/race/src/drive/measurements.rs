@@ -1,6 +1,5 @@
 //! What does a race say beyond Rally's results, and how far can its figures be trusted?
 
-use super::distribution::Distribution;
 use super::driver::TaskResult;
 use super::machine::MachineUse;
 use super::send_delay::Delays;
@@ -81,7 +80,7 @@ pub fn measurements(tasks: &mut [TaskResult<'_>], machine: &MachineUse, server: 
 fn of_task(result: &mut TaskResult<'_>) -> TaskMeasurements {
     let statistics = &mut result.statistics;
     let is_scheduled = statistics.send_delay.count() > 0;
-    let latency = times(&mut statistics.latency);
+    let latency = statistics.latency.time_stats();
     let honest_latency = match statistics.service_time.median() {
         _ if is_scheduled => HonestLatency {
             method: LatencyMethod::IntendedSendTime,
@@ -104,10 +103,10 @@ fn of_task(result: &mut TaskResult<'_>) -> TaskMeasurements {
         clients: result.task.clients,
         sample_count: statistics.service_time.count(),
         error_rate: statistics.error_rate(),
-        service_time: times(&mut statistics.service_time),
+        service_time: statistics.service_time.time_stats(),
         latency,
         honest_latency,
-        took: times(&mut statistics.took),
+        took: statistics.took.time_stats(),
         send_delay: delays(&statistics.send_delay),
         own_delay: delays(&statistics.own_delay),
         generator: GeneratorMeasurements {
@@ -117,13 +116,6 @@ fn of_task(result: &mut TaskResult<'_>) -> TaskMeasurements {
             busiest_worker_share: result.generator.busiest_worker_share,
         },
         steal_share: result.machine.steal_share,
-    }
-}
-
-fn times(distribution: &mut Distribution) -> TimeStats {
-    match distribution.mean_ms() {
-        Some(mean_ms) => TimeStats::new(&distribution.percentiles_ms(), mean_ms),
-        None => TimeStats::default(),
     }
 }
 

@@ -25,10 +25,8 @@ impl Protocol {
     pub fn for_server(info: &Value) -> Protocol {
         let version = &info["version"];
         let is_elasticsearch = version["distribution"].as_str().is_none_or(|name| name == "elasticsearch");
-        let major =
-            version["number"].as_str().and_then(|number| number.split('.').next()?.parse::<u32>().ok());
-        match major {
-            Some(major) if is_elasticsearch && major >= 8 => Protocol {
+        match version_of(info) {
+            Some((major, _)) if is_elasticsearch && major >= 8 => Protocol {
                 accept: format!("application/vnd.elasticsearch+json; compatible-with={major}"),
                 content_json: format!("application/vnd.elasticsearch+json; compatible-with={major}"),
                 content_ndjson: format!("application/vnd.elasticsearch+x-ndjson; compatible-with={major}"),
@@ -36,6 +34,12 @@ impl Protocol {
             _ => Protocol::plain(),
         }
     }
+}
+
+/// Major and minor version, from the answer to `GET /`.
+pub fn version_of(info: &Value) -> Option<(u32, u32)> {
+    let mut parts = info["version"]["number"].as_str()?.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next().and_then(|minor| minor.parse().ok()).unwrap_or(0)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::metrics::Metric;
 use crate::model::{Challenge, Params, Track};
 use crate::report::Number;
 use crate::report::results::{
-    DiskUsage, MlProcessingTime, PerShard, Results, TaskResults, ThroughputStats, TimeStats, TransformResult,
+    DiskUsage, MlProcessingTime, PerShard, Results, TaskResults, ThroughputStats, TransformResult,
 };
 
 /// Rally's `results` object (`metrics.py`, `GlobalStatsCalculator`).
@@ -49,10 +49,6 @@ pub fn results(
 fn task_results(result: &mut TaskResult<'_>, meta: Params) -> TaskResults {
     let statistics = &mut result.statistics;
     let throughput = statistics.throughput();
-    let times = |distribution: &mut super::distribution::Distribution| match distribution.mean_ms() {
-        Some(mean_ms) => TimeStats::new(&distribution.percentiles_ms(), mean_ms),
-        None => TimeStats::default(),
-    };
     TaskResults {
         task: result.task.name.clone(),
         operation: result.task.operation.name.clone(),
@@ -63,10 +59,10 @@ fn task_results(result: &mut TaskResult<'_>, meta: Params) -> TaskResults {
             max: throughput.map(|summary| summary.max.into()),
             unit: Some(statistics.throughput_unit()),
         },
-        latency: times(&mut statistics.latency),
-        service_time: times(&mut statistics.service_time),
-        processing_time: times(&mut statistics.processing_time),
-        took: times(&mut statistics.took),
+        latency: statistics.latency.time_stats(),
+        service_time: statistics.service_time.time_stats(),
+        processing_time: statistics.processing_time.time_stats(),
+        took: statistics.took.time_stats(),
         error_rate: statistics.error_rate(),
         duration: Some(Number::Float(statistics.duration().as_secs_f64() * 1000.0)),
         meta,

@@ -24,10 +24,7 @@ pub struct ServerReading {
 impl ServerReading {
     /// Whatever the server does not tell is `None`; nothing here can fail a race.
     pub fn now(cluster: &mut Cluster, hosts: &[Address]) -> ServerReading {
-        let mut answer = |path: &str| match cluster.get(path) {
-            Ok(answer) if answer.status == 200 => Some(answer.body),
-            _ => None,
-        };
+        let mut answer = |path: &str| cluster.fetch(path).ok();
         let is_local = !hosts.is_empty()
             && hosts.iter().flat_map(|host| &host.sockets).all(|socket| socket.ip().is_loopback());
         let cpu_s = answer("/_nodes/stats/process").and_then(|stats| {

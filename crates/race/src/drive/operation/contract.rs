@@ -345,7 +345,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A text parameter; numbers count as their text.
+    /// A text parameter.
     pub fn text(&self, name: &str) -> Result<Option<&str>, String> {
         match self.param(name) {
             None | Some(Value::Null) => Ok(None),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request};
+use crate::drive::protocol::version_of;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let own = plan.names("index")?.or(plan.names("data-stream")?);
@@ -112,12 +113,9 @@ impl ForceMerge {
 
 /// `wait_for_completion` came with Elasticsearch 8.1; OpenSearch has it since 2.7.
 fn has_detached_merge(info: &Value) -> bool {
-    let version = &info["version"];
-    let number = version["number"].as_str().unwrap_or_default();
-    let mut parts = number.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    let version_number = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    match version["distribution"].as_str() {
-        Some("opensearch") => version_number >= (2, 7),
-        _ => version_number >= (8, 1),
-    }
+    let since = match info["version"]["distribution"].as_str() {
+        Some("opensearch") => (2, 7),
+        _ => (8, 1),
+    };
+    version_of(info).is_some_and(|version| version >= since)
 }

@@ -76,13 +76,19 @@ pub fn request_to(plan: &Plan<'_>, target: &str, body: Option<&Value>) -> Result
         None => format!("/{target}/_search"),
     };
     let mut builder = plan.with_request_params(plan.request_with_body(Method::Get, &path, body)?)?;
-    if let Some(cache) = plan.param("cache").filter(|cache| !cache.is_null()) {
-        builder = builder.query("request_cache", &plain(cache).to_lowercase());
-    }
+    builder = with_cache(plan, builder);
     if plan.flag("response-compression-enabled")? == Some(false) {
         builder = builder.header("accept-encoding", "identity");
     }
     Ok(builder)
+}
+
+/// Adds the operation's `cache`, which says whether the server may answer from its request cache.
+pub fn with_cache(plan: &Plan<'_>, builder: RequestBuilder) -> RequestBuilder {
+    match plan.param("cache").filter(|cache| !cache.is_null()) {
+        Some(cache) => builder.query("request_cache", &plain(cache).to_lowercase()),
+        None => builder,
+    }
 }
 
 /// The query body, with `results-per-page` as its `size`.

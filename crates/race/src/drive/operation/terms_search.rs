@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::contract::{Answer, Operation, Outcome, Plan, Runner, plain};
-use super::search::took;
+use super::contract::{Answer, Operation, Outcome, Plan, Runner};
+use super::search::{took, with_cache};
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request};
 use crate::drive::throttle::Random;
@@ -87,11 +87,11 @@ pub fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, String>
     let body = json!({ "query": query }).to_string();
     let (head, tail) =
         body.split_once(&Value::from(LAST_TERM).to_string()).expect("the list ends with the placeholder");
-    let mut builder = plan.with_request_params(plan.request(Method::Get, "/_search")?)?;
-    if let Some(cache) = plan.param("cache").filter(|cache| !cache.is_null()) {
-        builder = builder.query("request_cache", &plain(cache).to_lowercase());
-    }
-    let request = builder.header("content-type", &plan.protocol.content_json).enough_when(|_| true).build();
+    let builder = plan.with_request_params(plan.request(Method::Get, "/_search")?)?;
+    let request = with_cache(plan, builder)
+        .header("content-type", &plan.protocol.content_json)
+        .enough_when(|_| true)
+        .build();
     Ok(Box::new(TermsSearches(Arc::new(TermsSearch {
         head: head.to_owned(),
         tail: tail.to_owned(),

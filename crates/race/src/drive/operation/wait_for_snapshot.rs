@@ -9,6 +9,7 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request, RequestBuilder};
+use crate::drive::protocol::version_of;
 
 /// Seconds between two looks, unless the track says otherwise.
 const WAIT_DEFAULT_S: f64 = 1.0;
@@ -126,7 +127,7 @@ impl Steady for WaitForCurrentSnapshots {
     fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a> {
         Box::pin(async move {
             let info = exchange.send(&self.info, self.timeout).await?.json()?;
-            let request = match has_index_names(&info["version"]) {
+            let request = match has_index_names(&info) {
                 true => &self.without_names,
                 false => &self.with_names,
             };
@@ -147,9 +148,7 @@ impl Steady for WaitForCurrentSnapshots {
 }
 
 /// `index_names` came with Elasticsearch 8.3; OpenSearch has none.
-fn has_index_names(version: &Value) -> bool {
-    let number = version["number"].as_str().unwrap_or("8.3.0");
-    let mut parts = number.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    let at_least = (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (8, 3);
-    at_least && version["distribution"].as_str() != Some("opensearch")
+fn has_index_names(info: &Value) -> bool {
+    let is_new = version_of(info).is_none_or(|version| version >= (8, 3));
+    is_new && info["version"]["distribution"].as_str() != Some("opensearch")
 }

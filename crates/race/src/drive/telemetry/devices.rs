@@ -79,15 +79,5 @@ impl Telemetry {
 
 /// The answer to a statistics call, `None` with a warning when it fails.
 pub(super) fn stats(cluster: &mut Cluster, path: &str, warnings: &mut Vec<String>) -> Option<Value> {
-    match cluster.get(path) {
-        Ok(answer) if answer.status == 200 => Some(answer.body),
-        Ok(answer) => {
-            warnings.push(format!("GET {path} answered with status {}; its rows are missing", answer.status));
-            None
-        }
-        Err(error) => {
-            warnings.push(format!("GET {path} failed ({error}); its rows are missing"));
-            None
-        }
-    }
+    cluster.fetch(path).map_err(|reason| warnings.push(format!("{reason}; its rows are missing"))).ok()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::flatten::flatten_into;
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
@@ -42,7 +42,7 @@ struct BlobStoreStats {
 
 impl Recorder for BlobStoreStats {
     fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
-        let stats = fetch(cluster, PATH)?;
+        let stats = cluster.fetch(PATH)?;
         let mut meta = Params::new();
         meta.insert("cluster".into(), stats["cluster_name"].as_str().unwrap_or(&self.cluster).into());
         if let Some(nodes) = stats.get("_nodes") {

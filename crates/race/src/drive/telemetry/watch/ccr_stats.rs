@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::Level;
@@ -37,7 +37,7 @@ struct CcrStats {
 
 impl Recorder for CcrStats {
     fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
-        let stats = fetch(cluster, PATH)?;
+        let stats = cluster.fetch(PATH)?;
         for followed in stats["follow_stats"]["indices"].as_array().into_iter().flatten() {
             let Some(index) = followed["index"].as_str() else { continue };
             if self.indices.as_ref().is_some_and(|wanted| !wanted.iter().any(|name| name == index)) {

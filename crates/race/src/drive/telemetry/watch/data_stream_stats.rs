@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::Level;
@@ -38,7 +38,7 @@ struct DataStreamStats {
 
 impl Recorder for DataStreamStats {
     fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
-        let stats = fetch(cluster, PATH)?;
+        let stats = cluster.fetch(PATH)?;
         let mut meta = Params::new();
         meta.insert("cluster".into(), self.cluster.as_str().into());
         for fields in documents(&stats) {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::drive::http::Address;
+use crate::drive::protocol::version_of;
 use crate::metrics::{Level, Metric, MetricsSender, RaceContext};
 use crate::model::Params;
 
@@ -76,8 +77,7 @@ impl Watched {
 
     /// `version.number` as (major, minor), or `None` for servers that do not say.
     pub fn version(&self) -> Option<(u32, u32)> {
-        let mut parts = self.info["version"]["number"].as_str()?.split('.');
-        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+        version_of(&self.info)
     }
 }
 
@@ -129,17 +129,6 @@ impl Output<'_> {
     /// A document of the device's own; the first of its fields is its `name`.
     pub fn document(&mut self, level: Level<'_>, fields: Params, meta: &Params) {
         self.sender.telemetry(self.context.document(Instant::now(), level, fields, meta));
-    }
-}
-
-/// The body of a successful answer.
-///
-/// Errors: the request's failure or its status, with the path.
-pub(super) fn fetch(cluster: &mut Cluster, path: &str) -> Result<Value, String> {
-    match cluster.get(path) {
-        Ok(answer) if answer.status == 200 => Ok(answer.body),
-        Ok(answer) => Err(format!("GET {path} answered with status {}", answer.status)),
-        Err(error) => Err(format!("GET {path}: {error}")),
     }
 }
 

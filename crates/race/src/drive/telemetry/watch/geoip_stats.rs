@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::{Level, Metric};
@@ -30,8 +30,8 @@ struct GeoIpStats;
 impl Recorder for GeoIpStats {
     fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
         // The statistics know nodes by id only.
-        let info = fetch(cluster, "/_nodes/_all")?;
-        let stats = fetch(cluster, PATH)?;
+        let info = cluster.fetch("/_nodes/_all")?;
+        let stats = cluster.fetch(PATH)?;
         for (id, node) in stats["nodes"].as_object().into_iter().flatten() {
             let name = info["nodes"][id.as_str()]["name"].as_str().unwrap_or(id);
             for key in KEYS {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch, nodes};
+use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::{Level, Metric};
@@ -45,12 +45,12 @@ struct IngestPipelineStats {
 
 impl Recorder for IngestPipelineStats {
     fn start(&mut self, cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
-        self.before = counters(&fetch(cluster, PATH)?, &self.cluster);
+        self.before = counters(&cluster.fetch(PATH)?, &self.cluster);
         Ok(())
     }
 
     fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
-        for (owner, after) in counters(&fetch(cluster, PATH)?, &self.cluster) {
+        for (owner, after) in counters(&cluster.fetch(PATH)?, &self.cluster) {
             let before = self.before.get(&owner).copied().unwrap_or_default();
             let (node, start, meta) = &owner;
             let meta: Params = serde_json::from_str(meta).unwrap_or_default();

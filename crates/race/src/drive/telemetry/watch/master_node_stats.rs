@@ -1,6 +1,6 @@
 //! Which node is the master? (`MasterNodeStats`, always on in Rally, where it has no row either)
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::Level;
@@ -24,9 +24,9 @@ struct MasterNodeStats;
 
 impl Recorder for MasterNodeStats {
     fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
-        let state = fetch(cluster, "/_cluster/state/master_node")?;
+        let state = cluster.fetch("/_cluster/state/master_node")?;
         let id = state["master_node"].as_str().ok_or("the cluster state names no master node")?;
-        let info = fetch(cluster, &format!("/_nodes/{id}/os"))?;
+        let info = cluster.fetch(&format!("/_nodes/{id}/os"))?;
         let mut fields = Params::new();
         fields.insert("name".into(), DEVICE.name.into());
         fields.insert("node".into(), info["nodes"][id]["name"].clone());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch, nodes};
+use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::flatten::flatten_into;
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
@@ -102,7 +102,7 @@ struct NodeStats {
 
 impl Recorder for NodeStats {
     fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
-        let stats = fetch(cluster, "/_nodes/stats/_all")?;
+        let stats = cluster.fetch("/_nodes/stats/_all")?;
         for (name, node) in nodes(&stats) {
             let mut meta = Params::new();
             meta.insert("cluster".into(), self.cluster.as_str().into());

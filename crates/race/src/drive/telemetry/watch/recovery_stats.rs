@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::Level;
@@ -40,7 +40,7 @@ struct RecoveryStats {
 
 impl Recorder for RecoveryStats {
     fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
-        let stats = fetch(cluster, &self.path)?;
+        let stats = cluster.fetch(&self.path)?;
         for (index, body) in stats.as_object().into_iter().flatten() {
             for shard in body["shards"].as_array().into_iter().flatten() {
                 let meta = json!({"cluster": self.cluster, "index": index, "shard": shard["id"]});

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch, nodes};
+use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::Level;
@@ -33,7 +33,7 @@ struct ShardStats {
 
 impl Recorder for ShardStats {
     fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
-        let stats = fetch(cluster, "/_nodes/stats/_all?level=shards")?;
+        let stats = cluster.fetch("/_nodes/stats/_all?level=shards")?;
         let mut meta = Params::new();
         meta.insert("cluster".into(), self.cluster.as_str().into());
         for (node, body) in nodes(&stats) {

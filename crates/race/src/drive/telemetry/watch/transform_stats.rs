@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::device::{Device, Output, Planned, Recorder, Surroundings, fetch};
+use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use crate::drive::cluster::Cluster;
 use crate::metrics::{Level, Metric};
@@ -51,7 +51,7 @@ struct TransformStats {
 
 impl TransformStats {
     fn ask(&self, cluster: &mut Cluster, prefix: &str, output: &mut Output<'_>) -> Result<(), String> {
-        let stats = fetch(cluster, PATH)?;
+        let stats = cluster.fetch(PATH)?;
         for transform in stats["transforms"].as_array().into_iter().flatten() {
             let Some(id) = transform["id"].as_str() else { continue };
             if self.transforms.as_ref().is_some_and(|wanted| !wanted.iter().any(|name| name == id)) {
