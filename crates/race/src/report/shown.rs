@@ -49,6 +49,11 @@ pub fn in_unit(value: f64, unit: &str) -> String {
     }
 }
 
+/// A share in percent, with three significant digits.
+pub fn percent(share: f64) -> String {
+    format!("{} %", three_digits(share * 100.0))
+}
+
 /// Three significant digits, without an exponent.
 pub fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {

@@ -37,10 +37,7 @@ pub fn put(side: &RacedSide, materials: &[Material], out: &mut String) {
                 value(spread.median),
                 value(spread.least),
                 value(spread.most),
-                spread.variation.map_or_else(
-                    || "–".to_owned(),
-                    |share| format!("{} %", shown::three_digits(share * 100.0))
-                )
+                spread.variation.map_or_else(|| "–".to_owned(), shown::percent)
             );
             axis.put_cell(None, &distances(spread), "same", out);
             out.push_str("</tr>");

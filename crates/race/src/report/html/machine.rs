@@ -4,7 +4,7 @@ use super::environment::{Row, put_rows};
 use super::escape::put;
 use super::material::Material;
 use crate::report::measurements::Measurements;
-use crate::report::shown;
+use crate::report::shown::{self, percent};
 
 type Read = fn(&Measurements) -> Option<String>;
 
@@ -39,10 +39,6 @@ const ROWS: &[(&str, Read)] = &[
 
 fn seconds(seconds: f64) -> String {
     format!("{} s", shown::three_digits(seconds))
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", shown::three_digits(share * 100.0))
 }
 
 pub fn put(materials: &[Material], labels: &[String], out: &mut String) {

@@ -100,7 +100,7 @@ fn whole_milliseconds(ms: f64) -> String {
 }
 
 pub fn error_rate(rate: f64) -> String {
-    if rate > 0.0 { format!("{} %", shown::three_digits(rate * 100.0)) } else { "0".to_owned() }
+    if rate > 0.0 { shown::percent(rate) } else { "0".to_owned() }
 }
 
 fn sparkline(material: &Material, name: &str) -> String {
