@@ -19,7 +19,7 @@ mod track;
 mod watch;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,9 +31,11 @@ use crate::dry_run;
 pub use crate::engine::{EngineSpec, RunningServer, ServerProvider};
 use crate::hosts::DEFAULT_CLUSTER;
 use crate::load::params::parse;
-use crate::load::{self, TrackSource};
+use crate::load::{self, TrackSource, TrackSpec};
 use crate::model::Params;
-use crate::race::{EXTERNAL_CAR, Provenance, RaceConfig, RaceError, WatchConfig, new_race_id, run};
+use crate::race::{
+    EXTERNAL_CAR, Provenance, RaceConfig, RaceError, RaceOutcome, WatchConfig, new_race_id, run,
+};
 use crate::report::store::limber_folder;
 use crate::report::table::Align;
 use crate::report::{
@@ -216,12 +218,8 @@ impl RaceCommand {
     /// Races, prints the summary, and says where the race is kept.
     pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
         self.refuse_unsupported()?;
-        let mut track = self.track.spec(self.corpus.as_deref())?;
-        track.test_mode = self.test_mode;
-        self.tasks.apply(&mut track);
-        track.ignore_unused_params = self.ignore_unused_track_params;
         let folder = folder()?;
-        track.data_root = Some(folder.join("benchmarks").join("data"));
+        let track = self.track_spec(&folder)?;
         self.hosts.check()?;
         let (telemetry, reporting) = (self.watch.plan()?, self.watch.reporting()?);
         let shows_processing_time = self.report.show_processing_time || reporting.shows_processing_time;
@@ -285,6 +283,30 @@ impl RaceCommand {
             return Ok(());
         }
         let outcome = run(config, &mut console)?;
+        self.print(&outcome, shows_processing_time, &mut console)?;
+        if let Some(place) = self.engine.end(server) {
+            console.kept_server(&place);
+        }
+        self.live.write_html(&outcome.race.race_id)
+    }
+
+    /// `folder`: the tool's.
+    fn track_spec(&self, folder: &Path) -> Result<TrackSpec, RaceError> {
+        let mut track = self.track.spec(self.corpus.as_deref())?;
+        track.test_mode = self.test_mode;
+        self.tasks.apply(&mut track);
+        track.ignore_unused_params = self.ignore_unused_track_params;
+        track.data_root = Some(folder.join("benchmarks").join("data"));
+        Ok(track)
+    }
+
+    /// The report, then what the user should know of the race.
+    fn print(
+        &self,
+        outcome: &RaceOutcome,
+        shows_processing_time: bool,
+        console: &mut Console,
+    ) -> Result<(), RaceError> {
         let report = ReportOptions {
             processing_time: shows_processing_time,
             show: match self.show_in_report {
@@ -299,11 +321,8 @@ impl RaceCommand {
         for (task, lines) in &outcome.errors {
             console.errors(task, lines);
         }
-        console.closing(&outcome);
-        if let Some(place) = self.engine.end(server) {
-            console.kept_server(&place);
-        }
-        self.live.write_html(&outcome.race.race_id)
+        console.closing(outcome);
+        Ok(())
     }
 
     fn refuse_unsupported(&self) -> Result<(), RaceError> {

@@ -173,33 +173,10 @@ impl TrackReader<'_> {
             .and_then(Value::as_bool)
             .unwrap_or(inherited.includes_action_and_meta_data);
 
-        let (mut target_index, mut target_data_stream, mut target_type) = (None, None, None);
-        if !includes_action_and_meta_data {
-            let invalid = |reason: String| Err(LoadError::invalid(reason));
-            target_type = optional_text(set, "target-type").or_else(|| inherited.target_type.clone());
-            target_data_stream =
-                optional_text(set, "target-data-stream").or_else(|| inherited.target_data_stream.clone());
-            target_index = optional_text(set, "target-index").or_else(|| inherited.target_index.clone());
-            if target_data_stream.is_none() && !data_streams.is_empty() {
-                return Err(self.missing("target-data-stream", Some(&source_file)));
-            }
-            if target_data_stream.is_some() && !indices.is_empty() {
-                return invalid("target-data-stream cannot be used when using indices".to_owned());
-            }
-            if target_data_stream.is_some() && target_type.is_some() {
-                return invalid("target-type cannot be used when using data-streams".to_owned());
-            }
-            if target_index.is_none() && !indices.is_empty() {
-                return Err(self.missing("target-index", Some(&source_file)));
-            }
-            if target_index.is_some() && !data_streams.is_empty() {
-                return invalid("target-index cannot be used when using data-streams".to_owned());
-            }
-            if target_index.is_none() && target_data_stream.is_none() {
-                let wanted = if indices.is_empty() { "target-data-stream" } else { "target-index" };
-                return invalid(format!("a {wanted} is required for {source_file}"));
-            }
-        }
+        let targets = match includes_action_and_meta_data {
+            true => Targets::default(),
+            false => self.targets(set, &source_file, inherited, (indices, data_streams))?,
+        };
         Ok(DocumentSet {
             source: DocumentSource::File(PathBuf::from(&file)),
             file,
@@ -210,12 +187,59 @@ impl TrackReader<'_> {
             number_of_documents,
             compressed_size_bytes: set.get("compressed-bytes").and_then(Value::as_u64),
             uncompressed_size_bytes: set.get("uncompressed-bytes").and_then(Value::as_u64),
-            target_index,
-            target_data_stream,
-            target_type,
+            target_index: targets.index,
+            target_data_stream: targets.data_stream,
+            target_type: targets.kind,
             meta: object(set, "meta"),
         })
     }
+
+    /// Where documents without action lines go.
+    fn targets(
+        &self,
+        set: &Value,
+        source_file: &str,
+        inherited: &Inherited,
+        (indices, data_streams): (&[(Index, Vec<String>)], &[String]),
+    ) -> Result<Targets, LoadError> {
+        let invalid = |reason: String| Err(LoadError::invalid(reason));
+        let given =
+            |name: &str, inherited: &Option<String>| optional_text(set, name).or_else(|| inherited.clone());
+        let targets = Targets {
+            index: given("target-index", &inherited.target_index),
+            data_stream: given("target-data-stream", &inherited.target_data_stream),
+            kind: given("target-type", &inherited.target_type),
+        };
+        if targets.data_stream.is_none() && !data_streams.is_empty() {
+            return Err(self.missing("target-data-stream", Some(source_file)));
+        }
+        if targets.data_stream.is_some() && !indices.is_empty() {
+            return invalid("target-data-stream cannot be used when using indices".to_owned());
+        }
+        if targets.data_stream.is_some() && targets.kind.is_some() {
+            return invalid("target-type cannot be used when using data-streams".to_owned());
+        }
+        if targets.index.is_none() && !indices.is_empty() {
+            return Err(self.missing("target-index", Some(source_file)));
+        }
+        if targets.index.is_some() && !data_streams.is_empty() {
+            return invalid("target-index cannot be used when using data-streams".to_owned());
+        }
+        if targets.index.is_none() && targets.data_stream.is_none() {
+            let wanted = if indices.is_empty() { "target-data-stream" } else { "target-index" };
+            return invalid(format!("a {wanted} is required for {source_file}"));
+        }
+        Ok(targets)
+    }
+}
+
+/// Where a set's documents go.
+#[derive(Default)]
+struct Targets {
+    index: Option<String>,
+    data_stream: Option<String>,
+    /// Mapping type.
+    kind: Option<String>,
 }
 
 /// What a corpus gives to its document sets unless they say otherwise.

@@ -57,6 +57,8 @@ pub fn points(candidates_count: usize, search: &Search, direction: Direction) ->
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 440.0;
 const MARGIN: f64 = 70.0;
+const STYLE: &str = "<style>text{fill:#222}.axis,.grid{stroke:#888}.grid{opacity:.25}.point{fill:#7a8ca5}.efficient{fill:#0b6bcb}.best{fill:#c4380d}\
+     .front{stroke:#0b6bcb;fill:none}@media(prefers-color-scheme:dark){text{fill:#ddd}.efficient{fill:#5aa9f7}.front{stroke:#5aa9f7}.best{fill:#ff8a5c}}</style>";
 
 /// A picture of the points: memory to the right, the goal upwards, the efficient ones joined by a line. `described` names a
 /// candidate. Readable on light and dark pages; each point has its settings as its title.
@@ -71,61 +73,18 @@ pub fn svg(
         Axis::over(points.iter().map(|point| point.memory_bytes / MB)),
         Axis::over(points.iter().map(|point| point.goal)),
     );
-    let place = |point: &Point| {
-        let across = MARGIN + x.share(point.memory_bytes / MB) * (WIDTH - 2.0 * MARGIN);
-        let down = HEIGHT - MARGIN - y.share(point.goal) * (HEIGHT - 2.0 * MARGIN);
-        (across, down)
-    };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <title>{goal} against peak memory</title>\n\
-         <style>text{{fill:#222}}.axis,.grid{{stroke:#888}}.grid{{opacity:.25}}.point{{fill:#7a8ca5}}.efficient{{fill:#0b6bcb}}.best{{fill:#c4380d}}\
-         .front{{stroke:#0b6bcb;fill:none}}@media(prefers-color-scheme:dark){{text{{fill:#ddd}}.efficient{{fill:#5aa9f7}}.front{{stroke:#5aa9f7}}.best{{fill:#ff8a5c}}}}</style>\n",
+         <title>{goal} against peak memory</title>\n{STYLE}\n",
         goal = Text(goal)
     );
-    let bottom = HEIGHT - MARGIN;
-    for (share, value) in x.ticks() {
-        let at = MARGIN + share * (WIDTH - 2.0 * MARGIN);
-        let _ = writeln!(
-            svg,
-            "<line class=\"grid\" x1=\"{at:.1}\" y1=\"{MARGIN}\" x2=\"{at:.1}\" y2=\"{bottom}\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
-            bottom + 18.0
-        );
-    }
-    for (share, value) in y.ticks() {
-        let at = bottom - share * (HEIGHT - 2.0 * MARGIN);
-        let right = WIDTH - MARGIN;
-        let _ = writeln!(
-            svg,
-            "<line class=\"grid\" x1=\"{MARGIN}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>",
-            MARGIN - 8.0,
-            at + 4.0
-        );
-    }
-    let _ = writeln!(
-        svg,
-        "<path class=\"axis\" fill=\"none\" d=\"M{MARGIN},{MARGIN} V{bottom} H{}\"/>",
-        WIDTH - MARGIN
-    );
-    let _ = writeln!(
-        svg,
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">peak resident memory of the server, MB</text>",
-        WIDTH / 2.0,
-        HEIGHT - 20.0
-    );
-    let _ =
-        writeln!(svg, "<text x=\"{MARGIN}\" y=\"{}\">{}, {}</text>", MARGIN - 20.0, Text(goal), Text(unit));
-    let front: Vec<String> = points
-        .iter()
-        .filter(|point| point.is_efficient)
-        .map(|point| {
-            let (across, down) = place(point);
-            format!("{across:.1},{down:.1}")
-        })
-        .collect();
+    put_axes(&x, &y, (goal, unit), &mut svg);
+    let places: Vec<(f64, f64)> =
+        points.iter().map(|point| (x.across(point.memory_bytes / MB), y.down(point.goal))).collect();
+    let efficient = points.iter().zip(&places).filter(|(point, _)| point.is_efficient);
+    let front: Vec<String> = efficient.map(|(_, (across, down))| format!("{across:.1},{down:.1}")).collect();
     let _ = writeln!(svg, "<polyline class=\"front\" points=\"{}\"/>", front.join(" "));
-    for point in points {
-        let (across, down) = place(point);
+    for (point, (across, down)) in points.iter().zip(places) {
         let class = match (Some(point.candidate) == best, point.is_efficient) {
             (true, _) => "best",
             (false, true) => "efficient",
@@ -147,6 +106,39 @@ pub fn svg(
     svg
 }
 
+/// The grid, the axes, and what they are of.
+fn put_axes(x: &Axis, y: &Axis, (goal, unit): (&str, &str), svg: &mut String) {
+    let (right, bottom) = (WIDTH - MARGIN, HEIGHT - MARGIN);
+    for (value, label) in x.ticks() {
+        let at = x.across(value);
+        let _ = writeln!(
+            svg,
+            "<line class=\"grid\" x1=\"{at:.1}\" y1=\"{MARGIN}\" x2=\"{at:.1}\" y2=\"{bottom}\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+            bottom + 18.0
+        );
+    }
+    for (value, label) in y.ticks() {
+        let at = y.down(value);
+        let _ = writeln!(
+            svg,
+            "<line class=\"grid\" x1=\"{MARGIN}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+            MARGIN - 8.0,
+            at + 4.0
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<path class=\"axis\" fill=\"none\" d=\"M{MARGIN},{MARGIN} V{bottom} H{right}\"/>\n\
+         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">peak resident memory of the server, MB</text>\n\
+         <text x=\"{MARGIN}\" y=\"{}\">{}, {}</text>",
+        WIDTH / 2.0,
+        HEIGHT - 20.0,
+        MARGIN - 20.0,
+        Text(goal),
+        Text(unit)
+    );
+}
+
 /// A linear scale over the values with a little room at both ends.
 struct Axis {
     low: f64,
@@ -165,7 +157,17 @@ impl Axis {
         (value - self.low) / (self.high - self.low)
     }
 
-    /// Four to ten round values with their places.
+    /// Place of a value in the picture's width.
+    fn across(&self, value: f64) -> f64 {
+        MARGIN + self.share(value) * (WIDTH - 2.0 * MARGIN)
+    }
+
+    /// Place of a value in the picture's height.
+    fn down(&self, value: f64) -> f64 {
+        HEIGHT - MARGIN - self.share(value) * (HEIGHT - 2.0 * MARGIN)
+    }
+
+    /// Four to ten round values with their labels.
     fn ticks(&self) -> Vec<(f64, String)> {
         let raw = (self.high - self.low) / 5.0;
         let magnitude = 10f64.powf(raw.log10().floor());
@@ -177,10 +179,7 @@ impl Axis {
         let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
         let first = (self.low / step).ceil() as i64;
         let last = (self.high / step).floor() as i64;
-        (first..=last)
-            .map(|n| n as f64 * step)
-            .map(|value| (self.share(value), format!("{value:.decimals$}")))
-            .collect()
+        (first..=last).map(|n| n as f64 * step).map(|value| (value, format!("{value:.decimals$}"))).collect()
     }
 }
 

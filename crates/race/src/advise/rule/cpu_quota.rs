@@ -5,6 +5,7 @@ use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{percent, share};
 use crate::advise::seen::Seen;
+use crate::advise::server::Node;
 
 pub const RULE: Rule = Rule {
     id: "cpu_quota",
@@ -25,26 +26,43 @@ pub const RULE: Rule = Rule {
 /// Held back this share of the time is what any quota does now and then.
 const THROTTLED_PERCENT_MAX: f64 = 1.0;
 
-fn check(seen: &Seen) -> Checked {
-    let (node, quota, throttled, source) = match seen.machine() {
-        Ok(machine) => {
+/// The quota of one node.
+struct Quota<'a> {
+    node: Node<'a>,
+    /// `None` without a quota.
+    cpus: Option<f64>,
+    /// Percent of the watched time, if that was counted.
+    throttled: Option<f64>,
+    source: String,
+}
+
+impl Quota<'_> {
+    /// As the machine tells it of the server here, else as the first node tells it of itself.
+    fn read(seen: &Seen) -> Result<Quota<'_>, Unread> {
+        if let Ok(machine) = seen.machine() {
             let quota = machine.cpu_quota()?;
-            (seen.local_node()?, quota.cpus, quota.throttled_percent, quota.file)
+            return Ok(Quota {
+                node: seen.local_node()?,
+                cpus: quota.cpus,
+                throttled: quota.throttled_percent,
+                source: quota.file,
+            });
         }
-        Err(_) => {
-            let node = *seen.server.nodes()?.first().ok_or_else(|| Unread::new("_nodes/stats", "no node"))?;
-            let quota = node.stat("os.cgroup.cpu.cfs_quota_micros")?;
-            let period = node.stat("os.cgroup.cpu.cfs_period_micros")?;
-            let held = node.growth("os.cgroup.cpu.stat.time_throttled_nanos").ok();
-            let throttled = held.map(|nanos| share(nanos / 1e9, seen.window_s));
-            (
-                (node),
-                (quota > 0.0).then(|| quota / period),
-                throttled,
-                "_nodes/stats os.cgroup.cpu".to_owned(),
-            )
-        }
-    };
+        let node = *seen.server.nodes()?.first().ok_or_else(|| Unread::new("_nodes/stats", "no node"))?;
+        let quota = node.stat("os.cgroup.cpu.cfs_quota_micros")?;
+        let period = node.stat("os.cgroup.cpu.cfs_period_micros")?;
+        let held = node.growth("os.cgroup.cpu.stat.time_throttled_nanos").ok();
+        Ok(Quota {
+            node,
+            cpus: (quota > 0.0).then(|| quota / period),
+            throttled: held.map(|nanos| share(nanos / 1e9, seen.window_s)),
+            source: "_nodes/stats os.cgroup.cpu".to_owned(),
+        })
+    }
+}
+
+fn check(seen: &Seen) -> Checked {
+    let Quota { node, cpus: quota, throttled, source } = Quota::read(seen)?;
     let available = node.info("os.available_processors")?;
     let allocated = node.info("os.allocated_processors")?;
     let usable = quota.map_or(available, |cpus| cpus.min(available));

@@ -5,8 +5,8 @@ use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{bytes_or_share_of, percent, share, size};
 use crate::advise::seen::Seen;
-use crate::advise::server::at;
-use crate::report::units::bytes_of;
+use crate::advise::server::{Node, at};
+use crate::report::units::{MB, bytes_of};
 
 pub const RULE: Rule = Rule {
     id: "index_buffer",
@@ -31,7 +31,7 @@ pub const RULE: Rule = Rule {
 const SETTING: &str = "indices.memory.index_buffer_size";
 const THRESHOLD: &str = "index.translog.flush_threshold_size";
 /// More than this a shard has no use for, says Elastic.
-const SHARD_BYTES_MAX: f64 = 512.0 * 1048576.0;
+const SHARD_BYTES_MAX: f64 = 512.0 * MB;
 /// Share of the watched time that threads index, from which on indexing is heavy.
 const HEAVY_PERCENT: f64 = 20.0;
 
@@ -39,40 +39,23 @@ fn check(seen: &Seen) -> Checked {
     let setting = seen.server.setting(SETTING)?.ok_or_else(|| {
         Unread::new(format!("_cluster/settings {SETTING}"), "neither set nor among the defaults")
     })?;
-    let node =
-        *seen.server.data_nodes()?.first().ok_or_else(|| Unread::new("_nodes/stats", "no data node"))?;
-    let heap = node.info("jvm.mem.heap_max_in_bytes")?;
+    let nodes = seen.server.data_nodes()?;
+    let node = *nodes.first().ok_or_else(|| Unread::new("_nodes/stats", "no data node"))?;
     let buffer = match node.info("total_indexing_buffer") {
         Ok(bytes) => bytes,
-        Err(_) => {
-            let wrong = || Unread::new(SETTING, format!("[{setting}] is no size"));
-            bytes_or_share_of(setting, heap).ok_or_else(wrong)?
-        }
+        Err(_) => bytes_or_share_of(setting, node.info("jvm.mem.heap_max_in_bytes")?)
+            .ok_or_else(|| Unread::new(SETTING, format!("[{setting}] is no size")))?,
     };
-    let mut written_shards = 0.0;
-    let mut threshold: Option<(f64, &str)> = None;
-    for (index, stats) in seen.server.indices()? {
-        if at(stats, "total.translog.uncommitted_operations").as_f64().unwrap_or(0.0) == 0.0 {
-            continue;
-        }
-        let shards = seen.server.shards()?;
-        written_shards +=
-            shards.iter().filter(|shard| shard.index() == index && !shard.is_unassigned()).count() as f64;
-        let of_index = seen.server.index_setting(index, THRESHOLD)?.and_then(bytes_of);
-        if let Some(bytes) = of_index.filter(|bytes| threshold.is_none_or(|(least, _)| *bytes < least)) {
-            threshold = Some((bytes, index));
-        }
-    }
-    if written_shards == 0.0 {
+    let written = Written::read(seen)?;
+    if written.shards == 0.0 {
         return fine("no index has been written since its last flush".to_owned());
     }
-    let written_per_node = written_shards / seen.server.data_nodes()?.len() as f64;
-    let (threshold, index) = threshold
+    let shards_per_node = written.shards / nodes.len() as f64;
+    let (threshold, index) = written
+        .threshold
         .ok_or_else(|| Unread::new(format!("_settings {THRESHOLD}"), "neither set nor among the defaults"))?;
-    let (flush_millis, periodic) =
-        (node.stat("indices.flush.total_time_in_millis")?, node.stat("indices.flush.periodic")?);
-    let index_millis = node.stat("indices.indexing.index_time_in_millis")?;
-    let mut evidence = vec![
+    let periodic = node.stat("indices.flush.periodic")?;
+    let evidence = vec![
         Evidence::new(
             "index buffer",
             format!("{} ({setting})", size(buffer)),
@@ -85,68 +68,107 @@ fn check(seen: &Seen) -> Checked {
         ),
         Evidence::new(
             "shards being written, a node",
-            format!("{written_per_node:.1}"),
+            format!("{shards_per_node:.1}"),
             "_stats translog.uncommitted_operations",
         ),
         Evidence::new("flushes by the translog's size", periodic, "_nodes/stats indices.flush.periodic"),
     ];
+    let part = buffer / shards_per_node;
     // A shard whose translog is full first never fills its part of the buffer.
-    if threshold < buffer / written_per_node && periodic > 0.0 {
-        evidence.push(Evidence::new(
-            "time in flushes",
-            format!("{flush_millis:.0} ms"),
-            "_nodes/stats indices.flush.total_time_in_millis",
-        ));
-        return found(
-            format!(
-                "The translog of [{index}] is flushed at {}, before its shards fill their {} of the index buffer",
-                size(threshold),
-                size(buffer / written_per_node)
-            ),
-            Gain::measured(
-                share(flush_millis, flush_millis + index_millis),
-                "of the indexing time, in flushes",
-            ),
-            evidence,
-            format!(
-                "Raise {THRESHOLD} to twice the buffer's part of a shard, or give the buffer's memory back."
-            ),
-            seen.experiment().tune(
-                Goal::Writes,
-                &[
-                    ("index:index.translog.flush_threshold_size", "512mb,1gb,2gb"),
-                    ("engine:indices.memory.index_buffer_size", "10%,25%"),
-                ],
-            ),
-        );
+    if threshold < part && periodic > 0.0 {
+        return flushed_early(seen, &node, (threshold, index), part, evidence);
     }
     let busy = share(node.growth("indices.indexing.index_time_in_millis")? / 1e3, seen.window_s);
-    let part = buffer / written_per_node;
     if busy >= HEAVY_PERCENT && part < SHARD_BYTES_MAX {
-        evidence.push(Evidence::new(
-            "threads' time in indexing",
-            percent(busy),
-            "_nodes/stats indices.indexing.index_time_in_millis, twice",
-        ));
-        return found(
-            format!("Heavy indexing with {} of index buffer a shard", size(part)),
-            Gain::judged(
-                3.0 * (SHARD_BYTES_MAX / part).log2().clamp(0.0, 5.0),
-                "of the indexing time, in small segments and their merges",
-            ),
-            evidence,
-            format!(
-                "Raise {SETTING} until a shard that is written has up to 512 MB, as long as the memory is there."
-            ),
-            seen.experiment()
-                .tune(Goal::Writes, &[("engine:indices.memory.index_buffer_size", "10%,25%,40%")]),
-        );
+        return too_small(seen, busy, part, evidence);
     }
     fine(format!(
-        "a buffer of {} for {written_per_node:.1} written shards; threads spend {} of the time indexing",
+        "a buffer of {} for {shards_per_node:.1} written shards; threads spend {} of the time indexing",
         size(buffer),
         percent(busy)
     ))
+}
+
+/// What has been written since its last flush.
+struct Written<'a> {
+    shards: f64,
+    /// The least flush threshold in bytes, and its index.
+    threshold: Option<(f64, &'a str)>,
+}
+
+impl Written<'_> {
+    fn read(seen: &Seen) -> Result<Written<'_>, Unread> {
+        let mut written = Written { shards: 0.0, threshold: None };
+        for (index, stats) in seen.server.indices()? {
+            if at(stats, "total.translog.uncommitted_operations").as_f64().unwrap_or(0.0) == 0.0 {
+                continue;
+            }
+            let shards = seen.server.shards()?;
+            let assigned = shards.iter().filter(|shard| shard.index() == index && !shard.is_unassigned());
+            written.shards += assigned.count() as f64;
+            let bytes = seen.server.index_setting(index, THRESHOLD)?.and_then(bytes_of);
+            let is_least = |bytes: &f64| written.threshold.is_none_or(|(least, _)| *bytes < least);
+            if let Some(bytes) = bytes.filter(is_least) {
+                written.threshold = Some((bytes, index));
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// `part`: of the buffer, for a shard that is written.
+fn flushed_early(
+    seen: &Seen,
+    node: &Node<'_>,
+    (threshold, index): (f64, &str),
+    part: f64,
+    mut evidence: Vec<Evidence>,
+) -> Checked {
+    let flush_millis = node.stat("indices.flush.total_time_in_millis")?;
+    let index_millis = node.stat("indices.indexing.index_time_in_millis")?;
+    evidence.push(Evidence::new(
+        "time in flushes",
+        format!("{flush_millis:.0} ms"),
+        "_nodes/stats indices.flush.total_time_in_millis",
+    ));
+    found(
+        format!(
+            "The translog of [{index}] is flushed at {}, before its shards fill their {} of the index buffer",
+            size(threshold),
+            size(part)
+        ),
+        Gain::measured(share(flush_millis, flush_millis + index_millis), "of the indexing time, in flushes"),
+        evidence,
+        format!("Raise {THRESHOLD} to twice the buffer's part of a shard, or give the buffer's memory back."),
+        seen.experiment().tune(
+            Goal::Writes,
+            &[
+                ("index:index.translog.flush_threshold_size", "512mb,1gb,2gb"),
+                ("engine:indices.memory.index_buffer_size", "10%,25%"),
+            ],
+        ),
+    )
+}
+
+/// `busy`: percent of the watched time that threads index; `part`: of the buffer, for a shard that is written.
+fn too_small(seen: &Seen, busy: f64, part: f64, mut evidence: Vec<Evidence>) -> Checked {
+    evidence.push(Evidence::new(
+        "threads' time in indexing",
+        percent(busy),
+        "_nodes/stats indices.indexing.index_time_in_millis, twice",
+    ));
+    found(
+        format!("Heavy indexing with {} of index buffer a shard", size(part)),
+        Gain::judged(
+            3.0 * (SHARD_BYTES_MAX / part).log2().clamp(0.0, 5.0),
+            "of the indexing time, in small segments and their merges",
+        ),
+        evidence,
+        format!(
+            "Raise {SETTING} until a shard that is written has up to 512 MB, as long as the memory is there."
+        ),
+        seen.experiment().tune(Goal::Writes, &[("engine:indices.memory.index_buffer_size", "10%,25%,40%")]),
+    )
 }
 
 #[cfg(test)]
