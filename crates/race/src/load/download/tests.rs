@@ -102,7 +102,7 @@ fn what_broke_off_is_continued() {
         false,
     );
     let outcome = download(
-        vec![broken, Script("503 Busy\r\ncontent-length: 0\r\n\r\n", false), rest],
+        vec![broken, Script("503 Busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", false), rest],
         &[],
         Some(10),
         None,
@@ -169,7 +169,7 @@ fn what_cannot_be_had_is_told() {
     check(vec![missing], None, None, "no test mode", &[]);
     let refused = Script("403 Forbidden\r\ncontent-length: 0\r\n\r\n", false);
     check(vec![refused], None, None, "(HTTP status: 403, reason: Forbidden)", &[]);
-    let busy = || Script("503 Busy\r\ncontent-length: 0\r\n\r\n", false);
+    let busy = || Script("503 Busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", false);
     check(vec![busy(), busy(), busy()], None, None, "start again to continue", &[]);
     check(vec![WHOLE], Some(11), None, "has [10] bytes but the track says [11]", &[]);
     check(vec![WHOLE], None, Some(&"0".repeat(64)), "Its SHA-256 is not 000", &[]);
