@@ -19,7 +19,7 @@ pub mod dissect;
 mod error;
 mod execute;
 mod fetch;
-mod geo;
+pub mod geo;
 pub mod grok;
 mod json;
 mod matcher;

@@ -121,6 +121,14 @@ impl Options {
         }
     }
 
+    /// A required number, which may be given as text.
+    pub fn double(&mut self, name: &str) -> Result<f64> {
+        let value = self.value(name)?;
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        text.parse()
+            .map_err(|_| self.error(name, &format!("property cannot be converted to a double [{text}]")))
+    }
+
     pub fn optional_list(&mut self, name: &str) -> Result<Option<Vec<Value>>> {
         match self.take(name) {
             None => Ok(None),

@@ -4,6 +4,7 @@
 
 mod append;
 mod bytes;
+mod circle;
 mod community_id;
 mod convert;
 mod csv;
@@ -69,6 +70,7 @@ pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("append", append::parse),
     ("bytes", bytes::parse),
+    ("circle", circle::parse),
     ("community_id", community_id::parse),
     ("convert", convert::parse),
     ("csv", csv::parse),
@@ -102,13 +104,5 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
 ];
 
 /// Processors that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
-pub const KNOWN_ELSEWHERE: &[&str] = &[
-    "attachment",
-    "circle",
-    "enrich",
-    "geo_grid",
-    "inference",
-    "ip_location",
-    "redact",
-    "set_security_user",
-];
+pub const KNOWN_ELSEWHERE: &[&str] =
+    &["attachment", "enrich", "geo_grid", "inference", "ip_location", "redact", "set_security_user"];
