@@ -180,22 +180,27 @@ impl Exchange {
             attempts_left -= 1;
         };
         let ended = Instant::now();
-        *span = Some((span.map_or(started, |(first, _)| first), ended));
+        extend(span, started, ended);
         Ok(connections[current].response(result?))
     }
 
     /// Counts this moment as part of the service time.
     pub fn mark(&mut self) {
         let now = Instant::now();
-        self.span = Some((self.span.map_or(now, |(first, _)| first), now));
+        extend(&mut self.span, now, now);
     }
 
     /// Waits, as part of the service time.
     pub async fn sleep(&mut self, duration: Duration) {
         let started = Instant::now();
         tokio::time::sleep(duration).await;
-        self.span = Some((self.span.map_or(started, |(first, _)| first), Instant::now()));
+        extend(&mut self.span, started, Instant::now());
     }
+}
+
+/// A span that began earlier goes on until `end`.
+fn extend(span: &mut Option<(Instant, Instant)>, start: Instant, end: Instant) {
+    *span = Some((span.map_or(start, |(first, _)| first), end));
 }
 
 fn is_retried(retries: &Retries, result: &Result<Head, HttpError>) -> bool {
