@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::bulk_result::{BulkResult, says_no_errors};
-use super::bulk_retry::{Sent, send_rejected};
+use super::bulk_retry::{Sent, completed};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::drive::conflicts::ConflictRule;
 use crate::drive::documents::{BulkBody, BulkReader, OpenSet, ReadingRule};
@@ -270,18 +270,13 @@ impl BulkRunner {
             has_actions: true,
             timeout: self.timeout,
             is_detailed: self.is_detailed,
+            retries_max: self.retries_on_429,
+            documents: self.body.documents,
+            unit: "docs",
+            index: self.body.target.as_deref(),
+            keeps_meta: self.keeps_meta,
         };
-        let (result, retries) = send_rejected(exchange, &sent, first, self.retries_on_429).await?;
-        let took = result.took_ms.map(Duration::from_millis);
-        let mut outcome = Outcome { took, unit: "docs", ..Outcome::ops(self.body.documents) };
-        if self.keeps_meta || self.is_detailed {
-            let index = self.body.target.as_deref();
-            outcome = outcome.with_meta(result.meta(index, self.body.bytes(), self.body.documents, retries));
-        }
-        Ok(match result.errors {
-            0 => outcome,
-            _ => outcome.failed("bulk", result.description()),
-        })
+        completed(exchange, &sent, first).await
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::bulk_result::BulkResult;
-use super::contract::Failure;
+use super::contract::{Failure, Outcome};
 use crate::drive::exchange::Exchange;
 use crate::drive::http::Request;
 
@@ -15,19 +15,43 @@ pub struct Sent<'a> {
     pub has_actions: bool,
     pub timeout: Option<Duration>,
     pub is_detailed: bool,
+    /// Times that rejected items are sent again at most.
+    pub retries_max: u64,
+    /// Documents in the body: the weight of the request, in `unit`.
+    pub documents: u64,
+    pub unit: &'static str,
+    /// The index that all of them go to.
+    pub index: Option<&'a str>,
+    pub keeps_meta: bool,
 }
 
-/// Sends the rejected items of `first` again until there are none, at most `retries_max` times. Gives the last result and how often
-/// was sent again.
-pub async fn send_rejected(
+/// What came of a bulk request whose first answer was `first`, once rejected items are sent again.
+pub async fn completed(
     exchange: &mut Exchange,
     sent: &Sent<'_>,
     first: BulkResult,
-    retries_max: u64,
+) -> Result<Outcome, Failure> {
+    let (result, retries) = send_rejected(exchange, sent, first).await?;
+    let took = result.took_ms.map(Duration::from_millis);
+    let mut outcome = Outcome { unit: sent.unit, took, ..Outcome::ops(sent.documents) };
+    if sent.keeps_meta || sent.is_detailed {
+        outcome = outcome.with_meta(result.meta(sent.index, sent.body, sent.documents, retries));
+    }
+    Ok(match result.errors {
+        0 => outcome,
+        _ => outcome.failed("bulk", result.description()),
+    })
+}
+
+/// Sends the rejected items of `first` again until there are none. Gives the last result and how often was sent again.
+async fn send_rejected(
+    exchange: &mut Exchange,
+    sent: &Sent<'_>,
+    first: BulkResult,
 ) -> Result<(BulkResult, u64), Failure> {
     let (mut result, mut retries) = (first, 0);
     let mut repeated: Option<Vec<u8>> = None;
-    while retries < retries_max && !result.rejected_items.is_empty() {
+    while retries < sent.retries_max && !result.rejected_items.is_empty() {
         let body = repeated.as_deref().unwrap_or(sent.body);
         let again = pick_items(body, sent.has_actions, &result.rejected_items);
         let response = exchange.send_body(sent.request, &again, sent.timeout).await?;

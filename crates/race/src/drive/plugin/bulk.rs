@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request};
 use crate::drive::operation::bulk_result::BulkResult;
-use crate::drive::operation::bulk_retry::{Sent, send_rejected};
-use crate::drive::operation::{Answer, Failure, Operation, Outcome, Plan, Runner};
+use crate::drive::operation::bulk_retry::{Sent, completed};
+use crate::drive::operation::{Answer, Operation, Plan, Runner};
 use crate::plugin::unit;
 
 /// Parameters: `body` (lines), `bulk-size`, `unit`, `action-metadata-present`; `index` and `type` without action lines;
@@ -72,22 +72,13 @@ impl Runner for BodyBulk {
                 has_actions: self.has_actions,
                 timeout: self.timeout,
                 is_detailed: self.is_detailed,
+                retries_max: self.retries_on_429,
+                documents: self.documents,
+                unit: self.unit,
+                index: self.index.as_deref(),
+                keeps_meta: self.keeps_meta,
             };
-            let (result, retries) = send_rejected(exchange, &sent, first, self.retries_on_429).await?;
-            let took = result.took_ms.map(Duration::from_millis);
-            let mut outcome = Outcome { unit: self.unit, took, ..Outcome::ops(self.documents) };
-            if self.keeps_meta {
-                outcome = outcome.with_meta(result.meta(
-                    self.index.as_deref(),
-                    &self.request.body,
-                    self.documents,
-                    retries,
-                ));
-            }
-            if result.errors == 0 {
-                return Ok::<_, Failure>(outcome);
-            }
-            Ok(outcome.failed("bulk", result.description()))
+            completed(exchange, &sent, first).await
         })
     }
 }
