@@ -553,6 +553,12 @@ mod tests {
         assert_eq!(command.tasks.include_tasks, ["index", "type:search"]);
         assert_eq!(command.on_error, OnErrorArgument::Abort);
         assert!(command.refuse_unsupported().is_ok());
+        for line in [
+            &["limber", "info", "--track=log_ingest", "--include-tasks=type:bulk"][..],
+            &["limber", "compare", "--baseline=a", "--contender=b", "--show-in-report=false"],
+        ] {
+            assert!(Root::try_parse_from(line).is_ok(), "{line:?}");
+        }
         let both = ["limber", "race", "--include-tasks=a", "--exclude-tasks=b"];
         assert!(Root::try_parse_from(both).is_err());
     }

@@ -226,3 +226,22 @@ pub fn race_context(
         started_epoch,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_jvm_that_is_started_gets_options_of_devices() {
+        let telemetry = WatchPlan { devices: vec!["gc".into()], params: Params::new() };
+        let options = |engine: Engine| {
+            let mut spec = EngineSpec { engine, ..EngineSpec::default() };
+            let starts = add_jvm_options(Some(&mut spec), &telemetry, Path::new("/races/a")).unwrap();
+            (starts, spec.jvm_options)
+        };
+        let (starts, given) = options(Engine::Folder("es".into()));
+        assert!(starts && given.iter().any(|option| option.contains("/races/a")), "{given:?}");
+        assert_eq!(options(Engine::Limber), (false, Vec::new()));
+        assert!(!add_jvm_options(None, &telemetry, Path::new("/races/a")).unwrap());
+    }
+}

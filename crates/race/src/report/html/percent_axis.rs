@@ -10,7 +10,7 @@ const WITHIN_SHARE: f64 = 0.9;
 /// Of the drawing, in its own units: half of the width, and what is left at each end for arrows and for half of a label.
 const MIDDLE: f64 = 120.0;
 const MARGIN: f64 = 26.0;
-/// Where labels and lines are, as shares of the reach.
+/// Where lines are, as shares of the reach; every other one has a label, since more have no room.
 const TICKS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +34,7 @@ impl PercentAxis {
     /// The cell above the drawings, with the axis' labels.
     pub fn put_head(&self, out: &mut String) {
         out.push_str("<th scope=\"col\" class=\"ends\"><span class=\"unseen\">Drawn</span>");
-        for share in TICKS {
+        for share in TICKS.into_iter().step_by(2) {
             let left = (MIDDLE + share * (MIDDLE - MARGIN)) / MIDDLE * 50.0;
             let percent = share * self.reach;
             let label = match percent {
