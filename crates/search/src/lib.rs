@@ -21,6 +21,7 @@ mod execute;
 mod fetch;
 pub mod geo;
 pub mod grok;
+mod highlight;
 mod json;
 mod matcher;
 pub mod pattern;

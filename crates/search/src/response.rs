@@ -61,6 +61,8 @@ pub struct SearchHit {
     pub source: Option<Vec<u8>>,
     /// `fields` and `docvalue_fields`.
     pub fields: Option<Value>,
+    /// Fragments by field.
+    pub highlight: Option<Value>,
     pub sort: Option<Vec<Value>>,
     pub matched_queries: Vec<String>,
     pub explanation: Option<Explanation>,
@@ -214,6 +216,9 @@ impl SearchHit {
         }
         if let Some(fields) = &self.fields {
             member(out, "fields", fields);
+        }
+        if let Some(highlight) = &self.highlight {
+            member(out, "highlight", highlight);
         }
         if let Some(sort) = &self.sort {
             member(out, "sort", &sort.clone().into());

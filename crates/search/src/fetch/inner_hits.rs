@@ -82,7 +82,17 @@ pub(super) fn collect(
     let page = hits.iter().skip(request.from() as usize).take(request.size() as usize);
     found.hits = page
         .map(|hit| {
-            super::one(&wanted.shard, searched, hit, request, &plan, !is_by_score, reader, scripts.as_ref())
+            super::one(
+                &wanted.shard,
+                searched,
+                hit,
+                request,
+                &plan,
+                !is_by_score,
+                reader,
+                scripts.as_ref(),
+                None,
+            )
         })
         .collect::<Result<_>>()?;
     Ok(Some(found))

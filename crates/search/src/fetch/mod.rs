@@ -3,6 +3,7 @@
 mod explain;
 mod fields;
 mod function_score;
+mod highlighted;
 mod inner_hits;
 mod nested;
 mod percolated;
@@ -28,6 +29,7 @@ use crate::shard::ShardHits;
 use crate::source::shown_source;
 
 pub(crate) use fields::{gather, gather_whole};
+use highlighted::BoundHighlight;
 use nested::Around;
 use script_fields::ScriptFields;
 
@@ -67,6 +69,13 @@ pub(crate) fn fetch(
             })
             .collect::<Result<Vec<_>>>()?,
     };
+    let highlights = match &request.highlight {
+        None => Vec::new(),
+        Some(highlight) => shards
+            .iter()
+            .map(|shard| BoundHighlight::bind(highlight, shard, context.now_millis))
+            .collect::<Result<Vec<_>>>()?,
+    };
     // In the order in which documents are stored, so that no block is decompressed twice.
     let mut places: Vec<usize> = (0..winners.len()).collect();
     places.sort_unstable_by_key(|&place| (winners[place].0, winners[place].1.segment, winners[place].1.doc));
@@ -88,6 +97,7 @@ pub(crate) fn fetch(
             shows_sort,
             &mut reader,
             scripts.get(number).and_then(Option::as_ref),
+            highlights.get(number),
         )
         .map_err(|error| failed_fetch(error, shards, number, context))?;
         let inner: u64 = fetched.inner_hits.iter().map(|inner| inner.hits.len() as u64).sum();
@@ -107,7 +117,9 @@ pub(crate) fn fetch_hits(
 ) -> Result<Vec<SearchHit>> {
     let plan = Plan::of(request);
     let mut reader = StoredReader::new();
-    hits.iter().map(|hit| one(shard, searched, hit, request, &plan, shows_sort, &mut reader, None)).collect()
+    hits.iter()
+        .map(|hit| one(shard, searched, hit, request, &plan, shows_sort, &mut reader, None, None))
+        .collect()
 }
 
 /// How hits of a shard were found.
@@ -171,6 +183,7 @@ fn one(
     shows_sort: bool,
     reader: &mut StoredReader,
     scripts: Option<&ScriptFields<'_>>,
+    highlight: Option<&BoundHighlight<'_>>,
 ) -> Result<SearchHit> {
     let segment = &*shard.segments[hit.segment as usize].segment;
     let around = Around::of(shard, hit.segment, hit.doc)?;
@@ -180,7 +193,9 @@ fn one(
         Some(StoredFields::Names(names)) => names.as_slice(),
         _ => &[],
     };
-    let needs_values = !request.fields.is_empty() || stored_names.iter().any(|name| !name.starts_with('_'));
+    let needs_values = !request.fields.is_empty()
+        || highlight.is_some()
+        || stored_names.iter().any(|name| !name.starts_with('_'));
     let needs_source = plan.source.fetch || needs_values;
     let mut parsed: Option<Value> = None;
     let parse = |source: &[u8]| -> Result<Value> {
@@ -258,6 +273,9 @@ fn one(
             let fields = fetched.fields.get_or_insert_with(|| Value::Object(Map::new()));
             fields.as_object_mut().into_iter().for_each(|fields| fields.extend(found.clone()));
         }
+    }
+    if let (Some(highlight), Some(source)) = (highlight, &parsed) {
+        fetched.highlight = highlight.collect(searched.query, segment, hit.doc, source, reader)?;
     }
     percolated::slots(searched.query, segment, hit.doc, &mut fetched.fields)?;
     let is_scored =

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::query::{BoolNode, BoundQuery, Docs, Node, PhraseNode};
+use crate::query::{BoolNode, BoundQuery, Docs, Node, PhraseNode, TermNode};
 
 /// Path of a field and a term of it.
 pub(super) type FieldTerm = (Arc<str>, Box<[u8]>);
@@ -23,6 +23,12 @@ pub(super) enum Found {
 /// The terms of a query that was bound to a shard without documents.
 pub(super) fn extract(query: &BoundQuery) -> Found {
     match &query.node {
+        // A key of a flattened field is part of its terms, under another path.
+        Node::Term(TermNode { field, .. }) | Node::Docs { docs: Docs::Terms { field, .. }, .. }
+            if field.flattened.is_some() =>
+        {
+            Found::Unknown
+        }
         Node::Term(node) => exactly(vec![(node.field.path.clone(), node.term.clone())]),
         Node::Docs { docs: Docs::Terms { field, terms }, .. } if field.index => {
             exactly(terms.iter().map(|term| (field.path.clone(), term.clone())).collect())

@@ -389,7 +389,7 @@ impl BoundQuery {
     }
 
     /// The queries inside of it that may match a hit, those on nested documents aside.
-    pub(super) fn parts(&self) -> Vec<&BoundQuery> {
+    pub(crate) fn parts(&self) -> Vec<&BoundQuery> {
         match &self.node {
             Node::Constant { inner, .. } => vec![inner],
             // Named itself if the filter inside is.

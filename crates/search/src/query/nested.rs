@@ -188,6 +188,9 @@ impl InnerHits {
             }
         }
         let mut request = SearchRequest::parse(&Value::Object(options), &UrlParameters::default())?;
+        if request.highlight.is_some() {
+            return Err(RequestError::unsupported("[highlight] in [inner_hits]"));
+        }
         request.size.get_or_insert(INNER_HITS_SIZE);
         Ok(InnerHits { name, request, ignore_unmapped })
     }

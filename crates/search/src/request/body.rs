@@ -6,7 +6,7 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::{FieldFormat, PointInTime, ScriptField, Slice, Sort, SourceFilter, UrlParameters};
+use super::{FieldFormat, Highlight, PointInTime, ScriptField, Slice, Sort, SourceFilter, UrlParameters};
 use crate::aggregation::Aggregations;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
@@ -105,6 +105,7 @@ pub struct SearchRequest {
     pub docvalue_fields: Vec<FieldFormat>,
     pub fields: Vec<FieldFormat>,
     pub script_fields: Vec<ScriptField>,
+    pub highlight: Option<Highlight>,
     /// `runtime_mappings`: a section `runtime` for this search alone. Empty: none.
     pub runtime_mappings: Map<String, Value>,
     pub explain: bool,
@@ -150,6 +151,7 @@ impl Default for SearchRequest {
             docvalue_fields: Vec::new(),
             fields: Vec::new(),
             script_fields: Vec::new(),
+            highlight: None,
             runtime_mappings: Map::new(),
             explain: false,
             version: false,
@@ -283,8 +285,9 @@ impl SearchRequest {
             "slice" => self.slice = Some(Slice::parse(value)?),
             "pit" => self.pit = Some(PointInTime::parse(value)?),
             "runtime_mappings" => self.runtime_mappings = runtime_mappings(value)?,
-            "highlight" | "suggest" | "rescore" | "collapse" | "ext" | "knn" | "rank" | "retriever"
-            | "profile" | "stats" | "sub_searches" => {
+            "highlight" => self.highlight = Some(Highlight::parse(value)?),
+            "suggest" | "rescore" | "collapse" | "ext" | "knn" | "rank" | "retriever" | "profile"
+            | "stats" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
@@ -488,7 +491,7 @@ mod tests {
             (json!({"search_after": 5}), "Unknown key for a VALUE_NUMBER in [search_after]."),
             (json!({"terminate_after": -1}), "terminateAfter must be > 0"),
             (json!({"explain": "yes"}), "Failed to parse value [yes] as only [true] or [false] are allowed."),
-            (json!({"highlight": {}}), "[highlight] in [search] is not supported by Limber yet"),
+            (json!({"suggest": {}}), "[suggest] in [search] is not supported by Limber yet"),
             (
                 json!({"search_after": [1], "from": 1}),
                 "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",

@@ -5,6 +5,7 @@
 mod body;
 mod fields;
 mod geo_sort;
+mod highlight;
 mod nested_sort;
 mod point_in_time;
 mod script_fields;
@@ -17,6 +18,8 @@ pub(crate) use body::HIT_OPTIONS;
 pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};
 pub use fields::FieldFormat;
 pub(crate) use geo_sort::GeoSort;
+pub use highlight::Highlight;
+pub(crate) use highlight::{Boundaries, HighlightField};
 pub(crate) use nested_sort::NestedSort;
 pub use point_in_time::PointInTime;
 pub use script_fields::ScriptField;

@@ -48,6 +48,9 @@ impl TopHits {
             return Err(json::unknown_key(option, value));
         }
         let mut request = SearchRequest::parse(&Value::Object(body), &UrlParameters::default())?;
+        if request.highlight.is_some() {
+            return Err(RequestError::unsupported("[highlight] in [top_hits]"));
+        }
         request.size.get_or_insert(SIZE);
         Ok(Kind::own(TopHits { name: options.name.clone(), request }))
     }
