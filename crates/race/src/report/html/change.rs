@@ -1,7 +1,7 @@
 //! What changed between the races: for every task and metric by how much, and whether that is better.
 
 use super::escape::{Text, put};
-use super::material::Material;
+use super::material::{Material, distinct};
 use super::summary;
 use crate::report::Number;
 use crate::report::results::TaskResults;
@@ -40,13 +40,7 @@ pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
         }
     }
     out.push_str("<th scope=\"col\" class=\"ends\"><span style=\"left:16.7%\">÷ 4</span><span style=\"left:33.3%\">÷ 2</span><span style=\"left:50%\">same</span><span style=\"left:66.7%\">× 2</span><span style=\"left:83.3%\">× 4</span></th></tr></thead>");
-    let mut names: Vec<&str> = Vec::new();
-    for name in materials.iter().flat_map(Material::task_names) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    for name in names {
+    for name in distinct(materials.iter().flat_map(Material::task_names)) {
         let tasks: Vec<TaskOfRace<'_>> =
             materials.iter().map(|material| material.task(name).map(|task| (material, task))).collect();
         let known =

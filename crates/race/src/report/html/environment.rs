@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::escape::{Text, put};
-use super::material::Material;
+use super::material::{Material, distinct};
 
 const VALUE_CHARS_MAX: usize = 400;
 
@@ -72,17 +72,12 @@ pub type Row = (String, Vec<String>);
 /// Rows that differ between the races (what always does left out), and those that do not.
 fn rows(materials: &[Material]) -> (Vec<Row>, Vec<Row>) {
     let all: Vec<Vec<(String, String)>> = materials.iter().map(settings).collect();
-    let mut names: Vec<&String> = Vec::new();
-    for (name, _) in all.iter().flatten() {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let row = |name: &String| {
+    let names = distinct(all.iter().flatten().map(|(name, _)| name.as_str()));
+    let row = |name: &str| {
         let value = |of: &Vec<(String, String)>| {
             of.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
         };
-        (name.clone(), all.iter().map(|of| value(of).unwrap_or_default()).collect())
+        (name.to_owned(), all.iter().map(|of| value(of).unwrap_or_default()).collect())
     };
     let always_differs = |name: &str| matches!(name, "race" | "started" | "hosts" | "place in the run");
     names.into_iter().map(row).partition(|(name, values): &Row| {

@@ -1,5 +1,7 @@
 //! What is known of a race?
 
+use std::collections::HashSet;
+
 use super::telemetry::Telemetry;
 use crate::metrics::writer::TELEMETRY_FILE;
 use crate::report::measurements::{self, Measurements, TaskMeasurements};
@@ -20,6 +22,12 @@ pub struct Material {
     pub measurements: Option<Measurements>,
     /// What could not be read, and why.
     pub missing: Vec<String>,
+}
+
+/// Each name once, in the order in which they come.
+pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 impl Material {

@@ -6,7 +6,7 @@
 use super::chart::{Axis, Band, Chart, Marks, Series, nines};
 use super::escape::{Text, put};
 use super::heat::{Cells, picture};
-use super::material::Material;
+use super::material::{Material, distinct};
 use super::scale::{Scale, Unit};
 use super::table::PlotTable;
 use crate::report::shown;
@@ -48,12 +48,8 @@ pub fn task_id(name: &str) -> String {
 
 /// `labels`: what each race is called.
 pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
-    let mut names: Vec<&str> = Vec::new();
-    for name in materials.iter().flat_map(Material::task_names) {
-        if !names.contains(&name) && materials.iter().any(|material| material.course(name).is_some()) {
-            names.push(name);
-        }
-    }
+    let mut names = distinct(materials.iter().flat_map(Material::task_names));
+    names.retain(|name| materials.iter().any(|material| material.course(name).is_some()));
     if names.is_empty() {
         return;
     }

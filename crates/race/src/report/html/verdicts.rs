@@ -1,7 +1,7 @@
 //! Are these races better than those, and is that more than chance? Every verdict of a comparison, its interval drawn.
 
 use super::escape::{Text, put};
-use super::material::Material;
+use super::material::{Material, distinct};
 use super::percent_axis::{PercentAxis, percent};
 use super::summary;
 use crate::inference::comparison::INTERVAL_LEVEL;
@@ -92,12 +92,7 @@ pub fn put_by_task<T>(
     out: &mut String,
     put_row: impl Fn(&T, &mut String),
 ) {
-    let mut tasks: Vec<&str> = Vec::new();
-    for task in rows.iter().map(&task_of).filter(|task| !task.is_empty()) {
-        if !tasks.contains(&task) {
-            tasks.push(task);
-        }
-    }
+    let tasks = distinct(rows.iter().map(&task_of).filter(|task| !task.is_empty()));
     for task in tasks.into_iter().chain([""]) {
         let mut of_task = rows.iter().filter(|row| task_of(row) == task).peekable();
         if of_task.peek().is_none() {
