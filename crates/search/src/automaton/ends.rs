@@ -36,6 +36,10 @@ impl TermAutomaton for RangeEnds {
     fn prefix(&self) -> &[u8] {
         &[]
     }
+
+    fn least_tail(&self) -> Option<(u128, usize)> {
+        (self.0.upper.0 > 0).then_some((self.0.upper.0, self.0.width))
+    }
 }
 
 #[cfg(test)]

@@ -30,6 +30,11 @@ pub(crate) trait TermAutomaton: fmt::Debug + Send + Sync {
     /// What every accepted term starts with.
     fn prefix(&self) -> &[u8];
 
+    /// Where it accepts no term but those whose last bytes are a number of at least so much: that number, and how many bytes.
+    fn least_tail(&self) -> Option<(u128, usize)> {
+        None
+    }
+
     fn accepts(&self, term: &[u8]) -> bool {
         matches!(self.ask(term, &mut Vec::new()), Verdict::Accepts(_))
     }
@@ -44,8 +49,17 @@ pub(crate) fn walk(
     let prefix = automaton.prefix();
     let mut cursor = dictionary.range(Bound::Included(prefix), Bound::Unbounded)?;
     let mut skip = Vec::new();
+    let tails = match automaton.least_tail() {
+        Some((least, width)) => dictionary.tails(width)?.map(|tails| (tails, least)),
+        None => None,
+    };
     let mut is_there = cursor.advance()?;
     while is_there && cursor.term().starts_with(prefix) {
+        if let Some(next) = tails.and_then(|(tails, least)| tails.next_group(cursor.ord(), least)) {
+            cursor = dictionary.range_of_ordinals(next, dictionary.len());
+            is_there = cursor.advance()?;
+            continue;
+        }
         match automaton.ask(cursor.term(), &mut skip) {
             Verdict::Accepts(distance) => found(&cursor, distance)?,
             Verdict::Refuses => {}

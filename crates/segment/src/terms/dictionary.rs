@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use limber_codec::checksum::crc32;
 use limber_store::term_index::{FieldPages, PageRef, TermIndexCache};
@@ -15,6 +15,7 @@ use super::format::{BLOCK_OFFSET_BYTES, BLOCK_SHIFT, BLOCK_TERMS};
 use super::info::TermInfo;
 use super::lookup::AscendingLookup;
 use super::page;
+use super::tails::Tails;
 use crate::postings::IndexOptions;
 use crate::{Error, Result};
 
@@ -59,6 +60,8 @@ struct Opened {
     blocks_end: usize,
     source: IndexPages,
     pages: FieldPages,
+    /// Of [`TermDictionary::tails`].
+    tails: OnceLock<Option<Tails>>,
 }
 
 impl TermDictionary {
@@ -79,7 +82,8 @@ impl TermDictionary {
             source.field,
             directory.pages.iter().map(|page| page.len),
         );
-        let opened = Opened { directory, terms, blocks_end: blocks_end as usize, source, pages };
+        let blocks_end = blocks_end as usize;
+        let opened = Opened { directory, terms, blocks_end, source, pages, tails: OnceLock::new() };
         let this = TermDictionary { opened: Arc::new(opened), part: None };
         if this.opened.source.cache.loads_at_open() {
             this.load_pages()?;
@@ -241,6 +245,21 @@ impl TermDictionary {
     pub fn range_of_ordinals(&self, start: u64, end: u64) -> TermCursor<'_> {
         let end = end.min(self.len());
         TermCursor::new(self, start.min(end), end)
+    }
+
+    /// What passes over terms by their last `width` bytes, the same in every call; `None` where there is nothing to gain.
+    ///
+    /// # Errors
+    /// Corrupt terms.
+    pub fn tails(&self, width: usize) -> Result<Option<&Tails>> {
+        if self.part.is_some() {
+            return Ok(None);
+        }
+        if self.opened.tails.get().is_none() {
+            let made = Tails::of(self, width)?;
+            let _ = self.opened.tails.set(made);
+        }
+        Ok(self.opened.tails.get().and_then(Option::as_ref))
     }
 
     /// All terms.

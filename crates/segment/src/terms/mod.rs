@@ -11,6 +11,7 @@ pub mod format;
 mod info;
 mod lookup;
 mod page;
+mod tails;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -20,4 +21,5 @@ pub use dictionary::{IndexPages, TermDictionary};
 pub use directory::TermStatistics;
 pub use info::{TermInfo, TermLocation};
 pub use lookup::AscendingLookup;
+pub use tails::Tails;
 pub use writer::TermDictionaryWriter;
