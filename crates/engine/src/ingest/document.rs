@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use limber_mapping::document::scan;
 
 use super::json::{self, Open};
-use super::node::{Kind, NONE, Node, NodeId, Span, flag};
+use super::node::{Key, Kind, NONE, Node, NodeId, Span, flag, key_tag};
 
 /// Largest source plus everything made while it is processed.
 const TEXT_BYTES_MAX: usize = 1 << 30;
@@ -15,7 +15,7 @@ const TEXT_BYTES_MAX: usize = 1 << 30;
 /// What a pipeline may add to a document, beside twice its own size: a few processors that double a field make it any size.
 pub(super) const GROWTH_BYTES_MAX: usize = 64 << 20;
 
-/// Values of one document, everything made on the way included: 28 bytes each.
+/// Values of one document, everything made on the way included: 32 bytes each.
 pub(super) const NODE_COUNT_MAX: usize = 4 << 20;
 
 /// Depth below which a document is still written; parsing allows 1,000, edits may add.
@@ -165,7 +165,7 @@ impl<'a> IngestDocument<'a> {
 
     pub fn key(&self, id: NodeId) -> Cow<'_, str> {
         let node = self.node(id);
-        let text = self.text(node.key);
+        let text = self.text(node.key.text);
         if node.is(flag::KEY_ESCAPED) { Cow::Owned(json::unescape(text)) } else { Cow::Borrowed(text) }
     }
 
@@ -189,23 +189,28 @@ impl<'a> IngestDocument<'a> {
     /// As [`Self::member`]; the object's last child ([`NONE`]: it is empty) when there is no such member.
     pub fn member_or_last(&self, object: NodeId, name: &str) -> Result<(NodeId, NodeId), NodeId> {
         let nodes = &self.nodes[..];
+        let tag = key_tag(name.as_bytes());
         let mut before = NONE;
         let mut child = nodes[object as usize].first;
         while child != NONE {
             let node = &nodes[child as usize];
-            // Lengths first: most names differ in theirs.
-            let is_it = if node.is(flag::KEY_ESCAPED) {
-                self.key(child) == name
-            } else {
-                node.key.len as usize == name.len() && is_same(self.bytes(node.key), name.as_bytes())
-            };
-            if is_it {
+            if node.key.tag == tag && self.is_called(child, name) {
                 return Ok((child, before));
             }
             before = child;
             child = node.next;
         }
         Err(before)
+    }
+
+    #[inline]
+    fn is_called(&self, member: NodeId, name: &str) -> bool {
+        let node = self.node(member);
+        if node.is(flag::KEY_ESCAPED) {
+            self.key(member) == name
+        } else {
+            self.bytes(node.key.text) == name.as_bytes()
+        }
     }
 
     /// The element at `index`, and the one before it.
@@ -314,7 +319,7 @@ impl<'a> IngestDocument<'a> {
         let mut node = *self.node(id);
         let mut child = node.first;
         let mut last = NONE;
-        (node.first, node.next, node.key) = (NONE, NONE, Span::default());
+        (node.first, node.next, node.key) = (NONE, NONE, Key::default());
         node.flags &= !flag::KEY_ESCAPED;
         while child != NONE {
             let original = *self.node(child);
@@ -374,16 +379,18 @@ impl<'a> IngestDocument<'a> {
         key: &str,
         value: Node,
     ) -> Result<NodeId, RequestError> {
-        let mut value = Node { key: Span::default(), next: NONE, ..value };
+        let mut value = Node { key: Key::default(), next: NONE, ..value };
         value.flags &= !flag::KEY_ESCAPED;
         self.check_room(key.len())?;
         if self.node(parent).kind == Kind::Object {
-            self.arena.push('"');
+            // As a member that follows another: it is copied as one.
+            self.arena.push_str(",\"");
             let start = self.arena_start();
             if json::push_escaped(&mut self.arena, key) {
                 value.flags |= flag::KEY_ESCAPED;
             }
-            value.key = Span { start, len: self.arena_start() - start };
+            let text = Span { start, len: self.arena_start() - start };
+            value.key = Key { text, tag: key_tag(key.as_bytes()) };
             self.arena.push_str("\":");
         }
         let child = self.add(value);
@@ -475,18 +482,6 @@ impl<'a> IngestDocument<'a> {
 
     pub fn given(&self) -> Metadata<'a> {
         self.given
-    }
-}
-
-/// Whether two texts of the same length are equal. Names are too short for a call to the C library.
-#[inline]
-fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    match (one.first_chunk(), other.first_chunk(), one.last_chunk(), other.last_chunk()) {
-        (Some(a), Some(b), Some(y), Some(z)) if one.len() <= 16 => word(a) == word(b) && word(y) == word(z),
-        (Some(_), ..) => one == other,
-        // Ends first: names with the same beginning are frequent.
-        _ => one.iter().rev().eq(other.iter().rev()),
     }
 }
 

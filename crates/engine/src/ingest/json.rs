@@ -6,7 +6,7 @@
 use limber_mapping::document::scan::string_stop;
 
 use super::document::NODE_COUNT_MAX;
-use super::node::{Kind, NONE, Node, NodeId, Span, flag};
+use super::node::{Key, Kind, NONE, Node, NodeId, Span, flag, key_tag};
 
 /// Containers open at once; Jackson's `StreamReadConstraints` default, which Elasticsearch uses.
 pub const NESTING_DEPTH_MAX: usize = 1000;
@@ -41,7 +41,7 @@ pub fn parse(
     let root = parser.nodes.len() as NodeId;
     parser.skip_space();
     // The innermost open container; those around it are on the stack.
-    let Some(mut open) = parser.value(Span::default(), false)? else { return Ok((root, parser.at)) };
+    let Some(mut open) = parser.value(Key::default(), false)? else { return Ok((root, parser.at)) };
     loop {
         parser.skip_space();
         let end = if open.is_object { b'}' } else { b']' };
@@ -68,7 +68,7 @@ pub fn parse(
         if parser.nodes.len() >= NODE_COUNT_MAX {
             return Err(parser.error("too many values for an ingest pipeline"));
         }
-        let (key, key_escaped) = if open.is_object { parser.key()? } else { (Span::default(), false) };
+        let (key, key_escaped) = if open.is_object { parser.key()? } else { (Key::default(), false) };
         let child = parser.nodes.len() as NodeId;
         if is_first {
             parser.nodes[open.node as usize].first = child;
@@ -121,27 +121,29 @@ impl Parser<'_> {
         }
     }
 
-    /// `"key" :` and the space after it; the span is the key without its quotes.
+    /// `"key" :` and the space after it, and whether the key holds escapes.
     #[inline(always)]
-    fn key(&mut self) -> Result<(Span, bool), SyntaxError> {
+    fn key(&mut self) -> Result<(Key, bool), SyntaxError> {
         if self.peek() != Some(b'"') {
             return Err(self.error("was expecting double-quote to start field name"));
         }
         let start = self.at + 1;
         let escaped = self.string()?;
-        let span = Span { start: self.base + start as u32, len: (self.at - 1 - start) as u32 };
+        let inside = &self.text[start..self.at - 1];
+        let tag = if escaped { tag_of_escaped(inside) } else { key_tag(inside) };
+        let text = Span { start: self.base + start as u32, len: inside.len() as u32 };
         self.skip_space();
         if self.peek() != Some(b':') {
             return Err(self.error("was expecting a colon to separate field name and value"));
         }
         self.at += 1;
         self.skip_space();
-        Ok((span, escaped))
+        Ok((Key { text, tag }, escaped))
     }
 
     /// Pushes the value's node; a container is left open and answered.
     #[inline(always)]
-    fn value(&mut self, key: Span, key_escaped: bool) -> Result<Option<Open>, SyntaxError> {
+    fn value(&mut self, key: Key, key_escaped: bool) -> Result<Option<Open>, SyntaxError> {
         let start = self.at;
         let mut open = None;
         let mut flags = if key_escaped { flag::KEY_ESCAPED } else { 0 };
@@ -193,6 +195,11 @@ impl Parser<'_> {
         self.at = rest_of_string(self.text, self.at)?;
         Ok(true)
     }
+}
+
+#[cold]
+fn tag_of_escaped(inside: &[u8]) -> u32 {
+    key_tag(unescape(&String::from_utf8_lossy(inside)).as_bytes())
 }
 
 fn error_at(text: &[u8], at: usize, message: &'static str) -> SyntaxError {

@@ -1,6 +1,6 @@
 //! The compact document: "what is at this place, and what was changed?"
 //!
-//! A document is a vector of 28-byte nodes over two texts: the source as it came, untouched, and an arena for everything a processor
+//! A document is a vector of 32-byte nodes over two texts: the source as it came, untouched, and an arena for everything a processor
 //! makes. A node remembers where its JSON text is, so that writing the document copies every range that was not edited.
 
 /// Index into a tree's nodes.
@@ -27,6 +27,25 @@ pub struct Span {
     pub len: u32,
 }
 
+/// The name of an object's member.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Key {
+    /// The JSON text without the quotes, which stand around it.
+    pub text: Span,
+    /// [`key_tag`] of the name.
+    pub tag: u32,
+}
+
+/// A number by which nearly all different names of one object differ: of length and ends, so that names are seldom compared.
+#[inline(always)]
+pub fn key_tag(name: &[u8]) -> u32 {
+    let ends = match (name.first_chunk(), name.last_chunk()) {
+        (Some(first), Some(last)) => u32::from_le_bytes(*first) ^ u32::from_le_bytes(*last).rotate_left(9),
+        _ => name.iter().fold(0, |ends, &byte| ends << 8 | u32::from(byte)),
+    };
+    ends ^ (name.len() as u32).rotate_right(6)
+}
+
 /// What is true of a node beyond its kind.
 pub mod flag {
     /// The key's text holds escapes.
@@ -42,8 +61,7 @@ pub mod flag {
 pub struct Node {
     pub kind: Kind,
     pub flags: u8,
-    /// The key's JSON text without the quotes, which stand around it.
-    pub key: Span,
+    pub key: Key,
     /// The whole JSON text, quotes and brackets included. Out of date when [`flag::EDITED`].
     pub text: Span,
     /// First child of a container.
@@ -55,7 +73,7 @@ pub struct Node {
 impl Node {
     /// A value without children or key.
     pub fn leaf(kind: Kind, text: Span) -> Node {
-        Node { kind, flags: 0, key: Span::default(), text, first: NONE, next: NONE }
+        Node { kind, flags: 0, key: Key::default(), text, first: NONE, next: NONE }
     }
 
     /// An empty container to be filled with children.

@@ -37,21 +37,15 @@ impl IngestDocument<'_> {
         let mut child = node.first;
         while child != NONE {
             let member = self.node(child);
-            if child != node.first {
-                if is_object && copy.push_next(member) {
-                    child = member.next;
-                    continue;
-                }
-                copy.push(b',');
-            }
-            // Copies of a value share its text until they are written.
             if copy.end() > end_max {
+                // Copies of a value share its text until they are written.
                 return Err(too_large());
             }
+            let is_first = child == node.first;
             if is_object {
-                // With the quotes around it.
-                copy.push_span(Span { start: member.key.start - 1, len: member.key.len + 2 });
-                copy.push(b':');
+                copy.push_key(member, is_first);
+            } else if !is_first {
+                copy.push(b',');
             }
             if member.is(flag::EDITED) {
                 self.write_below(child, copy, depth + 1, end_max)?;
@@ -108,25 +102,39 @@ impl<'o> Copy<'o> {
         }
     }
 
-    /// Appends `,"key":value` if that is what follows in the source; whether it was.
+    /// The byte at a position, which lies inside of one of the texts.
     #[inline]
-    fn push_next(&mut self, member: &Node) -> bool {
-        let (key, value) = (member.key, member.text);
-        // No room for more than `,"` before the key and `":` behind it.
-        let follows = key.start as usize == self.to + 2
-            && value.start == key.start + key.len + 2
-            && !member.is(flag::EDITED)
-            && self.source.get(self.to) == Some(&b',')
-            && (value.start as usize) < self.source.len();
-        if follows {
-            self.to = (value.start + value.len) as usize;
+    fn byte(&self, at: usize) -> u8 {
+        match at.checked_sub(self.source.len()) {
+            None => self.source[at],
+            Some(at) => self.arena[at],
         }
-        follows
+    }
+
+    /// Appends `,"key":`, with as much of the punctuation as stands around the key already; the first member has no comma.
+    #[inline]
+    fn push_key(&mut self, member: &Node, is_first: bool) {
+        let text = member.key.text;
+        // With the quotes.
+        let (mut from, mut to) = (text.start as usize - 1, (text.start + text.len) as usize + 1);
+        if !is_first {
+            if self.byte(from - 1) == b',' { from -= 1 } else { self.push(b',') }
+        }
+        let has_colon = self.byte(to) == b':';
+        to += usize::from(has_colon);
+        self.push_range(from, to);
+        if !has_colon {
+            self.push(b':');
+        }
     }
 
     #[inline]
     fn push_span(&mut self, span: Span) {
-        let (from, to) = (span.start as usize, (span.start + span.len) as usize);
+        self.push_range(span.start as usize, (span.start + span.len) as usize);
+    }
+
+    #[inline]
+    fn push_range(&mut self, from: usize, to: usize) {
         // The arena begins where the source ends.
         if from != self.to || from == self.source.len() {
             self.flush();
@@ -136,6 +144,9 @@ impl<'o> Copy<'o> {
     }
 
     fn flush(&mut self) {
+        if self.from == self.to {
+            return;
+        }
         let (text, from, to) = self.pending();
         self.out.extend_from_slice(&text[from..to]);
         self.from = self.to;
