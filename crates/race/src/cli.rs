@@ -482,14 +482,21 @@ pub(crate) fn folder() -> Result<PathBuf, RaceError> {
     })
 }
 
-/// A flag that the first interrupt sets; the second one ends the process at once.
+/// A flag that the first SIGINT or SIGTERM sets; the second one ends the process at once.
 pub(crate) fn cancel_on_interrupt() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let shared = Arc::clone(&flag);
     let listen = move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
         runtime.block_on(async {
-            while tokio::signal::ctrl_c().await.is_ok() {
+            use tokio::signal::unix::{SignalKind, signal};
+            let kinds = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+            let (Ok(mut interrupt), Ok(mut terminate)) = kinds else { return };
+            loop {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
                 if shared.swap(true, Ordering::AcqRel) {
                     std::process::exit(i32::from(EXIT_INTERRUPTED));
                 }
