@@ -1,23 +1,23 @@
 //! One immutable segment, open: "give me the terms, postings, columns, points, sources of its fields".
 
+mod fields;
+mod presence;
+
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
-use limber_mapping::{Representation, keyed_path};
+use limber_mapping::keyed_path;
 use limber_store::term_index::{FieldPages, TermIndexCache, next_segment_core_id};
 use limber_store::{Charge, Directory, Pool};
 
-use crate::columns::{NumberColumn, OrdinalColumn, Presence};
 use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
 use crate::id_filter::{IdFilter, id_hash};
 use crate::keys::{KeyPart, KeyParts};
 use crate::nested::{self, NestedSpace, SpaceEntry};
 use crate::norms::Norms;
-use crate::points::{Points, ShapeCells, SpatialPoints};
-use crate::postings::{Postings, PostingsReader, Want};
-use crate::shapes::ShapeColumn;
+use crate::postings::{PostingsReader, Want};
 use crate::stored::{Stored, StoredDocument, StoredReader};
-use crate::terms::{IndexPages, TermDictionary, TermInfo};
+use crate::terms::TermDictionary;
 use crate::{DocId, Error, FieldInfo, LiveDocs, NO_MORE_DOCS, Result, SegmentMeta};
 
 /// Path of the field whose terms are the documents' ids.
@@ -423,247 +423,6 @@ impl Segment {
             None => Ok(None),
         }
     }
-
-    fn inverted(&self, number: u32) -> Result<Option<&Inverted>> {
-        let state = &self.state(number).inverted;
-        if let Some(inverted) = state.get() {
-            return Ok(Some(inverted));
-        }
-        let Some(directory) = self.file.bytes(SectionKind::TermDirectory, number) else { return Ok(None) };
-        let missing = || Error::corrupt("section table", 0, "every section of a field's terms");
-        let shared = |kind| self.file.shared(kind, number).ok_or_else(missing);
-        let index: &SectionEntry = self.file.entry(SectionKind::TermIndex, number).ok_or_else(missing)?;
-        let pages = IndexPages {
-            directory: self.directory.clone(),
-            file: self.file.file_name(index).clone(),
-            offset: index.offset,
-            len: index.len,
-            mapped: self.file.shared(SectionKind::TermIndex, number),
-            cache: self.cache.clone(),
-            segment_core: self.core,
-            field: number,
-        };
-        let terms = TermDictionary::open(directory, shared(SectionKind::Terms)?, pages)?;
-        let positions = self.file.shared(SectionKind::Positions, number);
-        let postings = shared(SectionKind::Postings)?;
-        let postings = PostingsReader::open(postings, positions, terms.options(), self.doc_count())?;
-        Ok(Some(state.get_or_init(|| Inverted { terms, postings })))
-    }
-
-    fn inverted_by_path(&self, path: &str) -> Result<Option<&Inverted>> {
-        match self.number(path) {
-            Some(number) => self.inverted(number),
-            None => self.key(path)?.map_or(Ok(None), |key| self.inverted(key.number)),
-        }
-    }
-
-    /// The sorted terms of a field.
-    pub fn terms(&self, path: &str) -> Result<Option<&TermDictionary>> {
-        match self.number(path) {
-            Some(number) => self.terms_of(number),
-            None => Ok(self.key(path)?.map(|key| &key.terms)),
-        }
-    }
-
-    pub(crate) fn terms_of(&self, number: u32) -> Result<Option<&TermDictionary>> {
-        Ok(self.inverted(number)?.map(|inverted| &inverted.terms))
-    }
-
-    /// Opens the postings of a term that [`Segment::terms`] of the same field gave; ask for no more than is needed.
-    pub fn postings(&self, path: &str, info: &TermInfo, want: Want) -> Result<Postings> {
-        self.postings_reader(path)?
-            .ok_or_else(|| Error::corrupt("section table", 0, "the postings of the field"))?
-            .postings(info, want)
-    }
-
-    /// All postings of a field, for queries that open many terms.
-    pub fn postings_reader(&self, path: &str) -> Result<Option<&PostingsReader>> {
-        Ok(self.inverted_by_path(path)?.map(|inverted| &inverted.postings))
-    }
-
-    /// Lengths of a field.
-    pub fn norms(&self, path: &str) -> Result<Option<&Norms>> {
-        let Some(number) = self.number(path) else { return Ok(None) };
-        let state = &self.state(number).norms;
-        if let Some(norms) = state.get() {
-            return Ok(Some(norms));
-        }
-        let Some(bytes) = self.file.shared(SectionKind::Norms, number) else { return Ok(None) };
-        let norms = Norms::open(bytes, self.doc_count())?;
-        Ok(Some(state.get_or_init(|| norms)))
-    }
-
-    fn section(&self, path: &str, kind: SectionKind, of: Representation) -> Option<&[u8]> {
-        let number = self.number(path)?;
-        (self.info(number).representation == of).then(|| self.file.bytes(kind, number))?
-    }
-
-    /// Numbers of a field by document.
-    pub fn numbers(&self, path: &str) -> Result<Option<NumberColumn<'_>>> {
-        match self.section(path, SectionKind::Column, Representation::Number) {
-            Some(bytes) => self.of_this_segment(NumberColumn::open(bytes)?).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Ordinals of a field's terms by document.
-    pub fn ordinals(&self, path: &str) -> Result<Option<OrdinalColumn<'_>>> {
-        match self.number(path) {
-            Some(number) if self.info(number).representation == Representation::Terms => {
-                self.ordinals_of(number)
-            }
-            Some(_) => Ok(None),
-            None => self.key(path)?.map_or(Ok(None), |key| key.column(self)),
-        }
-    }
-
-    pub(crate) fn ordinals_of(&self, number: u32) -> Result<Option<OrdinalColumn<'_>>> {
-        match self.file.bytes(SectionKind::Column, number) {
-            Some(bytes) => self.of_this_segment(OrdinalColumn::open(bytes)?).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    fn of_this_segment<'a, T: crate::columns::ColumnValue>(
-        &self,
-        column: crate::columns::Column<'a, T>,
-    ) -> Result<crate::columns::Column<'a, T>> {
-        if column.doc_count() == self.doc_count() {
-            Ok(column)
-        } else {
-            Err(Error::corrupt(
-                "column",
-                u64::from(column.doc_count()),
-                "as many documents as the segment has",
-            ))
-        }
-    }
-
-    /// Numbers of a field by value.
-    pub fn points(&self, path: &str) -> Result<Option<Points<'_>>> {
-        if self.field(path).is_some_and(|field| field.spatial) { Ok(None) } else { self.raw_points(path) }
-    }
-
-    /// Places of a field by cell.
-    pub fn spatial_points(&self, path: &str) -> Result<Option<SpatialPoints<'_>>> {
-        match self.field(path) {
-            Some(field) if field.spatial => Ok(self.raw_points(path)?.map(SpatialPoints::new)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Cells of a field of shapes.
-    pub fn shape_cells(&self, path: &str) -> Result<Option<ShapeCells<'_>>> {
-        match self.field(path) {
-            Some(field) if field.representation == Representation::Shape => {
-                Ok(self.raw_points(path)?.map(ShapeCells::new))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Shapes of a field by document.
-    pub fn shapes(&self, path: &str) -> Result<Option<ShapeColumn<'_>>> {
-        let sections = [SectionKind::Column, SectionKind::Shapes]
-            .map(|kind| self.section(path, kind, Representation::Shape));
-        match sections {
-            [Some(places), Some(bytes)] => {
-                let places = self.of_this_segment(NumberColumn::open(places)?)?;
-                Ok(Some(ShapeColumn::new(places, bytes)))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// The points section, whatever its numbers mean.
-    pub(crate) fn raw_points(&self, path: &str) -> Result<Option<Points<'_>>> {
-        let of = self.field(path).map_or(Representation::Number, |field| field.representation);
-        match self.section(path, SectionKind::Points, of) {
-            Some(bytes) => {
-                // Places do not ascend as the column's numbers do.
-                let is_spatial = self.field(path).is_some_and(|field| field.spatial);
-                let column = if is_spatial { None } else { self.numbers(path)? };
-                let points = Points::open(bytes, column)?;
-                if points.doc_count() != self.doc_count() {
-                    return Err(Error::corrupt("points", 0, "as many documents as the segment has"));
-                }
-                Ok(Some(points))
-            }
-            None => Ok(None),
-        }
-    }
-
-    /// Which documents have the field: from its column, otherwise from norms, points or terms (computed once and kept).
-    pub fn presence(&self, path: &str) -> Result<Option<Presence<'_>>> {
-        let Some(number) = self.number(path) else {
-            return self.key(path)?.map_or_else(|| self.named(path), |key| key.presence(self).map(Some));
-        };
-        if let Some(column) = self.numbers(path)? {
-            return Ok(Some(column.presence()));
-        }
-        if let Some(column) = self.ordinals(path)? {
-            return Ok(Some(column.presence()));
-        }
-        if let Some(shapes) = self.shapes(path)? {
-            return Ok(Some(shapes.places().presence()));
-        }
-        let state = &self.state(number).presence;
-        if state.get().is_none() {
-            let Some(words) = self.compute_presence(number)? else { return self.named(path) };
-            let count = words.iter().map(|word| word.count_ones()).sum();
-            let _ = state.set((words.into(), count));
-        }
-        Ok(state.get().map(|(words, count)| Presence::Bits(words.clone(), *count)))
-    }
-
-    /// Documents that name the field in `_field_names`: those of a field with neither column, norms nor terms.
-    fn named(&self, path: &str) -> Result<Option<Presence<'_>>> {
-        let Some(number) = self.number("_field_names") else { return Ok(None) };
-        let Some(inverted) = self.inverted(number)? else { return Ok(None) };
-        let Some(info) = inverted.terms.get(path.as_bytes())? else { return Ok(None) };
-        let mut words = vec![0u64; self.doc_count().div_ceil(64) as usize];
-        mark(inverted.postings.postings(&info, Want::Docs)?, &mut words)?;
-        let count = words.iter().map(|word| word.count_ones()).sum();
-        Ok(Some(Presence::Bits(words.into(), count)))
-    }
-
-    /// Sets the bit of every document that has one of a field's terms.
-    pub(crate) fn mark_all(&self, number: u32, terms: &TermDictionary, words: &mut [u64]) -> Result<()> {
-        let Some(inverted) = self.inverted(number)? else { return Ok(()) };
-        let mut cursor = terms.cursor();
-        while let Some((_, info)) = cursor.next()? {
-            mark(inverted.postings.postings(&info, Want::Docs)?, words)?;
-        }
-        Ok(())
-    }
-
-    fn compute_presence(&self, number: u32) -> Result<Option<Vec<u64>>> {
-        let path = self.info(number).path.clone();
-        let mut words = vec![0u64; self.doc_count().div_ceil(64) as usize];
-        if let Some(norms) = self.norms(&path)? {
-            norms.for_each(|doc, _| words[doc as usize / 64] |= 1 << (doc % 64));
-        } else if let Some(points) = self.raw_points(&path)? {
-            points.fill_bits(i64::MIN..=i64::MAX, &mut words)?;
-        } else if let Some(inverted) = self.inverted(number)? {
-            self.mark_all(number, &inverted.terms, &mut words)?;
-        } else {
-            return Ok(None);
-        }
-        Ok(Some(words))
-    }
-}
-
-/// Sets the bit of every document of a term.
-fn mark(mut postings: Postings, words: &mut [u64]) -> Result<()> {
-    while postings.doc() != NO_MORE_DOCS {
-        for doc in postings.block_docs() {
-            let word = words.get_mut(*doc as usize / 64);
-            *word.ok_or_else(|| Error::corrupt("postings", 0, "documents of the segment"))? |=
-                1 << (doc % 64);
-        }
-        postings.next_block();
-    }
-    postings.status()
 }
 
 impl std::fmt::Debug for Segment {

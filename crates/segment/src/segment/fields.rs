@@ -1,0 +1,184 @@
+//! What a segment has of one field: terms, postings, norms, columns, points and shapes.
+
+use limber_mapping::Representation;
+
+use super::{Inverted, Segment};
+use crate::columns::{NumberColumn, OrdinalColumn};
+use crate::file::{SectionEntry, SectionKind};
+use crate::norms::Norms;
+use crate::points::{Points, ShapeCells, SpatialPoints};
+use crate::postings::{Postings, PostingsReader, Want};
+use crate::shapes::ShapeColumn;
+use crate::terms::{IndexPages, TermDictionary, TermInfo};
+use crate::{Error, Result};
+
+impl Segment {
+    pub(super) fn inverted(&self, number: u32) -> Result<Option<&Inverted>> {
+        let state = &self.state(number).inverted;
+        if let Some(inverted) = state.get() {
+            return Ok(Some(inverted));
+        }
+        let Some(directory) = self.file.bytes(SectionKind::TermDirectory, number) else { return Ok(None) };
+        let missing = || Error::corrupt("section table", 0, "every section of a field's terms");
+        let shared = |kind| self.file.shared(kind, number).ok_or_else(missing);
+        let index: &SectionEntry = self.file.entry(SectionKind::TermIndex, number).ok_or_else(missing)?;
+        let pages = IndexPages {
+            directory: self.directory.clone(),
+            file: self.file.file_name(index).clone(),
+            offset: index.offset,
+            len: index.len,
+            mapped: self.file.shared(SectionKind::TermIndex, number),
+            cache: self.cache.clone(),
+            segment_core: self.core,
+            field: number,
+        };
+        let terms = TermDictionary::open(directory, shared(SectionKind::Terms)?, pages)?;
+        let positions = self.file.shared(SectionKind::Positions, number);
+        let postings = shared(SectionKind::Postings)?;
+        let postings = PostingsReader::open(postings, positions, terms.options(), self.doc_count())?;
+        Ok(Some(state.get_or_init(|| Inverted { terms, postings })))
+    }
+
+    fn inverted_by_path(&self, path: &str) -> Result<Option<&Inverted>> {
+        match self.number(path) {
+            Some(number) => self.inverted(number),
+            None => self.key(path)?.map_or(Ok(None), |key| self.inverted(key.number)),
+        }
+    }
+
+    /// The sorted terms of a field.
+    pub fn terms(&self, path: &str) -> Result<Option<&TermDictionary>> {
+        match self.number(path) {
+            Some(number) => self.terms_of(number),
+            None => Ok(self.key(path)?.map(|key| &key.terms)),
+        }
+    }
+
+    pub(crate) fn terms_of(&self, number: u32) -> Result<Option<&TermDictionary>> {
+        Ok(self.inverted(number)?.map(|inverted| &inverted.terms))
+    }
+
+    /// Opens the postings of a term that [`Segment::terms`] of the same field gave; ask for no more than is needed.
+    pub fn postings(&self, path: &str, info: &TermInfo, want: Want) -> Result<Postings> {
+        self.postings_reader(path)?
+            .ok_or_else(|| Error::corrupt("section table", 0, "the postings of the field"))?
+            .postings(info, want)
+    }
+
+    /// All postings of a field, for queries that open many terms.
+    pub fn postings_reader(&self, path: &str) -> Result<Option<&PostingsReader>> {
+        Ok(self.inverted_by_path(path)?.map(|inverted| &inverted.postings))
+    }
+
+    /// Lengths of a field.
+    pub fn norms(&self, path: &str) -> Result<Option<&Norms>> {
+        let Some(number) = self.number(path) else { return Ok(None) };
+        let state = &self.state(number).norms;
+        if let Some(norms) = state.get() {
+            return Ok(Some(norms));
+        }
+        let Some(bytes) = self.file.shared(SectionKind::Norms, number) else { return Ok(None) };
+        let norms = Norms::open(bytes, self.doc_count())?;
+        Ok(Some(state.get_or_init(|| norms)))
+    }
+
+    fn section(&self, path: &str, kind: SectionKind, of: Representation) -> Option<&[u8]> {
+        let number = self.number(path)?;
+        (self.info(number).representation == of).then(|| self.file.bytes(kind, number))?
+    }
+
+    /// Numbers of a field by document.
+    pub fn numbers(&self, path: &str) -> Result<Option<NumberColumn<'_>>> {
+        match self.section(path, SectionKind::Column, Representation::Number) {
+            Some(bytes) => self.of_this_segment(NumberColumn::open(bytes)?).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Ordinals of a field's terms by document.
+    pub fn ordinals(&self, path: &str) -> Result<Option<OrdinalColumn<'_>>> {
+        match self.number(path) {
+            Some(number) if self.info(number).representation == Representation::Terms => {
+                self.ordinals_of(number)
+            }
+            Some(_) => Ok(None),
+            None => self.key(path)?.map_or(Ok(None), |key| key.column(self)),
+        }
+    }
+
+    pub(crate) fn ordinals_of(&self, number: u32) -> Result<Option<OrdinalColumn<'_>>> {
+        match self.file.bytes(SectionKind::Column, number) {
+            Some(bytes) => self.of_this_segment(OrdinalColumn::open(bytes)?).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn of_this_segment<'a, T: crate::columns::ColumnValue>(
+        &self,
+        column: crate::columns::Column<'a, T>,
+    ) -> Result<crate::columns::Column<'a, T>> {
+        if column.doc_count() == self.doc_count() {
+            Ok(column)
+        } else {
+            Err(Error::corrupt(
+                "column",
+                u64::from(column.doc_count()),
+                "as many documents as the segment has",
+            ))
+        }
+    }
+
+    /// Numbers of a field by value.
+    pub fn points(&self, path: &str) -> Result<Option<Points<'_>>> {
+        if self.field(path).is_some_and(|field| field.spatial) { Ok(None) } else { self.raw_points(path) }
+    }
+
+    /// Places of a field by cell.
+    pub fn spatial_points(&self, path: &str) -> Result<Option<SpatialPoints<'_>>> {
+        match self.field(path) {
+            Some(field) if field.spatial => Ok(self.raw_points(path)?.map(SpatialPoints::new)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Cells of a field of shapes.
+    pub fn shape_cells(&self, path: &str) -> Result<Option<ShapeCells<'_>>> {
+        match self.field(path) {
+            Some(field) if field.representation == Representation::Shape => {
+                Ok(self.raw_points(path)?.map(ShapeCells::new))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Shapes of a field by document.
+    pub fn shapes(&self, path: &str) -> Result<Option<ShapeColumn<'_>>> {
+        let sections = [SectionKind::Column, SectionKind::Shapes]
+            .map(|kind| self.section(path, kind, Representation::Shape));
+        match sections {
+            [Some(places), Some(bytes)] => {
+                let places = self.of_this_segment(NumberColumn::open(places)?)?;
+                Ok(Some(ShapeColumn::new(places, bytes)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The points section, whatever its numbers mean.
+    pub(crate) fn raw_points(&self, path: &str) -> Result<Option<Points<'_>>> {
+        let of = self.field(path).map_or(Representation::Number, |field| field.representation);
+        match self.section(path, SectionKind::Points, of) {
+            Some(bytes) => {
+                // Places do not ascend as the column's numbers do.
+                let is_spatial = self.field(path).is_some_and(|field| field.spatial);
+                let column = if is_spatial { None } else { self.numbers(path)? };
+                let points = Points::open(bytes, column)?;
+                if points.doc_count() != self.doc_count() {
+                    return Err(Error::corrupt("points", 0, "as many documents as the segment has"));
+                }
+                Ok(Some(points))
+            }
+            None => Ok(None),
+        }
+    }
+}
