@@ -271,6 +271,7 @@ impl RaceCommand {
             provenance: Provenance {
                 place: None,
                 engine_settings: engine.as_ref().and_then(EngineSpec::params).unwrap_or_default(),
+                is_fresh_server: server.is_some(),
                 started_s: self.rally.effective_start_date,
             },
             store,

@@ -111,6 +111,8 @@ pub struct Provenance {
     pub place: Option<RunPlace>,
     /// Of a server that this tool started.
     pub engine_settings: Params,
+    /// Whether the server was started for this race alone: its peak of memory is the race's.
+    pub is_fresh_server: bool,
     /// The race's timestamp in seconds since 1970, where it is not now.
     pub started_s: Option<i64>,
 }
@@ -193,7 +195,11 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     drive.samples = watch.samples();
     let with_key = |key: &String| config.client.header_lines(Some(key));
     drive.target.client_headers = keys.authorizations.iter().map(with_key).collect();
-    let server_before = ServerReading::now(&mut cluster, &hosts);
+    let read_server = |cluster: &mut Cluster| match is_unasked {
+        true => ServerReading::default(),
+        false => ServerReading::now(cluster, &hosts),
+    };
+    let server_before = read_server(&mut cluster);
     let machine_before = MachineReading::now();
     let driven =
         recorded(&config, progress, |recording| schedule.run(&drive, &config.is_cancelled, recording));
@@ -204,8 +210,8 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let mut tasks = driven?;
     let server = ServerUse {
         before: server_before,
-        after: ServerReading::now(&mut cluster, &hosts),
-        is_fresh: config.car != EXTERNAL_CAR,
+        after: read_server(&mut cluster),
+        is_fresh: config.provenance.is_fresh_server,
     };
     let sampled = watch.end_sampling();
     let (mut system, warnings) = telemetry.stop(&mut cluster);

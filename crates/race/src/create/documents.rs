@@ -8,6 +8,7 @@ use bzip2::Compression;
 use bzip2::write::BzEncoder;
 
 use crate::load::LoadError;
+use crate::load::files::suffixed;
 use crate::load::selection::TEST_MODE_DOCUMENTS;
 
 const BUFFER_BYTES: usize = 1 << 20;
@@ -90,7 +91,7 @@ struct Paths {
 
 impl Pair {
     fn create(plain: PathBuf) -> Result<Pair, LoadError> {
-        let archive = PathBuf::from([plain.as_os_str(), ".bz2".as_ref()].join("".as_ref()));
+        let archive = suffixed(&plain, ".bz2");
         let open = |path: &Path| {
             File::create(path)
                 .map(|file| BufWriter::with_capacity(BUFFER_BYTES, file))

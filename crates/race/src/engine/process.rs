@@ -23,10 +23,13 @@ pub fn end(process_id: u32, patience: Duration, mut has_ended: impl FnMut() -> b
     }
 }
 
-/// Whether a process of this id exists.
+/// Whether a process of this id exists, another user's included.
 pub fn is_alive(process_id: u32) -> bool {
     // SAFETY: signal 0 is sent to nobody, it only asks.
-    libc::pid_t::try_from(process_id).is_ok_and(|id| unsafe { libc::kill(id, 0) } == 0)
+    let asked = libc::pid_t::try_from(process_id).map(|id| unsafe { libc::kill(id, 0) });
+    asked.is_ok_and(|answer| {
+        answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+    })
 }
 
 #[cfg(test)]

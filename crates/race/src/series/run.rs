@@ -125,6 +125,7 @@ pub(crate) fn race_on(
         config.watch.jvm = starts_jvm.then_some(server.process_id);
         config.hosts = vec![server.address.clone()];
         config.car = server.name.clone();
+        config.provenance.is_fresh_server = true;
         config.car_params = engine.as_ref().and_then(EngineSpec::params);
     }
     Ok((run(config, progress)?, server))
