@@ -31,17 +31,47 @@ impl Random {
         (0..count).map(|_| WORDS[self.below(WORDS.len())]).collect::<Vec<_>>().join(" ")
     }
 
+    /// A word with another letter in place of its second.
+    fn misspelt(&mut self) -> String {
+        let word = self.words(1);
+        format!("{}x{}", &word[..1], &word[2..])
+    }
+
+    /// Words of which the last is cut short.
+    fn beginning(&mut self) -> String {
+        let words = self.words(2);
+        words[..words.len() - 1 - self.below(2)].to_owned()
+    }
+
+    fn rewrite(&mut self) -> &'static str {
+        ["constant_score", "scoring_boolean", "top_terms_3"][self.below(3)]
+    }
+
     fn query(&mut self, depth: u32) -> Value {
-        match self.below(if depth == 0 { 8 } else { 11 }) {
+        match self.below(if depth == 0 { 13 } else { 16 }) {
             0 | 1 => json!({"match": {"body": self.words(3)}}),
             2 => json!({"match": {"body": {"query": self.words(3), "operator": "and"}}}),
             3 => json!({"match_phrase": {"body": self.words(2)}}),
             4 => json!({"term": {"tag": self.words(1)}}),
             5 => json!({"terms": {"tag": [self.words(1), self.words(1)]}}),
             6 => json!({"range": {"n": {"gte": self.below(9)}}}),
-            7 => json!({"prefix": {"tag": &self.words(1)[..2]}}),
-            8 => json!({"constant_score": {"filter": self.query(depth - 1)}}),
-            9 => json!({"dis_max": {"queries": [self.query(depth - 1), self.query(depth - 1)]}}),
+            7 => json!({"prefix": {"tag": self.beginning()}}),
+            8 => json!({"fuzzy": {"tag": {"value": self.misspelt(), "rewrite": self.rewrite()}}}),
+            9 => {
+                json!({"match": {"body": {"query": format!("{} {}", self.words(1), self.misspelt()), "fuzziness": 1}}})
+            }
+            10 => json!({"match_phrase_prefix": {"body": self.beginning()}}),
+            11 => {
+                json!({"regexp": {"tag": {"value": format!("{}.*", &self.words(1)[..2]), "rewrite": self.rewrite()}}})
+            }
+            12 => {
+                let kinds = ["best_fields", "most_fields", "phrase", "phrase_prefix", "bool_prefix"];
+                let kind = kinds[self.below(kinds.len())];
+                let fields = if kind.starts_with("phrase") { ["body", "title"] } else { ["body", "tag"] };
+                json!({"multi_match": {"query": self.beginning(), "type": kind, "fields": fields}})
+            }
+            13 => json!({"constant_score": {"filter": self.query(depth - 1)}}),
+            14 => json!({"dis_max": {"queries": [self.query(depth - 1), self.query(depth - 1)]}}),
             _ => {
                 let mut clauses =
                     |most| -> Vec<Value> { (0..self.below(most)).map(|_| self.query(depth - 1)).collect() };
@@ -52,12 +82,12 @@ impl Random {
     }
 
     fn document(&mut self) -> Value {
-        json!({"body": self.words(6), "tag": [self.words(1), self.words(1)], "n": self.below(10)})
+        json!({"body": self.words(6), "title": self.words(2), "tag": [self.words(1), self.words(1)], "n": self.below(10)})
     }
 }
 
 fn properties() -> Value {
-    json!({"properties": {"body": {"type": "text"}, "tag": {"type": "keyword"}, "n": {"type": "integer"},
+    json!({"properties": {"body": {"type": "text"}, "title": {"type": "text"}, "tag": {"type": "keyword"}, "n": {"type": "integer"},
                           "query": {"type": "percolator"}}})
 }
 
@@ -107,6 +137,28 @@ fn finds_what_running_every_query_finds() {
         let scored = search(shards, &json!({"size": 1000, "query": percolate}));
         assert_eq!(scored.hits.len(), expected.len(), "{document}");
     }
+}
+
+/// What such a clause matches is known by the documents alone.
+#[test]
+fn clauses_that_match_nothing_without_documents_are_kept() {
+    let queries = [
+        json!({"dis_max": {"queries": [{"match": {"body": "fox"}}, {"fuzzy": {"body": "dgo"}}]}}),
+        json!({"dis_max": {"queries": [{"match": {"body": "fox"}}, {"match": {"body": {"query": "dgo", "fuzziness": 1}}}]}}),
+        json!({"dis_max": {"queries": [{"match": {"body": "fox"}}, {"match_phrase_prefix": {"body": "do"}}]}}),
+        json!({"dis_max": {"queries": [{"match": {"body": "fox"}}, {"regexp": {"body": {"value": "d.*", "rewrite": "scoring_boolean"}}}]}}),
+        json!({"multi_match": {"query": "do", "type": "phrase_prefix", "fields": ["title", "body"]}}),
+        json!({"query_string": {"query": "dgo~1", "fields": ["title", "body"]}}),
+        json!({"bool": {"should": [{"match": {"body": "fox"}}, {"fuzzy": {"body": "dgo"}}]}}),
+        json!({"match": {"body": "fox"}}),
+    ];
+    let shard = [queries_shard(&queries)];
+    let found = |word: &str| {
+        let percolate = json!({"percolate": {"field": "query", "document": {"body": word}}});
+        ids(&search(&shard, &json!({"sort": ["_doc"], "query": percolate})))
+    };
+    assert_eq!(found("dog"), ["0", "1", "2", "3", "4", "5", "6"]);
+    assert_eq!(found("fox"), ["0", "1", "2", "3", "6", "7"]);
 }
 
 /// Recorded from Elasticsearch 7.17.15: scores are Lucene's, without the factor k1 + 1.

@@ -23,13 +23,14 @@ pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<Bou
     bind_with(query, &Binder::new(shard, now_millis))
 }
 
-/// As [`bind`], for a query that is going to be kept: it may name no field that is not mapped.
+/// As [`bind`], for a query that is going to be kept and run over other documents than the shard's: it may name no field that is not mapped,
+/// and clauses that match none of the shard's documents stay in it.
 pub(crate) fn bind_to_mapped(
     query: &Query,
     shard: &ShardSnapshot,
     now_millis: i64,
 ) -> Result<BoundQuery, Error> {
-    let binder = Binder::new(shard, now_millis);
+    let binder = Binder { is_to_be_kept: true, ..Binder::new(shard, now_millis) };
     let bound = bind_with(query, &binder)?;
     match binder.unmapped.take() {
         None => Ok(bound),
@@ -62,12 +63,13 @@ pub struct Binder<'a> {
     terms: Cell<u32>,
     /// The first field that was asked for and is not mapped.
     unmapped: RefCell<Option<String>>,
+    is_to_be_kept: bool,
 }
 
 impl<'a> Binder<'a> {
     fn new(shard: &'a ShardSnapshot, now_millis: i64) -> Binder<'a> {
         let (norms, unmapped) = (RefCell::default(), RefCell::default());
-        Binder { shard, now_millis, norms, terms: Cell::new(0), unmapped }
+        Binder { shard, now_millis, norms, terms: Cell::new(0), unmapped, is_to_be_kept: false }
     }
 
     pub(crate) fn query(&self, query: &Query, boost: f32) -> Result<BoundQuery, Error> {
@@ -90,7 +92,12 @@ impl<'a> Binder<'a> {
     /// For a query on the nested documents of this one's; `shard` is [`ShardSnapshot::within`] of this one's.
     pub(crate) fn inside<'b>(&self, shard: &'b ShardSnapshot) -> Binder<'b> {
         let terms = self.terms.clone();
-        Binder { terms, ..Binder::new(shard, self.now_millis) }
+        Binder { terms, is_to_be_kept: self.is_to_be_kept, ..Binder::new(shard, self.now_millis) }
+    }
+
+    /// Whether a clause adds nothing to a disjunction, now and later.
+    pub(crate) fn is_idle(&self, clause: &BoundQuery) -> bool {
+        clause.is_nothing() && !self.is_to_be_kept
     }
 
     /// Every segment of the shard and the nested ones in it: a field that nested documents share with those around them

@@ -44,7 +44,7 @@ impl QueryNode for DisMax {
         let mut queries = Vec::with_capacity(self.queries.len());
         for query in &self.queries {
             let bound = binder.query(query, boost)?;
-            if !bound.is_nothing() || self.queries.len() == 1 {
+            if !binder.is_idle(&bound) || self.queries.len() == 1 {
                 queries.push(bound);
             }
         }
