@@ -17,6 +17,8 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
                     value.get("id").is_none()
                 }
                 "terms" => !names_another_document(value),
+                // The queries that it runs may ask for the time, for random numbers or for stored scripts.
+                "percolate" => false,
                 "profile" => value != &Value::Bool(true),
                 _ => true,
             };
@@ -62,6 +64,7 @@ mod tests {
             (json!({"query": {"script": {"script": {"id": "stored"}}}}), false),
             (json!({"query": {"script": {"script": {"source": "Math.random() > 0.5"}}}}), false),
             (json!({"query": {"terms": {"u": {"index": "i", "id": "1", "path": "p"}}}}), false),
+            (json!({"query": {"percolate": {"field": "q", "document": {"n": 1}}}}), false),
         ] {
             assert_eq!(is_deterministic(&body), expected, "{body}");
         }
