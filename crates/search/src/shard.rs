@@ -157,7 +157,7 @@ pub(crate) fn bind_post_filter(
     request: &SearchRequest,
     context: &SearchContext,
 ) -> Result<Option<BoundQuery>> {
-    request.post_filter.as_ref().map(|filter| query::bind(filter, shard, context.now_millis)).transpose()
+    request.post_filter.as_ref().map(|filter| query::bind_in(filter, shard, context)).transpose()
 }
 
 /// The request's query with its slice, on a shard.
@@ -169,7 +169,7 @@ pub(crate) fn bind_query(
 ) -> Result<BoundQuery> {
     let mut query = request.query.clone().unwrap_or_else(Query::match_all);
     query.boost *= request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
-    let query = query::bind(&query, shard, context.now_millis)?;
+    let query = query::bind_in(&query, shard, context)?;
     match &request.slice {
         Some(slice) => query::within_slice(query, slice, place, shard, request.pit.is_none()),
         None => Ok(query),

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
-use limber_search::{ShardSnapshot, index_queries};
+use limber_search::{SearchContext, SearchRequest, ShardSnapshot, UrlParameters, index_queries};
 use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::TermIndexCache;
-use limber_store::{Directory, MemoryDirectory};
+use limber_store::{Directory, Ledger, MemoryDirectory};
 use serde_json::{Value, json};
-use support::{NOW_MILLIS, Shards, ids, search};
+use support::{NOW_MILLIS, Shards, context, ids, search, search_in};
 
 const WORDS: [&str; 6] = ["amber", "birch", "cedar", "dune", "ember", "fjord"];
 
@@ -159,6 +159,22 @@ fn clauses_that_match_nothing_without_documents_are_kept() {
     };
     assert_eq!(found("dog"), ["0", "1", "2", "3", "4", "5", "6"]);
     assert_eq!(found("fox"), ["0", "1", "2", "3", "6", "7"]);
+}
+
+#[test]
+fn documents_are_charged_while_they_are_held() {
+    let shard = [queries_shard(&[json!({"match": {"body": "fox"}})])];
+    let documents: Vec<Value> =
+        (0..2_000).map(|number| json!({"body": format!("fox {number} of many")})).collect();
+    let body = json!({"query": {"percolate": {"field": "query", "documents": documents}}});
+    let roomy = context();
+    assert_eq!(ids(&search_in(&roomy, &shard, &body)), ["0"]);
+    assert_eq!(roomy.ledger.request.used_bytes(), 0);
+    let narrow = SearchContext::new(Ledger::new(256 << 10), NOW_MILLIS);
+    let request = SearchRequest::parse(&body, &UrlParameters::default()).expect("a sound request");
+    let error = limber_search::execute(&shard, &request, &narrow).expect_err("no room");
+    assert!(format!("{error:?}").contains("<documents of a percolate query>"), "{error:?}");
+    assert_eq!(narrow.ledger.request.used_bytes(), 0);
 }
 
 /// Recorded from Elasticsearch 7.17.15: scores are Lucene's, without the factor k1 + 1.

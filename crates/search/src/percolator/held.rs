@@ -7,30 +7,47 @@ use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Field, Mapping, Representation, RequestError};
 use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::TermIndexCache;
-use limber_store::{Directory, MemoryDirectory};
+use limber_store::{Charge, Directory, MemoryDirectory};
 
-use super::{CANDIDATE, MATCHES, UNKNOWN, key};
+use super::keys::{CANDIDATE, MATCHES, UNKNOWN, key};
 use crate::context::{ShardSettings, ShardSnapshot};
 use crate::error::Result;
 
 /// Times that a document may add fields to the mapping: each adds all that are missing.
 const UPDATES_MAX: usize = 8;
 
+/// What is charged, in the words of the error of who has no room for it.
+pub(crate) const LABEL: &str = "<documents of a percolate query>";
+
 /// `documents` as the only segment of a shard with the settings of `shard`: document `n` is the `n`th. Fields that they add where the mapping is
-/// dynamic are there for these documents alone.
+/// dynamic are there for these documents alone. `charge` grows by what they take, if anybody is charged.
 ///
 /// # Errors
-/// As of writing the documents.
-pub(crate) fn hold(shard: &ShardSnapshot, documents: &[Vec<u8>]) -> Result<ShardSnapshot> {
+/// As of writing the documents; no room for them.
+pub(crate) fn hold(
+    shard: &ShardSnapshot,
+    documents: &[Vec<u8>],
+    charge: &mut Option<Charge>,
+) -> Result<ShardSnapshot> {
     let mut mapping = shard.mapping.clone();
     let mut buffer = Buffer::new(StoredCodec::Lz4);
     let mut scratch = Scratch::default();
+    let before_bytes = charge.as_ref().map_or(0, Charge::bytes);
+    let mut buffer_bytes = 0;
     for (number, source) in documents.iter().enumerate() {
         let id = number.to_string();
         add(&mut buffer, &mut scratch, &mut mapping, id.as_bytes(), source)?;
+        let bytes = buffer.memory_bytes() as u64;
+        take(charge, bytes.saturating_sub(buffer_bytes))?;
+        buffer_bytes = buffer_bytes.max(bytes);
     }
     let directory: Arc<dyn Directory> = Arc::new(MemoryDirectory::new());
     let (meta, _) = buffer.write(&*directory, SegmentId(1), &mapping)?;
+    take(charge, meta.bytes)?;
+    if let Some(charge) = charge {
+        // The buffer is gone.
+        charge.shrink_to(before_bytes + meta.bytes);
+    }
     let segment = Segment::open(&directory, &meta, &TermIndexCache::native())?;
     let settings = ShardSettings { scores_as_lucene: true, ..ShardSettings::clone(&shard.settings) };
     Ok(ShardSnapshot {
@@ -41,6 +58,13 @@ pub(crate) fn hold(shard: &ShardSnapshot, documents: &[Vec<u8>]) -> Result<Shard
         nested: None,
         ..shard.clone()
     })
+}
+
+fn take(charge: &mut Option<Charge>, bytes: u64) -> Result<()> {
+    match charge {
+        Some(charge) => Ok(charge.grow(bytes, LABEL)?),
+        None => Ok(()),
+    }
 }
 
 fn add(
@@ -69,21 +93,29 @@ fn add(
         .into())
 }
 
-/// The keys of the queries that may match what is held, sorted.
-pub(crate) fn keys_of(held: &ShardSnapshot) -> Result<Vec<Box<[u8]>>> {
+/// The keys of the queries that may match what is held, sorted. `charge` grows by them.
+///
+/// # Errors
+/// No room for them.
+pub(crate) fn keys_of(held: &ShardSnapshot, charge: &mut Option<Charge>) -> Result<Vec<Box<[u8]>>> {
     let mut keys: Vec<Box<[u8]>> = vec![Box::new([UNKNOWN])];
     for view in &held.segments {
         for field in held.mapping.matching("*") {
+            let known = keys.len();
             add_keys(&view.segment, &field, true, &mut keys)?;
             for space in view.segment.nested_spaces() {
                 add_keys(&space.segment, &field, false, &mut keys)?;
             }
+            take(charge, keys[known..].iter().map(|key| KEY_BYTES + key.len() as u64).sum())?;
         }
     }
     keys.sort_unstable();
     keys.dedup();
     Ok(keys)
 }
+
+/// Of a key beside its text: its place in the list, and what the allocator rounds up.
+const KEY_BYTES: u64 = 32;
 
 /// A term of a nested document is none that a query on the documents around could match by.
 fn add_keys(segment: &Segment, field: &Field, is_root: bool, keys: &mut Vec<Box<[u8]>>) -> Result<()> {

@@ -1,50 +1,45 @@
 //! Queries of a segment, run over documents that are held.
 
-use std::collections::HashMap;
-
+use limber_mapping::RequestError;
 use limber_segment::columns::OrdinalColumn;
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment, StoredReader};
 use serde_json::Value;
 
-use super::{IN_SOURCE, MATCHES, QUERY, query_in_source};
+use super::in_source::query_in_source;
+use super::keys::{IN_SOURCE, MATCHES, QUERY};
 use crate::error::Result;
 use crate::matcher::{self, Bits, WINDOW};
 use crate::query::{BoundQuery, PercolateNode, QueryLimits, bind, parse_query};
 use crate::source::read_source;
 
-/// The queries of one segment. Equal ones are run once.
+/// The queries of one segment. Equal ones are run once, unless they are too long for a term.
 pub(crate) struct StoredQueries<'a> {
     node: &'a PercolateNode,
     segment: &'a Segment,
     ordinals: Option<OrdinalColumn<'a>>,
     terms: Option<&'a TermDictionary>,
-    /// Ordinals of terms by which a query is known to match, sorted.
-    exact: Vec<u32>,
-    /// Best score by the query's ordinal; `None`: no document matches.
-    answers: HashMap<u32, Option<f32>>,
+    /// Ordinals of terms by which a query is known to match, sorted; `None`: nobody asked for them yet.
+    exact: Option<Vec<u32>>,
+    run_count: u32,
     reader: StoredReader,
     of_doc: Vec<u32>,
     term: Vec<u8>,
 }
 
+/// Queries that are run between two looks at the deadline: each may take as long as a window of ordinary documents.
+const RUNS_BETWEEN_CHECKS: u32 = 32;
+
 impl<'a> StoredQueries<'a> {
     pub fn open(node: &'a PercolateNode, segment: &'a Segment) -> Result<StoredQueries<'a>> {
         let path = &node.field.path;
-        let terms = segment.terms(path)?;
-        let mut exact = Vec::new();
-        if let Some(terms) = terms {
-            for key in node.keys.iter().filter(|key| key[0] == MATCHES) {
-                exact.extend(terms.ordinal(key)?.ok().map(|ordinal| ordinal as u32));
-            }
-        }
         Ok(StoredQueries {
             node,
             segment,
             ordinals: segment.ordinals(path)?,
-            terms,
-            exact,
-            answers: HashMap::new(),
+            terms: segment.terms(path)?,
+            exact: None,
+            run_count: 0,
             reader: StoredReader::new(),
             of_doc: Vec::new(),
             term: Vec::new(),
@@ -54,10 +49,7 @@ impl<'a> StoredQueries<'a> {
     /// Whether the query of a candidate matches a document that is held.
     pub fn matches(&mut self, doc: DocId) -> Result<bool> {
         self.load(doc)?;
-        if self.of_doc.iter().any(|ordinal| self.exact.binary_search(ordinal).is_ok()) {
-            return Ok(true);
-        }
-        Ok(self.answer(doc)?.is_some())
+        Ok(self.is_known_to_match()? || self.answer(doc)?.is_some())
     }
 
     /// The best score of the query of a document; 0 where nothing matches.
@@ -70,6 +62,24 @@ impl<'a> StoredQueries<'a> {
     pub fn query(&mut self, doc: DocId) -> Result<Option<BoundQuery>> {
         self.load(doc)?;
         self.bound(doc)
+    }
+
+    fn is_known_to_match(&mut self) -> Result<bool> {
+        if self.exact.is_none() {
+            self.exact = Some(self.exact_terms()?);
+        }
+        let exact = self.exact.as_deref().unwrap_or_default();
+        Ok(self.of_doc.iter().any(|ordinal| exact.binary_search(ordinal).is_ok()))
+    }
+
+    fn exact_terms(&self) -> Result<Vec<u32>> {
+        let mut exact = Vec::new();
+        if let Some(terms) = self.terms {
+            for key in self.node.keys.iter().filter(|key| key[0] == MATCHES) {
+                exact.extend(terms.ordinal(key)?.ok().map(|ordinal| ordinal as u32));
+            }
+        }
+        Ok(exact)
     }
 
     fn load(&mut self, doc: DocId) -> Result<()> {
@@ -85,11 +95,7 @@ impl<'a> StoredQueries<'a> {
         terms.term(u64::from(last), &mut self.term)?;
         let json: Value = match self.term.split_first() {
             Some((&QUERY, json)) => serde_json::from_slice(json).map_err(|error| {
-                limber_mapping::RequestError::new(
-                    500,
-                    "exception",
-                    format!("a query does not parse: {error}"),
-                )
+                RequestError::new(500, "exception", format!("a query does not parse: {error}"))
             })?,
             Some((&IN_SOURCE, _)) => {
                 let mapping = &self.node.mapping;
@@ -104,18 +110,29 @@ impl<'a> StoredQueries<'a> {
 
     fn answer(&mut self, doc: DocId) -> Result<Option<f32>> {
         let Some(&last) = self.of_doc.last() else { return Ok(None) };
-        if let Some(known) = self.answers.get(&last) {
-            return Ok(*known);
+        let segment = self.segment.meta().id;
+        if let Some(known) = self.node.answers.get(segment, last) {
+            return Ok(known);
         }
+        self.check()?;
         let best = match self.bound(doc)? {
             Some(query) => best_score(&query, &self.node.held.segments[0].segment)?,
             None => None,
         };
         // Long queries share a term that tells nothing of them.
         if self.term.first() == Some(&QUERY) {
-            self.answers.insert(last, best);
+            self.node.answers.put(segment, last, best)?;
         }
         Ok(best)
+    }
+
+    /// Called once a query that is run.
+    fn check(&mut self) -> Result<()> {
+        self.run_count = self.run_count.wrapping_add(1);
+        match &self.node.context {
+            Some(context) if self.run_count.is_multiple_of(RUNS_BETWEEN_CHECKS) => context.check(),
+            _ => Ok(()),
+        }
     }
 }
 

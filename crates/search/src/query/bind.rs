@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::bound::{BoundQuery, Docs, Node, PhraseNode, TermNode};
 use super::convert;
 use super::parse::{Query, QueryLimits, too_many_nested_clauses};
-use crate::context::{ShardSettings, ShardSnapshot};
+use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::Error;
 use crate::json;
 use crate::score::{Bm25, FieldStatistics, NormCache};
@@ -21,6 +21,15 @@ use crate::score::{Bm25, FieldStatistics, NormCache};
 /// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.
 pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundQuery, Error> {
     bind_with(query, &Binder::new(shard, now_millis))
+}
+
+/// As [`bind`], for a search: it is charged for what the query holds, and its deadline is looked at by what takes long.
+pub(crate) fn bind_in(
+    query: &Query,
+    shard: &ShardSnapshot,
+    context: &SearchContext,
+) -> Result<BoundQuery, Error> {
+    bind_with(query, &Binder { context: Some(context), ..Binder::new(shard, context.now_millis) })
 }
 
 /// As [`bind`], for a query that is going to be kept and run over other documents than the shard's: it may name no field that is not mapped,
@@ -64,12 +73,14 @@ pub struct Binder<'a> {
     /// The first field that was asked for and is not mapped.
     unmapped: RefCell<Option<String>>,
     is_to_be_kept: bool,
+    context: Option<&'a SearchContext>,
 }
 
 impl<'a> Binder<'a> {
     fn new(shard: &'a ShardSnapshot, now_millis: i64) -> Binder<'a> {
         let (norms, unmapped) = (RefCell::default(), RefCell::default());
-        Binder { shard, now_millis, norms, terms: Cell::new(0), unmapped, is_to_be_kept: false }
+        let (terms, is_to_be_kept, context) = (Cell::new(0), false, None);
+        Binder { shard, now_millis, norms, terms, unmapped, is_to_be_kept, context }
     }
 
     pub(crate) fn query(&self, query: &Query, boost: f32) -> Result<BoundQuery, Error> {
@@ -87,6 +98,11 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn shard(&self) -> &ShardSnapshot {
         self.shard
+    }
+
+    /// The search that the query is bound for, if it is one.
+    pub(crate) fn context(&self) -> Option<&SearchContext> {
+        self.context
     }
 
     /// For a query on the nested documents of this one's; `shard` is [`ShardSnapshot::within`] of this one's.

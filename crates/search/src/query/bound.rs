@@ -63,7 +63,7 @@ pub(crate) enum Node {
     ScriptScore(ScriptScoreNode),
     Script(ScriptNode),
     Nested(NestedNode),
-    Percolate(PercolateNode),
+    Percolate(Box<PercolateNode>),
     /// A filter that goes through the query cache.
     Cached(CachedNode),
 }

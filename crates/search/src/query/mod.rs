@@ -54,8 +54,8 @@ mod matching;
 mod minimum_should_match;
 mod rewrite;
 
-pub(crate) use bind::bind_to_mapped;
 pub use bind::{Binder, bind};
+pub(crate) use bind::{bind_in, bind_to_mapped};
 pub use bound::BoundQuery;
 pub(crate) use bound::{
     BoolNode, BoostingNode, CachedNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode,

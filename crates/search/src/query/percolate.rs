@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::{BoundQuery, Docs, Node};
 use super::parse::{Common, Parser, Query, QueryNode};
-use crate::context::ShardSnapshot;
+use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Error;
 use crate::json;
-use crate::percolator::{hold, keys_of};
+use crate::percolator::{Answers, LABEL, hold, keys_of};
 
 /// Documents that one query may be asked about. Ours.
 const DOCUMENTS_MAX: usize = 10_000;
@@ -40,6 +40,9 @@ pub(crate) struct PercolateNode {
     /// `name`, which tells the slots of several such queries apart.
     pub name: Option<String>,
     pub now_millis: i64,
+    pub answers: Answers,
+    /// Whose deadline is looked at; `None`: it is not bound for a search.
+    pub context: Option<SearchContext>,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -116,8 +119,13 @@ impl QueryNode for Percolate {
         if shard.nested.is_some() {
             return Err(RequestError::unsupported("query [percolate] on nested documents").into());
         }
-        let held = hold(shard, &self.documents)?;
-        let keys: Arc<[Box<[u8]>]> = keys_of(&held)?.into();
+        let parsed_bytes: u64 = self.documents.iter().map(|document| document.len() as u64).sum();
+        let mut charge = match binder.context() {
+            Some(context) => Some(context.ledger.request.charge(parsed_bytes, LABEL)?),
+            None => None,
+        };
+        let held = hold(shard, &self.documents, &mut charge)?;
+        let keys: Arc<[Box<[u8]>]> = keys_of(&held, &mut charge)?.into();
         let node = PercolateNode {
             field: field.clone(),
             mapping: shard.mapping.clone(),
@@ -126,8 +134,10 @@ impl QueryNode for Percolate {
             keys,
             name: self.name.clone(),
             now_millis: binder.now_millis(),
+            answers: Answers::new(charge),
+            context: binder.context().cloned(),
         };
-        Ok(Node::Percolate(node).into())
+        Ok(Node::Percolate(Box::new(node)).into())
     }
 }
 
