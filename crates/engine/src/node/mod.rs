@@ -18,6 +18,7 @@ mod index_state;
 mod indices;
 mod ingest;
 mod live;
+mod lookups;
 mod open;
 mod percolate_lookup;
 mod placement;

@@ -3,72 +3,80 @@
 //! Source: Elasticsearch's `PercolateQueryBuilder#doRewrite`.
 
 use limber_mapping::RequestError;
+use limber_search::PercolateLookup;
 use serde_json::{Map, Value};
 
 use super::Node;
+use super::lookups::each_member;
 use crate::api::*;
 
 /// Documents that one request may read. Ours.
 const LOOKUPS_MAX: usize = 1_000;
-/// What says where the document is.
-const LOOKUP: [&str; 5] = ["index", "id", "routing", "preference", "version"];
+/// JSON of the documents that one request may read, which is held as long as the request. Ours.
+const LOOKUP_BYTES_MAX: usize = 16 << 20;
+
+/// What one request has read.
+#[derive(Default)]
+struct Read {
+    count: usize,
+    bytes: usize,
+}
 
 impl Node {
     /// Replaces `{"percolate": {"index", "id", "routing", "preference", "version"}}` in the JSON of a search by `document`.
     ///
     /// # Errors
-    /// `index_not_found_exception`; `resource_not_found_exception` for a document that is not there; one of another version.
+    /// As of [`PercolateLookup::of`]; `index_not_found_exception`; `resource_not_found_exception` for a document that is not there; one of
+    /// another version, or of an index that keeps no sources; more documents, or larger ones, than a request may read.
     pub(super) fn resolve_percolate_lookups(&self, body: &mut Value) -> Result<()> {
-        self.put_documents(body, &mut 0)
-    }
-
-    fn put_documents(&self, value: &mut Value, count: &mut usize) -> Result<()> {
-        // The parser's depth of JSON (128) bounds this recursion.
-        match value {
-            Value::Array(items) => items.iter_mut().try_for_each(|item| self.put_documents(item, count)),
-            Value::Object(members) => members.iter_mut().try_for_each(|(name, value)| match value {
-                Value::Object(options) if name == "percolate" => self.put_document(options, count),
-                other => self.put_documents(other, count),
-            }),
+        let mut read = Read::default();
+        each_member(body, "percolate", &mut |query: &mut Value| match query {
+            Value::Object(options) => self.put_document(options, &mut read),
             _ => Ok(()),
-        }
+        })
     }
 
-    fn put_document(&self, options: &mut Map<String, Value>, count: &mut usize) -> Result<()> {
-        let text = |name: &str| match options.get(name) {
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(scalar @ Value::Number(_)) => Some(scalar.to_string()),
-            _ => None,
+    fn put_document(&self, options: &mut Map<String, Value>, read: &mut Read) -> Result<()> {
+        let Some(lookup) = PercolateLookup::of(options)? else { return Ok(()) };
+        let source = self.look_up_document(&lookup)?;
+        read.add(source.len())?;
+        let document: Value = serde_json::from_slice(&source)
+            .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
+        options.retain(|name, _| !PercolateLookup::OPTIONS.contains(&name.as_str()));
+        options.insert("document".to_owned(), document);
+        Ok(())
+    }
+
+    fn look_up_document(&self, lookup: &PercolateLookup) -> Result<Vec<u8>> {
+        let PercolateLookup { index, id, routing, version } = lookup;
+        let request =
+            GetRequest { routing: routing.as_deref(), version: *version, ..GetRequest::new(index, id) };
+        let Some(document) = self.get(&request)?.found else {
+            let reason = format!("indexed document [{index}/{id}] couldn't be found");
+            return Err(RequestError::new(404, "resource_not_found_exception", reason));
         };
-        let (index, id, routing) = (text("index"), text("id"), text("routing"));
-        let version = text("version").and_then(|version| version.parse::<u64>().ok());
-        let (Some(index), Some(id)) = (&index, &id) else {
-            // The parser says what is missing.
-            LOOKUP.iter().for_each(|name| drop(options.remove(*name)));
-            return Ok(());
-        };
-        *count += 1;
-        if *count > LOOKUPS_MAX {
+        if document.source.is_empty() {
+            let reason = format!("indexed document [{index}/{id}] source disabled");
+            return Err(RequestError::illegal_argument(reason));
+        }
+        Ok(document.source)
+    }
+}
+
+impl Read {
+    fn add(&mut self, bytes: usize) -> Result<()> {
+        self.count += 1;
+        self.bytes += bytes;
+        if self.count > LOOKUPS_MAX {
             return Err(RequestError::illegal_argument(format!(
                 "more than [{LOOKUPS_MAX}] indexed documents in the [percolate] queries of one request"
             )));
         }
-        let found = self.get(&GetRequest { routing: routing.as_deref(), ..GetRequest::new(index, id) })?;
-        let Some(document) = found.found else {
-            let reason = format!("indexed document [{index}/{id}] couldn't be found");
-            return Err(RequestError::new(404, "resource_not_found_exception", reason));
-        };
-        if let Some(wanted) = version.filter(|wanted| *wanted != document.version) {
-            let reason = format!(
-                "[{id}]: version conflict, current version [{}] is different than the one provided [{wanted}]",
-                document.version
-            );
-            return Err(RequestError::new(409, "version_conflict_engine_exception", reason));
+        if self.bytes > LOOKUP_BYTES_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "the indexed documents in the [percolate] queries of one request are larger than [{LOOKUP_BYTES_MAX}] bytes"
+            )));
         }
-        let source: Value = serde_json::from_slice(&document.source)
-            .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
-        LOOKUP.iter().for_each(|name| drop(options.remove(*name)));
-        options.insert("document".to_owned(), source);
         Ok(())
     }
 }

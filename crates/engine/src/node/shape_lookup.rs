@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::Node;
+use super::lookups::each_member;
 use crate::api::*;
 
 /// Documents that one request may read for its shapes. Ours.
@@ -20,21 +21,13 @@ impl Node {
     ///
     /// Errors: `index_not_found_exception`, documents that are not there or have no such path.
     pub(super) fn resolve_shape_lookups(&self, body: &mut Value) -> Result<()> {
-        self.put_shapes(body, &mut 0)
-    }
-
-    fn put_shapes(&self, value: &mut Value, count: &mut usize) -> Result<()> {
-        // The parser's depth of JSON (128) bounds this recursion.
-        match value {
-            Value::Array(items) => items.iter_mut().try_for_each(|item| self.put_shapes(item, count)),
-            Value::Object(members) => members.iter_mut().try_for_each(|(name, value)| match value {
-                Value::Object(fields) if name == "geo_shape" => {
-                    fields.values_mut().try_for_each(|options| self.put_shape(options, count))
-                }
-                other => self.put_shapes(other, count),
-            }),
+        let mut count = 0;
+        each_member(body, "geo_shape", &mut |shape: &mut Value| match shape {
+            Value::Object(fields) => {
+                fields.values_mut().try_for_each(|options| self.put_shape(options, &mut count))
+            }
             _ => Ok(()),
-        }
+        })
     }
 
     fn put_shape(&self, options: &mut Value, count: &mut usize) -> Result<()> {

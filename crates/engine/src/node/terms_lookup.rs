@@ -6,56 +6,40 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::Node;
+use super::lookups::each_member;
 use crate::api::*;
 
 /// Documents that one request may read for its terms. Ours.
 const LOOKUPS_MAX: usize = 1_000;
 
 impl Node {
-    /// Puts what other documents hold into the JSON of a search: terms, shapes and documents to percolate.
-    ///
-    /// Errors: as any of them.
-    pub fn resolve_lookups(&self, body: &mut Value) -> Result<()> {
-        self.resolve_terms_lookups(body)?;
-        self.resolve_shape_lookups(body)?;
-        self.resolve_percolate_lookups(body)
-    }
-
     /// Replaces `{"terms": {"field": {"index", "id", "path", "routing"}}}` in the JSON of a search by the values found there; none where the
     /// document, or the path in it, is missing.
     ///
     /// Errors: `index_not_found_exception`, and lookups that do not say where to look.
     pub(super) fn resolve_terms_lookups(&self, body: &mut Value) -> Result<()> {
         let mut count = 0;
-        self.put_terms(body, &mut count)
+        each_member(body, "terms", &mut |terms: &mut Value| match terms {
+            Value::Object(fields) => {
+                fields.values_mut().try_for_each(|terms| self.put_terms(terms, &mut count))
+            }
+            _ => Ok(()),
+        })
     }
 
-    fn put_terms(&self, value: &mut Value, count: &mut usize) -> Result<()> {
-        // The parser's depth of JSON (128) bounds this recursion.
-        match value {
-            Value::Array(items) => items.iter_mut().try_for_each(|item| self.put_terms(item, count)),
-            Value::Object(members) => members.iter_mut().try_for_each(|(name, value)| {
-                if name == "terms"
-                    && let Value::Object(fields) = value
-                {
-                    for terms in fields.values_mut() {
-                        if let Value::Object(lookup) = terms
-                            && ["index", "id", "path"].iter().all(|name| lookup.contains_key(*name))
-                        {
-                            *count += 1;
-                            if *count > LOOKUPS_MAX {
-                                return Err(RequestError::illegal_argument(format!(
-                                    "more than [{LOOKUPS_MAX}] terms lookups in one request"
-                                )));
-                            }
-                            *terms = self.look_up(lookup)?;
-                        }
-                    }
-                }
-                self.put_terms(value, count)
-            }),
-            _ => Ok(()),
+    fn put_terms(&self, terms: &mut Value, count: &mut usize) -> Result<()> {
+        if let Value::Object(lookup) = terms
+            && ["index", "id", "path"].iter().all(|name| lookup.contains_key(*name))
+        {
+            *count += 1;
+            if *count > LOOKUPS_MAX {
+                return Err(RequestError::illegal_argument(format!(
+                    "more than [{LOOKUPS_MAX}] terms lookups in one request"
+                )));
+            }
+            *terms = self.look_up(lookup)?;
         }
+        Ok(())
     }
 
     fn look_up(&self, lookup: &Map<String, Value>) -> Result<Value> {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::{BoundQuery, Docs, Node};
 use super::parse::{Common, Parser, Query, QueryNode};
+use super::percolate_lookup::{PercolateLookup, wrong_type};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Error;
 use crate::json;
@@ -49,34 +50,24 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let mut common = Common::default();
     let (mut field, mut name) = (None, None);
     let mut documents = Vec::new();
-    let (mut has_document, mut is_list) = (false, false);
     for (key, value) in members {
         match (key.as_str(), value) {
             ("field", value) => field = Some(json::text(value)?),
             ("name", value) => name = Some(json::text(value)?),
-            ("document", Value::Object(_)) => {
-                documents.push(value.to_string().into_bytes());
-                has_document = true;
-            }
+            ("document" | "documents", Value::Object(_)) => documents.push(value.to_string().into_bytes()),
             ("documents", Value::Array(items)) => {
                 items.iter().try_for_each(|item| check_document(item, key))?;
                 documents.extend(items.iter().map(|item| item.to_string().into_bytes()));
-                is_list = true;
-            }
-            ("documents", Value::Object(_)) => {
-                documents.push(value.to_string().into_bytes());
-                is_list = true;
             }
             ("document" | "documents", _) => check_document(value, key)?,
+            (key, _) if PercolateLookup::OPTIONS.contains(&key) => {}
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(refused(format!("[percolate] unknown field [{key}]"))),
         }
     }
-    let field = field.ok_or_else(|| RequestError::illegal_argument("Required [field]"))?;
-    if has_document && is_list {
-        return Err(RequestError::illegal_argument(
-            "The following fields are not allowed together: [document, documents] ",
-        ));
+    // Those of a request were read before it was parsed.
+    if PercolateLookup::of(members)?.is_some() {
+        return Err(RequestError::unsupported("[id] in [percolate] here"));
     }
     if documents.is_empty() {
         return Err(RequestError::illegal_argument(
@@ -89,18 +80,19 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             documents.len()
         )));
     }
+    let field = field.ok_or_else(|| RequestError::illegal_argument("Required [field]"))?;
     Ok(common.query(Percolate { field, documents, name }))
 }
 
-fn refused(reason: String) -> RequestError {
+pub(super) fn refused(reason: String) -> RequestError {
     RequestError::new(400, "x_content_parse_exception", reason)
 }
 
 fn check_document(value: &Value, key: &str) -> Result<(), RequestError> {
-    if value.is_object() {
-        return Ok(());
+    match value {
+        Value::Object(_) => Ok(()),
+        other => Err(wrong_type(key, other)),
     }
-    Err(refused(format!("[percolate] {key} doesn't support values of type: {}", json::token(value))))
 }
 
 impl QueryNode for Percolate {

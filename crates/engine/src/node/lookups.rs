@@ -1,0 +1,72 @@
+//! What a search names in other documents: read when it begins, and put in its place.
+
+use serde_json::Value;
+
+use super::Node;
+use crate::api::*;
+
+impl Node {
+    /// Puts what other documents hold into the JSON of a search: terms, shapes and documents to percolate.
+    ///
+    /// Errors: as any of them.
+    pub fn resolve_lookups(&self, body: &mut Value) -> Result<()> {
+        self.resolve_terms_lookups(body)?;
+        self.resolve_shape_lookups(body)?;
+        self.resolve_percolate_lookups(body)
+    }
+}
+
+/// Calls `visit` with every member `name` of the objects in a search, inner ones first. Documents to percolate are none of the search: they
+/// are passed over.
+pub(super) fn each_member(
+    body: &mut Value,
+    name: &str,
+    visit: &mut impl FnMut(&mut Value) -> Result<()>,
+) -> Result<()> {
+    below(body, false, name, visit)
+}
+
+fn below(
+    value: &mut Value,
+    is_percolate: bool,
+    name: &str,
+    visit: &mut impl FnMut(&mut Value) -> Result<()>,
+) -> Result<()> {
+    // The parser's depth of JSON (128) bounds this recursion.
+    match value {
+        Value::Array(items) => items.iter_mut().try_for_each(|item| below(item, false, name, visit)),
+        Value::Object(members) => members
+            .iter_mut()
+            .filter(|(key, _)| !(is_percolate && matches!(key.as_str(), "document" | "documents")))
+            .try_for_each(|(key, value)| {
+                below(value, key == "percolate", name, visit)?;
+                if key == name { visit(value) } else { Ok(()) }
+            }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn documents_to_percolate_are_passed_over() {
+        let mut body = json!({
+            "query": {"bool": {"filter": [
+                {"terms": {"a": 1}},
+                {"percolate": {"field": "q", "documents": [{"terms": {"b": 2}}], "document": {"terms": {"c": 3}}}}
+            ]}},
+            "aggs": {"percolate": {"filter": {"terms": {"d": 4}}}, "documents": {"filter": {"terms": {"e": 5}}}}
+        });
+        let mut seen = Vec::new();
+        let mut visit = |value: &mut Value| {
+            seen.push(value.clone());
+            Ok(())
+        };
+        each_member(&mut body, "terms", &mut visit).expect("visits");
+        assert_eq!(seen, [json!({"a": 1}), json!({"d": 4}), json!({"e": 5})]);
+    }
+}
