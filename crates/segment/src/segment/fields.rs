@@ -1,10 +1,12 @@
 //! What a segment has of one field: terms, postings, norms, columns, points and shapes.
 
-use limber_mapping::Representation;
+use limber_mapping::{Representation, keyed_path};
 
-use super::{Inverted, Segment};
+use super::Segment;
+use super::open::Inverted;
 use crate::columns::{NumberColumn, OrdinalColumn};
 use crate::file::{SectionEntry, SectionKind};
+use crate::keys::KeyPart;
 use crate::norms::Norms;
 use crate::points::{Points, ShapeCells, SpatialPoints};
 use crate::postings::{Postings, PostingsReader, Want};
@@ -37,6 +39,18 @@ impl Segment {
         let postings = shared(SectionKind::Postings)?;
         let postings = PostingsReader::open(postings, positions, terms.options(), self.doc_count())?;
         Ok(Some(state.get_or_init(|| Inverted { terms, postings })))
+    }
+
+    /// The key of a flattened field that this path names.
+    pub(super) fn key(&self, path: &str) -> Result<Option<&KeyPart>> {
+        let Some(keys) = &self.keys else { return Ok(None) };
+        let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
+        for (parent, key) in parents {
+            if let Some(number) = self.number(&keyed_path(parent)) {
+                return keys.part(self, path, number, key).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     fn inverted_by_path(&self, path: &str) -> Result<Option<&Inverted>> {

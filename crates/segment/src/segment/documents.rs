@@ -1,0 +1,80 @@
+//! A segment's documents: where one with an id is, and its id, routing and source.
+
+use super::{ID_PATH, Segment};
+use crate::file::{NO_FIELD, SectionKind};
+use crate::id_filter::id_hash;
+use crate::postings::Want;
+use crate::stored::{Stored, StoredDocument, StoredReader};
+use crate::{DocId, Error, NO_MORE_DOCS, Result};
+
+impl Segment {
+    /// The document with this id; `None` when it is not here. The document may have been deleted.
+    pub fn find_id(&self, id: &[u8]) -> Result<Option<DocId>> {
+        self.find_id_hashed(id, id_hash(id))
+    }
+
+    /// As [`Segment::find_id`], the hash ([`id_hash`]) computed once for several segments.
+    ///
+    /// An id that is here several times (an update inside one buffer) answers the last document: the others are deleted.
+    pub fn find_id_hashed(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
+        if self.id_filter.as_ref().is_some_and(|filter| !filter.may_contain(hash)) {
+            return Ok(None);
+        }
+        let Some(number) = self.number(ID_PATH) else { return Ok(None) };
+        let Some(inverted) = self.inverted(number)? else { return Ok(None) };
+        let Some(info) = inverted.terms.get(id)? else { return Ok(None) };
+        if info.doc_freq == 1 {
+            return Ok(Some(info.location.single_doc));
+        }
+        let mut postings = inverted.postings.postings(&info, Want::Docs)?;
+        let mut last = None;
+        while postings.doc() != NO_MORE_DOCS {
+            last = postings.block_docs().last().copied();
+            postings.next_block();
+        }
+        postings.status()?;
+        Ok(last)
+    }
+
+    fn stored(&self) -> Result<Stored<'_>> {
+        let section = |kind| {
+            self.file
+                .bytes(kind, NO_FIELD)
+                .ok_or_else(|| Error::corrupt("stored blocks", 0, "stored documents"))
+        };
+        Stored::open(section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?)
+    }
+
+    /// Id, routing and source of a document.
+    pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
+        self.stored()?.document(self.core, doc, reader)
+    }
+
+    /// `_source` of a document as it was sent.
+    pub fn source<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<&'r [u8]> {
+        Ok(self.document(doc, reader)?.source)
+    }
+
+    /// Replaces `id` by the id of a document; cheaper than [`Segment::source`].
+    pub fn id(&self, doc: DocId, reader: &mut StoredReader, id: &mut Vec<u8>) -> Result<()> {
+        id.clear();
+        id.extend_from_slice(self.stored()?.id(self.core, doc, reader)?.0);
+        Ok(())
+    }
+
+    /// Id and routing of a document, without its source.
+    pub fn id_and_routing<'r>(
+        &self,
+        doc: DocId,
+        reader: &'r mut StoredReader,
+    ) -> Result<(&'r [u8], Option<&'r [u8]>)> {
+        self.stored()?.id(self.core, doc, reader)
+    }
+
+    pub(crate) fn stored_documents(&self) -> Result<Option<Stored<'_>>> {
+        match self.file.entry(SectionKind::StoredBlocks, NO_FIELD) {
+            Some(_) => self.stored().map(Some),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What an open segment holds in memory: its tables on the heap, and pages of the term index.
+
+use std::sync::Arc;
+
+use limber_store::Pool;
+use limber_store::term_index::FieldPages;
+
+use super::Segment;
+use super::open::FieldState;
+use crate::file::SectionKind;
+use crate::nested::NestedSpace;
+use crate::{FieldInfo, Result};
+
+/// Of a file: its name (twice, as the commit lists it too), the mapping's own record.
+const FILE_HEAP_BYTES: usize = 256;
+/// Of a field: its place in the table of names, allocations' heads.
+const FIELD_HEAP_BYTES: usize = 64;
+/// Pages of the term index are larger but for the last of a field.
+const PAGE_BYTES_LEAST: u64 = 128 << 10;
+/// Of a page that is not loaded: its row in the directory and its slot in the cache.
+const PAGE_HEAP_BYTES: u64 = (48 + FieldPages::SLOT_BYTES) as u64;
+
+impl Segment {
+    /// Charges `pool` with what the segment holds on the heap for as long as it is open.
+    pub fn charged_to(mut self, pool: &Arc<Pool>) -> Segment {
+        self.charge = Some(pool.charge_always(self.heap_bytes()));
+        self.charge_later(pool);
+        self
+    }
+
+    fn charge_later(&self, pool: &Arc<Pool>) {
+        let _ = self.pool.set(pool.clone());
+        self.nested.iter().for_each(|space| space.segment.charge_later(pool));
+    }
+
+    pub(crate) fn pool(&self) -> Option<&Arc<Pool>> {
+        self.pool.get()
+    }
+
+    /// Heap bytes of the open segment, about: its tables, and the page directories of all fields as if each had been asked. Files are
+    /// mapped and count as the system's cache; pages of the term index are the cache's.
+    pub fn heap_bytes(&self) -> u64 {
+        let sections = self.file.sections();
+        let tables = size_of::<Segment>()
+            + std::mem::size_of_val(sections)
+            + self.meta.files.len() * FILE_HEAP_BYTES
+            + self.file.fields.len() * (size_of::<FieldState>() + size_of::<FieldInfo>() + FIELD_HEAP_BYTES)
+            + self.nested.len() * (size_of::<Segment>() + size_of::<NestedSpace>() + FIELD_HEAP_BYTES);
+        let parent_bits: u64 = self.nested.iter().map(|space| space.bits.heap_bytes()).sum();
+        let paths: usize = self.file.fields.iter().map(|field| field.path.len()).sum();
+        let directories: u64 = sections
+            .iter()
+            .map(|section| match section.kind {
+                SectionKind::TermDirectory => section.len,
+                SectionKind::TermIndex => (section.len / PAGE_BYTES_LEAST + 1) * PAGE_HEAP_BYTES,
+                _ => 0,
+            })
+            .sum();
+        (tables + paths) as u64 + directories + parent_bits
+    }
+
+    /// Loads the term-index pages of every field that are not in memory: for a switch to the native scheme.
+    pub fn load_term_index(&self) -> Result<()> {
+        self.load_own_term_index()?;
+        self.nested.iter().try_for_each(|space| space.segment.load_own_term_index())
+    }
+
+    fn load_own_term_index(&self) -> Result<()> {
+        for number in (self.first_field..).take(self.fields.len()) {
+            if let Some(inverted) = self.inverted(number)? {
+                inverted.terms.load_pages()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Each inverted field, those of nested documents included: its number in the segment, its path, and the bytes of its term index on
+    /// disk. Reads nothing.
+    pub fn term_index_sizes(&self) -> impl Iterator<Item = (u32, &Arc<str>, u64)> {
+        (0..).zip(&self.file.fields).filter_map(|(number, field)| {
+            let index = self.file.entry(SectionKind::TermIndex, number)?;
+            Some((number, &field.path, index.len))
+        })
+    }
+
+    /// Heap bytes of the page directories of the fields that were asked so far.
+    pub fn term_index_directory_bytes(&self) -> u64 {
+        let own = |segment: &Segment| -> u64 {
+            let opened = segment.fields.iter().filter_map(|field| field.inverted.get());
+            opened.map(|inverted| inverted.terms.resident_bytes()).sum()
+        };
+        own(self) + self.nested.iter().map(|space| own(&space.segment)).sum::<u64>()
+    }
+}

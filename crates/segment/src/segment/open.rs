@@ -1,0 +1,234 @@
+//! A segment as it is opened: its files, its fields by path, its nested documents.
+
+use std::sync::{Arc, OnceLock};
+
+use hashbrown::HashMap;
+use limber_mapping::keyed_path;
+use limber_store::term_index::{TermIndexCache, next_segment_core_id};
+use limber_store::{Charge, Directory, Pool};
+
+use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
+use crate::id_filter::IdFilter;
+use crate::keys::KeyParts;
+use crate::nested::{self, NestedSpace, SpaceEntry};
+use crate::norms::Norms;
+use crate::postings::PostingsReader;
+use crate::terms::TermDictionary;
+use crate::{Error, FieldInfo, Result, SegmentMeta};
+
+/// Path of the field whose terms are the documents' ids.
+pub const ID_PATH: &str = "_id";
+
+/// An open segment: mapped files and what was read of their directories. Shared by every snapshot that sees it.
+///
+/// Accessors take a field's path; a field that the segment does not have is `None`. They cost a hash look-up and the reading
+/// of a footer: ask once a query and segment, not once a document.
+pub struct Segment {
+    pub(super) meta: SegmentMeta,
+    pub(super) core: u64,
+    pub(super) file: Arc<SegmentFile>,
+    /// Number of its first field in the file; the others follow.
+    pub(super) first_field: u32,
+    pub(super) nested: Vec<NestedSpace>,
+    numbers: HashMap<Arc<str>, u32, foldhash::fast::RandomState>,
+    pub(super) fields: Vec<FieldState>,
+    pub(super) id_filter: Option<IdFilter>,
+    pub(super) directory: Arc<dyn Directory>,
+    pub(super) cache: Arc<TermIndexCache>,
+    /// The keys of flattened fields that were asked for; `None`: there is no such field.
+    pub(super) keys: Option<KeyParts>,
+    /// What is charged for what is made later.
+    pub(super) pool: OnceLock<Arc<Pool>>,
+    /// Of [`Segment::heap_bytes`].
+    pub(super) charge: Option<Charge>,
+}
+
+/// What is opened when it is asked for first.
+#[derive(Default)]
+pub(super) struct FieldState {
+    pub(super) inverted: OnceLock<Inverted>,
+    pub(super) norms: OnceLock<Norms>,
+    /// Computed only for fields without a column.
+    pub(super) presence: OnceLock<(Arc<[u64]>, u32)>,
+}
+
+pub(super) struct Inverted {
+    pub(super) terms: TermDictionary,
+    pub(super) postings: PostingsReader,
+}
+
+impl Segment {
+    /// Maps the files and verifies headers, footers and the section table; no section's contents. Loads the term index when
+    /// `cache` keeps it resident.
+    pub fn open(
+        directory: &Arc<dyn Directory>,
+        meta: &SegmentMeta,
+        cache: &Arc<TermIndexCache>,
+    ) -> Result<Segment> {
+        let file = Arc::new(SegmentFile::open(&**directory, meta)?);
+        let table = match file.bytes(SectionKind::Nested, NO_FIELD) {
+            Some(bytes) => nested::decode(bytes, file.doc_count, file.fields.len())
+                .map_err(Error::in_section("nested spaces", 0))?,
+            None => Vec::new(),
+        };
+        let in_spaces: u32 = table.iter().map(|space| space.field_count).sum();
+        let field_count = file.fields.len() as u32 - in_spaces;
+        let id_filter = file.sections().iter().find(|section| section.kind == SectionKind::IdFilter);
+        let id_filter = match id_filter.and_then(|entry| file.shared(entry.kind, entry.field)) {
+            Some(bytes) => Some(IdFilter::open(bytes)?),
+            None => None,
+        };
+        let mut this = Segment {
+            meta: meta.clone(),
+            core: next_segment_core_id(),
+            file,
+            first_field: 0,
+            nested: Vec::new(),
+            numbers: HashMap::default(),
+            fields: Vec::new(),
+            id_filter,
+            directory: directory.clone(),
+            cache: cache.clone(),
+            keys: None,
+            pool: OnceLock::new(),
+            charge: None,
+        };
+        this.take_fields(0, field_count);
+        this.open_spaces(&table, field_count);
+        if cache.loads_at_open() {
+            this.load_term_index()?;
+        }
+        Ok(this)
+    }
+
+    /// The fields of the file that are its own.
+    fn take_fields(&mut self, first: u32, count: u32) {
+        let fields = &self.file.fields[first as usize..][..count as usize];
+        self.first_field = first;
+        self.numbers = (first..).zip(fields).map(|(number, field)| (field.path.clone(), number)).collect();
+        self.fields = fields.iter().map(|_| FieldState::default()).collect();
+        let has_keys = fields.iter().any(|field| field.path.ends_with(&keyed_path("")));
+        self.keys = has_keys.then(KeyParts::default);
+    }
+
+    /// Opens the spaces from the last on, so that each has those inside of it. `first_field`: of the first space.
+    fn open_spaces(&mut self, table: &[SpaceEntry], first_field: u32) {
+        let first_fields = table.iter().scan(first_field, |next, entry| {
+            let first = *next;
+            *next += entry.field_count;
+            Some(first)
+        });
+        let first_fields: Vec<u32> = first_fields.collect();
+        let mut segments: Vec<Option<Arc<Segment>>> = vec![None; table.len()];
+        for (place, entry) in table.iter().enumerate().rev() {
+            let mut segment = self.of_space(entry.bits.child_count(), first_fields[place], entry.field_count);
+            segment.nested = nested::spaces_inside(table, Some(place), &segments);
+            segments[place] = Some(Arc::new(segment));
+        }
+        self.nested = nested::spaces_inside(table, None, &segments);
+    }
+
+    /// A part of this segment's file as a segment of its own, without ids and sources.
+    fn of_space(&self, doc_count: u32, first_field: u32, field_count: u32) -> Segment {
+        let meta = SegmentMeta {
+            doc_count,
+            files: Vec::new(),
+            bytes: 0,
+            min_seq_no: None,
+            max_seq_no: None,
+            ..self.meta
+        };
+        let mut this = Segment {
+            meta,
+            core: self.core,
+            file: self.file.clone(),
+            first_field: 0,
+            nested: Vec::new(),
+            numbers: HashMap::default(),
+            fields: Vec::new(),
+            id_filter: None,
+            directory: self.directory.clone(),
+            cache: self.cache.clone(),
+            keys: None,
+            pool: OnceLock::new(),
+            charge: None,
+        };
+        this.take_fields(first_field, field_count);
+        this
+    }
+
+    /// A segment of no documents, for a nested path that this one has nothing of.
+    pub(crate) fn without_documents(&self) -> Segment {
+        self.of_space(0, 0, 0)
+    }
+
+    /// Whether its documents are nested in those of another: they have neither ids nor sources.
+    pub fn is_nested(&self) -> bool {
+        self.meta.files.is_empty()
+    }
+
+    /// The nested documents inside of its own, path by path, parents first.
+    pub fn nested_spaces(&self) -> &[NestedSpace] {
+        &self.nested
+    }
+
+    pub(super) fn info(&self, number: u32) -> &FieldInfo {
+        &self.file.fields[number as usize]
+    }
+
+    pub(super) fn state(&self, number: u32) -> &FieldState {
+        &self.fields[(number - self.first_field) as usize]
+    }
+
+    pub fn meta(&self) -> &SegmentMeta {
+        &self.meta
+    }
+
+    /// Identity of this open segment within the process; never reused.
+    pub fn core(&self) -> u64 {
+        self.core
+    }
+
+    /// Deleted ones included.
+    pub fn doc_count(&self) -> u32 {
+        self.meta.doc_count
+    }
+
+    /// Bytes on disk.
+    pub fn file_bytes(&self) -> u64 {
+        self.meta.bytes
+    }
+
+    /// Every field of the segment's own documents.
+    pub fn fields(&self) -> &[FieldInfo] {
+        &self.file.fields[self.first_field as usize..][..self.fields.len()]
+    }
+
+    /// Number of its first field in the file; the others follow.
+    pub(crate) fn first_field(&self) -> u32 {
+        self.first_field
+    }
+
+    pub fn field(&self, path: &str) -> Option<&FieldInfo> {
+        self.number(path).map(|number| self.info(number))
+    }
+
+    /// Every section and where it lies, for `limber check` and statistics.
+    pub fn file_sections(&self) -> &[SectionEntry] {
+        self.file.sections()
+    }
+
+    pub(crate) fn number(&self, path: &str) -> Option<u32> {
+        self.numbers.get(path).copied()
+    }
+
+    pub(crate) fn file(&self) -> &SegmentFile {
+        &self.file
+    }
+}
+
+impl std::fmt::Debug for Segment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Segment({}, {} documents)", self.meta.id, self.meta.doc_count)
+    }
+}

@@ -1,0 +1,38 @@
+//! What a searcher holds of a segment.
+
+use std::sync::Arc;
+
+use super::Segment;
+use crate::{DocId, LiveDocs};
+
+/// What a searcher holds: a segment and which of its documents are live.
+#[derive(Clone)]
+pub struct SegmentView {
+    pub segment: Arc<Segment>,
+    /// `None`: all of them.
+    pub live: Option<Arc<LiveDocs>>,
+}
+
+impl SegmentView {
+    pub fn new(segment: Arc<Segment>) -> SegmentView {
+        SegmentView { segment, live: None }
+    }
+
+    /// Deleted ones included.
+    pub fn doc_count(&self) -> u32 {
+        self.segment.doc_count()
+    }
+
+    pub fn live_count(&self) -> u32 {
+        self.live.as_ref().map_or(self.doc_count(), |live| live.live_count())
+    }
+
+    pub fn deleted_count(&self) -> u32 {
+        self.doc_count() - self.live_count()
+    }
+
+    #[inline]
+    pub fn is_live(&self, doc: DocId) -> bool {
+        self.live.as_ref().is_none_or(|live| live.is_live(doc))
+    }
+}
