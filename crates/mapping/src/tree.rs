@@ -85,6 +85,18 @@ pub struct ObjectNode {
     keys: HashTable<u32>,
 }
 
+impl ObjectNode {
+    /// What becomes of a field that this object does not know (inherited from the objects above when not set here).
+    pub fn dynamic(&self) -> Dynamic {
+        self.dynamic
+    }
+
+    /// `enabled`: false where the object's contents are kept in `_source` only.
+    pub fn enabled(&self) -> bool {
+        self.enabled
+    }
+}
+
 /// What the walker asks about a nested object.
 #[derive(Debug)]
 pub(crate) struct NestedNode {

@@ -14,6 +14,7 @@ mod templates;
 mod tree;
 
 pub(crate) use merge::merge;
+pub(crate) use params::KEYED;
 pub(crate) use parse::{
     depth_exceeded, java_text, joined, nested_fields_exceeded, parse, total_fields_exceeded, wrapped,
 };

@@ -1,0 +1,279 @@
+//! A definition to the fields of an index, each under the id that it had before.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+
+use super::build::build;
+use crate::RequestError;
+use crate::date::DateFormat;
+use crate::definition::{self, Root, SourceRule};
+use crate::field::{Field, FieldId, FieldType, Nested, SpaceId};
+use crate::reserved;
+use crate::settings::{MappingSettings, SourceMode};
+use crate::synthetic::SyntheticPlan;
+use crate::tree::{Intern, Tree};
+
+/// The fields of an index. Immutable: an update makes a new one, in which every field keeps its [`FieldId`].
+#[derive(Debug, Clone)]
+pub struct Mapping {
+    pub(super) settings: MappingSettings,
+    pub(super) root: Arc<Root>,
+    /// By id; ids are never reused.
+    pub(super) fields: Vec<Arc<Field>>,
+    pub(super) ids: HashMap<Arc<str>, FieldId>,
+    /// By space, from the first on; never reused.
+    pub(super) nested: Vec<Arc<Nested>>,
+    /// Runtime fields by path; they stand before mapped ones of the same path.
+    pub(super) runtime: BTreeMap<Arc<str>, Arc<Field>>,
+    /// `_index`, as soon as the name of the index is known. No pattern finds it.
+    pub(super) index_field: Option<Arc<Field>>,
+    pub(super) tree: Arc<Tree>,
+    pub(super) date_formats: Vec<Arc<DateFormat>>,
+    /// Fields of queries.
+    pub(super) queries: Vec<Arc<Field>>,
+    pub(super) source: SourceRule,
+    /// Of an index with synthetic source.
+    pub(super) synthetic: Option<Arc<SyntheticPlan>>,
+    pub(super) identity: u64,
+}
+
+/// Formats that `date_detection` tries when `dynamic_date_formats` is not set (Elasticsearch's
+/// `RootObjectMapper.Defaults.DYNAMIC_DATE_TIME_FORMATTERS`).
+const DYNAMIC_DATE_FORMATS: [&str; 2] =
+    ["strict_date_optional_time", "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis"];
+
+impl Mapping {
+    /// The mapping of an index created without one: everything is dynamic.
+    pub fn empty(settings: &MappingSettings) -> Mapping {
+        Mapping::compile(Root::default(), settings, None).expect("an empty definition exceeds no limit")
+    }
+
+    /// Parses the body of `mappings`.
+    ///
+    /// Errors: `mapper_parsing_exception`, or `illegal_argument_exception` for limits, in Elasticsearch's words.
+    pub fn parse(body: &Value, settings: &MappingSettings) -> Result<Mapping, RequestError> {
+        Mapping::compile(definition::parse(body, settings)?, settings, None)
+    }
+
+    /// This mapping with the body of a `PUT _mapping` (or what [`crate::document::infer`] proposed) merged in.
+    pub fn merge(&self, body: &Value) -> Result<Mapping, RequestError> {
+        let update = definition::parse(body, &self.settings)?;
+        let root = definition::merge(&self.root, &update)?;
+        Mapping::compile(root, &self.settings, Some(self))
+    }
+
+    /// The same definition under changed index settings (limits, `coerce`, `ignore_malformed`).
+    pub fn with_settings(&self, settings: &MappingSettings) -> Result<Mapping, RequestError> {
+        Mapping::compile(Root::clone(&self.root), settings, Some(self))
+    }
+
+    /// This mapping as that of the index of this name, in which the field `_index` can be asked for.
+    pub fn of_index(mut self, index: &str) -> Mapping {
+        self.index_field = Some(reserved::index_field(index));
+        self
+    }
+
+    /// The body of `GET _mapping`: only what differs from the defaults, properties sorted by name.
+    pub fn to_json(&self) -> Value {
+        definition::render(&self.root)
+    }
+
+    /// This mapping with the runtime fields of a request (`runtime_mappings`) before its own.
+    ///
+    /// Errors: `mapper_parsing_exception` and `illegal_argument_exception` in Elasticsearch's words.
+    pub fn with_runtime(&self, section: &Value) -> Result<Mapping, RequestError> {
+        let mut mapping = self.clone();
+        let fields = definition::runtime::parse(section, false)?;
+        mapping.add_runtime(&fields)?;
+        Ok(mapping)
+    }
+
+    fn add_runtime(&mut self, fields: &definition::RuntimeFields) -> Result<(), RequestError> {
+        for field in definition::runtime::compile(fields)? {
+            self.runtime.insert(field.path.clone(), field);
+        }
+        Ok(())
+    }
+
+    /// Source: `FieldAliasMapper#validate`.
+    fn check_aliases(&self) -> Result<(), RequestError> {
+        for (name, path) in &self.tree.aliases {
+            let invalid =
+                |why: &str| format!("Invalid [path] value [{path}] for field alias [{name}]: an alias {why}");
+            let refused = |why| Err(RequestError::new(400, "mapper_parsing_exception", invalid(why)));
+            if name == path {
+                return refused("cannot refer to itself.");
+            }
+            if self.tree.aliases.contains_key(path) {
+                return refused("cannot refer to another alias.");
+            }
+            if self.own_field(path).is_none() {
+                return refused("must refer to an existing field in the mappings.");
+            }
+            let scope = |path: &str| self.nested_around(path).map(|nested| nested.path.clone());
+            let why = match (scope(name), scope(path)) {
+                (own, other) if own == other => continue,
+                (None, Some(other)) => {
+                    format!("The alias is not nested, but the target's nested scope is [{other}].")
+                }
+                (Some(own), None) => {
+                    format!("The alias's nested scope is [{own}], but the target is not nested.")
+                }
+                (own, other) => format!(
+                    "The alias's nested scope is [{}], but the target's nested scope is [{}].",
+                    own.unwrap_or_default(),
+                    other.unwrap_or_default()
+                ),
+            };
+            return Err(RequestError::illegal_argument(invalid(&format!(
+                "must have the same nested scope as its target. {why}"
+            ))));
+        }
+        Ok(())
+    }
+
+    /// Stored fields are read from the source, so that there must be one.
+    fn check_stored_fields(&self) -> Result<(), RequestError> {
+        let lacks_source = self.source.mode == SourceMode::Disabled || self.source.filters();
+        let mut own = self.fields.iter().skip(reserved::COUNT);
+        match own.find(|field| lacks_source && field.store) {
+            None => Ok(()),
+            Some(field) => Err(RequestError::unsupported(format!(
+                "[store] on field [{}] of an index that does not keep the whole [_source]",
+                field.path
+            ))),
+        }
+    }
+
+    fn find_queries(&mut self) -> Result<(), RequestError> {
+        let queries = self.fields.iter().filter(|field| field.kind == FieldType::Query);
+        self.queries = queries.cloned().collect();
+        match self.queries.iter().find(|field| self.nested_around(&field.path).is_some()) {
+            None => Ok(()),
+            Some(field) => Err(RequestError::unsupported(format!(
+                "field [{}] of type [percolator] inside of nested documents",
+                field.path
+            ))),
+        }
+    }
+
+    fn compile(
+        mut root: Root,
+        settings: &MappingSettings,
+        previous: Option<&Mapping>,
+    ) -> Result<Mapping, RequestError> {
+        static IDENTITY: AtomicU64 = AtomicU64::new(1);
+        root.object.settle_includes(true);
+        let (fields, ids) = match previous {
+            Some(previous) => (previous.fields.clone(), previous.ids.clone()),
+            None => {
+                let fields = reserved::fields();
+                let ids = fields.iter().map(|field| (field.path.clone(), field.id)).collect();
+                (fields, ids)
+            }
+        };
+        let mut mapping = Mapping {
+            settings: settings.clone(),
+            root: Arc::default(),
+            fields,
+            ids,
+            nested: previous.map_or_else(Vec::new, |previous| previous.nested.clone()),
+            runtime: BTreeMap::new(),
+            index_field: previous.and_then(|previous| previous.index_field.clone()),
+            tree: Arc::default(),
+            date_formats: Vec::new(),
+            source: root.source.clone().unwrap_or_default().rule(settings).map_err(definition::wrapped)?,
+            synthetic: None,
+            queries: Vec::new(),
+            identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
+        };
+        mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
+        let formats: Vec<String> = match &root.dynamic_date_formats {
+            Some(formats) => formats.clone(),
+            None => DYNAMIC_DATE_FORMATS.iter().map(|format| (*format).to_owned()).collect(),
+        };
+        for format in &formats {
+            mapping.date_formats.push(Arc::new(DateFormat::parse_list(format)?));
+        }
+        mapping.add_runtime(&root.runtime)?;
+        mapping.find_queries()?;
+        mapping.check_stored_fields()?;
+        mapping.check_aliases()?;
+        if mapping.source.mode == SourceMode::Synthetic {
+            let plan = SyntheticPlan::of(&root, &mapping);
+            if let Some(before) = previous.and_then(|previous| previous.synthetic.as_deref()) {
+                plan.check_update(before)?;
+            }
+            mapping.synthetic = Some(Arc::new(plan));
+        }
+        mapping.root = Arc::new(root);
+        mapping.check_limits(previous)?;
+        Ok(mapping)
+    }
+
+    /// Counts may be above their limits where they were before.
+    fn check_limits(&self, previous: Option<&Mapping>) -> Result<(), RequestError> {
+        let limits = &self.settings.limits;
+        let (field_count, nested_count) = (self.total_fields(), self.nested.len());
+        if field_count > limits.total_fields
+            && previous.is_none_or(|previous| field_count > previous.total_fields())
+        {
+            return Err(definition::total_fields_exceeded(limits.total_fields));
+        }
+        if nested_count > limits.nested_fields
+            && previous.is_none_or(|previous| nested_count > previous.nested.len())
+        {
+            return Err(definition::nested_fields_exceeded(limits.nested_fields));
+        }
+        Ok(())
+    }
+
+    /// The field of a leaf under its old id, or under the next one.
+    fn intern(
+        &mut self,
+        leaf: &definition::Leaf,
+        path: &str,
+        settings: &MappingSettings,
+    ) -> Result<Arc<Field>, RequestError> {
+        let id = self.ids.get(path).copied().unwrap_or(FieldId(self.fields.len() as u32));
+        let mut field = build(leaf, id, path, settings)?;
+        for (name, sub) in &leaf.fields {
+            let sub_path = format!("{path}.{name}");
+            // The parent takes its id first, so that a field's number is below its multi-fields'.
+            if !self.ids.contains_key(path) {
+                self.ids.insert(field.path.clone(), id);
+                self.fields.push(Arc::new(build(leaf, id, path, settings)?));
+            }
+            field.multi_fields.push(self.intern(sub, &sub_path, settings)?.id);
+        }
+        let field = Arc::new(field);
+        match self.fields.get_mut(id.0 as usize) {
+            Some(slot) => *slot = field.clone(),
+            None => {
+                self.ids.insert(field.path.clone(), id);
+                self.fields.push(field.clone());
+            }
+        }
+        Ok(field)
+    }
+}
+
+impl Intern for Mapping {
+    fn field(&mut self, leaf: &definition::Leaf, path: &str) -> Result<Arc<Field>, RequestError> {
+        let settings = self.settings.clone();
+        self.intern(leaf, path, &settings)
+    }
+
+    fn nested(&mut self, path: &str, parent: SpaceId, include_in_root: bool) -> Arc<Nested> {
+        if let Some(nested) = Mapping::nested(self, path) {
+            return nested.clone();
+        }
+        let space = SpaceId(self.nested.len() as u32 + 1);
+        let nested = Arc::new(Nested { space, path: Arc::from(path), parent, include_in_root });
+        self.nested.push(nested.clone());
+        nested
+    }
+}
