@@ -312,6 +312,18 @@ impl<'a> IngestDocument<'a> {
         })
     }
 
+    /// Any value from text that is JSON for sure, without place.
+    ///
+    /// # Errors
+    /// The document has become too large.
+    pub fn make_sound_json(&mut self, text: &str) -> Result<Node, RequestError> {
+        match self.make_json(text)? {
+            Ok((id, _)) => Ok(*self.node(id)),
+            // What is refused of it is the number of its values.
+            Err(_) => Err(too_large()),
+        }
+    }
+
     /// A deep copy of a value, without key or place.
     pub fn copy(&mut self, id: NodeId, depth: usize) -> Result<Node, RequestError> {
         check_depth(depth)?;

@@ -268,10 +268,7 @@ impl ValueSource {
     pub fn make(&self, document: &mut IngestDocument<'_>) -> Result<Node, RequestError> {
         match self {
             ValueSource::Template(template) => template.render_node(document),
-            ValueSource::Plain(Kind::Array | Kind::Object, text) => {
-                let (id, _) = document.make_json(text)?.expect("a value that was parsed is JSON");
-                Ok(*document.node(id))
-            }
+            ValueSource::Plain(Kind::Array | Kind::Object, text) => document.make_sound_json(text),
             ValueSource::Plain(Kind::String, text) => {
                 let escaped = text.contains('\\');
                 document.make_string_with(text.len(), |out| {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::document::NODE_COUNT_MAX;
 use super::{Metadata, Outcome, Registry, Runner, simulate};
 
 pub(super) const NOW: &str = "2025-10-16T10:00:00.123Z";
@@ -717,5 +718,23 @@ proptest! {
     fn no_document_panics(source in "[{}\\[\\]\",:a0-9.e\\\\ -]{0,40}") {
         let processors = json!([{ "set": { "field": "a.0", "value": "{{a}}" } }, { "json": { "field": "a" } }, { "append": { "field": "a", "value": [1] } }]);
         let _ = run(&json!({ "processors": processors }), &source);
+    }
+}
+
+/// A document that is full of values is refused, whatever would make the next ones.
+#[test]
+fn values_beyond_the_limit_are_refused() {
+    let zeros = |count: usize| vec!["0"; count].join(",");
+    let room = 50;
+    let source = format!(
+        r#"{{"pad":[{}],"circle":{{"type":"circle","radius":"1km","coordinates":[30,10]}},"csv":","}}"#,
+        zeros(NODE_COUNT_MAX - room)
+    );
+    for processors in [
+        r#"[{"circle":{"field":"circle","error_distance":0,"shape_type":"geo_shape"}}]"#.to_owned(),
+        format!(r#"[{{"set":{{"field":"a","value":[{}]}}}}]"#, zeros(2 * room)),
+        format!(r#"[{{"csv":{{"field":"csv","target_fields":["a"],"empty_value":[{}]}}}}]"#, zeros(2 * room)),
+    ] {
+        check(&processors, &source, "!the document grew too large in an ingest pipeline");
     }
 }

@@ -68,8 +68,7 @@ impl Processor for Circle {
             (corners, true) => document.make_string(&wkt(&corners))?,
             (corners, false) => {
                 let polygon = json!({"type": "Polygon", "coordinates": [corners]}).to_string();
-                let (node, _) = document.make_json(&polygon)?.expect("what serde_json writes is JSON");
-                *document.node(node)
+                document.make_sound_json(&polygon)?
             }
         };
         self.target.set(document, polygon)?;

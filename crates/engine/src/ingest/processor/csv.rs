@@ -53,10 +53,7 @@ impl Processor for Csv {
             let node = match (&self.empty_value, value.is_empty()) {
                 (_, false) => document.make_string(&value)?,
                 (None, true) => continue,
-                (Some(json), true) => match document.make_json(json)? {
-                    Ok((id, _)) => *document.node(id),
-                    Err(_) => continue,
-                },
+                (Some(json), true) => document.make_sound_json(json)?,
             };
             target.set(document, node)?;
         }

@@ -127,10 +127,7 @@ impl GeoIp {
             return Ok(None);
         }
         let json = Value::Object(found).to_string();
-        match document.make_json(&json)? {
-            Ok((id, _)) => Ok(Some(*document.node(id))),
-            Err(error) => Err(RequestError::new(500, "exception", error.message)),
-        }
+        document.make_sound_json(&json).map(Some)
     }
 
     /// The first address of a list that is known, or all of them, null for those that are not.
