@@ -48,7 +48,7 @@ impl TermIndexReport {
         self.document_count += u64::from(segment.doc_count());
         self.disk_bytes += segment.file_bytes();
         for (_, path, bytes) in segment.term_index_sizes() {
-            let field = self.fields.entry((index.clone(), path.clone())).or_default();
+            let field = self.fields.entry((index.clone(), path)).or_default();
             field.segment_count += 1;
             field.index_bytes += bytes;
             field.largest_bytes = field.largest_bytes.max(bytes);

@@ -128,9 +128,13 @@ pub enum Flattened {
 /// Ends the key in the terms of [`Flattened::Keyed`].
 pub const KEY_END: u8 = 0;
 
+/// What is behind a flattened field's path in that of its keyed terms. The empty part makes it a path that no mapping has, [`KEY_END`] one
+/// that no key has.
+pub const KEYED_PATH_END: &str = "..\0";
+
 /// Where the keyed terms of the flattened field at `root` are.
 pub fn keyed_path(root: &str) -> String {
-    format!("{root}._keyed")
+    format!("{root}{KEYED_PATH_END}")
 }
 
 /// What makes the values of a runtime field.

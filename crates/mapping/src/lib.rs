@@ -28,8 +28,8 @@ pub mod wildcard;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
 pub use field::{
-    Field, FieldId, FieldSink, FieldType, Flattened, KEY_END, Nested, Representation, RuntimeScript, SpaceId,
-    keyed_path,
+    Field, FieldId, FieldSink, FieldType, Flattened, KEY_END, KEYED_PATH_END, Nested, Representation,
+    RuntimeScript, SpaceId, keyed_path,
 };
 pub use mapping::Mapping;
 pub use query::{DateContext, RangeEnd, Selection};

@@ -299,6 +299,7 @@ impl Tree {
             .leaves
             .iter()
             .enumerate()
+            .filter(|(_, leaf)| leaf.field.flattened != Some(Flattened::Keyed))
             .map(|(number, leaf)| (leaf.field.path.clone(), number as u32))
             .collect();
         for number in 0..self.leaves.len() {

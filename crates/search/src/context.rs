@@ -90,6 +90,14 @@ impl ShardSnapshot {
         self.segments.iter().map(|view| u64::from(view.segment.doc_count())).sum()
     }
 
+    /// The same for one of several requests ([`SegmentView::for_request`]).
+    pub fn for_request(&self) -> ShardSnapshot {
+        ShardSnapshot {
+            segments: self.segments.iter().map(SegmentView::for_request).collect(),
+            ..self.clone()
+        }
+    }
+
     /// The nested documents of a path, from wherever this snapshot looks.
     pub fn within(&self, nested: &Arc<Nested>) -> ShardSnapshot {
         let whole: Arc<[SegmentView]> = match &self.nested {

@@ -143,7 +143,8 @@ fn the_field_itself_has_the_values_of_all_keys() {
     assert_eq!(count(json!({"exists": {"field": "g"}})), 40);
     assert_eq!(count(json!({"wildcard": {"g": "w?"}})), 40);
     assert_eq!(count(json!({"exists": {"field": "f.nope"}})), 0);
-    assert_eq!(count(json!({"term": {"f._keyed": "v03"}})), 0);
+    assert_eq!(count(json!({"exists": {"field": "f._keyed"}})), 0);
+    assert_eq!(count(json!({"exists": {"field": "f..\u{0}"}})), 0);
 }
 
 #[test]
@@ -170,5 +171,27 @@ fn what_keys_do_not_know() {
     ] {
         let error = answer(&shards, &json!({"query": query})).expect_err("refused");
         assert_eq!(error, format!("failed to create query: {reason}"));
+    }
+}
+
+/// Elasticsearch's name of the terms of all keys is a name like any other.
+#[test]
+fn names_of_users_are_not_taken_for_keyed_terms() {
+    let mapping = json!({"properties": {
+        "a": {"properties": {"_keyed": {"type": "long"}, "b": {"type": "keyword"}}}, "f": {"type": "flattened"}
+    }});
+    let documents = json!([[
+        {"a": {"_keyed": 5}, "f": {"_keyed": "x"}}, {"a": {"_keyed": 7}}, {"a": {"b": "x"}, "f": {"b": "x"}}
+    ]]);
+    let (_kept, shards) = recorded_shards(&mapping, &documents, 2);
+    for (query, count) in [
+        (json!({"term": {"a.b": "x"}}), 1),
+        (json!({"exists": {"field": "a.b"}}), 1),
+        (json!({"range": {"a._keyed": {"gte": 6}}}), 1),
+        (json!({"term": {"f._keyed": "x"}}), 1),
+        (json!({"term": {"f.b": "x"}}), 1),
+    ] {
+        let found = answer(&shards, &json!({"query": query, "sort": [{"a.b": "asc"}]})).expect("an answer");
+        assert_eq!(found["hits"].as_array().map(Vec::len), Some(count), "{query}");
     }
 }

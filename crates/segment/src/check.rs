@@ -61,10 +61,11 @@ impl Segment {
             report.section_count += 1;
             if crc32(bytes) != entry.crc {
                 broken.push((entry.kind, entry.field));
-                let path = self.file().fields.get(entry.field as usize).map_or("", |field| &field.path);
+                let field = self.file().fields.get(entry.field as usize);
+                let field = field.map_or_else(String::new, |field| field.shown_path().to_string());
                 let file = self.file().file_name(entry).to_string();
                 let message = format!("checksum of section {:?} is wrong", entry.kind);
-                report.problems.push(Problem { file, field: path.to_owned(), message });
+                report.problems.push(Problem { file, field, message });
             }
         }
         for (name, bytes) in self.file().files() {
@@ -82,7 +83,7 @@ impl Segment {
                     continue;
                 }
                 let result = segment.check_field(number, field, &mut report);
-                report.note(&main, &field.path, result);
+                report.note(&main, &field.shown_path(), result);
             }
         }
         let stored = [SectionKind::StoredBlocks, SectionKind::StoredIndex];

@@ -31,6 +31,7 @@ pub use check::{CheckReport, Problem};
 pub use error::{Error, Result};
 pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use index_sort::SortField;
+pub use keys::KEYS_KEPT_MAX;
 pub use live::LiveDocs;
 pub use merge::{DocIdMap, merge, merge_memory_bytes, merge_sorted};
 pub use segment::{ID_PATH, Segment, SegmentView};

@@ -166,7 +166,7 @@ impl Node {
         let live = self.live.load();
         for (snapshot, shard) in context.shards.iter().zip(&context.counted) {
             if live.contains_key(&*shard.index.uuid) {
-                pinned.snapshots.push(snapshot.clone());
+                pinned.snapshots.push(snapshot.for_request());
                 pinned.shards.push(shard.clone());
             } else {
                 let gone = RequestError::new(503, "no_shard_available_action_exception", "the index is gone");

@@ -227,7 +227,7 @@ fn each_field(shard: &Shard, figures: &Figures, mut each: impl FnMut(&Arc<str>, 
     let Ok(core) = shard.core() else { return };
     for segment in core.published_segments() {
         for (number, path, index_bytes) in segment.term_index_sizes() {
-            each(path, index_bytes, figures.get(&(segment.core(), number)));
+            each(&path, index_bytes, figures.get(&(segment.core(), number)));
         }
     }
 }

@@ -247,7 +247,7 @@ impl Shard {
             index: self.index.reference.clone(),
             shard: self.number,
             mapping: self.index.mapping.load_full(),
-            segments: published.segments.clone(),
+            segments: published.segments.iter().map(SegmentView::for_request).collect(),
             settings: self.index.search_settings.load_full(),
             scripts: self.services.scripts.clone(),
             caches: Some(self.caches(&core, &published)),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Mapping;
 use crate::date::DateFormat;
 use crate::definition::{self, Node, SourceRule, Template};
-use crate::field::{Field, FieldId, FieldType, Flattened, Nested, keyed_path};
+use crate::field::{Field, FieldId, FieldType, Flattened, KEY_END, Nested, keyed_path};
 use crate::reserved;
 use crate::settings::MappingSettings;
 use crate::synthetic::SyntheticPlan;
@@ -32,8 +32,11 @@ impl Mapping {
 
     /// The key of a flattened field, or of an alias of one, that has this full path.
     fn key(&self, path: &str) -> Option<Arc<Field>> {
-        let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
-        parents.into_iter().find_map(|(parent, key)| {
+        if path.as_bytes().contains(&KEY_END) {
+            return None;
+        }
+        let mut parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
+        parents.find_map(|(parent, key)| {
             let root = self.own_field(parent).or_else(|| self.own_field(self.alias(parent)?))?;
             if !matches!(root.flattened, Some(Flattened::Root { .. })) {
                 return None;

@@ -32,6 +32,7 @@
 //! Field infos ([`super::FieldInfo`]) are a section of kind `Fields`: varint field_count, then per field: varint path
 //! length, path (UTF-8), u8 representation (0 text, 1 terms, 2 number, 3 shape), u8 flags (bit 0 index, 1 column, 2 norms,
 //! 3 frequencies, 4 positions, 5 points in Z order). A field's number is its index in this list and means nothing outside the segment.
+//! The keyed terms of a flattened field have its path with [`limber_mapping::KEYED_PATH_END`] behind it.
 
 /// First bytes of every file of a segment.
 pub const MAGIC: [u8; 8] = *b"LIMBRSEG";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, Representation};
+use limber_mapping::{Field, KEYED_PATH_END, Representation};
 use serde::{Deserialize, Serialize};
 
 use super::format::Lane;
@@ -85,6 +85,14 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
+    /// The path for people: the keyed terms of a flattened field `f` are `f._keyed`, as in Elasticsearch.
+    pub fn shown_path(&self) -> Arc<str> {
+        match self.path.strip_suffix(KEYED_PATH_END) {
+            Some(root) => format!("{root}._keyed").into(),
+            None => self.path.clone(),
+        }
+    }
+
     pub fn of(field: &Field) -> FieldInfo {
         let representation = field.representation();
         let text = representation == Representation::Text;

@@ -41,13 +41,13 @@ impl Segment {
         Ok(Some(state.get_or_init(|| Inverted { terms, postings })))
     }
 
-    /// The key of a flattened field that this path names.
+    /// The key of a flattened field that this path names; `None` when no document has it.
     pub(super) fn key(&self, path: &str) -> Result<Option<&KeyPart>> {
         let Some(keys) = &self.keys else { return Ok(None) };
         let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
         for (parent, key) in parents {
             if let Some(number) = self.number(&keyed_path(parent)) {
-                return keys.part(self, path, number, key).map(Some);
+                return keys.part(self, path, number, key);
             }
         }
         Ok(None)

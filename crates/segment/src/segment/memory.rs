@@ -23,7 +23,7 @@ const PAGE_HEAP_BYTES: u64 = (48 + FieldPages::SLOT_BYTES) as u64;
 impl Segment {
     /// Charges `pool` with what the segment holds on the heap for as long as it is open.
     pub fn charged_to(mut self, pool: &Arc<Pool>) -> Segment {
-        self.charge = Some(pool.charge_always(self.heap_bytes()));
+        self.charge = Some(Arc::new(pool.charge_always(self.heap_bytes())));
         self.charge_later(pool);
         self
     }
@@ -74,12 +74,12 @@ impl Segment {
         Ok(())
     }
 
-    /// Each inverted field, those of nested documents included: its number in the segment, its path, and the bytes of its term index on
-    /// disk. Reads nothing.
-    pub fn term_index_sizes(&self) -> impl Iterator<Item = (u32, &Arc<str>, u64)> {
+    /// Each inverted field, those of nested documents included: its number in the segment, its path as statistics show it, and the bytes
+    /// of its term index on disk. Reads nothing.
+    pub fn term_index_sizes(&self) -> impl Iterator<Item = (u32, Arc<str>, u64)> {
         (0..).zip(&self.file.fields).filter_map(|(number, field)| {
             let index = self.file.entry(SectionKind::TermIndex, number)?;
-            Some((number, &field.path, index.len))
+            Some((number, field.shown_path(), index.len))
         })
     }
 

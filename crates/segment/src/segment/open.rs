@@ -3,13 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
-use limber_mapping::keyed_path;
+use limber_mapping::KEYED_PATH_END;
 use limber_store::term_index::{TermIndexCache, next_segment_core_id};
 use limber_store::{Charge, Directory, Pool};
 
 use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
 use crate::id_filter::IdFilter;
-use crate::keys::KeyParts;
+use crate::keys::Keys;
 use crate::nested::{self, NestedSpace, SpaceEntry};
 use crate::norms::Norms;
 use crate::postings::PostingsReader;
@@ -30,17 +30,17 @@ pub struct Segment {
     /// Number of its first field in the file; the others follow.
     pub(super) first_field: u32,
     pub(super) nested: Vec<NestedSpace>,
-    numbers: HashMap<Arc<str>, u32, foldhash::fast::RandomState>,
-    pub(super) fields: Vec<FieldState>,
-    pub(super) id_filter: Option<IdFilter>,
+    numbers: Arc<HashMap<Arc<str>, u32, foldhash::fast::RandomState>>,
+    pub(super) fields: Arc<[FieldState]>,
+    pub(super) id_filter: Option<Arc<IdFilter>>,
     pub(super) directory: Arc<dyn Directory>,
     pub(super) cache: Arc<TermIndexCache>,
     /// The keys of flattened fields that were asked for; `None`: there is no such field.
-    pub(super) keys: Option<KeyParts>,
+    pub(super) keys: Option<Keys>,
     /// What is charged for what is made later.
     pub(super) pool: OnceLock<Arc<Pool>>,
     /// Of [`Segment::heap_bytes`].
-    pub(super) charge: Option<Charge>,
+    pub(super) charge: Option<Arc<Charge>>,
 }
 
 /// What is opened when it is asked for first.
@@ -75,7 +75,7 @@ impl Segment {
         let field_count = file.fields.len() as u32 - in_spaces;
         let id_filter = file.sections().iter().find(|section| section.kind == SectionKind::IdFilter);
         let id_filter = match id_filter.and_then(|entry| file.shared(entry.kind, entry.field)) {
-            Some(bytes) => Some(IdFilter::open(bytes)?),
+            Some(bytes) => Some(Arc::new(IdFilter::open(bytes)?)),
             None => None,
         };
         let mut this = Segment {
@@ -84,8 +84,8 @@ impl Segment {
             file,
             first_field: 0,
             nested: Vec::new(),
-            numbers: HashMap::default(),
-            fields: Vec::new(),
+            numbers: Arc::default(),
+            fields: Arc::default(),
             id_filter,
             directory: directory.clone(),
             cache: cache.clone(),
@@ -105,10 +105,11 @@ impl Segment {
     fn take_fields(&mut self, first: u32, count: u32) {
         let fields = &self.file.fields[first as usize..][..count as usize];
         self.first_field = first;
-        self.numbers = (first..).zip(fields).map(|(number, field)| (field.path.clone(), number)).collect();
+        let numbers = (first..).zip(fields).map(|(number, field)| (field.path.clone(), number));
+        self.numbers = Arc::new(numbers.collect());
         self.fields = fields.iter().map(|_| FieldState::default()).collect();
-        let has_keys = fields.iter().any(|field| field.path.ends_with(&keyed_path("")));
-        self.keys = has_keys.then(KeyParts::default);
+        let has_keys = fields.iter().any(|field| field.path.ends_with(KEYED_PATH_END));
+        self.keys = has_keys.then(Keys::default);
     }
 
     /// Opens the spaces from the last on, so that each has those inside of it. `first_field`: of the first space.
@@ -144,8 +145,8 @@ impl Segment {
             file: self.file.clone(),
             first_field: 0,
             nested: Vec::new(),
-            numbers: HashMap::default(),
-            fields: Vec::new(),
+            numbers: Arc::default(),
+            fields: Arc::default(),
             id_filter: None,
             directory: self.directory.clone(),
             cache: self.cache.clone(),
@@ -160,6 +161,46 @@ impl Segment {
     /// A segment of no documents, for a nested path that this one has nothing of.
     pub(crate) fn without_documents(&self) -> Segment {
         self.of_space(0, 0, 0)
+    }
+
+    /// Whether it keeps no more keys of flattened fields.
+    pub(super) fn is_full_of_keys(&self) -> bool {
+        let is_full = |segment: &Segment| segment.keys.as_ref().is_some_and(Keys::is_full);
+        is_full(self) || self.nested.iter().any(|space| is_full(&space.segment))
+    }
+
+    /// The same open segment, but keys of flattened fields that it does not keep go with what is returned.
+    pub(super) fn for_request(&self) -> Segment {
+        let mut spaces: Vec<NestedSpace> = Vec::with_capacity(self.nested.len());
+        // Parents are listed first: from the last on, each finds those inside of it.
+        for space in self.nested.iter().rev() {
+            let segment = Arc::new(space.segment.beside(&spaces));
+            spaces.push(NestedSpace { segment, ..space.clone() });
+        }
+        self.beside(&spaces)
+    }
+
+    /// `spaces`: what those inside of it became.
+    fn beside(&self, spaces: &[NestedSpace]) -> Segment {
+        let space = |old: &NestedSpace| {
+            let new = spaces.iter().find(|new| new.path == old.path).unwrap_or(old);
+            NestedSpace { segment: new.segment.clone(), ..old.clone() }
+        };
+        Segment {
+            meta: self.meta.clone(),
+            core: self.core,
+            file: self.file.clone(),
+            first_field: self.first_field,
+            nested: self.nested.iter().map(space).collect(),
+            numbers: self.numbers.clone(),
+            fields: self.fields.clone(),
+            id_filter: self.id_filter.clone(),
+            directory: self.directory.clone(),
+            cache: self.cache.clone(),
+            keys: self.keys.as_ref().map(Keys::for_request),
+            pool: self.pool.clone(),
+            charge: self.charge.clone(),
+        }
     }
 
     /// Whether its documents are nested in those of another: they have neither ids nor sources.

@@ -18,6 +18,15 @@ impl SegmentView {
         SegmentView { segment, live: None }
     }
 
+    /// The same for as long as a request takes. Keys of flattened fields beyond those that the segment keeps are freed with what is
+    /// returned; asked of the segment itself they stay until it closes.
+    pub fn for_request(&self) -> SegmentView {
+        if !self.segment.is_full_of_keys() {
+            return self.clone();
+        }
+        SegmentView { segment: Arc::new(self.segment.for_request()), live: self.live.clone() }
+    }
+
     /// Deleted ones included.
     pub fn doc_count(&self) -> u32 {
         self.segment.doc_count()
