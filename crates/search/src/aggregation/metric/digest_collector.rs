@@ -55,11 +55,14 @@ pub struct Numbers {
     pub of: fn(&Digest) -> Box<[f64]>,
 }
 
+/// Of a bucket that was compared, beside its numbers: its place in the table, an allocation's head.
+const COMPARED_BYTES: u64 = 64;
+
 #[derive(Debug)]
 pub struct DigestCollector<'s> {
     compression: f64,
     numbers: Numbers,
-    /// [`Numbers::of`] the buckets that were compared.
+    /// [`Numbers::of`] the buckets with values that were compared; charged when everything was collected.
     compared: RefCell<HashMap<u32, Box<[f64]>>>,
     source: &'s Source,
     reader: NumberReader<'s>,
@@ -108,16 +111,25 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
         Ok(())
     }
 
+    fn settle(&mut self) -> Result<()> {
+        let bytes = COMPARED_BYTES + self.numbers.names.len() as u64 * 8;
+        for digest in self.digests.iter_mut().flatten() {
+            digest.prepare();
+            self.budget.spend(bytes)?;
+        }
+        Ok(())
+    }
+
     fn order_value(&self, _: &[String], value: Option<&str>, bucket: u32) -> f64 {
         let names = self.numbers.names;
         let place = value.and_then(|value| names.iter().position(|name| *name == value)).unwrap_or(0);
-        let numbers_of = || {
-            let found = self.digests.get(bucket as usize).and_then(Option::as_ref);
-            let mut digest = found.map_or_else(|| Digest::new(self.compression), |digest| (**digest).clone());
-            digest.prepare();
-            (self.numbers.of)(&digest)
-        };
-        self.compared.borrow_mut().entry(bucket).or_insert_with(numbers_of)[place]
+        match self.digests.get(bucket as usize).and_then(Option::as_ref) {
+            Some(digest) => {
+                let mut compared = self.compared.borrow_mut();
+                compared.entry(bucket).or_insert_with(|| (self.numbers.of)(digest))[place]
+            }
+            None => (self.numbers.of)(&Digest::new(self.compression))[place],
+        }
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
