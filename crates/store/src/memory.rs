@@ -29,6 +29,7 @@ fn missing(name: &str) -> Error {
 }
 
 impl MemoryDirectory {
+    /// One without files. The memory of what is written to it is for its maker to charge.
     pub fn new() -> MemoryDirectory {
         MemoryDirectory::default()
     }

@@ -149,6 +149,7 @@ pub struct NameCheck {
 }
 
 impl NameCheck {
+    /// A name that shards and the reduce can order by.
     pub fn known() -> NameCheck {
         NameCheck { on_shard: Ok(()), in_reduce: Ok(()) }
     }

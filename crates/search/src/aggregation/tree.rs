@@ -66,6 +66,7 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
+    /// Whether it is made of the buckets and numbers of others and sees no documents.
     pub fn is_pipeline(&self) -> bool {
         matches!(self.kind, Kind::Pipeline(_))
     }

@@ -33,6 +33,7 @@ pub trait QueryNode: Debug + Send + Sync {
     /// root down to this node.
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error>;
 
+    /// Whether it surely finds every document of whatever shard it meets.
     fn is_match_all(&self) -> bool {
         false
     }
@@ -56,6 +57,7 @@ impl Query {
         Query::new(super::match_all::MatchAll)
     }
 
+    /// Whether it surely finds every document of whatever shard it meets; false for queries that only happen to.
     pub fn is_match_all(&self) -> bool {
         self.node.is_match_all()
     }
