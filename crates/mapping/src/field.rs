@@ -67,6 +67,7 @@ pub enum Representation {
 /// One leaf field as mapped. Immutable; shared by `Arc`.
 #[derive(Debug)]
 pub struct Field {
+    /// No identity for the keys of a flattened field, which all have that of its keyed terms, nor for runtime fields: compare paths.
     pub id: FieldId,
     /// Full dotted path, multi-field suffix included (`request.raw`).
     pub path: Arc<str>,

@@ -34,6 +34,29 @@ fn tokens_are_elasticsearchs() {
 }
 
 #[test]
+fn a_prefix_has_the_tokens_of_its_text() {
+    let analyzers = Analyzers::built_in();
+    for name in ["standard", "english", "whitespace", "simple", "keyword"] {
+        let analyzer = analyzers.get(name).unwrap();
+        for text in
+            ["a b", "can't 3.5 x", "Fuß läuft\tweiter\u{2003}ß ", &format!("{} b", "a".repeat(600)), "", "  "]
+        {
+            for start_max in 0..=text.len() + 1 {
+                let tokens = |text: &str| {
+                    let mut found = Vec::new();
+                    analyzer
+                        .tokens(text, |token| found.push((token.text.to_owned(), token.start, token.end)));
+                    found.retain(|(_, start, _)| *start as usize <= start_max);
+                    found
+                };
+                let prefix = analyzer.prefix(text, start_max);
+                assert_eq!(tokens(prefix), tokens(text), "{name} {text:?} {start_max}");
+            }
+        }
+    }
+}
+
+#[test]
 fn analyzers_of_an_index() {
     let settings = json!({
         "filter": {"few": {"type": "stop", "stopwords": ["of", "the"], "ignore_case": true}, "long": {"type": "length", "min": 3}},

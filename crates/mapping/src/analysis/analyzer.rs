@@ -93,6 +93,20 @@ impl Analyzer {
         stages
     }
 
+    /// A beginning of `text` that has all of its tokens that start at or before the byte `start_max`, as they are there.
+    ///
+    /// It ends at white space, which no token spans; where tokens may be made of more than their own letters, it is the whole text.
+    pub fn prefix<'t>(&self, text: &'t str, start_max: usize) -> &'t str {
+        if self.tokenizer == Tokenizer::Keyword || !self.char_filters.is_empty() {
+            return text;
+        }
+        let behind = text.as_bytes().get(start_max.saturating_add(1)..).unwrap_or_default();
+        match behind.iter().position(u8::is_ascii_whitespace) {
+            Some(length) => &text[..start_max + 1 + length],
+            None => text,
+        }
+    }
+
     /// Emits the tokens of `text` in order. No allocation beyond a thread's reused buffers.
     #[inline]
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) {
