@@ -33,6 +33,8 @@ pub struct ShardSettings {
     pub max_inner_result_window: u32,
     /// `index.max_regex_length`.
     pub max_regex_length: usize,
+    /// `index.highlight.max_analyzed_offset`: UTF-16 units of a field's values.
+    pub highlight_offset_max: usize,
     /// `index.sort.*`: the order of every segment's documents; empty: that of their arrival.
     pub index_sort: Arc<[SortField]>,
     /// Whether scores are Lucene's own, as those of queries on the documents of a `percolate` query are.
@@ -47,6 +49,7 @@ impl Default for ShardSettings {
             max_slices_per_scroll: 1024,
             max_inner_result_window: 100,
             max_regex_length: 1000,
+            highlight_offset_max: 1_000_000,
             index_sort: Arc::new([]),
             scores_as_lucene: false,
         }

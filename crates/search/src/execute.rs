@@ -164,9 +164,10 @@ fn run(
     }
     // A scroll by score alone shows no sort values.
     let shows_sort = !(request.is_by_score() && request.search_after.is_none());
-    let (hits, hits_charge) = fetch::fetch(shards, &found, &winners, request, shows_sort, context)?;
-    response.hits = hits;
-    response.charges.push(Arc::new(hits_charge));
+    let fetched = fetch::fetch(shards, &found, &winners, request, shows_sort, &of_next_phase(context))?;
+    response.hits = fetched.hits;
+    response.timed_out |= fetched.timed_out;
+    response.charges.push(Arc::new(fetched.charge));
     // No shard, no aggregations in the answer: a pattern that fits no index.
     if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
         let reduced = aggregation::reduce(list, aggregates, context.max_buckets)?;
@@ -205,6 +206,14 @@ fn with_timeout(request: &SearchRequest, context: &SearchContext) -> SearchConte
         let own = Instant::now() + Duration::from_millis(millis.min(u64::from(u32::MAX)));
         context.deadline = Some(context.deadline.map_or(own, |deadline| deadline.min(own)));
     }
+    context
+}
+
+/// A phase has as much time as the one before had: Elasticsearch counts each by itself.
+fn of_next_phase(context: &SearchContext) -> SearchContext {
+    let mut context = context.clone();
+    context.deadline =
+        context.deadline.map(|deadline| Instant::now() + deadline.saturating_duration_since(context.started));
     context
 }
 

@@ -71,6 +71,8 @@ pub struct IndexSettings {
     pub max_docvalue_fields_search: u64,
     pub max_terms_count: u64,
     pub max_regex_length: u64,
+    /// `index.highlight.max_analyzed_offset`.
+    pub highlight_offset_max: u64,
     pub max_inner_result_window: u64,
     pub max_slices_per_scroll: u64,
     /// `index.requests.cache.enable`.
@@ -195,6 +197,7 @@ impl IndexSettings {
             max_docvalue_fields_search: read.integer("index.max_docvalue_fields_search", 100)? as u64,
             max_terms_count: read.integer("index.max_terms_count", 65_536)? as u64,
             max_regex_length: read.integer("index.max_regex_length", 1000)? as u64,
+            highlight_offset_max: read.integer("index.highlight.max_analyzed_offset", 1_000_000)? as u64,
             max_inner_result_window: read.integer("index.max_inner_result_window", 100)? as u64,
             max_slices_per_scroll: read.integer("index.max_slices_per_scroll", 1024)? as u64,
             total_fields_limit: read.integer("index.mapping.total_fields.limit", 1000)? as usize,

@@ -5,14 +5,23 @@ use limber_segment::postings::Want;
 use limber_segment::{DocId, Segment};
 
 use super::function_score;
+use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::matcher;
 use crate::percolator::StoredQueries;
 use crate::query::{
     BoolNode, BoundQuery, DisMaxNode, FeatureNode, FeatureOrigin, NestedNode, NestedScore, Node, PhraseNode,
-    TermNode,
+    Query, TermNode, bind,
 };
 use crate::score::{Bm25, Explanation};
+
+/// The query as Lucene prints it once bound to a shard (`_validate/query?explain`). Errors where it cannot be bound.
+pub fn describe(query: Option<&Query>, shard: &ShardSnapshot, now_millis: i64) -> Result<String> {
+    match query {
+        Some(query) => Ok(name(&bind(query, shard, now_millis)?)),
+        None => Ok("*:*".to_owned()),
+    }
+}
 
 /// Explains a document that matches `query`.
 pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {

@@ -2,125 +2,210 @@
 //!
 //! Source: Elasticsearch's `HighlightPhase` and `PercolatorHighlightSubFetchPhase`.
 
-use std::sync::Arc;
-
-use limber_mapping::{Field, FieldType, Mapping};
+use limber_mapping::{Field, FieldType, Mapping, RequestError};
 use limber_segment::{DocId, Segment, StoredReader};
 use serde_json::{Map, Value};
 
 use super::fields::gather;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::highlight::highlight;
+use crate::highlight::{FieldHighlight, QueryParts, content_length};
 use crate::json;
 use crate::percolator::{StoredQueries, slots_of};
 use crate::query::{BoundQuery, PercolateNode, bind};
-use crate::request::Highlight;
+use crate::request::{Highlight, HighlightField};
 use crate::source::read_source;
 
 /// What one shard highlights by.
 pub(super) struct BoundHighlight<'r> {
     request: &'r Highlight,
-    mapping: Arc<Mapping>,
+    shard: &'r ShardSnapshot,
     /// `highlight_query` of each field; `None`: the search's.
     queries: Vec<Option<BoundQuery>>,
 }
 
-/// A document and where it is.
+/// Documents of one segment, and what of the queries matches in which of them.
+pub(super) struct SegmentHighlight<'h> {
+    bound: &'h BoundHighlight<'h>,
+    matching: Matching<'h>,
+    /// The segment's queries for each `percolate` of the search's query.
+    percolations: Vec<(&'h PercolateNode, StoredQueries<'h>)>,
+}
+
+/// What of the queries matches in which documents.
+struct Matching<'q> {
+    searched: QueryParts<'q>,
+    /// Of the `highlight_query` of each field.
+    own: Vec<Option<QueryParts<'q>>>,
+}
+
+/// One document.
 struct Document<'d> {
     mapping: &'d Mapping,
     source: &'d Value,
-    segment: &'d Segment,
     doc: DocId,
+    /// In front of the names of its fields.
+    prefix: &'d str,
 }
 
 impl<'r> BoundHighlight<'r> {
     pub fn bind(
         request: &'r Highlight,
-        shard: &ShardSnapshot,
+        shard: &'r ShardSnapshot,
         now_millis: i64,
     ) -> Result<BoundHighlight<'r>> {
         let queries = request.fields.iter().map(|field| match &field.query {
             Some(query) => bind(query, shard, now_millis).map(Some),
             None => Ok(None),
         });
-        Ok(BoundHighlight {
-            request,
-            mapping: shard.mapping.clone(),
-            queries: queries.collect::<Result<_>>()?,
+        Ok(BoundHighlight { request, shard, queries: queries.collect::<Result<_>>()? })
+    }
+
+    /// For documents of one segment, ascending, that `query` matches.
+    pub fn open<'h>(
+        &'h self,
+        query: &'h BoundQuery,
+        segment: u32,
+        docs: &[DocId],
+    ) -> Result<SegmentHighlight<'h>> {
+        let segment = &*self.shard.segments[segment as usize].segment;
+        let mut nodes = Vec::new();
+        query.percolations(&mut nodes);
+        let percolations = nodes.into_iter().map(|node| Ok((node, StoredQueries::open(node, segment)?)));
+        Ok(SegmentHighlight {
+            bound: self,
+            matching: self.matching(query, segment, docs)?,
+            percolations: percolations.collect::<Result<_>>()?,
         })
     }
 
-    /// The member `highlight` of a hit; `None` where there is nothing to show.
-    pub fn collect(
-        &self,
-        query: &BoundQuery,
+    fn matching<'q>(
+        &'q self,
+        query: &'q BoundQuery,
         segment: &Segment,
-        doc: DocId,
-        source: &Value,
-        reader: &mut StoredReader,
-    ) -> Result<Option<Value>> {
-        let mut shown = Map::new();
-        self.of_document(query, &Document { mapping: &self.mapping, source, segment, doc }, "", &mut shown)?;
-        let mut percolations = Vec::new();
-        query.percolations(&mut percolations);
-        let is_alone = percolations.len() == 1;
-        for node in percolations {
-            self.of_percolated(node, is_alone, segment, doc, reader, &mut shown)?;
-        }
-        Ok((!shown.is_empty()).then_some(Value::Object(shown)))
+        docs: &[DocId],
+    ) -> Result<Matching<'q>> {
+        let own = self.queries.iter().map(|own| match own {
+            Some(query) => QueryParts::of(query, segment, docs).map(Some),
+            None => Ok(None),
+        });
+        Ok(Matching { searched: QueryParts::of(query, segment, docs)?, own: own.collect::<Result<_>>()? })
     }
 
-    /// The documents of a `percolate` query by the query of the hit.
-    fn of_percolated(
+    /// Adds what is shown of a document.
+    fn show(
         &self,
-        node: &PercolateNode,
-        is_alone: bool,
-        segment: &Segment,
-        doc: DocId,
-        reader: &mut StoredReader,
-        shown: &mut Map<String, Value>,
-    ) -> Result<()> {
-        let Some(stored) = StoredQueries::open(node, segment)?.query(doc)? else { return Ok(()) };
-        let held = &node.held.segments[0].segment;
-        let name = match is_alone {
-            true => String::new(),
-            false => format!("{}_", node.name.as_deref().unwrap_or("null")),
-        };
-        for slot in slots_of(&stored, held)? {
-            let source = read_source(&node.held.mapping, held, slot, reader)?;
-            let source: Value = serde_json::from_slice(&source).unwrap_or(Value::Null);
-            let number = if held.doc_count() == 1 { String::new() } else { format!("{slot}_") };
-            let document =
-                Document { mapping: &node.held.mapping, source: &source, segment: held, doc: slot };
-            self.of_document(&stored, &document, &format!("{name}{number}"), shown)?;
-        }
-        Ok(())
-    }
-
-    fn of_document(
-        &self,
-        query: &BoundQuery,
         document: &Document<'_>,
-        prefix: &str,
+        matching: &Matching<'_>,
         shown: &mut Map<String, Value>,
     ) -> Result<()> {
-        for (options, own) in self.request.fields.iter().zip(&self.queries) {
+        for (options, own) in self.request.fields.iter().zip(&matching.own) {
+            let parts = own.as_ref().unwrap_or(&matching.searched);
             let is_pattern = options.pattern.contains('*');
             for (name, field) in document.mapping.matching_names(&options.pattern) {
                 if field.runtime.is_some() || is_pattern && !is_text(&field) {
                     continue;
                 }
-                let values = values_of(document, &field);
-                let query = own.as_ref().unwrap_or(query);
-                let place = (document.segment, document.doc);
-                let found = highlight(options, self.request.escapes, &field, &values, query, place)?;
-                if !found.is_empty() {
-                    shown.insert(format!("{prefix}{name}"), found.into());
+                let fragments = self.fragments(document, options, &field, parts)?;
+                if !fragments.is_empty() {
+                    shown.insert(format!("{}{name}", document.prefix), fragments.into());
                 }
             }
         }
         Ok(())
+    }
+
+    fn fragments(
+        &self,
+        document: &Document<'_>,
+        options: &HighlightField,
+        field: &Field,
+        parts: &QueryParts<'_>,
+    ) -> Result<Vec<String>> {
+        let wanted = options.require_field_match.then_some(field);
+        if options.no_match_size == 0 && !parts.has_any(wanted) {
+            return Ok(Vec::new());
+        }
+        let values = values_of(document, field);
+        let start_max = self.start_max(document, options, field, &values)?;
+        let highlight = FieldHighlight { options, escapes: self.request.escapes, field, start_max };
+        Ok(highlight.fragments(&values, &parts.matching(document.doc, wanted)))
+    }
+
+    /// The UTF-16 unit of the values behind which no token is looked at; `None`: there is none.
+    ///
+    /// # Errors
+    /// The values are longer than the index allows, and the request does not say that less of them is looked at.
+    fn start_max(
+        &self,
+        document: &Document<'_>,
+        options: &HighlightField,
+        field: &Field,
+        values: &[String],
+    ) -> Result<Option<usize>> {
+        let limit = self.shard.settings.highlight_offset_max;
+        let start_max = options.offset_max.start_max(limit);
+        let length = content_length(values);
+        if length <= limit || start_max.is_some_and(|most| most <= limit) {
+            return Ok(start_max);
+        }
+        let reason = format!(
+            "The length [{length}] of field [{}] in doc[{}]/index[{}] exceeds the [index.highlight.max_analyzed_offset] limit \
+             [{limit}]. To avoid this error, set the query parameter [max_analyzed_offset] to a value less than index setting \
+             [{limit}] and this will tolerate long field values by truncating them.",
+            field.path, document.doc, self.shard.index.name
+        );
+        Err(RequestError::illegal_argument(reason).into())
+    }
+
+    /// Adds the documents of a `percolate` query that `stored`, the query of the hit, matches.
+    fn show_percolated(
+        &self,
+        node: &PercolateNode,
+        stored: &BoundQuery,
+        is_alone: bool,
+        reader: &mut StoredReader,
+        shown: &mut Map<String, Value>,
+    ) -> Result<()> {
+        let held = &*node.held.segments[0].segment;
+        let name = match is_alone {
+            true => String::new(),
+            false => format!("{}_", node.name.as_deref().unwrap_or("null")),
+        };
+        let slots = slots_of(stored, held)?;
+        let matching = self.matching(stored, held, &slots)?;
+        for slot in slots {
+            let source = read_source(&node.held.mapping, held, slot, reader)?;
+            let source: Value = serde_json::from_slice(&source).unwrap_or(Value::Null);
+            let number = if held.doc_count() == 1 { String::new() } else { format!("{slot}_") };
+            let prefix = format!("{name}{number}");
+            let document =
+                Document { mapping: &node.held.mapping, source: &source, doc: slot, prefix: &prefix };
+            self.show(&document, &matching, shown)?;
+        }
+        Ok(())
+    }
+}
+
+impl SegmentHighlight<'_> {
+    /// The member `highlight` of a hit; `None` where there is nothing to show.
+    pub fn collect(
+        &mut self,
+        doc: DocId,
+        source: &Value,
+        reader: &mut StoredReader,
+    ) -> Result<Option<Value>> {
+        let bound = self.bound;
+        let mut shown = Map::new();
+        let document = Document { mapping: &bound.shard.mapping, source, doc, prefix: "" };
+        bound.show(&document, &self.matching, &mut shown)?;
+        let is_alone = self.percolations.len() == 1;
+        for (node, queries) in &mut self.percolations {
+            if let Some(stored) = queries.query(doc)? {
+                bound.show_percolated(node, &stored, is_alone, reader, &mut shown)?;
+            }
+        }
+        Ok((!shown.is_empty()).then_some(Value::Object(shown)))
     }
 }
 

@@ -4,8 +4,9 @@
 
 use limber_segment::{DocId, Segment, StoredReader};
 
+use super::hit::{Fetcher, Searched};
+use super::plan::Plan;
 use super::script_fields::ScriptFields;
-use super::{Plan, Searched};
 use crate::collect::{Hit, KeyReader, compare_keys};
 use crate::error::Result;
 use crate::matcher::{self, Bits, WINDOW};
@@ -73,27 +74,19 @@ pub(super) fn collect(
         false => compare_keys(&wanted.sorts, &left.keys, &right.keys),
     });
     let searched = Searched { query: &node.query, post_filter: None, sorts: &wanted.sorts };
-    let scripts = match request.script_fields.is_empty() {
-        true => None,
-        false => Some(ScriptFields::bind(request, &wanted.shard)?),
-    };
     let mut plan = Plan::of(request);
     plan.id = true;
+    let mut fetcher = Fetcher {
+        shard: &wanted.shard,
+        searched,
+        request,
+        plan: &plan,
+        shows_sort: !is_by_score,
+        scripts: ScriptFields::of(request, &wanted.shard)?,
+        highlight: None,
+        reader,
+    };
     let page = hits.iter().skip(request.from() as usize).take(request.size() as usize);
-    found.hits = page
-        .map(|hit| {
-            super::one(
-                &wanted.shard,
-                searched,
-                hit,
-                request,
-                &plan,
-                !is_by_score,
-                reader,
-                scripts.as_ref(),
-                None,
-            )
-        })
-        .collect::<Result<_>>()?;
+    found.hits = page.map(|hit| fetcher.hit(hit)).collect::<Result<_>>()?;
     Ok(Some(found))
 }

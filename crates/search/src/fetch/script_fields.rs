@@ -16,12 +16,16 @@ const DEPTH_MAX: u32 = 100;
 pub(super) struct ScriptFields<'r>(Vec<(&'r str, BoundScript, bool)>);
 
 impl<'r> ScriptFields<'r> {
-    pub fn bind(request: &'r SearchRequest, shard: &ShardSnapshot) -> Result<ScriptFields<'r>> {
+    /// `None`: the request has none.
+    pub fn of(request: &'r SearchRequest, shard: &ShardSnapshot) -> Result<Option<ScriptFields<'r>>> {
+        if request.script_fields.is_empty() {
+            return Ok(None);
+        }
         let bind = |field: &'r crate::request::ScriptField| {
             let script = BoundScript::bind(&field.script, ScriptContext::Field, shard)?;
             Ok((field.name.as_str(), script, field.ignore_failure))
         };
-        Ok(ScriptFields(request.script_fields.iter().map(bind).collect::<Result<_>>()?))
+        Ok(Some(ScriptFields(request.script_fields.iter().map(bind).collect::<Result<_>>()?)))
     }
 
     /// Adds the values of a document; a list stands for several, none for no field at all.

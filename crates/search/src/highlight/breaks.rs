@@ -4,6 +4,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::units;
 use crate::request::Boundaries;
 
 /// Places before, between and behind the pieces of a text, ascending.
@@ -14,7 +15,7 @@ impl Breaks {
         let mut places = vec![0];
         let mut end = 0;
         for piece in pieces {
-            end += piece.encode_utf16().count();
+            end += units::count(piece);
             places.push(end);
         }
         Breaks(places)
@@ -62,7 +63,7 @@ impl Passages {
                 (Some(Breaks::of(one_line(text).split_sentence_bounds())), words(), length_max)
             }
         };
-        let length = text.encode_utf16().count();
+        let length = units::count(text);
         Passages { breaks, words: inner_words, length_max, length, window: (0, 0), inner: (0, 0) }
     }
 
@@ -99,12 +100,18 @@ impl Passages {
         }
         self.inner
     }
+}
 
-    /// The first place of a word at or behind `at`.
-    pub fn word_end(text: &str, at: usize) -> usize {
-        let words = Breaks::of(text.split_word_bounds());
-        words.following(at).unwrap_or_else(|| text.encode_utf16().count())
+/// The first place behind `at` at which a word or what lies between words ends; the text's end when there is none.
+pub(super) fn word_end(text: &str, at: usize) -> usize {
+    let mut end = 0;
+    for piece in text.split_word_bounds() {
+        end += units::count(piece);
+        if end > at {
+            break;
+        }
     }
+    end
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ mod source_phrase;
 
 pub(crate) use bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use disjunction::Disjunction;
-pub(crate) use open::{factor_of, matcher, matches_doc, phrase_freq_in, scorer};
+pub(crate) use open::{factor_of, matcher, matches_doc, matching_docs, phrase_freq_in, scorer};
 pub(crate) use scorer::BoxedScorer;
 
 use limber_segment::DocId;

@@ -9,7 +9,6 @@ use limber_segment::postings::{Postings, Want};
 use limber_segment::terms::TermInfo;
 use limber_segment::{DocId, Segment, StoredReader};
 
-use super::BoxedMatcher;
 use super::asked::AskedDocs;
 use super::boolean::BoolDocs;
 use super::cached::{cached, conjunction};
@@ -30,6 +29,7 @@ use super::shapes::shapes;
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
+use super::{Bits, BoxedMatcher, WINDOW};
 use crate::automaton::walk;
 use crate::error::Result;
 use crate::query::{BoundQuery, Docs, FunctionScoreNode, NestedScore, Node, PhraseNode, ScriptScoreNode};
@@ -579,8 +579,21 @@ pub(crate) fn factor_of(node: &FunctionScoreNode, segment: &Segment, doc: DocId,
 
 /// Whether a single document matches.
 pub(crate) fn matches_doc(query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<bool> {
-    let start = doc / super::WINDOW * super::WINDOW;
-    let mut bits = super::Bits::of(&[doc], start);
-    matcher(query, segment)?.restrict(start, &mut bits)?;
-    Ok(!bits.is_empty())
+    Ok(!matching_docs(query, segment, &[doc])?.is_empty())
+}
+
+/// Those of `docs` (ascending) that match.
+pub(crate) fn matching_docs(query: &BoundQuery, segment: &Segment, docs: &[DocId]) -> Result<Vec<DocId>> {
+    let mut matching = Vec::new();
+    if docs.is_empty() {
+        return Ok(matching);
+    }
+    let mut opened = matcher(query, segment)?;
+    for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
+        let start = window[0] / WINDOW * WINDOW;
+        let mut bits = Bits::of(window, start);
+        opened.restrict(start, &mut bits)?;
+        bits.append_to(start, &mut matching);
+    }
+    Ok(matching)
 }

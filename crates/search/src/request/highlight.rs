@@ -19,6 +19,27 @@ pub(crate) enum Boundaries {
     Words,
 }
 
+/// `max_analyzed_offset`: the UTF-16 unit of a field's values behind which no token is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OffsetMax {
+    /// All are; a text that is longer than the index allows is refused.
+    Unset,
+    /// -1: the index's limit.
+    OfIndex,
+    At(usize),
+}
+
+impl OffsetMax {
+    /// The unit, under an index's limit; `None`: there is none.
+    pub fn start_max(self, limit: usize) -> Option<usize> {
+        match self {
+            OffsetMax::Unset => None,
+            OffsetMax::OfIndex => Some(limit),
+            OffsetMax::At(most) => Some(most),
+        }
+    }
+}
+
 /// Options of one field, or those of all.
 #[derive(Debug, Clone, Default)]
 struct Options {
@@ -51,8 +72,7 @@ pub(crate) struct HighlightField {
     pub boundaries: Boundaries,
     /// UTF-16 units shown where nothing matches; 0: nothing is.
     pub no_match_size: usize,
-    /// UTF-16 units that are looked at.
-    pub analyzed_max: Option<usize>,
+    pub offset_max: OffsetMax,
     /// Absent: that of the search.
     pub query: Option<Query>,
 }
@@ -104,9 +124,9 @@ impl Options {
             "max_analyzed_offset" => {
                 let offset = json::int(value)?;
                 if offset < -1 || offset == 0 {
-                    return Err(RequestError::illegal_argument(
+                    return Err(failed().caused_by(RequestError::illegal_argument(
                         "[max_analyzed_offset] must be a positive integer, or -1",
-                    ));
+                    )));
                 }
                 self.max_analyzed_offset = Some(offset);
             }
@@ -150,7 +170,6 @@ impl Options {
                 return Err(RequestError::illegal_argument(reason));
             }
         }
-        let analyzed_max = own.max_analyzed_offset.or(self.max_analyzed_offset);
         Ok(HighlightField {
             pattern: pattern.to_owned(),
             pre_tag: tag(own.pre_tags, &self.pre_tags, "<em>"),
@@ -161,7 +180,10 @@ impl Options {
             require_field_match: own.require_field_match.or(self.require_field_match).unwrap_or(true),
             boundaries: own.boundaries.or(self.boundaries).unwrap_or(Boundaries::Sentences),
             no_match_size: number(own.no_match_size, self.no_match_size, 0),
-            analyzed_max: analyzed_max.and_then(|most| usize::try_from(most).ok()),
+            offset_max: match own.max_analyzed_offset.or(self.max_analyzed_offset) {
+                None => OffsetMax::Unset,
+                Some(most) => usize::try_from(most).map_or(OffsetMax::OfIndex, OffsetMax::At),
+            },
             query: own.query.or_else(|| self.query.clone()),
         })
     }

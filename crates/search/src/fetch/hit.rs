@@ -1,0 +1,259 @@
+//! One hit: "what does this document look like?"
+
+use std::borrow::Cow;
+
+use limber_mapping::RequestError;
+use limber_segment::{DocId, Segment, StoredReader};
+use serde_json::{Map, Value};
+
+use super::highlighted::SegmentHighlight;
+use super::nested::Around;
+use super::plan::Plan;
+use super::script_fields::ScriptFields;
+use super::{explain, fields, inner_hits, percolated, source};
+use crate::collect::{BoundSort, Hit, SortKey};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::matcher;
+use crate::query::BoundQuery;
+use crate::request::{SearchRequest, StoredFields};
+use crate::response::SearchHit;
+use crate::source::shown_source;
+
+/// How hits of a shard were found.
+#[derive(Clone, Copy)]
+pub(crate) struct Searched<'s> {
+    pub query: &'s BoundQuery,
+    pub post_filter: Option<&'s BoundQuery>,
+    pub sorts: &'s [BoundSort],
+}
+
+/// Reads hits of one shard.
+pub(super) struct Fetcher<'a> {
+    pub shard: &'a ShardSnapshot,
+    pub searched: Searched<'a>,
+    pub request: &'a SearchRequest,
+    pub plan: &'a Plan,
+    pub shows_sort: bool,
+    pub scripts: Option<ScriptFields<'a>>,
+    /// Of the segment whose hits are read; `None`: nothing is highlighted.
+    pub highlight: Option<SegmentHighlight<'a>>,
+    pub reader: &'a mut StoredReader,
+}
+
+impl Fetcher<'_> {
+    pub fn hit(&mut self, hit: &Hit) -> Result<SearchHit> {
+        let shard = self.shard;
+        let segment = &*shard.segments[hit.segment as usize].segment;
+        let around = Around::of(shard, hit.segment, hit.doc)?;
+        let mut fetched = SearchHit {
+            index: shard.index.name.clone(),
+            shard: shard.shard,
+            ignored: ignored(segment, hit.doc)?,
+            nested: around.identity(),
+            ..SearchHit::default()
+        };
+        let source = self.read_document(&around, &mut fetched)?;
+        self.read_versions(&around, &mut fetched)?;
+        self.collect_fields(segment, hit.doc, source.as_ref(), &mut fetched)?;
+        if let (Some(highlight), Some(source)) = (&mut self.highlight, &source) {
+            fetched.highlight = highlight.collect(hit.doc, source, self.reader)?;
+        }
+        percolated::slots(self.searched.query, segment, hit.doc, &mut fetched.fields)?;
+        self.rank(hit, &mut fetched);
+        fetched.matched_queries = self.matched_queries(segment, hit.doc)?;
+        if self.request.explain {
+            fetched.explanation = Some(explain::explain(self.searched.query, segment, hit.doc)?);
+        }
+        self.collect_inner_hits(segment, hit, &mut fetched)?;
+        Ok(fetched)
+    }
+
+    /// Fields that are asked for by `stored_fields`.
+    fn stored_names(&self) -> &[String] {
+        match &self.request.stored_fields {
+            Some(StoredFields::Names(names)) => names,
+            _ => &[],
+        }
+    }
+
+    /// Whether values are taken from the source.
+    fn needs_values(&self) -> bool {
+        !self.request.fields.is_empty()
+            || self.highlight.is_some()
+            || self.stored_names().iter().any(|name| !name.starts_with('_'))
+    }
+
+    /// Reads id, routing and `_source`. The hit's own part of the source is returned where values are taken from it.
+    fn read_document(&mut self, around: &Around<'_>, fetched: &mut SearchHit) -> Result<Option<Value>> {
+        let needs_values = self.needs_values();
+        let mut parsed = None;
+        if self.plan.source.fetch || needs_values {
+            let document = around.segment.document(around.doc, self.reader)?;
+            let source = shown_source(&self.shard.mapping, around.segment, around.doc, document.source)?;
+            fetched.id = Some(String::from_utf8_lossy(document.id).into_owned());
+            fetched.routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
+            parsed = match source {
+                // Nothing is shown of it, and its fields have no values.
+                None => Some(Value::Object(Map::new())),
+                Some(source) => show_source(self.shard, self.plan, around, source, needs_values, fetched)?,
+            };
+        } else if self.plan.id {
+            let (id, routing) = around.segment.id_and_routing(around.doc, self.reader)?;
+            fetched.id = Some(String::from_utf8_lossy(id).into_owned());
+            fetched.routing = routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
+        }
+        if !self.plan.id {
+            (fetched.id, fetched.routing) = (None, None);
+        }
+        Ok(parsed)
+    }
+
+    /// `_version`, `_seq_no` and `_primary_term`.
+    fn read_versions(&self, around: &Around<'_>, fetched: &mut SearchHit) -> Result<()> {
+        let number = |path: &str| -> Result<u64> {
+            match around.segment.numbers(path)? {
+                Some(column) => Ok(column.get(around.doc)?.unwrap_or(0) as u64),
+                None => Ok(0),
+            }
+        };
+        if self.request.version {
+            fetched.version = Some(number("_version")?);
+        }
+        if self.request.seq_no_primary_term {
+            fetched.seq_no = Some((number("_seq_no")?, number("_primary_term")?));
+        }
+        Ok(())
+    }
+
+    /// `fields`, `docvalue_fields`, `stored_fields` and `script_fields`.
+    fn collect_fields(
+        &self,
+        segment: &Segment,
+        doc: DocId,
+        source: Option<&Value>,
+        fetched: &mut SearchHit,
+    ) -> Result<()> {
+        fetched.fields = fields::collect(self.shard, segment, doc, self.request, source)?;
+        let stored_names = self.stored_names();
+        if let Some(source) = source.filter(|_| !stored_names.is_empty()) {
+            add_fields(fetched, fields::stored(&self.shard.mapping, source, stored_names)?);
+        }
+        if let Some(scripts) = &self.scripts {
+            let mut found = Map::new();
+            scripts.collect(segment, doc, &mut found)?;
+            add_fields(fetched, found);
+        }
+        Ok(())
+    }
+
+    /// Score and sort values.
+    fn rank(&self, hit: &Hit, fetched: &mut SearchHit) {
+        let request = self.request;
+        let is_scored =
+            request.is_by_score() || request.track_scores || request.sort.iter().any(|sort| sort.is_score());
+        if is_scored {
+            let key = hit.keys.iter().find_map(|key| match key {
+                SortKey::Score(score) => Some(*score),
+                _ => None,
+            });
+            fetched.score = Some(key.unwrap_or(hit.score));
+        }
+        if self.shows_sort {
+            let shown = self.searched.sorts.iter().zip(&hit.keys).map(|(sort, key)| sort.show(key));
+            fetched.sort = Some(shown.collect());
+        }
+    }
+
+    /// The names of the queries that match a document, sorted.
+    fn matched_queries(&self, segment: &Segment, doc: DocId) -> Result<Vec<String>> {
+        let mut named = Vec::new();
+        self.searched.query.named(&mut named);
+        self.searched.post_filter.into_iter().for_each(|filter| filter.named(&mut named));
+        let mut names: Vec<String> = Vec::new();
+        for (name, query) in named {
+            if !names.iter().any(|seen| seen == name) && matcher::matches_doc(query, segment, doc)? {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn collect_inner_hits(&mut self, segment: &Segment, hit: &Hit, fetched: &mut SearchHit) -> Result<()> {
+        let mut inner = Vec::new();
+        self.searched.query.inner_hits(&mut inner)?;
+        self.searched.post_filter.map_or(Ok(()), |filter| filter.inner_hits(&mut inner))?;
+        for node in inner {
+            let found = inner_hits::collect(node, segment, hit.segment, hit.doc, self.reader)?;
+            fetched.inner_hits.extend(found);
+        }
+        Ok(())
+    }
+}
+
+/// Puts the hit's part of `source` into the hit, filtered. It is returned where it was parsed for that, or because values are needed.
+fn show_source(
+    shard: &ShardSnapshot,
+    plan: &Plan,
+    around: &Around<'_>,
+    source: Cow<'_, [u8]>,
+    needs_values: bool,
+    fetched: &mut SearchHit,
+) -> Result<Option<Value>> {
+    if !around.steps.is_empty() {
+        let value = around.part(&parse(&source)?)?.clone();
+        if plan.source.fetch {
+            let path = shard.nested.as_ref().map_or("", |scope| &scope.nested.path);
+            let shown = source::filter_below(&value, path, &plan.source);
+            fetched.source = Some(shown.to_string().into_bytes());
+        }
+        return Ok(Some(value));
+    }
+    let is_filtered = plan.source.fetch && !plan.source.is_everything();
+    let parsed = match is_filtered || needs_values {
+        true => Some(parse(&source)?),
+        false => None,
+    };
+    match &parsed {
+        Some(value) if is_filtered => {
+            fetched.source = Some(source::filter(value, &plan.source).to_string().into_bytes());
+        }
+        _ if plan.source.is_everything() => fetched.source = Some(source.into_owned()),
+        _ => {}
+    }
+    Ok(parsed)
+}
+
+fn parse(source: &[u8]) -> Result<Value> {
+    Ok(serde_json::from_slice(source).map_err(|error| {
+        RequestError::new(
+            500,
+            "exception",
+            format!("the stored source of a document does not parse: {error}"),
+        )
+    })?)
+}
+
+fn add_fields(fetched: &mut SearchHit, found: Map<String, Value>) {
+    if found.is_empty() {
+        return;
+    }
+    if let Value::Object(fields) = fetched.fields.get_or_insert_with(|| Value::Object(Map::new())) {
+        fields.extend(found);
+    }
+}
+
+/// The paths in `_ignored`, sorted.
+fn ignored(segment: &Segment, doc: DocId) -> Result<Vec<String>> {
+    let (Some(column), Some(terms)) = (segment.ordinals("_ignored")?, segment.terms("_ignored")?) else {
+        return Ok(Vec::new());
+    };
+    let (mut ordinals, mut term, mut paths) = (Vec::new(), Vec::new(), Vec::new());
+    column.values(doc, &mut ordinals)?;
+    for ordinal in ordinals {
+        terms.term(u64::from(ordinal), &mut term)?;
+        paths.push(String::from_utf8_lossy(&term).into_owned());
+    }
+    Ok(paths)
+}

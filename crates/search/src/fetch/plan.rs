@@ -1,0 +1,23 @@
+//! What of a document is fetched, decided once a request.
+
+use crate::request::{SearchRequest, SourceFilter, StoredFields};
+
+pub(super) struct Plan {
+    pub id: bool,
+    pub source: SourceFilter,
+}
+
+impl Plan {
+    pub fn of(request: &SearchRequest) -> Plan {
+        let source = match (&request.source, &request.stored_fields) {
+            (Some(filter), _) => filter.clone(),
+            (None, Some(StoredFields::Names(names))) if names.iter().any(|name| name == "_source") => {
+                SourceFilter::default()
+            }
+            (None, Some(_)) => SourceFilter::none(),
+            (None, None) if !request.script_fields.is_empty() => SourceFilter::none(),
+            (None, None) => SourceFilter::default(),
+        };
+        Plan { id: request.stored_fields != Some(StoredFields::None), source }
+    }
+}

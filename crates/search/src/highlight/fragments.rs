@@ -1,0 +1,92 @@
+//! Fragments: what is shown of a field, with tags around the matches.
+//!
+//! Source: Elasticsearch's `CustomPassageFormatter`, `CustomFieldHighlighter`.
+
+use limber_mapping::Field;
+
+use super::breaks::word_end;
+use super::parts::Part;
+use super::passages::{Passage, best, passages_of};
+use super::units::Units;
+use crate::request::HighlightField;
+
+/// How the values of one field are highlighted.
+pub(crate) struct FieldHighlight<'h> {
+    pub options: &'h HighlightField,
+    /// `encoder: html`.
+    pub escapes: bool,
+    pub field: &'h Field,
+    /// No token that starts behind this UTF-16 unit is looked at; `None`: all are.
+    pub start_max: Option<usize>,
+}
+
+impl FieldHighlight<'_> {
+    /// What is shown of the values of a document that `parts` match. Empty: the field is left out.
+    pub fn fragments(&self, values: &[String], parts: &[Part<'_>]) -> Vec<String> {
+        let passages = best(passages_of(self, values, parts), self.options.fragments_max);
+        if passages.is_empty() {
+            return self.summary(values).into_iter().collect();
+        }
+        let mut fragments: Vec<(f32, String)> = Vec::with_capacity(passages.len());
+        for of_value in passages.chunk_by(|left, right| left.value == right.value) {
+            let mut text = Units::of(&values[of_value[0].value]);
+            fragments.extend(of_value.iter().map(|passage| (passage.score, self.format(passage, &mut text))));
+        }
+        if self.options.by_score {
+            // Stable: equal ones stay in the order of the text.
+            fragments.sort_by(|(left, _), (right, _)| right.total_cmp(left));
+        }
+        fragments.into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// The beginning of the first value, where nothing matches.
+    fn summary(&self, values: &[String]) -> Option<String> {
+        let size = self.options.no_match_size;
+        let value = values.iter().find(|value| !value.is_empty()).filter(|_| size > 0)?;
+        let passage =
+            Passage { value: 0, start: 0, end: word_end(value, size), matches: Vec::new(), score: 0.0 };
+        Some(self.format(&passage, &mut Units::of(value)))
+    }
+
+    fn format(&self, passage: &Passage, text: &mut Units<'_>) -> String {
+        let mut out = String::new();
+        let mut add = |from: usize, to: usize, out: &mut String| match self.escapes {
+            true => escape(text.slice(from, to), out),
+            false => out.push_str(text.slice(from, to)),
+        };
+        let mut at = passage.start;
+        for one in &passage.matches {
+            if one.start > at {
+                add(at, one.start, &mut out);
+            }
+            let end = one.end.min(passage.end);
+            if end > at {
+                out.push_str(&self.options.pre_tag);
+                add(at.max(one.start), end, &mut out);
+                out.push_str(&self.options.post_tag);
+                at = end;
+            }
+        }
+        add(at, passage.end, &mut out);
+        if self.options.fragments_max == 0 {
+            return out;
+        }
+        // Java's `trim` takes everything up to the space.
+        out.trim_matches(|unit: char| unit <= ' ').to_owned()
+    }
+}
+
+/// Lucene's `SimpleHTMLEncoder`.
+fn escape(text: &str, out: &mut String) {
+    for unit in text.chars() {
+        match unit {
+            '"' => out.push_str("&quot;"),
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\'' => out.push_str("&#x27;"),
+            '/' => out.push_str("&#x2F;"),
+            other => out.push(other),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Which parts of a query match which documents: "what of it may be found in this document's texts?"
+//!
+//! A clause of a query that does not match a document matches nowhere in it, whatever its words. Documents of a segment are asked for together,
+//! so that each clause is opened once for all of them.
+
+use limber_mapping::Field;
+use limber_segment::{DocId, Segment};
+
+use crate::error::Result;
+use crate::matcher::matching_docs;
+use crate::query::{BoundQuery, Docs, Node, PhraseNode};
+
+/// A part of a query that words match.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'q> {
+    Term(&'q [u8]),
+    Terms(&'q Docs),
+    Phrase(&'q PhraseNode),
+}
+
+struct FieldPart<'q> {
+    field: &'q Field,
+    part: Part<'q>,
+    /// Those of the documents that were asked for in which it matches, ascending.
+    docs: Vec<DocId>,
+}
+
+/// The parts of a query, and in which of some documents they match.
+pub(crate) struct QueryParts<'q>(Vec<FieldPart<'q>>);
+
+impl<'q> QueryParts<'q> {
+    /// `docs`: of `segment`, ascending.
+    pub fn of(query: &'q BoundQuery, segment: &Segment, docs: &[DocId]) -> Result<QueryParts<'q>> {
+        let mut parts = QueryParts(Vec::new());
+        parts.add(query, Some(segment), docs)?;
+        Ok(parts)
+    }
+
+    /// Without a segment, what the query matches in is not looked at.
+    fn add(&mut self, query: &'q BoundQuery, segment: Option<&Segment>, docs: &[DocId]) -> Result<()> {
+        let docs = match segment {
+            Some(segment) => matching_docs(query, segment, docs)?,
+            None => docs.to_vec(),
+        };
+        match &query.node {
+            Node::Term(node) => {
+                self.0.push(FieldPart { field: &node.field, part: Part::Term(&node.term), docs })
+            }
+            Node::Phrase(node) => {
+                self.0.push(FieldPart { field: &node.field, part: Part::Phrase(node), docs })
+            }
+            Node::Docs { docs: wanted, .. } => self.add_terms(wanted, &docs),
+            // Of the documents inside, which are not looked at one by one.
+            Node::Nested(node) => self.add(&node.query, None, &docs)?,
+            Node::Boosting(node) => self.add(&node.positive, segment, &docs)?,
+            Node::Cached(node) => self.add(&node.inner, segment, &docs)?,
+            _ => {
+                for part in query.parts() {
+                    self.add(part, segment, &docs)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_terms(&mut self, wanted: &'q Docs, docs: &[DocId]) {
+        match wanted {
+            Docs::Terms { field, .. }
+            | Docs::TermRange { field, .. }
+            | Docs::Pattern { field, .. }
+            | Docs::Automaton { field, .. } => {
+                self.0.push(FieldPart { field, part: Part::Terms(wanted), docs: docs.to_vec() });
+            }
+            Docs::AnyOf(parts) | Docs::AllOf(parts) => {
+                parts.iter().for_each(|part| self.add_terms(part, docs));
+            }
+            Docs::Runtime { docs: wanted, .. } => self.add_terms(wanted, docs),
+            _ => {}
+        }
+    }
+
+    /// Whether a part is about `field`, or about any field, whatever it matches in.
+    pub fn has_any(&self, field: Option<&Field>) -> bool {
+        self.about(field).next().is_some()
+    }
+
+    /// The parts that match `doc` and are about `field`, or about any field.
+    pub fn matching(&self, doc: DocId, field: Option<&Field>) -> Vec<Part<'q>> {
+        let matching = self.about(field).filter(|part| part.docs.binary_search(&doc).is_ok());
+        matching.map(|part| part.part).collect()
+    }
+
+    /// Fields are told apart by their paths: the keys of a flattened field share an id.
+    fn about(&self, field: Option<&Field>) -> impl Iterator<Item = &FieldPart<'q>> {
+        self.0.iter().filter(move |part| field.is_none_or(|field| field.path == part.field.path))
+    }
+}

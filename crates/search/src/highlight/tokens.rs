@@ -1,0 +1,81 @@
+//! The tokens of a text: "where in it is this term?"
+
+use std::collections::HashMap;
+
+use limber_mapping::{Field, Representation};
+
+use super::units::{self, Units};
+
+/// Where a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token {
+    /// Among the others of its value.
+    pub position: u32,
+    /// In UTF-16 units.
+    pub start: usize,
+    pub end: usize,
+}
+
+/// The tokens of one value.
+#[derive(Default)]
+pub(super) struct Tokens {
+    /// By position.
+    list: Vec<Token>,
+    /// For each term its places in the list, ascending.
+    places: HashMap<Box<[u8]>, Vec<u32>>,
+}
+
+impl Tokens {
+    /// `start_max`: no token that starts behind this unit is wanted. A keyword's value is one token.
+    pub fn of(field: &Field, value: &str, start_max: Option<usize>) -> Tokens {
+        let mut tokens = Tokens::default();
+        if field.representation() != Representation::Text {
+            let term = field.encode_term(&field.normalize(value)).unwrap_or_default();
+            tokens.push(&term, Token { position: 0, start: 0, end: units::count(value) });
+            return tokens;
+        }
+        let Some(analyzer) = &field.analyzer else { return tokens };
+        let text = match start_max {
+            Some(most) => analyzer.prefix(value, Units::of(value).byte_of(most)),
+            None => value,
+        };
+        let mut units = Units::of(value);
+        analyzer.tokens(text, |token| {
+            let (start, end) = (units.at_byte(token.start as usize), units.at_byte(token.end as usize));
+            if start_max.is_none_or(|most| start <= most) {
+                tokens.push(token.text.as_bytes(), Token { position: token.position, start, end });
+            }
+        });
+        tokens
+    }
+
+    /// Adds a token behind the others.
+    pub fn push(&mut self, term: &[u8], token: Token) {
+        let place = self.list.len() as u32;
+        match self.places.get_mut(term) {
+            Some(places) => places.push(place),
+            None => {
+                self.places.insert(term.into(), vec![place]);
+            }
+        }
+        self.list.push(token);
+    }
+
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub fn get(&self, place: u32) -> Token {
+        self.list[place as usize]
+    }
+
+    /// The places of a term, ascending.
+    pub fn places_of(&self, term: &[u8]) -> &[u32] {
+        self.places.get(term).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every term with its places, in no order.
+    pub fn terms(&self) -> impl Iterator<Item = (&[u8], &[u32])> {
+        self.places.iter().map(|(term, places)| (&**term, places.as_slice()))
+    }
+}
