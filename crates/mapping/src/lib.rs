@@ -25,6 +25,7 @@ mod tree;
 mod typed;
 pub mod wildcard;
 
+pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
 pub use field::{

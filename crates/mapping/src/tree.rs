@@ -105,6 +105,15 @@ pub(crate) struct NestedNode {
     pub also: Box<[SpaceId]>,
 }
 
+/// Whether several values of a field in one document are an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Once {
+    No,
+    Dimension,
+    /// Also an error: none.
+    Timestamp,
+}
+
 /// Longest term in bytes (Lucene's `IndexWriter.MAX_TERM_LENGTH`).
 pub(crate) const TERM_BYTES_MAX: usize = 32_766;
 
@@ -128,8 +137,10 @@ pub(crate) struct Leaf {
     pub shape: Shape,
     /// Whether the sink wants its values at all.
     pub is_fed: bool,
-    /// Neither multi-fields nor copies.
+    /// Neither multi-fields nor copies, and as many values as there are.
     pub is_plain: bool,
+    /// A document has one value of it at most: a dimension of time series, or the timestamp of a data stream.
+    pub once: Once,
     /// Named in `_field_names`, having neither doc values nor norms.
     pub is_named: bool,
     /// UTF-16 units; `u32::MAX` for no limit.
@@ -176,6 +187,7 @@ impl Tree {
         tree.object(&root.object, "", outside, intern)?;
         tree.alias_dotted_names();
         tree.resolve_copies();
+        tree.find_timestamp(root);
         tree.check_copies()?;
         Ok(tree)
     }
@@ -240,8 +252,10 @@ impl Tree {
             let keyed = self.leaf(&leaf.keyed(), &keyed_path(path), space, intern)?;
             self.leaves[number as usize].keyed = Some(keyed);
         }
+        let is_dimension = leaf.flag("time_series_dimension");
         let leaf = &mut self.leaves[number as usize];
-        leaf.is_plain &= multi_fields.is_empty();
+        leaf.once = if is_dimension { Once::Dimension } else { Once::No };
+        leaf.is_plain &= multi_fields.is_empty() && !is_dimension;
         leaf.multi_fields = multi_fields;
         Ok(number)
     }
@@ -291,6 +305,17 @@ impl Tree {
             if self.objects[0].enabled && end > 0 {
                 self.add(0, &path, target);
             }
+        }
+    }
+
+    fn find_timestamp(&mut self, root: &Root) {
+        if root.data_stream_timestamp != Some(true) {
+            return;
+        }
+        let is_timestamp = |leaf: &&mut Leaf| *leaf.field.path == *definition::data_stream::TIMESTAMP;
+        if let Some(leaf) = self.leaves.iter_mut().find(is_timestamp) {
+            leaf.once = Once::Timestamp;
+            leaf.is_plain = false;
         }
     }
 
@@ -374,6 +399,7 @@ impl Leaf {
             shape: if is_flattened { Shape::Flattened } else { Shape::of(&field.kind) },
             is_fed: (field.index || field.doc_values) && field.runtime.is_none(),
             is_plain: true,
+            once: Once::No,
             is_named,
             ignore_above: field.ignore_above.unwrap_or(u32::MAX),
             quick_bytes_max: match field.normalizer {

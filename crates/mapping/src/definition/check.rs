@@ -128,6 +128,8 @@ pub(super) fn checked(
             Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
         }
         Check::Keep => Keep::parse(&java_text(value)).map(|keep| keep.name().into()),
+        Check::Dimension => super::time_series::dimension(value, kind),
+        Check::Metric => super::time_series::metric(value, field, kind),
         Check::Meta => meta(value, field, kind),
         Check::OnlyDefault => {
             if *value == kind.default_of(param.name) || (param.name == "locale" && is_plain_locale(value)) {

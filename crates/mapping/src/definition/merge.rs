@@ -28,6 +28,12 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
             &["Cannot update parameter [required] from [false] to [true]".to_owned()],
         ));
     }
+    if let (Some(true), Some(false)) = (present.data_stream_timestamp, update.data_stream_timestamp) {
+        return Err(conflicts(
+            "_data_stream_timestamp",
+            &["Cannot update parameter [enabled] from [true] to [false]".to_owned()],
+        ));
+    }
     let source = match (&present.source, &update.source) {
         (Some(present), Some(update)) => {
             present.check_update(update)?;
@@ -64,6 +70,7 @@ pub(crate) fn merge(present: &Root, update: &Root) -> Result<Root, RequestError>
         dynamic_templates,
         meta: update.meta.clone().or_else(|| present.meta.clone()),
         routing_required: update.routing_required.or(present.routing_required),
+        data_stream_timestamp: update.data_stream_timestamp.or(present.data_stream_timestamp),
         source,
         runtime: super::runtime::merge(&present.runtime, &update.runtime),
     })

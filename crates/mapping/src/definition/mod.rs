@@ -4,6 +4,7 @@
 //! [`crate::Mapping`] is compiled from it.
 
 mod check;
+pub mod data_stream;
 mod merge;
 mod params;
 mod parse;
@@ -11,6 +12,7 @@ mod render;
 pub(crate) mod runtime;
 mod source;
 mod templates;
+mod time_series;
 mod tree;
 
 pub(crate) use merge::merge;

@@ -31,6 +31,10 @@ pub(crate) enum Check {
     Keep,
     /// A text or number, kept as a text.
     Constant,
+    /// A flag that not every type can have.
+    Dimension,
+    /// What is measured.
+    Metric,
     /// Known to Elasticsearch; here only its default may be given.
     OnlyDefault,
 }
@@ -90,8 +94,8 @@ const COERCE: Param = param("coerce", Check::ExplicitBool, Update::Always, "");
 const NULL_VALUE: Param = param("null_value", Check::NullValue, Update::Never, "");
 const SCRIPT: Param = param("script", Check::OnlyDefault, Update::Never, "null");
 const ON_SCRIPT_ERROR: Param = param("on_script_error", Check::OnlyDefault, Update::Always, "\"fail\"");
-const DIMENSION: Param = param("time_series_dimension", Check::OnlyDefault, Update::Never, "false");
-const METRIC: Param = param("time_series_metric", Check::OnlyDefault, Update::Never, "null");
+const DIMENSION: Param = param("time_series_dimension", Check::Dimension, Update::Never, "false");
+const METRIC: Param = param("time_series_metric", Check::Metric, Update::Never, "null");
 const KEEP: Param = param("synthetic_source_keep", Check::Keep, Update::Always, "");
 const SIMILARITY: Param = param("similarity", Check::Similarity, Update::Never, "\"BM25\"");
 /// When ordinals are built is not observable: here they are written at flush, so both values mean the same.

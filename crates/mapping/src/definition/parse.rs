@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::check::checked;
+use super::data_stream;
 use super::params::{Check, KINDS, KINDS_MISSING, Kind, PREFIX_TREE_PARAMS};
 use super::runtime;
 use super::source::SourceSection;
 use super::templates::Template;
+use super::time_series;
 use super::tree::{Dynamic, Includes, Leaf, Node, Object, Root};
 use crate::RequestError;
 use crate::date::DateFormat;
@@ -69,16 +71,9 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             "_routing" => root.routing_required = Some(routing(value)?),
             "_source" => root.source = Some(SourceSection::parse(value)?),
             "runtime" => root.runtime = runtime::parse(value, true)?,
-            "_data_stream_timestamp"
-            | "_field_names"
-            | "_size"
-            | "_tier"
-            | "_doc_count"
-            | "_ignored"
-            | "_id"
-            | "_index"
-            | "subobjects"
-            | "_inference_fields" => {
+            "_data_stream_timestamp" => root.data_stream_timestamp = Some(data_stream::parse(value)?),
+            "_field_names" | "_size" | "_tier" | "_doc_count" | "_ignored" | "_id" | "_index"
+            | "subobjects" | "_inference_fields" => {
                 return Err(RequestError::unsupported(format!("[{name}] in a mapping")));
             }
             _ => unknown.push(format!("{name} : {}", java_text(value))),
@@ -454,7 +449,11 @@ fn leaf(
                 if value.is_null()
                     && !matches!(
                         param.check,
-                        Check::NullValue | Check::NullPoint | Check::OnlyDefault | Check::Meta
+                        Check::NullValue
+                            | Check::NullPoint
+                            | Check::OnlyDefault
+                            | Check::Metric
+                            | Check::Meta
                     )
                 {
                     return Err(mapper_parsing(format!(
@@ -480,6 +479,7 @@ fn leaf(
             kind.name
         )));
     }
+    time_series::check(&leaf, is_multi_field, path)?;
     if kind.name == "flattened" {
         let refused = [("fields", leaf.fields.is_empty()), ("copy_to", leaf.copy_to.is_empty())];
         if let Some((name, _)) = refused.iter().find(|(_, is_absent)| !is_absent) {

@@ -18,6 +18,9 @@ pub(crate) fn render(root: &Root) -> Value {
     if root.routing_required == Some(true) {
         body.insert("_routing".into(), json!({"required": true}));
     }
+    if root.data_stream_timestamp == Some(true) {
+        body.insert("_data_stream_timestamp".into(), json!({"enabled": true}));
+    }
     if let Some(formats) = &root.dynamic_date_formats {
         body.insert("dynamic_date_formats".into(), json!(formats));
     }

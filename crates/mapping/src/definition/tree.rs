@@ -116,6 +116,8 @@ pub(crate) struct Root {
     pub dynamic_templates: Option<Vec<Template>>,
     pub meta: Option<Value>,
     pub routing_required: Option<bool>,
+    /// `_data_stream_timestamp`: each document has exactly one `@timestamp`.
+    pub data_stream_timestamp: Option<bool>,
     pub source: Option<SourceSection>,
     pub runtime: RuntimeFields,
 }

@@ -1,13 +1,14 @@
 //! One scalar to the sink: the common values quickly, the others by the rules of [`crate::typed`].
 
 use super::error;
+use super::json;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::definition::Dynamic;
 use crate::field::{FieldSink, FieldType, SpaceId};
 use crate::ip;
 use crate::reserved;
-use crate::tree::{Copy, Leaf, TERM_BYTES_MAX};
+use crate::tree::{Copy, Leaf, Once, TERM_BYTES_MAX};
 use crate::typed::{Scalar, Shape, Typed, typed};
 
 impl<'a, S: FieldSink> Walk<'a, S> {
@@ -27,7 +28,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         } else {
             self.put(node, leaf, scalar, at)?;
         }
-        if node.is_plain { Ok(()) } else { self.feed_others(node, scalar, at) }
+        if node.is_plain { Ok(()) } else { self.feed_others(node, leaf, scalar, at) }
     }
 
     /// The common value of each type; false leaves everything to [`Walk::put`].
@@ -68,7 +69,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     #[inline(never)]
-    fn feed_others(&mut self, node: &'a Leaf, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
+    fn feed_others(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
+        self.once(node, leaf, at)?;
         let tree = self.tree;
         for &number in &node.multi_fields {
             let sub = &tree.leaves[number as usize];
@@ -101,6 +103,30 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     let (object, name) = path.rsplit_once('.').unwrap_or(("", path));
                     return Err(error::strict(self.bytes, at, name, object).into());
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a value of a field that may have one alone.
+    pub(super) fn once(&mut self, node: &Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
+        match node.once {
+            Once::No => {}
+            Once::Timestamp => self.scratch.timestamps += 1,
+            Once::Dimension => {
+                let last = &mut self.scratch.single[leaf as usize];
+                if *last == self.scratch.document {
+                    let cause = RequestError::illegal_argument(format!(
+                        "Dimension field [{}] cannot be a multi-valued field.",
+                        node.field.path
+                    ));
+                    let end = json::scalar_end(self.bytes, at)?.unwrap_or(at);
+                    let preview = error::preview(&self.text[at..end]);
+                    let path_and_kind = (&*node.field.path, node.field.type_name());
+                    let id = &self.scratch.id;
+                    return Err(error::field(self.bytes, at, path_and_kind, id, &preview, cause).into());
+                }
+                *last = self.scratch.document;
             }
         }
         Ok(())

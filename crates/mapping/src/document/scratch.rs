@@ -16,6 +16,10 @@ pub struct Scratch {
     pub(super) named: Vec<u32>,
     pub(super) ignored: Vec<u32>,
     pub(super) document: u32,
+    /// As `named`, for fields that a document has once.
+    pub(super) single: Vec<u32>,
+    /// Values of `@timestamp` in the document of a data stream.
+    pub(super) timestamps: u32,
     /// Numbers given so far: nested documents have numbers of their own.
     pub(super) last_document: u32,
     /// Nested documents of the document in work.
@@ -50,6 +54,7 @@ impl Scratch {
         }
         self.next_document();
         self.nested_objects = 0;
+        self.timestamps = 0;
         self.strangers.clear();
     }
 
@@ -70,6 +75,7 @@ impl Scratch {
             (&mut self.next, tree.entries.len() + tree.objects.len(), u32::MAX),
             (&mut self.seen, tree.entries.len(), 0),
             (&mut self.named, tree.leaves.len(), 0),
+            (&mut self.single, tree.leaves.len(), 0),
             (&mut self.ignored, tree.leaves.len(), 0),
         ] {
             list.clear();

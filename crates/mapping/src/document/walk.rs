@@ -114,7 +114,20 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if rest < self.bytes.len() {
             return Err(self.extra_data(rest));
         }
-        Ok(())
+        match self.scratch.timestamps {
+            1 => Ok(()),
+            count if self.mapping.has_timestamp() => Err(self.timestamps(count, end - 1)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A data stream's document without a timestamp, or with several.
+    #[cold]
+    fn timestamps(&self, count: u32, at: usize) -> Stop {
+        let what = if count == 0 { "is missing" } else { "encountered multiple values" };
+        let cause =
+            RequestError::illegal_argument(format!("data stream timestamp field [@timestamp] {what}"));
+        error::wrapped(self.bytes, at, cause).into()
     }
 
     #[cold]
@@ -503,6 +516,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             return self.put_point(node, leaf, &serde_json::Value::Null, at);
         }
         if let Some(null) = &node.null {
+            self.once(node, leaf, at)?;
             self.put(node, leaf, null.borrow(), at)?;
         }
         for &number in &node.multi_fields {

@@ -37,6 +37,8 @@ pub struct Mapping {
     pub(super) source: SourceRule,
     /// Of an index with synthetic source.
     pub(super) synthetic: Option<Arc<SyntheticPlan>>,
+    /// Of a data stream: each document has exactly one `@timestamp`.
+    pub(super) has_timestamp: bool,
     pub(super) identity: u64,
 }
 
@@ -167,6 +169,7 @@ impl Mapping {
     ) -> Result<Mapping, RequestError> {
         static IDENTITY: AtomicU64 = AtomicU64::new(1);
         root.object.settle_includes(true);
+        definition::data_stream::check(&root, settings)?;
         let (fields, ids) = match previous {
             Some(previous) => (previous.fields.clone(), previous.ids.clone()),
             None => {
@@ -188,6 +191,7 @@ impl Mapping {
             source: root.source.clone().unwrap_or_default().rule(settings).map_err(definition::wrapped)?,
             synthetic: None,
             queries: Vec::new(),
+            has_timestamp: false,
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
         };
         mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
@@ -209,6 +213,7 @@ impl Mapping {
             }
             mapping.synthetic = Some(Arc::new(plan));
         }
+        mapping.has_timestamp = root.data_stream_timestamp == Some(true);
         mapping.root = Arc::new(root);
         mapping.check_limits(previous)?;
         Ok(mapping)

@@ -203,6 +203,11 @@ impl Mapping {
         self.root.routing_required == Some(true)
     }
 
+    /// Each document has exactly one `@timestamp` (`_data_stream_timestamp`).
+    pub fn has_timestamp(&self) -> bool {
+        self.has_timestamp
+    }
+
     /// `_meta`.
     pub fn meta(&self) -> Option<&Value> {
         self.root.meta.as_ref()

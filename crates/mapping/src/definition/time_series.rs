@@ -1,0 +1,89 @@
+//! Fields of time series: "may this one say who a document is about, or what is measured?"
+//!
+//! Source: Elasticsearch's `TimeSeriesParams`, `KeywordFieldMapper`, `NumberFieldMapper`, `IpFieldMapper`.
+
+use serde_json::Value;
+
+use super::params::Kind;
+use super::parse::java_text;
+use super::tree::Leaf;
+use crate::RequestError;
+
+/// Checks what goes with `time_series_dimension: true` and with `time_series_metric`.
+///
+/// # Errors
+/// `illegal_argument_exception` in Elasticsearch's words.
+pub(super) fn check(leaf: &Leaf, is_multi_field: bool, path: &str) -> Result<(), RequestError> {
+    let refused = |why: String| Err(RequestError::illegal_argument(why));
+    let is_metric = leaf.params.contains_key("time_series_metric");
+    if is_metric && !leaf.flag("doc_values") {
+        return refused("Field [time_series_metric] requires that [doc_values] is true".into());
+    }
+    if !leaf.flag("time_series_dimension") {
+        return Ok(());
+    }
+    if is_metric {
+        return refused(
+            "Field [time_series_dimension] cannot be set in conjunction with field [time_series_metric]"
+                .into(),
+        );
+    }
+    if is_multi_field {
+        return Err(RequestError::unsupported(format!("[time_series_dimension] on multi-field [{path}]")));
+    }
+    if !leaf.flag("index") || !leaf.flag("doc_values") {
+        return refused(
+            "Field [time_series_dimension] requires that [index] and [doc_values] are true".into(),
+        );
+    }
+    for other in ["ignore_above", "normalizer"] {
+        if leaf.params.contains_key(other) {
+            return refused(format!(
+                "Field [{other}] cannot be set in conjunction with field [time_series_dimension]"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The parameter's value in normal form: `true` only where the type can be a dimension.
+pub(super) fn dimension(value: &Value, kind: &Kind) -> Result<Value, RequestError> {
+    if !super::parse::boolean(value)? {
+        return Ok(Value::Null);
+    }
+    match kind.name {
+        "keyword" | "ip" | "byte" | "short" | "integer" | "long" | "unsigned_long" | "boolean" => {
+            Ok(true.into())
+        }
+        "float" | "half_float" | "double" => Err(RequestError::illegal_argument(format!(
+            "Parameter [time_series_dimension] cannot be set to numeric type [{}]",
+            kind.name
+        ))),
+        _ => Err(RequestError::unsupported(format!(
+            "parameter [time_series_dimension: {}] of type [{}]",
+            java_text(value),
+            kind.name
+        ))),
+    }
+}
+
+/// `time_series_metric` in normal form: what it changes for a `gauge` is what `_field_caps` tells.
+pub(super) fn metric(value: &Value, field: &str, kind: &Kind) -> Result<Value, RequestError> {
+    match value.as_str() {
+        None if value.is_null() => Ok(Value::Null),
+        Some("gauge") if kind.name != "geo_point" => Ok(value.clone()),
+        Some("counter" | "gauge" | "position") => Err(RequestError::unsupported(format!(
+            "parameter [time_series_metric: {}] on field [{field}] of type [{}]",
+            java_text(value),
+            kind.name
+        ))),
+        _ => Err(RequestError::new(
+            400,
+            "mapper_parsing_exception",
+            format!(
+                "Unknown value [{}] for field [time_series_metric] - accepted values are [gauge, counter]",
+                java_text(value)
+            ),
+        )),
+    }
+}
