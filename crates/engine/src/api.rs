@@ -25,6 +25,8 @@ pub struct IndicesOptions {
     pub forbid_closed_indices: bool,
     /// Aliases may stand for indices. Without it an alias is 400 "The provided expression [x] matches an alias, ...".
     pub resolve_aliases: bool,
+    /// Data streams, and aliases of them, stand for their backing indices. Without it they are as if they were not there.
+    pub data_streams: bool,
 }
 
 impl IndicesOptions {
@@ -37,6 +39,7 @@ impl IndicesOptions {
         expand_hidden: false,
         forbid_closed_indices: true,
         resolve_aliases: true,
+        data_streams: true,
     };
     /// Refresh, flush, force merge, statistics: `strictExpandOpenAndForbidClosed`.
     pub const BROADCAST: IndicesOptions = IndicesOptions::SEARCH;
@@ -46,9 +49,12 @@ impl IndicesOptions {
     /// Put mapping, put settings, exists, get settings: `strictExpand` (open and closed).
     pub const METADATA_OPEN_CLOSED: IndicesOptions =
         IndicesOptions { expand_closed: true, ..IndicesOptions::METADATA };
-    /// Delete index: open and closed, aliases refused.
-    pub const DELETE: IndicesOptions =
-        IndicesOptions { resolve_aliases: false, ..IndicesOptions::METADATA_OPEN_CLOSED };
+    /// Delete index: open and closed, aliases refused, data streams not there.
+    pub const DELETE: IndicesOptions = IndicesOptions {
+        resolve_aliases: false,
+        data_streams: false,
+        ..IndicesOptions::METADATA_OPEN_CLOSED
+    };
     /// Cluster health, cluster state: lenient, everything.
     pub const LENIENT: IndicesOptions = IndicesOptions {
         ignore_unavailable: true,
@@ -155,6 +161,7 @@ pub struct BulkOperation<'a> {
     /// `None`: the request's default, then the index's `default_pipeline`. `_none` switches both off.
     pub pipeline: Option<Cow<'a, str>>,
     pub require_alias: bool,
+    pub require_data_stream: bool,
     /// `update` only.
     pub retry_on_conflict: u32,
     /// `update` only: the response carries the new `_source` (rendered by the caller, filtered).
@@ -175,6 +182,7 @@ impl<'a> BulkOperation<'a> {
             version_type: VersionType::Internal,
             pipeline: None,
             require_alias: false,
+            require_data_stream: false,
             retry_on_conflict: 0,
             wants_source: false,
         }
@@ -452,6 +460,8 @@ pub struct IndexInfo {
     pub open: bool,
     /// `{"alias": {"filter": ..}}`.
     pub aliases: Map<String, Value>,
+    /// The data stream that it belongs to.
+    pub data_stream: Option<Arc<str>>,
     pub mappings: Value,
     /// Flat, keys with their `index.` prefix, values as Elasticsearch prints them (strings, arrays of strings). Nest with
     /// [`crate::settings::nest`].

@@ -14,6 +14,7 @@ mod data_folder;
 pub mod environment;
 pub mod ingest;
 mod inspect;
+pub mod lifecycle;
 mod node;
 pub mod settings;
 mod shard;
@@ -29,8 +30,9 @@ pub use check::{DataFolderReport, check_data_folder};
 pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
-    ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, DescribedQuery, IndexAndField,
-    Node, NodeConfig, OpenPointInTime, Placement, Progress, SearchTarget, SegmentMemory, Slices,
+    ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, DescribedQuery, ExplainFilter,
+    IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress, RolloverRequest, SearchTarget,
+    SegmentMemory, Slices,
 };
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};

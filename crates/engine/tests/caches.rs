@@ -88,6 +88,7 @@ fn answers_are_kept_until_something_else_can_be_found() {
     node.put_mapping(
         "cached",
         IndicesOptions::BROADCAST,
+        false,
         &json!({"properties": {"new": {"type": "keyword"}}}),
     )
     .expect("merged");

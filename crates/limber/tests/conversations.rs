@@ -77,9 +77,11 @@ fn answers_are_as_written() {
 
 fn clean(client: &mut Client) {
     client.send("PUT", "/_cluster/settings", r#"{"transient":{"action.destructive_requires_name":false}}"#);
+    client.send("DELETE", "/_data_stream/*?expand_wildcards=all", "");
     client.send("DELETE", "/*", "");
     client.send("DELETE", "/_index_template/*", "");
     client.send("DELETE", "/_template/*", "");
+    client.send("DELETE", "/_component_template/*", "");
     client.send("DELETE", "/_ingest/pipeline/*", "");
 }
 

@@ -6,12 +6,21 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::DataStreamOptions;
 use super::names::has_wildcard;
 use super::template::{
     ResolvedTemplate, TemplateBody, Templates, check_template_name, components_of, integer, not_found,
     object_of, patterns_match, remove, select, text_list, unknown_field,
 };
 use crate::api::Result;
+
+/// What a composable template says of a data stream.
+#[derive(Debug)]
+pub(crate) struct DataStreamTemplate {
+    pub options: DataStreamOptions,
+    pub meta: Option<Value>,
+    pub resolved: ResolvedTemplate,
+}
 
 impl Templates {
     fn parse_composable(&self, name: &str, body: &Value) -> Result<Value> {
@@ -31,15 +40,13 @@ impl Templates {
                 "_meta" => drop(shown.insert(key.clone(), value.clone())),
                 "allow_auto_create" => drop(shown.insert(key.clone(), value.clone())),
                 "template" => {
-                    for (key, value) in object_of(value, "[template]")? {
-                        if !parts.read(key, value)? {
-                            return Err(unknown_field("template", key));
-                        }
-                    }
+                    parts.read_all(value)?;
                     parts.check()?;
                     shown.insert("template".into(), Value::Object(parts.to_json()));
                 }
-                "data_stream" => return Err(RequestError::unsupported("[data_stream] of an index template")),
+                "data_stream" => {
+                    shown.insert(key.clone(), DataStreamOptions::parse(value)?.to_json());
+                }
                 "deprecated" if !value.as_bool().unwrap_or(true) => {}
                 other => return Err(unknown_field("index_template", other)),
             }
@@ -155,6 +162,9 @@ impl Templates {
             }
         }
         resolved.lay(&TemplateBody::of(&template["template"]));
+        if template["data_stream"].is_object() {
+            limber_mapping::add_timestamp(&mut resolved.mappings);
+        }
         resolved
     }
 
@@ -178,6 +188,43 @@ impl Templates {
             resolved.lay(&TemplateBody::of(template));
         }
         resolved
+    }
+
+    /// The template by which documents for this name go into a data stream.
+    pub(crate) fn makes_data_streams(&self, name: &str) -> Option<&str> {
+        let (template, body) = self.best_composable(name)?;
+        body["data_stream"].is_object().then_some(template.as_str())
+    }
+
+    /// What a data stream of that name, and each of its indices, starts from.
+    ///
+    /// # Errors
+    /// No template matches, or one that does not make data streams.
+    pub(crate) fn of_data_stream(&self, name: &str) -> Result<DataStreamTemplate> {
+        let refused = |why: String| Err(RequestError::illegal_argument(why));
+        let Some((template, body)) = self.best_composable(name) else {
+            return refused(format!("no matching index template found for data stream [{name}]"));
+        };
+        if !body["data_stream"].is_object() {
+            return refused(format!(
+                "matching index template [{template}] for data stream [{name}] has no data stream template"
+            ));
+        }
+        let mut resolved = self.lay_composable(body);
+        resolved.settings.insert("index.hidden".into(), "true".into());
+        Ok(DataStreamTemplate {
+            options: DataStreamOptions::parse(&body["data_stream"])?,
+            meta: body.get("_meta").cloned(),
+            resolved,
+        })
+    }
+
+    /// Names of templates whose settings use a lifecycle policy.
+    pub(crate) fn using_policy(&self, policy: &str) -> Vec<&str> {
+        let uses = |body: &Value| {
+            self.lay_composable(body).settings.get("index.lifecycle.name") == Some(&policy.into())
+        };
+        self.composable.iter().filter(|(_, body)| uses(body)).map(|(name, _)| name.as_str()).collect()
     }
 
     /// `allow_auto_create` of the template that would be used.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
-use super::{Alias, Templates};
+use super::{Alias, DataStream, Templates};
 use crate::api::Result;
+use crate::lifecycle::LifecycleState;
 use crate::settings::{FlatSettings, IndexSettings};
 
 /// One index. Immutable; a change makes a new one.
@@ -27,6 +28,10 @@ pub struct IndexMetadata {
     pub mappings: Arc<Value>,
     pub aliases: BTreeMap<String, Alias>,
     pub open: bool,
+    /// When and why it was rolled over: `{target: {"met_conditions": .., "time": ..}}`.
+    pub rollover_info: Map<String, Value>,
+    /// Where its lifecycle policy is; empty before it begins.
+    pub lifecycle: LifecycleState,
     /// Counts changes, for `_cluster/state`.
     pub version: u64,
 }
@@ -50,6 +55,8 @@ impl IndexMetadata {
             "settings": self.settings,
             "aliases": aliases,
             "mappings": &*self.mappings,
+            "rollover_info": self.rollover_info,
+            "lifecycle": self.lifecycle.to_json(),
         })
         .to_string()
         .into_bytes()
@@ -79,6 +86,8 @@ impl IndexMetadata {
             typed,
             mappings: Arc::new(value["mappings"].clone()),
             aliases,
+            rollover_info: value["rollover_info"].as_object().cloned().unwrap_or_default(),
+            lifecycle: LifecycleState::from_json(&value["lifecycle"]),
             open: value["open"].as_bool().unwrap_or(true),
             version: value["version"].as_u64().unwrap_or(1),
         })
@@ -108,8 +117,11 @@ impl IndexMetadata {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     pub indices: BTreeMap<Arc<str>, Arc<IndexMetadata>>,
-    /// Derived: alias to the indices that have it, in name order.
+    /// Derived: alias to the indices that have it, in name order; of data streams to their backing indices, oldest first.
     pub aliases: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+    pub data_streams: BTreeMap<Arc<str>, Arc<DataStream>>,
+    /// Derived: backing index to its data stream.
+    pub backing: BTreeMap<Arc<str>, Arc<str>>,
     pub templates: Templates,
     /// Counts changes, for `_cluster/state`.
     pub version: u64,
@@ -126,6 +138,16 @@ impl Catalog {
     pub(crate) fn without_index(&self, name: &str) -> Catalog {
         let mut next = self.clone();
         next.indices.remove(name);
+        if let Some(stream) = self.stream_of(name) {
+            next.data_streams.insert(stream.name.clone(), Arc::new(stream.without_index(name)));
+        }
+        next.derive()
+    }
+
+    /// The catalog with one data stream put in place of the one of the same name.
+    pub(crate) fn with_data_stream(&self, stream: DataStream) -> Catalog {
+        let mut next = self.clone();
+        next.data_streams.insert(stream.name.clone(), Arc::new(stream));
         next.derive()
     }
 
@@ -148,7 +170,43 @@ impl Catalog {
                 }
             }
         }
+        self.backing.clear();
+        for stream in self.data_streams.values() {
+            for index in &stream.indices {
+                self.backing.insert(index.clone(), stream.name.clone());
+            }
+            for alias in stream.aliases.keys() {
+                let indices = self.aliases.entry(alias.as_str().into()).or_default();
+                indices.extend(stream.indices.iter().cloned());
+            }
+        }
         self
+    }
+
+    /// The data stream that an index belongs to.
+    pub fn stream_of(&self, index: &str) -> Option<&Arc<DataStream>> {
+        self.data_streams.get(self.backing.get(index)?)
+    }
+
+    /// An alias of an index, or of the data stream that it belongs to.
+    pub fn alias_of<'a>(&'a self, index: &'a IndexMetadata, alias: &str) -> Option<&'a Alias> {
+        index.aliases.get(alias).or_else(|| self.stream_of(&index.name)?.aliases.get(alias))
+    }
+
+    /// Names of all aliases by which an index can be reached.
+    pub fn alias_names<'a>(&'a self, index: &'a IndexMetadata) -> impl Iterator<Item = &'a String> {
+        let of_stream = self.stream_of(&index.name).into_iter().flat_map(|stream| stream.aliases.keys());
+        index.aliases.keys().chain(of_stream)
+    }
+
+    /// Whether an index belongs to a data stream whose name fits a pattern.
+    pub fn is_of_stream(&self, index: &IndexMetadata, pattern: &str) -> bool {
+        self.backing.get(&index.name).is_some_and(|stream| super::names::wildcard_matches(pattern, stream))
+    }
+
+    /// The data streams that have an alias, in name order.
+    pub fn streams_with_alias(&self, alias: &str) -> impl Iterator<Item = &Arc<DataStream>> {
+        self.data_streams.values().filter(move |stream| stream.aliases.contains_key(alias))
     }
 
     /// An alias is hidden when all its indices say so.

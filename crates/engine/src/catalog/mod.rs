@@ -5,6 +5,7 @@
 mod alias;
 mod alias_actions;
 mod composable;
+mod data_stream;
 pub mod date_math;
 mod merge_json;
 mod metadata;
@@ -14,6 +15,8 @@ mod template;
 
 pub use alias::Alias;
 pub(crate) use alias_actions::{AliasAction, parse_actions};
+pub use data_stream::DataStream;
+pub(crate) use data_stream::DataStreamOptions;
 pub use metadata::{Catalog, IndexMetadata};
 pub(crate) use resolve::WriteTarget;
 pub use template::Templates;

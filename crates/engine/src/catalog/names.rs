@@ -64,6 +64,29 @@ pub fn check_alias_name(name: &str) -> Result<()> {
     check(name, "invalid_alias_name_exception", "alias")
 }
 
+/// Whether a data stream may have this name.
+///
+/// Source: `MetadataCreateDataStreamService#createDataStream`.
+pub fn check_data_stream_name(name: &str) -> Result<()> {
+    let refused = |why: &str| Err(RequestError::illegal_argument(format!("data_stream [{name}] {why}")));
+    if let Err(error) = check(name, "invalid_index_name_exception", "index") {
+        let whole = format!("Invalid index name [{name}], ");
+        return refused(error.reason.strip_prefix(&whole).unwrap_or(&error.reason));
+    }
+    if name.chars().any(char::is_uppercase) {
+        return refused("must be lowercase");
+    }
+    if name.starts_with(".ds-") {
+        return refused("must not start with '.ds-'");
+    }
+    Ok(())
+}
+
+/// What a request that cannot be about data streams says of the name of one.
+pub fn not_a_data_stream(name: &str) -> RequestError {
+    index_not_found(name).with("excluded_ds", "true")
+}
+
 /// 404 `index_not_found_exception`.
 pub fn index_not_found(name: &str) -> RequestError {
     index_not_found_because(name, format!("no such index [{name}]"))

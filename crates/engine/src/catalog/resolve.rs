@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 
-use super::names::{has_wildcard, index_closed, index_not_found, index_not_found_because, wildcard_matches};
-use super::{Catalog, IndexMetadata};
+use super::names::{
+    has_wildcard, index_closed, index_not_found, index_not_found_because, not_a_data_stream, wildcard_matches,
+};
+use super::{Catalog, DataStream, IndexMetadata};
 use crate::api::{IndicesOptions, Result};
 
 /// Most names and patterns in one expression.
@@ -21,8 +23,10 @@ pub(crate) enum WriteTarget {
         index: Arc<IndexMetadata>,
         /// `index_routing` of the alias.
         alias_routing: Option<String>,
+        /// The data stream that the name, or the alias, means.
+        stream: Option<Arc<DataStream>>,
     },
-    /// No such index or alias.
+    /// No such index, alias or data stream.
     Missing,
 }
 
@@ -78,6 +82,7 @@ impl Catalog {
                 selected.retain(|name| {
                     !wildcard_matches(excluded, name)
                         && !excluded_by_alias.is_some_and(|indices| indices.contains(name))
+                        && !self.backing.get(name).is_some_and(|stream| wildcard_matches(excluded, stream))
                 });
                 continue;
             }
@@ -116,7 +121,15 @@ impl Catalog {
         if let Some(index) = self.indices.get(name) {
             return self.add_open(index, options, selected, false);
         }
+        if let Some(stream) = self.data_streams.get(name).filter(|_| options.data_streams) {
+            let mut backing = stream.indices.iter().filter_map(|index| self.indices.get(index));
+            return backing.try_for_each(|index| self.add_open(index, options, selected, true));
+        }
+        if !options.data_streams && !options.ignore_unavailable && self.means_data_stream(name) {
+            return Err(not_a_data_stream(name));
+        }
         match self.aliases.get(name) {
+            Some(_) if !options.data_streams && self.means_data_stream(name) => Ok(()),
             Some(_) if !options.resolve_aliases && options.ignore_unavailable => Ok(()),
             Some(_) if !options.resolve_aliases => Err(RequestError::illegal_argument(format!(
                 "The provided expression [{name}] matches an alias, specify the corresponding concrete indices instead."
@@ -163,6 +176,15 @@ impl Catalog {
                 selected.insert(index.name.clone());
             }
         }
+        for stream in self.data_streams.values().filter(|_| options.data_streams) {
+            if wildcard_matches(pattern, &stream.name)
+                && is_shown(stream.hidden, &stream.name, pattern, options)
+            {
+                let backing = stream.indices.iter().filter_map(|name| self.indices.get(name));
+                let reached = backing.filter(|index| self.is_expanded(index, options));
+                selected.extend(reached.map(|index| index.name.clone()));
+            }
+        }
         if !options.resolve_aliases {
             return;
         }
@@ -172,13 +194,22 @@ impl Catalog {
             {
                 let of_alias = indices.iter().filter_map(|name| self.indices.get(name));
                 // A match-all reaches hidden indices only by their own names.
+                let is_of_streams = self.means_data_stream(alias);
                 let reached = of_alias.filter(|index| {
                     self.is_expanded(index, options)
-                        && (pattern != "*" || !index.hidden() || options.expand_hidden)
+                        && match is_of_streams {
+                            true => options.data_streams,
+                            false => pattern != "*" || !index.hidden() || options.expand_hidden,
+                        }
                 });
                 selected.extend(reached.map(|index| index.name.clone()));
             }
         }
+    }
+
+    /// A data stream, or an alias of some.
+    pub(crate) fn means_data_stream(&self, name: &str) -> bool {
+        self.data_streams.contains_key(name) || self.streams_with_alias(name).next().is_some()
     }
 
     fn matches_any(&self, pattern: &str, options: IndicesOptions) -> bool {
@@ -213,6 +244,9 @@ impl Catalog {
         if let Some(index) = self.indices.get(name) {
             return Ok((open(index)?, None));
         }
+        if self.means_data_stream(name) {
+            return Err(not_a_data_stream(name));
+        }
         match self.aliases.get(name).map(Vec::as_slice) {
             None | Some([]) => Err(index_not_found(name)),
             Some([one]) => {
@@ -233,7 +267,12 @@ impl Catalog {
             if require_alias {
                 return Err(not_an_alias(name));
             }
-            return Ok(WriteTarget::Index { index: open(index)?, alias_routing: None });
+            return Ok(WriteTarget::Index { index: open(index)?, alias_routing: None, stream: None });
+        }
+        if let Some(stream) = self.stream_written_by(name, require_alias)? {
+            let index = self.indices.get(stream.write_index()).ok_or_else(|| index_not_found(name))?;
+            let stream = Some(stream.clone());
+            return Ok(WriteTarget::Index { index: open(index)?, alias_routing: None, stream });
         }
         let Some(indices) = self.aliases.get(name) else {
             return if require_alias { Err(not_an_alias(name)) } else { Ok(WriteTarget::Missing) };
@@ -246,15 +285,43 @@ impl Catalog {
             None if indices.len() == 1 && says(&indices[0]) != Some(false) => Some(&indices[0]),
             None => None,
         };
-        let index = chosen.and_then(|index| self.indices.get(index)).ok_or_else(|| {
-            RequestError::illegal_argument(format!(
-                "no write index is defined for alias [{name}]. The write index may be explicitly disabled using \
-                 is_write_index=false or the alias points to multiple indices without one being designated as a write index"
-            ))
-        })?;
+        let index = chosen.and_then(|index| self.indices.get(index)).ok_or_else(|| no_write_index(name))?;
         let alias_routing = index.aliases.get(name).and_then(|alias| alias.index_routing.clone());
-        Ok(WriteTarget::Index { index: open(index)?, alias_routing })
+        Ok(WriteTarget::Index { index: open(index)?, alias_routing, stream: None })
     }
+
+    /// The indices that names between commas are written to.
+    pub(crate) fn write_indices(&self, names: &str) -> Result<Vec<Arc<IndexMetadata>>> {
+        let written = names.split(',').map(str::trim).map(|name| match self.write_target(name, false)? {
+            WriteTarget::Index { index, .. } => Ok(index),
+            WriteTarget::Missing => Err(index_not_found(name)),
+        });
+        written.collect()
+    }
+
+    /// The data stream that a write to a stream's name, or to an alias of streams, goes to.
+    fn stream_written_by(&self, name: &str, require_alias: bool) -> Result<Option<&Arc<DataStream>>> {
+        match self.data_streams.get(name) {
+            Some(_) if require_alias => return Err(not_an_alias(name)),
+            Some(stream) => return Ok(Some(stream)),
+            None => {}
+        }
+        let streams: Vec<&Arc<DataStream>> = self.streams_with_alias(name).collect();
+        let says = |stream: &DataStream| stream.aliases.get(name).and_then(|alias| alias.is_write_index);
+        let chosen = streams.iter().copied().find(|stream| says(stream) == Some(true));
+        match (chosen, streams.as_slice()) {
+            (Some(stream), _) => Ok(Some(stream)),
+            (None, []) => Ok(None),
+            (None, _) => Err(no_write_index(name)),
+        }
+    }
+}
+
+fn no_write_index(alias: &str) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "no write index is defined for alias [{alias}]. The write index may be explicitly disabled using is_write_index=false or the \
+         alias points to multiple indices without one being designated as a write index"
+    ))
 }
 
 fn not_an_alias(name: &str) -> RequestError {
@@ -279,6 +346,7 @@ fn is_shown(hidden: bool, name: &str, pattern: &str, options: IndicesOptions) ->
 mod tests {
     use super::*;
     use crate::catalog::Alias;
+    use crate::lifecycle::LifecycleState;
     use crate::settings::IndexSettings;
     use serde_json::{Map, Value};
 
@@ -304,6 +372,8 @@ mod tests {
                 mappings: Arc::new(Value::Null),
                 aliases,
                 open,
+                rollover_info: Map::new(),
+                lifecycle: LifecycleState::default(),
                 version: 1,
             };
             catalog.indices.insert(index.name.clone(), Arc::new(index));

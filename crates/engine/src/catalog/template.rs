@@ -80,6 +80,19 @@ impl TemplateBody {
         Ok(true)
     }
 
+    /// Reads all members of `template`; others are named in the error.
+    pub(super) fn read_all(&mut self, body: &Value) -> Result<()> {
+        for (key, value) in object_of(body, "[template]")? {
+            if key == "lifecycle" {
+                return Err(RequestError::unsupported("[lifecycle] of a template (data stream lifecycles)"));
+            }
+            if !self.read(key, value)? {
+                return Err(unknown_field("template", key));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn to_json(&self) -> Map<String, Value> {
         let mut object = Map::new();
         if let Some(settings) = &self.settings {
@@ -303,11 +316,7 @@ impl Templates {
             match key.as_str() {
                 "template" => {
                     let mut parts = TemplateBody::default();
-                    for (key, value) in object_of(value, "[template]")? {
-                        if !parts.read(key, value)? {
-                            return Err(unknown_field("template", key));
-                        }
-                    }
+                    parts.read_all(value)?;
                     parts.check()?;
                     shown.insert("template".into(), Value::Object(parts.to_json()));
                 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::indices::{check_alias_target, check_write_indices};
+use super::stream_aliases::{add_to_streams, check_are_free_of_streams, remove_from_streams, split_streams};
 use crate::api::*;
 use crate::catalog::names::{has_wildcard, wildcard_matches};
 use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
@@ -57,6 +58,7 @@ impl Node {
             if let AliasAction::RemoveIndex { indices } = action {
                 for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {
                     self.check_delete_block(&metadata)?;
+                    super::indices::check_is_not_written_by_stream(&before, &metadata)?;
                     next = next.without_index(&metadata.name);
                     doomed.push(metadata);
                 }
@@ -71,19 +73,29 @@ impl Node {
                         }
                         check_alias_target(&next, name)?;
                     }
+                    let (streams, indices) = split_streams(&next, &indices)?;
+                    add_to_streams(&mut next, &streams, &aliases, &alias)?;
+                    if indices.is_empty() {
+                        continue;
+                    }
+                    check_are_free_of_streams(&next, &indices, &aliases)?;
                     self.edit(&mut next, &indices, |index| {
                         index.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
                         true
                     })?;
                 }
                 AliasAction::Remove { indices, aliases, must_exist } => {
-                    let removed = self.edit(&mut next, &indices, |index| {
-                        let before = index.aliases.len();
-                        index
-                            .aliases
-                            .retain(|name, _| !aliases.iter().any(|alias| matches_name(alias, name)));
-                        index.aliases.len() < before
-                    })?;
+                    let (streams, indices) = split_streams(&next, &indices)?;
+                    let mut removed = remove_from_streams(&mut next, &streams, &aliases);
+                    if !indices.is_empty() {
+                        removed |= self.edit(&mut next, &indices, |index| {
+                            let before = index.aliases.len();
+                            index
+                                .aliases
+                                .retain(|name, _| !aliases.iter().any(|alias| matches_name(alias, name)));
+                            index.aliases.len() < before
+                        })?;
+                    }
                     // By default only patterns may match nothing.
                     if !removed && must_exist.unwrap_or(true) {
                         return Err(aliases_missing(&aliases));
@@ -95,6 +107,11 @@ impl Node {
         let next = next.derive();
         check_write_indices(&next)?;
         let gone = self.delete_locked(&doomed)?;
+        for stream in next.data_streams.values() {
+            if before.data_streams.get(&stream.name) != Some(stream) {
+                self.store_data_stream((**stream).clone())?;
+            }
+        }
         for index in next.indices.values() {
             let is_same = before.indices.get(&index.name).is_some_and(|old| Arc::ptr_eq(old, index));
             if !is_same {
@@ -115,6 +132,7 @@ impl Node {
     ) -> Result<bool> {
         let options = IndicesOptions {
             resolve_aliases: false,
+            data_streams: false,
             expand_closed: true,
             allow_no_indices: false,
             ..IndicesOptions::METADATA
@@ -158,6 +176,17 @@ impl Node {
                 body.insert(index.name.to_string(), json!({"aliases": of_index}));
             }
         }
+        let lenient = IndicesOptions { ignore_unavailable: true, ..options };
+        let streams = catalog.resolve_data_streams(expression, lenient)?;
+        for stream in &streams {
+            let of_stream = stream.aliases.iter().filter(|(name, _)| selected.contains(name.as_str()));
+            let of_stream: Map<String, Value> =
+                of_stream.map(|(name, alias)| (name.clone(), alias.to_json())).collect();
+            shown.extend(stream.aliases.keys().map(String::as_str).filter(|name| selected.contains(*name)));
+            if !of_stream.is_empty() {
+                body.insert(stream.name.to_string(), json!({"aliases": of_stream}));
+            }
+        }
         let missing: Vec<&str> = aliases
             .split(',')
             .map(str::trim)
@@ -178,7 +207,7 @@ impl Node {
     }
 }
 
-fn matches_name(pattern: &str, name: &str) -> bool {
+pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
     pattern == "_all" || wildcard_matches(pattern, name)
 }
 

@@ -1,4 +1,4 @@
-//! What runs beside the requests: refresh, translog sync, flush, merges, recovery of failed shards, the disk monitor.
+//! What runs beside the requests: refresh, translog sync, flush, merges, lifecycles, recovery of failed shards, the disk monitor.
 //!
 //! All threads are started here and end with the node. Each round is a method of [`Node`], so that tests without threads
 //! run it themselves.
@@ -37,6 +37,7 @@ impl Background {
         }
         background.spawn(node, "translog", |node, _| node.sync_round());
         background.spawn(node, "upkeep", |node, tick| node.upkeep_round(tick));
+        background.spawn(node, "lifecycle", |node, _| node.lifecycle_tick());
         let merge_threads =
             std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4));
         for number in 0..merge_threads {

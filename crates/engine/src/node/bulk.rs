@@ -6,8 +6,8 @@ use limber_mapping::RequestError;
 
 use super::Node;
 use super::bulk_step::{
-    Destination, Group, NO_TARGET, Step, Target, check, condition_of, id_of, into_items, outcome_of,
-    routing_of, version_of,
+    Destination, Group, NO_TARGET, Step, Target, check, check_reach, condition_of, id_of, into_items,
+    outcome_of, routing_of, version_of,
 };
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
@@ -254,63 +254,6 @@ impl Node {
         }
     }
 
-    /// Resolves the names, each once; creates what is missing.
-    fn find_targets(&self, steps: &mut [Step<'_>]) -> Vec<Target> {
-        let mut targets: Vec<Target> = Vec::new();
-        for step in steps.iter_mut() {
-            let require_alias = step.operation.require_alias;
-            let is_same =
-                |target: &Target| &*target.name == step.index() && target.require_alias == require_alias;
-            // The last one first: a bulk mostly writes to one index.
-            if let Some(at) = targets.iter().rposition(is_same) {
-                step.target = at as u32;
-                continue;
-            }
-            let name = step.index();
-            let creates = match step.operation.kind {
-                OperationKind::Delete => step.operation.version_type != VersionType::Internal,
-                _ => true,
-            };
-            let outcome = match &step.outcome {
-                // Nothing will be written: nothing is created.
-                Some(_) => self.destination(name, require_alias, false),
-                None => self.destination(name, require_alias, creates),
-            };
-            // A delete must not decide for the writes that follow.
-            let target = Target { name: name.into(), require_alias, outcome };
-            match target.outcome {
-                Err(error) if !creates || step.outcome.is_some() => {
-                    step.outcome.get_or_insert(Err(error));
-                    step.target = NO_TARGET;
-                }
-                _ => {
-                    step.target = targets.len() as u32;
-                    targets.push(target);
-                }
-            }
-        }
-        targets
-    }
-
-    fn destination(&self, name: &str, require_alias: bool, creates: bool) -> Result<Destination> {
-        for _ in 0..3 {
-            match self.catalog.load().write_target(name, require_alias)? {
-                WriteTarget::Index { index, alias_routing } => {
-                    self.check_write_block(&index, &index.typed.blocks)?;
-                    match self.live(&index) {
-                        Ok(live) => return Ok(Destination::new(index, live, alias_routing)),
-                        // Deleted and created anew between the two look-ups: once more.
-                        Err(_) if !self.catalog.load().indices.contains_key(&index.name) => continue,
-                        Err(error) => return Err(error),
-                    }
-                }
-                WriteTarget::Missing if creates => self.auto_create(name)?,
-                WriteTarget::Missing => break,
-            }
-        }
-        Err(crate::catalog::names::index_not_found(name))
-    }
-
     fn generate_ids(&self, steps: &mut [Step<'_>]) -> GeneratedIds {
         let needs_id = |step: &Step<'_>| {
             step.outcome.is_none()
@@ -340,6 +283,11 @@ impl Node {
                     continue;
                 }
             };
+            if let Err(error) = check_reach(step, &destination.reach) {
+                // Refused before it had an index or an id.
+                (step.target, step.generated, step.outcome) = (NO_TARGET, None, Some(Err(error)));
+                continue;
+            }
             let shard = match check(step, destination).and_then(|()| {
                 let id = id_of(step, ids);
                 let shard = routing::shard_of(&destination.settings, id, routing_of(step, destination));

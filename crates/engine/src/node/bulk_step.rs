@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 
 use super::live::LiveIndex;
 use crate::api::*;
-use crate::catalog::IndexMetadata;
+use crate::catalog::{DataStream, IndexMetadata};
 use crate::ingest::ChangedMetadata;
 use crate::settings::IndexSettings;
 use crate::shard::{Condition, GeneratedIds, Shard, Written};
@@ -20,6 +20,7 @@ pub(super) const ID_BYTES_MAX: usize = 512;
 pub(super) struct Target {
     pub(super) name: Box<str>,
     pub(super) require_alias: bool,
+    pub(super) require_data_stream: bool,
     pub(super) outcome: Result<Destination>,
 }
 
@@ -30,6 +31,17 @@ pub(super) struct Destination {
     pub(super) settings: Arc<IndexSettings>,
     pub(super) routing_required: bool,
     pub(super) alias_routing: Option<String>,
+    pub(super) reach: Reach,
+}
+
+/// How an operation names a part of a data stream; it decides which operations there may be.
+pub(super) enum Reach {
+    /// No data stream.
+    Index,
+    /// By the stream's name, or an alias of it.
+    Stream(Arc<DataStream>),
+    /// By the name of the index.
+    Backing(Arc<DataStream>),
 }
 
 impl Destination {
@@ -37,10 +49,11 @@ impl Destination {
         metadata: Arc<IndexMetadata>,
         live: Arc<LiveIndex>,
         alias_routing: Option<String>,
+        reach: Reach,
     ) -> Destination {
         let settings = live.core.settings.load_full();
         let routing_required = live.core.mapping.load().routing_required();
-        Destination { metadata, live, settings, routing_required, alias_routing }
+        Destination { metadata, live, settings, routing_required, alias_routing, reach }
     }
 
     /// Of `1 + replicas` copies the primary was written.
@@ -174,6 +187,41 @@ pub(super) fn check(step: &Step<'_>, destination: &Destination) -> Result<()> {
         .with("index", &**index));
     }
     Ok(())
+}
+
+/// Whether a data stream takes an operation: new documents by its name alone, changes of old ones by the index that has them.
+///
+/// Source: Elasticsearch's `TransportBulkAction#prohibitCustomRoutingOnDataStream`, `#prohibitAppendWritesInBackingIndices`.
+pub(super) fn check_reach(step: &Step<'_>, reach: &Reach) -> Result<()> {
+    let kind = step.operation.kind;
+    match reach {
+        Reach::Index => Ok(()),
+        Reach::Stream(_) if kind != OperationKind::Create => Err(RequestError::illegal_argument(
+            "only write ops with an op_type of create are allowed in data streams",
+        )),
+        Reach::Stream(stream) if step.routing().is_some() && !stream.allow_custom_routing => {
+            Err(RequestError::illegal_argument(format!(
+                "index request targeting data stream [{}] specifies a custom routing but the [allow_custom_routing] setting was not \
+                 enabled in the data stream's template.",
+                stream.name
+            )))
+        }
+        Reach::Stream(_) => Ok(()),
+        Reach::Backing(stream) => {
+            let which = match kind {
+                OperationKind::Create => "op_type=create",
+                OperationKind::Index if matches!(condition_of(step), Condition::SeqNo { .. }) => {
+                    return Ok(());
+                }
+                OperationKind::Index => "op_type=index and no if_primary_term and if_seq_no set",
+                OperationKind::Update | OperationKind::Delete => return Ok(()),
+            };
+            Err(RequestError::illegal_argument(format!(
+                "index request with {which} targeting backing indices is disallowed, target corresponding data stream [{}] instead",
+                stream.name
+            )))
+        }
+    }
 }
 
 /// The version that a pipeline asks for, and how it is compared; `None`: any.

@@ -89,7 +89,7 @@ impl Node {
                         "aliases": index.aliases.keys().collect::<Vec<_>>(),
                         "primary_terms": (0..index.typed.number_of_shards).map(|shard| (shard.to_string(), json!(1))).collect::<Map<_, _>>(),
                         "in_sync_allocations": {},
-                        "rollover_info": {},
+                        "rollover_info": index.rollover_info,
                         "system": false,
                     });
                     (index.name.to_string(), body)

@@ -47,7 +47,10 @@ impl Node {
                         && *part != "_all"
                 });
                 let is_there = named.clone().all(|name| {
-                    catalog.indices.contains_key(name.trim()) || catalog.aliases.contains_key(name.trim())
+                    let name = name.trim();
+                    catalog.indices.contains_key(name)
+                        || catalog.aliases.contains_key(name)
+                        || catalog.data_streams.contains_key(name)
                 });
                 (found, is_there)
             }
@@ -74,6 +77,11 @@ impl Node {
             indices,
         };
         Ok((response, is_there))
+    }
+
+    /// The health of one index.
+    pub(super) fn status_of(&self, metadata: &Arc<IndexMetadata>) -> HealthStatus {
+        self.index_health(metadata).status
     }
 
     fn index_health(&self, metadata: &Arc<IndexMetadata>) -> IndexHealth {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::Node;
 use super::live::{LiveIndex, search_settings};
 use crate::api::*;
-use crate::catalog::IndexMetadata;
+use crate::catalog::{Catalog, IndexMetadata};
 use crate::settings::{FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys};
 
 impl Node {
@@ -92,7 +92,9 @@ impl Node {
 
     /// Returns the names of the indices that are closed now.
     pub fn close_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<Arc<str>>> {
-        let names: Vec<Arc<IndexMetadata>> = self.catalog.load().resolve(expression, options)?;
+        let catalog = self.catalog.load_full();
+        let names: Vec<Arc<IndexMetadata>> = catalog.resolve(expression, options)?;
+        check_are_not_written_by_streams(&catalog, &names)?;
         let mut closed = Vec::new();
         for metadata in names.into_iter().filter(|metadata| metadata.open) {
             // What was written is committed before the shards go; writes that arrive later are in the translog.
@@ -134,6 +136,21 @@ impl Node {
         flat.insert(format!("index.blocks.{block}"), "true".into());
         self.change_settings(expression, options, flat, false)?;
         Ok(names)
+    }
+}
+
+/// A data stream's newest index must stay open.
+fn check_are_not_written_by_streams(catalog: &Catalog, indices: &[Arc<IndexMetadata>]) -> Result<()> {
+    let is_written = |index: &&Arc<IndexMetadata>| {
+        catalog.stream_of(&index.name).is_some_and(|stream| *stream.write_index() == index.name)
+    };
+    let written: Vec<&str> = indices.iter().filter(is_written).map(|index| &*index.name).collect();
+    match written.is_empty() {
+        true => Ok(()),
+        false => Err(RequestError::illegal_argument(format!(
+            "cannot close the following data stream write indices [{}]",
+            written.join(", ")
+        ))),
     }
 }
 

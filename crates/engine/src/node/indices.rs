@@ -1,4 +1,4 @@
-//! Indices: create, delete, get, mapping, names.
+//! Indices: delete, get, mapping, names.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,168 +8,21 @@ use limber_store::directory::write_atomically;
 use serde_json::{Value, json};
 
 use super::Node;
-use super::live::{LiveIndex, index_folder, shard_folder};
+use super::live::{LiveIndex, index_folder};
 use super::open::LiveIndices;
 use crate::api::*;
-use crate::catalog::names::{check_index_name, has_wildcard, index_not_found_because};
-use crate::catalog::{Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
-use crate::settings::{IndexSettings, check_index_sort, check_new, defaults};
-use crate::shard::{Host, IndexCore, create_files, largest_buffer, store_error};
+use crate::catalog::names::has_wildcard;
+use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::settings::{check_index_sort, defaults};
+use crate::shard::{Host, IndexCore, largest_buffer, store_error};
+
+/// Indices that are taken out of the catalog, and those of them that were open.
+pub(super) type Doomed = (Vec<Arc<IndexMetadata>>, Vec<Arc<LiveIndex>>);
 
 /// Metadata of an index, in its folder.
 pub(crate) const METADATA_NAME: &str = "index.json";
 
 impl Node {
-    /// `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.
-    pub fn create_index(&self, name: &str, body: &Value) -> Result<CreateIndexResponse> {
-        let mut given = TemplateBody::default();
-        match body {
-            Value::Null => {}
-            Value::Object(members) => {
-                for (key, value) in members {
-                    if !given.read(key, value)? {
-                        return Err(RequestError::new(
-                            400,
-                            "parse_exception",
-                            format!("unknown key [{key}] for create index"),
-                        ));
-                    }
-                }
-            }
-            _ => {
-                return Err(RequestError::new(
-                    400,
-                    "parse_exception",
-                    "request body is required to be an object",
-                ));
-            }
-        }
-        let _changing = self.changing.lock();
-        self.create_locked(name, &given)?;
-        Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: true })
-    }
-
-    /// The index under `name`, created when absent, as `action.auto_create_index` and templates allow.
-    pub(super) fn auto_create(&self, name: &str) -> Result<()> {
-        let _changing = self.changing.lock();
-        let catalog = self.catalog.load();
-        if catalog.indices.contains_key(name) || catalog.aliases.contains_key(name) {
-            return Ok(());
-        }
-        let settings = self.settings.load();
-        let rule = settings.text("action.auto_create_index");
-        let allowed = catalog.templates.allows_auto_create(name);
-        if allowed != Some(true) {
-            auto_create_allowed(rule, name)?;
-            if allowed == Some(false) {
-                return Err(index_not_found_because(
-                    name,
-                    format!("no such index [{name}] and composable template forbids index auto creation"),
-                ));
-            }
-        }
-        self.create_locked(name, &TemplateBody::default())
-    }
-
-    fn create_locked(&self, name: &str, given: &TemplateBody) -> Result<()> {
-        self.check_metadata_write_block()?;
-        check_index_name(name)?;
-        let catalog = self.catalog.load_full();
-        if let Some(existing) = catalog.indices.get(name) {
-            return Err(RequestError::new(
-                400,
-                "resource_already_exists_exception",
-                format!("index [{name}/{}] already exists", existing.uuid),
-            )
-            .with("index_uuid", &*existing.uuid)
-            .with("index", name));
-        }
-        if catalog.aliases.contains_key(name) {
-            return Err(RequestError::new(
-                400,
-                "invalid_index_name_exception",
-                format!("Invalid index name [{name}], already exists as alias"),
-            )
-            .with("index_uuid", "_na_")
-            .with("index", name));
-        }
-        if let Some(settings) = &given.settings {
-            check_new(settings)?;
-        }
-        let mut resolved = catalog.templates.resolve(name);
-        resolved.lay(given);
-        let ResolvedTemplate { mut settings, mappings, aliases } = resolved;
-        settings.retain(|_, value| !value.is_null());
-        for key in ["index.number_of_shards", "index.number_of_replicas"] {
-            settings.entry(key).or_insert_with(|| "1".into());
-        }
-        check_new(&settings)?;
-        let typed = Arc::new(IndexSettings::from_flat(&settings)?);
-        self.check_shard_limit(&catalog, &typed)?;
-        for alias in aliases.keys() {
-            check_alias_target(&catalog, alias)?;
-        }
-        let mapping = Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings)?)?;
-        check_index_sort(&typed.sort, &mapping, name)?;
-        self.check_runtime_scripts(&mapping)?;
-        let metadata = IndexMetadata {
-            name: name.into(),
-            uuid: self.environment.uuid().into(),
-            creation_date_ms: self.now_millis(),
-            version_created: index_version(&self.config.compat_version),
-            settings,
-            typed,
-            mappings: Arc::new(mapping.to_json()),
-            aliases,
-            open: true,
-            version: 1,
-        };
-        check_write_indices(&catalog.with_index(Arc::new(metadata.clone())))?;
-        if let Err(error) = self.write_new_index(&metadata) {
-            // What is left without metadata is removed here or at the next start.
-            let _ = self.environment.disk.remove_folder(&index_folder(&metadata.uuid));
-            return Err(error);
-        }
-        let index = LiveIndex::open(&metadata, &self.services())?;
-        self.publish_live(|live| drop(live.insert(metadata.uuid.clone(), Arc::new(index))));
-        self.catalog.store(Arc::new(catalog.with_index(Arc::new(metadata))));
-        Ok(())
-    }
-
-    /// Shards first, metadata last: the index exists once its metadata does.
-    fn write_new_index(&self, metadata: &IndexMetadata) -> Result<()> {
-        let write = || -> limber_store::Result<()> {
-            for number in 0..metadata.typed.number_of_shards {
-                let directory = self.environment.folder(&shard_folder(&metadata.uuid, number))?;
-                create_files(&*directory, &self.environment)?;
-            }
-            let directory = self.environment.folder(&index_folder(&metadata.uuid))?;
-            write_atomically(&*directory, METADATA_NAME, &metadata.to_bytes())
-        };
-        write().map_err(|error| crate::shard::disk_error(&error, &metadata.name))
-    }
-
-    pub(super) fn check_shard_limit(&self, catalog: &Catalog, typed: &IndexSettings) -> Result<()> {
-        let limit = self.settings.load().integer("cluster.max_shards_per_node").max(1) as u64;
-        let of = |typed: &IndexSettings| {
-            u64::from(typed.number_of_shards) * (1 + u64::from(typed.number_of_replicas))
-        };
-        let open: u64 =
-            catalog.indices.values().filter(|index| index.open).map(|index| of(&index.typed)).sum();
-        let more = of(typed);
-        if open + more > limit {
-            return Err(RequestError::new(
-                400,
-                "validation_exception",
-                format!(
-                    "Validation Failed: 1: this action would add [{more}] shards, but this cluster currently has [{open}]/[{limit}] \
-                     maximum normal shards open;"
-                ),
-            ));
-        }
-        Ok(())
-    }
-
     pub(super) fn publish_live(&self, change: impl FnOnce(&mut LiveIndices)) {
         let mut live: HashMap<_, _> = (**self.live.load()).clone();
         change(&mut live);
@@ -191,6 +44,7 @@ impl Node {
         let doomed = catalog.resolve(expression, options)?;
         for metadata in &doomed {
             self.check_delete_block(metadata)?;
+            check_is_not_written_by_stream(&catalog, metadata)?;
         }
         let gone = self.delete_locked(&doomed)?;
         drop(changing);
@@ -201,6 +55,7 @@ impl Node {
     /// Takes indices out of the catalog. Called with `changing` held; what it answers is to be given to [`Node::bury`] afterwards.
     pub(super) fn delete_locked(&self, doomed: &[Arc<IndexMetadata>]) -> Result<Vec<Arc<LiveIndex>>> {
         let mut gone = Vec::new();
+        let were_listed = self.forget_backing(doomed)?;
         let mut next = (*self.catalog.load_full()).clone();
         for metadata in doomed {
             // The metadata goes first, durably: from then on the index does not exist, whatever becomes of the folder.
@@ -212,7 +67,33 @@ impl Node {
             self.catalog.store(Arc::new(next.clone()));
             self.publish_live(|live| gone.extend(live.remove(&metadata.uuid)));
         }
+        if were_listed {
+            self.change_state(|state| state.doomed.clear())?;
+        }
         Ok(gone)
+    }
+
+    /// Takes indices out of the lists of their data streams. From then on they go, now or at the next start.
+    fn forget_backing(&self, doomed: &[Arc<IndexMetadata>]) -> Result<bool> {
+        let catalog = self.catalog.load_full();
+        let mut changed: BTreeMap<Arc<str>, DataStream> = BTreeMap::new();
+        for metadata in doomed {
+            if let Some(stream) = catalog.stream_of(&metadata.name) {
+                let stream = changed.entry(stream.name.clone()).or_insert_with(|| (**stream).clone());
+                *stream = stream.without_index(&metadata.name);
+            }
+        }
+        if changed.is_empty() {
+            return Ok(false);
+        }
+        self.change_state(|state| {
+            state.doomed = doomed.iter().map(|index| index.uuid.to_string()).collect();
+            changed.values().for_each(|stream| state.put_data_stream(stream));
+        })?;
+        let mut next = (*catalog).clone();
+        next.data_streams.extend(changed.into_iter().map(|(name, stream)| (name, Arc::new(stream))));
+        self.catalog.store(Arc::new(next.derive()));
+        Ok(true)
     }
 
     /// Ends what still runs on deleted indices and removes their folders.
@@ -227,7 +108,8 @@ impl Node {
 
     /// `GET /{index}`, `_mapping`, `_settings`, `_alias`: in name order.
     pub fn get_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<IndexInfo>> {
-        let found = self.catalog.load().resolve(expression, options)?;
+        let catalog = self.catalog.load();
+        let found = catalog.resolve(expression, options)?;
         Ok(found
             .iter()
             .map(|index| IndexInfo {
@@ -235,6 +117,7 @@ impl Node {
                 uuid: index.uuid.clone(),
                 open: index.open,
                 aliases: index.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect(),
+                data_stream: catalog.backing.get(&index.name).cloned(),
                 mappings: (*index.mappings).clone(),
                 settings: index.shown_settings(),
                 defaults: defaults(&index.settings),
@@ -257,10 +140,20 @@ impl Node {
         }
     }
 
-    pub fn put_mapping(&self, expression: &str, options: IndicesOptions, body: &Value) -> Result<()> {
+    /// `PUT /{index}/_mapping`; of aliases and data streams all indices, or those alone that are written to.
+    pub fn put_mapping(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        write_index_only: bool,
+        body: &Value,
+    ) -> Result<()> {
         let _changing = self.changing.lock();
         let catalog = self.catalog.load_full();
-        let indices = catalog.resolve(expression, options)?;
+        let indices = match write_index_only {
+            true => catalog.write_indices(expression)?,
+            false => catalog.resolve(expression, options)?,
+        };
         let mut updates = Vec::new();
         for metadata in &indices {
             self.check_metadata_block(metadata)?;
@@ -282,7 +175,7 @@ impl Node {
     }
 
     /// Compiles the scripts of runtime fields; what is wrong with them is the mapping's fault.
-    fn check_runtime_scripts(&self, mapping: &Mapping) -> Result<()> {
+    pub(super) fn check_runtime_scripts(&self, mapping: &Mapping) -> Result<()> {
         limber_search::check_runtime_scripts(mapping, &self.scripts).map_err(|cause| {
             let reason = format!("Failed to parse mapping: {}", cause.reason);
             RequestError::new(400, "mapper_parsing_exception", reason).caused_by(cause)
@@ -304,18 +197,26 @@ impl Node {
     }
 
     /// Writes changed metadata and publishes it in the catalog. Called with `changing` held.
-    pub(super) fn store_metadata(&self, mut metadata: IndexMetadata) -> Result<()> {
-        metadata.version += 1;
-        let directory =
-            self.environment.folder(&index_folder(&metadata.uuid)).map_err(|e| store_error(&e))?;
-        if let Err(error) = write_atomically(&*directory, METADATA_NAME, &metadata.to_bytes()) {
-            if error.is_disk_full() {
-                self.disk_is_full();
+    pub(super) fn store_metadata(&self, metadata: IndexMetadata) -> Result<()> {
+        self.store_all_metadata(vec![metadata])
+    }
+
+    /// Writes the metadata of several indices and publishes them together. Called with `changing` held.
+    pub(super) fn store_all_metadata(&self, changed: Vec<IndexMetadata>) -> Result<()> {
+        let mut next = (*self.catalog.load_full()).clone();
+        for mut metadata in changed {
+            metadata.version += 1;
+            let directory =
+                self.environment.folder(&index_folder(&metadata.uuid)).map_err(|e| store_error(&e))?;
+            if let Err(error) = write_atomically(&*directory, METADATA_NAME, &metadata.to_bytes()) {
+                if error.is_disk_full() {
+                    self.disk_is_full();
+                }
+                return Err(crate::shard::disk_error(&error, &metadata.name));
             }
-            return Err(crate::shard::disk_error(&error, &metadata.name));
+            next.indices.insert(metadata.name.clone(), Arc::new(metadata));
         }
-        let next = self.catalog.load().with_index(Arc::new(metadata));
-        self.catalog.store(Arc::new(next));
+        self.catalog.store(Arc::new(next.derive()));
         Ok(())
     }
 
@@ -337,8 +238,15 @@ impl Node {
         let catalog = self.catalog.load();
         let found = catalog.resolve(
             expression,
-            IndicesOptions { resolve_aliases: false, ignore_unavailable: true, ..options },
+            IndicesOptions {
+                resolve_aliases: false,
+                data_streams: false,
+                ignore_unavailable: true,
+                ..options
+            },
         );
+        let streams = catalog
+            .resolve_data_streams(expression, IndicesOptions { ignore_unavailable: true, ..options })?;
         let indices: Vec<Value> = found?
             .iter()
             .map(|index| {
@@ -352,6 +260,9 @@ impl Node {
                 }
                 attributes.sort_unstable();
                 shown["attributes"] = attributes.into();
+                if let Some(stream) = catalog.backing.get(&index.name) {
+                    shown["data_stream"] = (**stream).into();
+                }
                 shown
             })
             .collect();
@@ -361,15 +272,23 @@ impl Node {
             .filter(|alias| options.expand_hidden || !catalog.alias_is_hidden(alias))
             .map(|alias| json!({"name": &**alias, "indices": catalog.aliases[alias].iter().map(|name| &**name).collect::<Vec<_>>()}))
             .collect();
+        let streams: Vec<Value> = streams
+            .iter()
+            .map(|stream| {
+                let backing: Vec<&str> = stream.indices.iter().map(|index| &**index).collect();
+                json!({"name": &*stream.name, "backing_indices": backing, "timestamp_field": "@timestamp"})
+            })
+            .collect();
         if indices.is_empty()
             && aliases.is_empty()
+            && streams.is_empty()
             && !has_wildcard(expression)
             && expression != "_all"
             && !options.ignore_unavailable
         {
             return Err(crate::catalog::names::index_not_found(expression));
         }
-        Ok(json!({"indices": indices, "aliases": aliases, "data_streams": []}))
+        Ok(json!({"indices": indices, "aliases": aliases, "data_streams": streams}))
     }
 }
 
@@ -412,37 +331,21 @@ impl Host for Node {
     }
 }
 
-/// `action.auto_create_index`: `true`, `false`, or patterns with `+` and `-`.
-fn auto_create_allowed(rule: &str, name: &str) -> Result<()> {
-    let refused =
-        |why: String| Err(index_not_found_because(name, format!("no such index [{name}] and {why}")));
-    match rule {
-        "true" => Ok(()),
-        "false" => refused("[action.auto_create_index] is [false]".into()),
-        patterns => {
-            for pattern in patterns.split(',').map(str::trim) {
-                let (allows, pattern) = match pattern.strip_prefix('-') {
-                    Some(pattern) => (false, pattern),
-                    None => (true, pattern.strip_prefix('+').unwrap_or(pattern)),
-                };
-                if crate::catalog::names::wildcard_matches(pattern, name) {
-                    return match allows {
-                        true => Ok(()),
-                        false => refused(format!(
-                            "[action.auto_create_index] contains [-{pattern}] which forbids automatic creation of the index"
-                        )),
-                    };
-                }
-            }
-            refused(format!("[action.auto_create_index] ([{patterns}]) doesn't match"))
-        }
+/// A data stream must keep the index that it is written to.
+pub(super) fn check_is_not_written_by_stream(catalog: &Catalog, index: &IndexMetadata) -> Result<()> {
+    match catalog.stream_of(&index.name).filter(|stream| *stream.write_index() == index.name) {
+        None => Ok(()),
+        Some(stream) => Err(RequestError::illegal_argument(format!(
+            "index [{}] is the write index for data stream [{}] and cannot be deleted",
+            index.name, stream.name
+        ))),
     }
 }
 
 /// An alias may not have the name of an index.
 pub(super) fn check_alias_target(catalog: &Catalog, alias: &str) -> Result<()> {
     crate::catalog::names::check_alias_name(alias)?;
-    if catalog.indices.contains_key(alias) {
+    if catalog.indices.contains_key(alias) || catalog.data_streams.contains_key(alias) {
         return Err(RequestError::new(
             400,
             "invalid_alias_name_exception",
@@ -471,30 +374,5 @@ pub(super) fn check_write_indices(catalog: &Catalog) -> Result<()> {
             "illegal_state_exception",
             format!("alias [{alias}] has more than one write index [{}]", indices.join(",")),
         )),
-    }
-}
-
-/// `8.14.3` to the id that Elasticsearch writes into `index.version.created`.
-fn index_version(version: &str) -> String {
-    // Source: org.elasticsearch.index.IndexVersions; from 8.11 on ids are no longer derived from the version.
-    const IDS: [((u32, u32), &str); 11] = [
-        ((8, 11), "8500003"),
-        ((8, 12), "8500008"),
-        ((8, 13), "8503000"),
-        ((8, 14), "8505000"),
-        ((8, 15), "8512000"),
-        ((8, 16), "8518000"),
-        ((8, 17), "8521000"),
-        ((8, 18), "8525000"),
-        ((8, 19), "8536000"),
-        ((9, 0), "9009000"),
-        ((9, 4), "9060000"),
-    ];
-    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    let (major, minor, patch) =
-        (parts.next().unwrap_or(8), parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    match IDS.iter().rev().find(|(from, _)| *from <= (major, minor)) {
-        Some((_, id)) => (*id).to_owned(),
-        None => format!("{major}{minor:02}{patch:02}99"),
     }
 }

@@ -1,6 +1,6 @@
 //! Opening and closing a node.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -16,12 +16,13 @@ use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value};
 
 use super::background::Background;
+use super::lifecycle::Lifecycles;
 use super::live::{LiveIndex, index_folder};
 use super::segment_memory::{budget_at_open, scheme_of};
 use super::state::NodeState;
 use crate::api::Result;
 use crate::async_search::AsyncSearches;
-use crate::catalog::{Catalog, IndexMetadata};
+use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::contexts::Contexts;
 use crate::environment::Environment;
 use crate::ingest::{Registry, Resources};
@@ -72,6 +73,7 @@ pub struct Node {
     pub(super) contexts: Contexts,
     pub(super) async_searches: AsyncSearches,
     pub(super) caches: NodeCaches,
+    pub(super) lifecycles: Lifecycles,
     /// `None`: one processor.
     pub(super) workers: Option<Arc<Workers>>,
     pub(super) flake_ids: FlakeIds,
@@ -122,6 +124,7 @@ impl Node {
                 RequestError::new(500, "illegal_state_exception", reason)
             })?)),
         };
+        let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state)?);
         let state_node_id: Arc<str> = state.node_id.as_str().into();
         let node = Arc::new_cyclic(|this| Node {
             flake_ids: FlakeIds::new(&environment),
@@ -130,8 +133,10 @@ impl Node {
             cluster_uuid: state.cluster_uuid.clone(),
             catalog: ArcSwap::from_pointee(Catalog {
                 templates: state.templates.clone(),
+                data_streams,
                 ..Catalog::default()
             }),
+            lifecycles,
             state: Mutex::new(state),
             contexts: Contexts::new(&environment),
             async_searches: AsyncSearches::new(&environment),
@@ -168,10 +173,11 @@ impl Node {
         let _changing = self.changing.lock();
         let mut catalog = (*self.catalog.load_full()).clone();
         let mut live = LiveIndices::new();
+        let doomed = std::mem::take(&mut self.state.lock().doomed);
         for uuid in self.environment.disk.folders("indices").map_err(|e| store_error(&e))? {
             let folder = index_folder(&uuid);
             let directory = self.environment.folder(&folder).map_err(|e| store_error(&e))?;
-            if !directory.exists(super::indices::METADATA_NAME) {
+            if !directory.exists(super::indices::METADATA_NAME) || doomed.contains(&uuid) {
                 self.environment.disk.remove_folder(&folder).map_err(|e| store_error(&e))?;
                 continue;
             }
@@ -181,8 +187,13 @@ impl Node {
             // Known to mappings that are replayed before the index can be asked for.
             catalog.indices.insert(metadata.name.clone(), metadata.clone());
         }
-        let catalog = catalog.derive();
-        self.catalog.store(Arc::new(catalog.clone()));
+        drop_missing_indices(&mut catalog);
+        self.catalog.store(Arc::new(catalog.derive()));
+        self.finish_rollover()?;
+        if !doomed.is_empty() {
+            self.change_state(|state| state.doomed.clear())?;
+        }
+        let catalog = self.catalog.load_full();
         drop(_changing);
         for metadata in catalog.indices.values().filter(|metadata| metadata.open) {
             match LiveIndex::open(metadata, &self.services()) {
@@ -290,6 +301,30 @@ impl Drop for Node {
             background.abandon();
         }
     }
+}
+
+fn restored_streams(state: &NodeState) -> Result<BTreeMap<Arc<str>, Arc<DataStream>>> {
+    let streams = state.data_streams.as_object().into_iter().flatten();
+    streams
+        .map(|(name, body)| {
+            let stream = DataStream::from_json(name, body)?;
+            Ok((stream.name.clone(), Arc::new(stream)))
+        })
+        .collect()
+}
+
+/// Takes indices out of the lists of data streams whose creation was cut short.
+fn drop_missing_indices(catalog: &mut Catalog) {
+    let Catalog { data_streams, indices, .. } = catalog;
+    for stream in data_streams.values_mut() {
+        if let Some(missing) = stream.indices.iter().find(|index| !indices.contains_key(*index)) {
+            tracing::warn!(stream = %stream.name, index = %missing, "an index of a data stream is not there");
+            let mut edited = (**stream).clone();
+            edited.indices.retain(|index| indices.contains_key(index));
+            *stream = Arc::new(edited);
+        }
+    }
+    data_streams.retain(|_, stream| !stream.indices.is_empty());
 }
 
 /// Shares of the memory limit as the settings say; that of the term index is [`super::segment_memory`]'s.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Node;
 use super::placement::{Placement, Preference};
 use crate::api::*;
-use crate::catalog::IndexMetadata;
+use crate::catalog::{Catalog, IndexMetadata};
 use crate::shard::Shard;
 
 const SEARCH_ACTION: &str = "indices:data/read/search";
@@ -97,10 +97,11 @@ impl Node {
     ) -> Result<Vec<SearchTarget>> {
         let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
         let mut targets = Vec::new();
-        let indices = self.catalog.load().resolve(expression, options)?;
+        let catalog = self.catalog.load_full();
+        let indices = catalog.resolve(expression, options)?;
         let preference = Preference::parse(placement.preference)?;
         for metadata in &indices {
-            let alias_routing = search_routing(expression, metadata);
+            let alias_routing = search_routing(&catalog, expression, metadata);
             let settings = self.live(metadata)?.core.settings.load_full();
             let is_reached =
                 |alias: &str| parts.iter().any(|part| crate::catalog::names::wildcard_matches(part, alias));
@@ -109,8 +110,8 @@ impl Node {
                 index: metadata.name.clone(),
                 uuid: metadata.uuid.clone(),
                 shards: self.placed(&metadata.name, &settings, routing, &preference)?,
-                aliases: metadata.aliases.keys().filter(|alias| is_reached(alias)).cloned().collect(),
-                filter: alias_filter(expression, std::slice::from_ref(metadata))?,
+                aliases: catalog.alias_names(metadata).filter(|alias| is_reached(alias)).cloned().collect(),
+                filter: alias_filter(&catalog, expression, std::slice::from_ref(metadata))?,
             });
         }
         Ok(targets)
@@ -227,7 +228,7 @@ impl Node {
         let catalog = self.catalog.load();
         let indices = catalog.resolve(expression, options)?;
         let preference = Preference::parse(placement.preference)?;
-        let filter = alias_filter(expression, &indices)?;
+        let filter = alias_filter(&catalog, expression, &indices)?;
         let mut shards: Vec<Arc<Shard>> = Vec::new();
         for metadata in &indices {
             self.check_read_block(metadata)?;
@@ -236,7 +237,7 @@ impl Node {
                 Err(_) if !metadata.open => continue,
                 Err(error) => return Err(error),
             };
-            let alias_routing = search_routing(expression, metadata);
+            let alias_routing = search_routing(&catalog, expression, metadata);
             let routing = placement.routing.or(alias_routing.as_deref());
             let settings = live.core.settings.load();
             for number in self.placed(&metadata.name, &settings, routing, &preference)? {
@@ -298,21 +299,26 @@ fn filtered(
 }
 
 /// The filter of the aliases an expression names, when all indices are reached through the same one.
-fn alias_filter(expression: &str, indices: &[Arc<IndexMetadata>]) -> Result<Option<Value>> {
+fn alias_filter(
+    catalog: &Catalog,
+    expression: &str,
+    indices: &[Arc<IndexMetadata>],
+) -> Result<Option<Value>> {
     let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
     let mut common: Option<Option<Value>> = None;
     for index in indices {
         let filters: Vec<Option<&Value>> = parts
             .iter()
-            .filter_map(|part| index.aliases.get(*part))
+            .filter_map(|part| catalog.alias_of(index, part))
             .map(|alias| alias.filter.as_ref())
             .collect();
         // Named itself, or reached through an alias without a filter: all of it.
         let is_named = parts.iter().any(|part| {
-            !index.aliases.contains_key(*part)
+            catalog.alias_of(index, part).is_none()
                 && (part.is_empty()
                     || *part == "_all"
-                    || crate::catalog::names::wildcard_matches(part, &index.name))
+                    || crate::catalog::names::wildcard_matches(part, &index.name)
+                    || catalog.is_of_stream(index, part))
         });
         let filter = match filters.as_slice() {
             _ if is_named => None,
@@ -335,12 +341,16 @@ fn alias_filter(expression: &str, indices: &[Arc<IndexMetadata>]) -> Result<Opti
 }
 
 /// `search_routing` of the alias by which an index is reached, when it is named by that alone.
-fn search_routing(expression: &str, index: &IndexMetadata) -> Option<String> {
+fn search_routing(catalog: &Catalog, expression: &str, index: &IndexMetadata) -> Option<String> {
     let mut found = None;
     for part in expression.split(',').map(str::trim) {
-        match index.aliases.get(part) {
+        match catalog.alias_of(index, part) {
             Some(alias) => found = Some(alias.search_routing.clone()?),
-            None if crate::catalog::names::wildcard_matches(part, &index.name) => return None,
+            None if crate::catalog::names::wildcard_matches(part, &index.name)
+                || catalog.is_of_stream(index, part) =>
+            {
+                return None;
+            }
             None => {}
         }
     }

@@ -1,4 +1,5 @@
-//! What the node keeps beside its indices: identity, persistent settings, templates, pipelines, scripts.
+//! What the node keeps beside its indices: identity, persistent settings, templates, pipelines, scripts, data streams, lifecycle
+//! policies.
 //!
 //! One file, `state/node.json`, replaced atomically with every change.
 
@@ -9,8 +10,9 @@ use limber_store::directory::write_atomically;
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
-use crate::catalog::Templates;
+use crate::catalog::{Catalog, DataStream, Templates};
 use crate::environment::Environment;
+use crate::lifecycle::RUNNING;
 use crate::shard::store_error;
 
 const FOLDER: &str = "state";
@@ -27,6 +29,16 @@ pub(super) struct NodeState {
     pub pipelines: Value,
     /// Stored scripts by id: `lang`, `source`.
     pub scripts: Value,
+    /// By name: [`DataStream::to_json`].
+    pub data_streams: Value,
+    /// Policies by name: [`crate::lifecycle::Policy::to_json`].
+    pub policies: Value,
+    /// `STOPPING` or `STOPPED` where lifecycles stand still; else `RUNNING`.
+    pub lifecycle_mode: String,
+    /// A rollover of an alias that has begun: `{"alias", "old", "new"}`; null when there is none.
+    pub rollover: Value,
+    /// Uuids of indices of data streams whose deletion has begun.
+    pub doomed: Vec<String>,
 }
 
 impl NodeState {
@@ -41,6 +53,11 @@ impl NodeState {
                 templates: Templates::default(),
                 pipelines: json!({}),
                 scripts: json!({}),
+                data_streams: json!({}),
+                policies: json!({}),
+                lifecycle_mode: RUNNING.to_owned(),
+                rollover: Value::Null,
+                doomed: Vec::new(),
             };
             state.store(environment)?;
             return Ok(state);
@@ -63,6 +80,11 @@ impl NodeState {
                 .map(|(name, body)| (name.clone(), body.clone()))
                 .collect()
         };
+        let object = |key: &str| if value[key].is_object() { value[key].clone() } else { json!({}) };
+        let texts = |key: &str| -> Vec<String> {
+            let items = value[key].as_array().into_iter().flatten();
+            items.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
         Ok(NodeState {
             node_id: text("node_id")?,
             cluster_uuid: text("cluster_uuid")?,
@@ -73,9 +95,32 @@ impl NodeState {
                 components: bodies("component_templates"),
             },
             pipelines: value["pipelines"].clone(),
-            // Files of before there were scripts have none.
-            scripts: if value["scripts"].is_object() { value["scripts"].clone() } else { json!({}) },
+            // Files of before there were such things have none.
+            scripts: object("scripts"),
+            data_streams: object("data_streams"),
+            policies: object("policies"),
+            lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
+            rollover: value["rollover"].clone(),
+            doomed: texts("doomed"),
         })
+    }
+
+    pub(super) fn put_data_stream(&mut self, stream: &DataStream) {
+        self.data_streams[&*stream.name] = stream.to_json();
+    }
+
+    /// As the catalog has it.
+    pub(super) fn restore_data_stream(&mut self, catalog: &Catalog, name: &str) {
+        match catalog.data_streams.get(name) {
+            Some(stream) => self.put_data_stream(stream),
+            None => self.delete_data_stream(name),
+        }
+    }
+
+    pub(super) fn delete_data_stream(&mut self, name: &str) {
+        if let Some(streams) = self.data_streams.as_object_mut() {
+            streams.shift_remove(name);
+        }
     }
 
     pub(super) fn store(&self, environment: &Environment) -> Result<()> {
@@ -89,6 +134,11 @@ impl NodeState {
             "component_templates": self.templates.components,
             "pipelines": self.pipelines,
             "scripts": self.scripts,
+            "data_streams": self.data_streams,
+            "policies": self.policies,
+            "lifecycle_mode": self.lifecycle_mode,
+            "rollover": self.rollover,
+            "doomed": self.doomed,
         });
         let directory = environment.folder(FOLDER).map_err(|e| store_error(&e))?;
         write_atomically(&*directory, NAME, body.to_string().as_bytes()).map_err(|e| store_error(&e))

@@ -1,10 +1,11 @@
 //! Templates: put, get, delete, simulate.
 
+use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::Node;
 use crate::api::Result;
-use crate::catalog::Templates;
+use crate::catalog::{Catalog, Templates};
 
 impl Node {
     fn change_templates(&self, change: impl FnOnce(&mut Templates) -> Result<()>) -> Result<()> {
@@ -35,7 +36,23 @@ impl Node {
 
     /// `PUT /_index_template/{name}`.
     pub fn put_index_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
-        self.change_templates(|templates| templates.put_composable(name, body, create))
+        let catalog = self.catalog.load_full();
+        self.change_templates(|templates| {
+            templates.put_composable(name, body, create)?;
+            let left = left_alone(&catalog, templates);
+            if left.is_empty() {
+                return Ok(());
+            }
+            let put = &templates.composable[name];
+            let patterns = put["index_patterns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            Err(RequestError::illegal_argument(format!(
+                "composable template [{name}] with index patterns [{}], priority [{}] would cause data streams [{}] to no longer match a \
+                 data stream template",
+                patterns.collect::<Vec<_>>().join(", "),
+                put["priority"],
+                left.join(", ")
+            )))
+        })
     }
 
     /// The body of `GET /_index_template/{name}`: `{"index_templates": [...]}`; 404 `resource_not_found_exception`.
@@ -44,7 +61,21 @@ impl Node {
     }
 
     pub fn delete_index_template(&self, name: &str) -> Result<()> {
-        self.change_templates(|templates| templates.delete_composable(name))
+        let catalog = self.catalog.load_full();
+        self.change_templates(|templates| {
+            let before: Vec<String> = templates.composable.keys().cloned().collect();
+            templates.delete_composable(name)?;
+            let left = left_alone(&catalog, templates);
+            if left.is_empty() {
+                return Ok(());
+            }
+            let gone = before.iter().filter(|name| !templates.composable.contains_key(*name));
+            Err(RequestError::illegal_argument(format!(
+                "unable to remove composable templates [{}] as they are in use by a data streams [{}]",
+                gone.map(String::as_str).collect::<Vec<_>>().join(", "),
+                left.join(", ")
+            )))
+        })
     }
 
     /// The body of `POST /_index_template/_simulate_index/{name}`; `body` is an index template that is not there yet.
@@ -69,4 +100,12 @@ impl Node {
     pub fn delete_component_template(&self, name: &str) -> Result<()> {
         self.change_templates(|templates| templates.delete_component(name))
     }
+}
+
+/// Data streams that would find no template any more.
+fn left_alone<'a>(catalog: &'a Catalog, templates: &Templates) -> Vec<&'a str> {
+    let is_left = |name: &&str| {
+        catalog.templates.makes_data_streams(name).is_some() && templates.makes_data_streams(name).is_none()
+    };
+    catalog.data_streams.keys().map(|name| &**name).filter(is_left).collect()
 }

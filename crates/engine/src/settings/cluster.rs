@@ -47,6 +47,8 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("indices.requests.cache.size", BytesOrPercent, "1%", Dynamic),
     row("indices.segment_memory.off_heap.enable", Boolean, "true", Dynamic),
     row("indices.segment_memory.off_heap.size", BytesOrPercent, "10%", Dynamic),
+    row("indices.lifecycle.poll_interval", Time { min_ms: 1000, minus_one: false }, "10m", Dynamic),
+    row("indices.lifecycle.rollover.only_if_has_documents", Boolean, "true", Dynamic),
     row("indices.breaker.request.limit", BytesOrPercent, "60%", Dynamic),
     row("indices.breaker.total.limit", BytesOrPercent, "70%", Dynamic),
     row("network.breaker.inflight_requests.limit", BytesOrPercent, "100%", Dynamic),

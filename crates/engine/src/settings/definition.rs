@@ -29,6 +29,11 @@ pub enum Kind {
     },
     BytesOrPercent,
     Choice(&'static [&'static str]),
+    /// A choice of which Limber has a part: the others are refused by name.
+    PartOf {
+        there: &'static [&'static str],
+        missing: &'static [&'static str],
+    },
     Text,
     List,
     /// Known to Elasticsearch, not to Limber: refused by name.
@@ -114,11 +119,20 @@ impl Definition {
                 Ok(())
             }
             Kind::BytesOrPercent => value::parse_bytes_or_percent(key, text, 1 << 30).map(drop),
-            Kind::Choice(choices) if choices.contains(&text.to_ascii_lowercase().as_str()) => Ok(()),
-            Kind::Choice(choices) => Err(RequestError::illegal_argument(format!(
-                "unknown value for [{key}] must be one of [{}] but was: {text}",
-                choices.join(", ")
-            ))),
+            Kind::PartOf { missing, .. } if missing.contains(&text.to_ascii_lowercase().as_str()) => {
+                Err(RequestError::unsupported(format_args!("the value [{text}] of [{key}]")))
+            }
+            Kind::Choice(choices) | Kind::PartOf { there: choices, .. }
+                if choices.contains(&text.to_ascii_lowercase().as_str()) =>
+            {
+                Ok(())
+            }
+            Kind::Choice(choices) | Kind::PartOf { there: choices, .. } => {
+                Err(RequestError::illegal_argument(format!(
+                    "unknown value for [{key}] must be one of [{}] but was: {text}",
+                    choices.join(", ")
+                )))
+            }
             Kind::Text | Kind::List | Kind::Unsupported | Kind::Private => Ok(()),
         }
     }

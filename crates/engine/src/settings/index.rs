@@ -49,6 +49,21 @@ pub struct MergeSettings {
     pub auto_throttle: bool,
 }
 
+/// `index.lifecycle.*`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LifecycleSettings {
+    /// The policy that the index follows.
+    pub name: Option<String>,
+    /// What it is rolled over by, where it belongs to no data stream.
+    pub rollover_alias: Option<String>,
+    /// It was rolled over, or need not be.
+    pub indexing_complete: bool,
+    /// What ages count from; `None`: the creation of the index.
+    pub origination_date_ms: Option<u64>,
+    /// Told by `_data_stream`; there is no other way of managing an index.
+    pub prefer_ilm: bool,
+}
+
 /// The settings the engine acts on, typed. Built from flat settings that were checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexSettings {
@@ -94,6 +109,7 @@ pub struct IndexSettings {
     pub default_pipeline: Option<String>,
     pub final_pipeline: Option<String>,
     pub hidden: bool,
+    pub lifecycle: LifecycleSettings,
     pub gc_deletes_ms: u64,
     pub blocks: Blocks,
     pub merge: MergeSettings,
@@ -218,6 +234,14 @@ impl IndexSettings {
             default_pipeline: read.pipeline("index.default_pipeline"),
             final_pipeline: read.pipeline("index.final_pipeline"),
             hidden: read.boolean("index.hidden", false)?,
+            lifecycle: LifecycleSettings {
+                name: read.text("index.lifecycle.name").filter(|name| !name.is_empty()).map(str::to_owned),
+                rollover_alias: read.text("index.lifecycle.rollover_alias").map(str::to_owned),
+                indexing_complete: read.boolean("index.lifecycle.indexing_complete", false)?,
+                origination_date_ms: u64::try_from(read.integer("index.lifecycle.origination_date", -1)?)
+                    .ok(),
+                prefer_ilm: read.boolean("index.lifecycle.prefer_ilm", true)?,
+            },
             gc_deletes_ms: read.time_ms("index.gc_deletes", 60_000)?.max(0) as u64,
             blocks: Blocks {
                 read_only: read.boolean("index.blocks.read_only", false)?,

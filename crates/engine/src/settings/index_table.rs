@@ -5,7 +5,7 @@
 use crate::settings::definition::{
     Change::{Dynamic, Final, Static},
     Definition,
-    Kind::{Boolean, Bytes, Choice, Float, Integer, List, Private, Text, Time, Unsupported},
+    Kind::{Boolean, Bytes, Choice, Float, Integer, List, PartOf, Private, Text, Time, Unsupported},
 };
 
 const INT_MAX: i64 = i32::MAX as i64;
@@ -113,15 +113,23 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.routing_path", Unsupported, "[]", Final),
     row("index.allocation.max_retries", Integer { min: 0, max: INT_MAX }, "5", Dynamic),
     row("index.unassigned.node_left.delayed_timeout", Time { min_ms: 0, minus_one: true }, "1m", Dynamic),
-    row("index.mode", Choice(&["standard"]), "standard", Final),
+    row(
+        "index.mode",
+        PartOf { there: &["standard"], missing: &["time_series", "logsdb", "lookup"] },
+        "standard",
+        Final,
+    ),
     row("index.sort.field", List, "[]", Final),
     row("index.sort.order", List, "[]", Final),
     row("index.sort.mode", List, "[]", Final),
     row("index.sort.missing", List, "[]", Final),
     row("index.similarity.*", Unsupported, "", Static),
     row("index.analysis.*", List, "", Static),
-    row("index.lifecycle.name", Unsupported, "", Dynamic),
-    row("index.lifecycle.rollover_alias", Unsupported, "", Dynamic),
+    row("index.lifecycle.name", Text, "", Dynamic),
+    row("index.lifecycle.rollover_alias", Text, "", Dynamic),
+    row("index.lifecycle.indexing_complete", Boolean, "false", Dynamic),
+    row("index.lifecycle.origination_date", Integer { min: -1, max: i64::MAX }, "-1", Dynamic),
+    row("index.lifecycle.prefer_ilm", Boolean, "true", Dynamic),
     row("index.lifecycle.*", Unsupported, "", Dynamic),
     row("index.indexing.slowlog.*", Unsupported, "", Dynamic),
     row("index.search.slowlog.*", Unsupported, "", Dynamic),

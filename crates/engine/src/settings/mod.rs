@@ -12,6 +12,6 @@ pub use cluster::{ClusterSettings, FloodStage};
 pub(crate) use definition::similarity;
 pub use definition::{Change, Definition, Kind, find, unknown_setting};
 pub use flat::{FlatSettings, flatten, nest, normalize_index_keys};
-pub use index::{Blocks, Durability, IndexSettings, MergeSettings, SettingsUpdate};
+pub use index::{Blocks, Durability, IndexSettings, LifecycleSettings, MergeSettings, SettingsUpdate};
 pub(crate) use index::{check_new, defaults};
 pub(crate) use index_sort::{check_index_sort, describe_sort};

@@ -32,6 +32,7 @@ const PARAMETERS: &[&str] = &[
     "timeout",
     "wait_for_active_shards",
     "require_alias",
+    "require_data_stream",
     "_source",
     "_source_includes",
     "_source_excludes",
@@ -63,6 +64,7 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         index: request.param("index"),
         routing: request.param("routing"),
         require_alias: request.flag_or("require_alias", false)?,
+        require_data_stream: request.flag_or("require_data_stream", false)?,
         wants_source: filter.as_ref().is_some_and(|filter| filter.fetch),
     };
     super::document::check_wait_for_active_shards(request)?;
@@ -85,10 +87,12 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
 const BYTES_A_LINE: u64 = 320;
 
 /// Request-level values for operations that name none.
+#[derive(Default)]
 struct Defaults<'a> {
     index: Option<&'a str>,
     routing: Option<&'a str>,
     require_alias: bool,
+    require_data_stream: bool,
     wants_source: bool,
 }
 
@@ -227,6 +231,8 @@ fn parse_action<'a>(
     operation.if_primary_term = if_primary_term;
     operation.pipeline = action.metadata.pipeline;
     operation.require_alias = action.metadata.require_alias.unwrap_or(defaults.require_alias);
+    operation.require_data_stream =
+        action.metadata.require_data_stream.unwrap_or(defaults.require_data_stream);
     operation.retry_on_conflict = action.metadata.retry_on_conflict;
     let filter = action.metadata.source.map(|value| SourceFilter::parse(&value)).transpose()?;
     operation.wants_source = filter.as_ref().map_or(defaults.wants_source, |filter| filter.fetch);
@@ -250,6 +256,7 @@ struct Metadata<'a> {
     pipeline: Option<Cow<'a, str>>,
     op_type: Option<Cow<'a, str>>,
     require_alias: Option<bool>,
+    require_data_stream: Option<bool>,
     retry_on_conflict: u32,
     source: Option<serde_json::Value>,
 }
@@ -328,6 +335,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                         "pipeline" => metadata.pipeline = text(&mut map)?,
                         "op_type" => metadata.op_type = text(&mut map)?,
                         "require_alias" => metadata.require_alias = map.next_value()?,
+                        "require_data_stream" => metadata.require_data_stream = map.next_value()?,
                         "retry_on_conflict" | "_retry_on_conflict" => {
                             metadata.retry_on_conflict = number(&mut map)?.min(u64::from(u32::MAX)) as u32;
                         }
@@ -588,8 +596,7 @@ mod tests {
     use super::*;
 
     fn parse(body: &str) -> Result<Vec<BulkOperation<'_>>> {
-        let defaults =
-            Defaults { index: Some("d"), routing: None, require_alias: false, wants_source: false };
+        let defaults = Defaults { index: Some("d"), ..Defaults::default() };
         parse_operations(body.as_bytes(), &defaults).map(|(operations, _)| operations)
     }
 

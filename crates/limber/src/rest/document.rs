@@ -28,6 +28,7 @@ const WRITE: &[&str] = &[
     "pipeline",
     "wait_for_active_shards",
     "require_alias",
+    "require_data_stream",
 ];
 const UPDATE: &[&str] = &[
     "routing",
@@ -102,6 +103,7 @@ fn operation<'a>(request: &'a Request, kind: OperationKind, source: &'a [u8]) ->
     operation.if_seq_no = request.number("if_seq_no")?;
     operation.if_primary_term = request.number("if_primary_term")?;
     operation.require_alias = request.flag_or("require_alias", false)?;
+    operation.require_data_stream = request.flag_or("require_data_stream", false)?;
     Ok(operation)
 }
 
@@ -114,6 +116,8 @@ fn require_body(request: &Request) -> Result<&[u8]> {
 
 fn index(app: &App, request: &Request) -> Result<Response> {
     let kind = match request.param("op_type") {
+        // Nothing can be there under an id that is still to be made.
+        None if request.param("id").is_none() => OperationKind::Create,
         None | Some("index") => OperationKind::Index,
         Some("create") => OperationKind::Create,
         Some(other) => {

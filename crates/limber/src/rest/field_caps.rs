@@ -54,6 +54,11 @@ struct Capability {
     indices: Vec<String>,
     not_searchable: Vec<String>,
     not_aggregatable: Vec<String>,
+    /// Indices in which it is a dimension of time series, and those in which it is not.
+    dimension_of: Vec<String>,
+    /// What it measures, by index; null where it is no metric.
+    metrics: Vec<Value>,
+    not_dimension_of: Vec<String>,
     meta: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -121,6 +126,11 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
         }
         if !aggregatable {
             capability.not_aggregatable.push(index.to_owned());
+        }
+        capability.metrics.push(mapping.parameter(path, "time_series_metric").unwrap_or_default());
+        match mapping.parameter(path, "time_series_dimension") {
+            Some(Value::Bool(true)) => capability.dimension_of.push(index.to_owned()),
+            _ => capability.not_dimension_of.push(index.to_owned()),
         }
         let meta = mapping.parameter(path, "meta");
         for (name, value) in meta.as_ref().and_then(Value::as_object).into_iter().flatten() {
@@ -199,6 +209,14 @@ fn render(found: &Capabilities) -> Map<String, Value> {
                 "searchable": capability.not_searchable.is_empty(),
                 "aggregatable": capability.not_aggregatable.is_empty(),
             });
+            if capability.not_dimension_of.is_empty() && !capability.dimension_of.is_empty() {
+                entry["time_series_dimension"] = true.into();
+            }
+            let metric = capability.metrics.first().filter(|metric| !metric.is_null());
+            let agree = capability.metrics.iter().all(|other| Some(other) == metric);
+            if let Some(metric) = metric.filter(|_| agree) {
+                entry["time_series_metric"] = metric.clone();
+            }
             if kinds.len() > 1 {
                 entry["indices"] = json!(capability.indices);
             }
@@ -210,6 +228,12 @@ fn render(found: &Capabilities) -> Map<String, Value> {
                 if !without.is_empty() && without.len() < capability.indices.len() {
                     entry[name] = json!(without);
                 }
+            }
+            if !capability.dimension_of.is_empty() && !capability.not_dimension_of.is_empty() {
+                entry["non_dimension_indices"] = json!(capability.not_dimension_of);
+            }
+            if !agree && capability.metrics.iter().any(|metric| !metric.is_null()) {
+                entry["metric_conflicts_indices"] = json!(capability.indices);
             }
             if !capability.meta.is_empty() {
                 entry["meta"] = json!(capability.meta);

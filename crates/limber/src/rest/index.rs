@@ -4,25 +4,14 @@ use limber_engine::{IndexInfo, IndicesOptions, Result};
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
-use super::router::management as route;
+use super::router::{generic as slow, management as route};
 use super::{App, Route};
-use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
 const GET: &[&str] =
     with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
-
-/// A route that may take long: it opens or closes shards.
-const fn slow(
-    methods: &'static [Method],
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods, path, parameters, pool: PoolName::Generic, handler }
-}
 
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
@@ -69,6 +58,9 @@ fn get(app: &App, request: &Request) -> Result<Response> {
         }
         if wants("settings") {
             insert_settings(&mut body, &info, flat, include_defaults);
+        }
+        if let Some(stream) = &info.data_stream {
+            body.insert("data_stream".into(), (**stream).into());
         }
         answer.insert(info.name.to_string(), Value::Object(body));
     }

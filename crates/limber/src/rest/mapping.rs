@@ -27,7 +27,8 @@ pub const ROUTES: &[Route] = &[
 
 fn put(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
-    app.node.put_mapping(request.path("index"), options, &request.json_required()?)?;
+    let write_index_only = request.flag_or("write_index_only", false)?;
+    app.node.put_mapping(request.path("index"), options, write_index_only, &request.json_required()?)?;
     Ok(Response::acknowledged())
 }
 

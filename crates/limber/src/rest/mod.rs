@@ -12,9 +12,11 @@ mod by_query;
 mod cat;
 mod cluster;
 mod count;
+mod data_stream;
 mod document;
 mod explain;
 mod field_caps;
+mod ilm;
 mod index;
 mod info;
 mod ingest;
@@ -27,6 +29,7 @@ mod placement;
 mod point_in_time;
 mod rank_eval;
 mod reindex;
+mod rollover;
 mod router;
 mod script;
 mod scroll;
@@ -60,6 +63,9 @@ pub const ROUTES: &[&[Route]] = &[
     by_query::ROUTES,
     reindex::ROUTES,
     index::ROUTES,
+    data_stream::ROUTES,
+    rollover::ROUTES,
+    ilm::ROUTES,
     mapping::ROUTES,
     settings::ROUTES,
     alias::ROUTES,

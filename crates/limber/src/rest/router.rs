@@ -36,6 +36,16 @@ pub const fn management(
     Route { methods, path, parameters, pool: PoolName::Management, handler }
 }
 
+/// A route that may take long: it opens or closes shards.
+pub const fn generic(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    handler: Handler,
+) -> Route {
+    Route { methods, path, parameters, pool: PoolName::Generic, handler }
+}
+
 /// Parameters that every request may carry.
 const COMMON_PARAMETERS: [&str; 7] =
     ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];

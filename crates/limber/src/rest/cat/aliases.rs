@@ -25,8 +25,10 @@ pub fn aliases(app: &App, request: &Request) -> Result<Response> {
         IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::METADATA },
     )?;
     let names = request.list("name");
-    for info in app.node.get_index("_all", options)? {
-        for (alias, body) in &info.aliases {
+    let of_indices = app.node.get_index("_all", options)?;
+    let of_indices = of_indices.into_iter().map(|info| (info.name, info.aliases));
+    for (name, aliases) in of_indices.chain(app.node.data_stream_aliases()) {
+        for (alias, body) in &aliases {
             if !names.is_empty()
                 && !names.iter().any(|name| name == "_all" || limber_mapping::wildcard::matches(name, alias))
             {
@@ -38,7 +40,7 @@ pub fn aliases(app: &App, request: &Request) -> Result<Response> {
             };
             table.rows.push(vec![
                 Cell::from(alias.as_str()),
-                Cell::from(&*info.name),
+                Cell::from(&*name),
                 Cell::from(if body.get("filter").is_some() { "*" } else { "-" }),
                 Cell::from(show("index_routing")),
                 Cell::from(show("search_routing")),

@@ -1,0 +1,22 @@
+//! Lifecycle policies: "what is to become of an index as it grows and ages, and how far has it come?"
+//!
+//! A [`Policy`] is what users put; a [`LifecycleState`] is kept with each index that follows one. `node/lifecycle*.rs` carry both out.
+
+mod action;
+mod policy;
+mod state;
+
+pub(crate) use action::Action;
+pub use policy::Policy;
+pub(crate) use policy::{Phase, check_name as check_policy_name};
+pub use state::LifecycleState;
+
+/// Policies are carried out.
+pub(crate) const RUNNING: &str = "RUNNING";
+/// Asked to stand still; what has begun is finished first.
+pub(crate) const STOPPING: &str = "STOPPING";
+pub(crate) const STOPPED: &str = "STOPPED";
+/// Name of the step, and of the action, at which a phase ends.
+pub(crate) const COMPLETE: &str = "complete";
+/// Name of the step in which an index waits after a failure.
+pub(crate) const ERROR: &str = "ERROR";

@@ -1,0 +1,124 @@
+//! How far an index has come in its policy.
+//!
+//! Source: Elasticsearch's `LifecycleExecutionState`.
+
+use serde_json::{Value, json};
+
+use super::ERROR;
+
+/// Kept with the index's metadata; empty before its policy begins.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LifecycleState {
+    /// `new` before the first phase.
+    pub phase: String,
+    pub action: String,
+    pub step: String,
+    /// When each of them began, milliseconds since 1970.
+    pub phase_ms: u64,
+    pub action_ms: u64,
+    pub step_ms: u64,
+    /// What the ages of later phases count from, once the index was rolled over.
+    pub lifecycle_date_ms: Option<u64>,
+    /// The phase as the policy had it when it began: `{"policy", "phase_definition", "version", "modified_date_in_millis"}`.
+    pub phase_execution: Value,
+    pub failed_step: Option<String>,
+    pub retries: u64,
+    /// Why it waits, or what failed; null when there is nothing to say.
+    pub step_info: Value,
+}
+
+impl LifecycleState {
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.phase.is_empty()
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.step == ERROR
+    }
+
+    /// The state at another step; what was said of the one before is forgotten.
+    pub(crate) fn at(&self, phase: &str, action: &str, step: &str, now_ms: u64) -> LifecycleState {
+        let mut next = self.clone();
+        if phase != self.phase {
+            (next.phase, next.phase_ms) = (phase.to_owned(), now_ms);
+        }
+        if phase != self.phase || action != self.action {
+            (next.action, next.action_ms) = (action.to_owned(), now_ms);
+        }
+        (next.step, next.step_ms) = (step.to_owned(), now_ms);
+        (next.failed_step, next.step_info, next.retries) = (None, Value::Null, 0);
+        next
+    }
+
+    pub(crate) fn failed(&self, info: Value, now_ms: u64) -> LifecycleState {
+        let failed_step = Some(self.step.clone());
+        LifecycleState {
+            failed_step,
+            retries: self.retries,
+            step_info: info,
+            ..self.at(&self.phase, &self.action, ERROR, now_ms)
+        }
+    }
+
+    /// The failed step once more.
+    pub(crate) fn retried(&self, now_ms: u64) -> LifecycleState {
+        let step = self.failed_step.clone().unwrap_or_default();
+        LifecycleState { retries: self.retries + 1, ..self.at(&self.phase, &self.action, &step, now_ms) }
+    }
+
+    /// As `index.json` keeps it; null before it begins.
+    pub(crate) fn to_json(&self) -> Value {
+        if *self == LifecycleState::default() {
+            return Value::Null;
+        }
+        json!({
+            "phase": self.phase, "action": self.action, "step": self.step,
+            "phase_ms": self.phase_ms, "action_ms": self.action_ms, "step_ms": self.step_ms,
+            "lifecycle_date_ms": self.lifecycle_date_ms,
+            "phase_execution": self.phase_execution,
+            "failed_step": self.failed_step, "retries": self.retries, "step_info": self.step_info,
+        })
+    }
+
+    pub(crate) fn from_json(value: &Value) -> LifecycleState {
+        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let number = |key: &str| value[key].as_u64().unwrap_or(0);
+        LifecycleState {
+            phase: text("phase"),
+            action: text("action"),
+            step: text("step"),
+            phase_ms: number("phase_ms"),
+            action_ms: number("action_ms"),
+            step_ms: number("step_ms"),
+            lifecycle_date_ms: value["lifecycle_date_ms"].as_u64(),
+            phase_execution: value["phase_execution"].clone(),
+            failed_step: value["failed_step"].as_str().map(str::to_owned),
+            retries: number("retries"),
+            step_info: value["step_info"].clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_follow_each_other() {
+        let state = LifecycleState::default().at("hot", "rollover", "check-rollover-ready", 5);
+        assert_eq!((state.phase_ms, state.action_ms, state.step_ms), (5, 5, 5));
+        let next = state.at("hot", "rollover", "attempt-rollover", 7);
+        assert_eq!((next.phase_ms, next.action_ms, next.step_ms), (5, 5, 7));
+        let failed = next.failed(json!({"reason": "x"}), 9);
+        assert!(failed.has_failed() && failed.failed_step.as_deref() == Some("attempt-rollover"));
+        let retried = failed.retried(11);
+        assert_eq!(
+            (&*retried.step, retried.retries, &retried.step_info),
+            ("attempt-rollover", 1, &Value::Null)
+        );
+        assert_eq!(retried.failed(Value::Null, 12).retries, 1);
+        for state in [LifecycleState::default(), failed, retried] {
+            assert_eq!(LifecycleState::from_json(&state.to_json()), state);
+        }
+    }
+}

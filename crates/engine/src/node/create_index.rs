@@ -1,0 +1,280 @@
+//! New indices: "may this one be made, and what does it start from?"
+
+use std::sync::Arc;
+
+use limber_mapping::{Mapping, RequestError};
+use limber_store::directory::write_atomically;
+use serde_json::{Map, Value};
+
+use super::Node;
+use super::indices::{METADATA_NAME, check_alias_target, check_write_indices};
+use super::live::{LiveIndex, index_folder, shard_folder};
+use crate::api::*;
+use crate::catalog::names::{check_index_name, index_not_found_because};
+use crate::catalog::{Catalog, DataStream, IndexMetadata, ResolvedTemplate, TemplateBody};
+use crate::lifecycle::LifecycleState;
+use crate::settings::{IndexSettings, check_index_sort, check_new};
+use crate::shard::create_files;
+
+impl Node {
+    /// `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.
+    pub fn create_index(&self, name: &str, body: &Value) -> Result<CreateIndexResponse> {
+        let mut given = TemplateBody::default();
+        match body {
+            Value::Null => {}
+            Value::Object(members) => {
+                for (key, value) in members {
+                    if !given.read(key, value)? {
+                        return Err(RequestError::new(
+                            400,
+                            "parse_exception",
+                            format!("unknown key [{key}] for create index"),
+                        ));
+                    }
+                }
+            }
+            _ => {
+                return Err(RequestError::new(
+                    400,
+                    "parse_exception",
+                    "request body is required to be an object",
+                ));
+            }
+        }
+        let _changing = self.changing.lock();
+        self.create_locked(name, &given)?;
+        Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: true })
+    }
+
+    /// The index or data stream under `name`, created when absent, as `action.auto_create_index` and templates allow.
+    pub(super) fn auto_create(&self, name: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        let catalog = self.catalog.load();
+        if catalog.indices.contains_key(name)
+            || catalog.aliases.contains_key(name)
+            || catalog.data_streams.contains_key(name)
+        {
+            return Ok(());
+        }
+        let settings = self.settings.load();
+        let rule = settings.text("action.auto_create_index");
+        let allowed = catalog.templates.allows_auto_create(name);
+        if allowed != Some(true) {
+            auto_create_allowed(rule, name)?;
+            if allowed == Some(false) {
+                return Err(index_not_found_because(
+                    name,
+                    format!("no such index [{name}] and composable template forbids index auto creation"),
+                ));
+            }
+        }
+        if catalog.templates.makes_data_streams(name).is_some() {
+            return self.create_data_stream_locked(name);
+        }
+        self.create_locked(name, &TemplateBody::default())
+    }
+
+    /// A new index of what its templates and the request say. Called with `changing` held.
+    pub(super) fn create_locked(&self, name: &str, given: &TemplateBody) -> Result<()> {
+        self.check_metadata_write_block()?;
+        check_index_name(name)?;
+        let catalog = self.catalog.load_full();
+        check_is_free(&catalog, name)?;
+        if let Some(template) = catalog.templates.makes_data_streams(name) {
+            return Err(RequestError::illegal_argument(format!(
+                "cannot create index with name [{name}], because it matches with template [{template}] that creates data streams \
+                 only, use create data stream api instead"
+            )));
+        }
+        if let Some(settings) = &given.settings {
+            check_new(settings)?;
+        }
+        let mut resolved = catalog.templates.resolve(name);
+        resolved.lay(given);
+        self.create_resolved(name, resolved, None)
+    }
+
+    /// A new index, and the data stream (as it is then) whose newest index it is. Called with `changing` held.
+    pub(super) fn create_resolved(
+        &self,
+        name: &str,
+        resolved: ResolvedTemplate,
+        stream: Option<DataStream>,
+    ) -> Result<()> {
+        let catalog = self.catalog.load_full();
+        let metadata = self.metadata_of(&catalog, name, resolved)?;
+        check_write_indices(&catalog.with_index(Arc::new(metadata.clone())))?;
+        if let Some(stream) = &stream {
+            // An index that a list names and that is not there is taken out of it at the next start.
+            self.change_state(|state| state.put_data_stream(stream))?;
+        }
+        let made =
+            self.write_new_index(&metadata).and_then(|()| LiveIndex::open(&metadata, &self.services()));
+        let index = match made {
+            Ok(index) => index,
+            Err(error) => {
+                // What is left without metadata is removed here or at the next start.
+                let _ = self.environment.disk.remove_folder(&index_folder(&metadata.uuid));
+                if let Some(stream) = &stream {
+                    self.change_state(|state| state.restore_data_stream(&catalog, &stream.name))?;
+                }
+                return Err(error);
+            }
+        };
+        self.publish_live(|live| drop(live.insert(metadata.uuid.clone(), Arc::new(index))));
+        let mut next = catalog.with_index(Arc::new(metadata));
+        if let Some(stream) = stream {
+            next = next.with_data_stream(stream);
+        }
+        self.catalog.store(Arc::new(next));
+        Ok(())
+    }
+
+    fn metadata_of(
+        &self,
+        catalog: &Catalog,
+        name: &str,
+        resolved: ResolvedTemplate,
+    ) -> Result<IndexMetadata> {
+        let ResolvedTemplate { mut settings, mappings, aliases } = resolved;
+        settings.retain(|_, value| !value.is_null());
+        for key in ["index.number_of_shards", "index.number_of_replicas"] {
+            settings.entry(key).or_insert_with(|| "1".into());
+        }
+        check_new(&settings)?;
+        let typed = Arc::new(IndexSettings::from_flat(&settings)?);
+        self.check_shard_limit(catalog, &typed)?;
+        for alias in aliases.keys() {
+            check_alias_target(catalog, alias)?;
+        }
+        let mapping = Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings)?)?;
+        check_index_sort(&typed.sort, &mapping, name)?;
+        self.check_runtime_scripts(&mapping)?;
+        Ok(IndexMetadata {
+            name: name.into(),
+            uuid: self.environment.uuid().into(),
+            creation_date_ms: self.now_millis(),
+            version_created: index_version(&self.config.compat_version),
+            settings,
+            typed,
+            mappings: Arc::new(mapping.to_json()),
+            aliases,
+            open: true,
+            rollover_info: Map::new(),
+            lifecycle: LifecycleState::default(),
+            version: 1,
+        })
+    }
+
+    /// Shards first, metadata last: the index exists once its metadata does.
+    fn write_new_index(&self, metadata: &IndexMetadata) -> Result<()> {
+        let write = || -> limber_store::Result<()> {
+            for number in 0..metadata.typed.number_of_shards {
+                let directory = self.environment.folder(&shard_folder(&metadata.uuid, number))?;
+                create_files(&*directory, &self.environment)?;
+            }
+            let directory = self.environment.folder(&index_folder(&metadata.uuid))?;
+            write_atomically(&*directory, METADATA_NAME, &metadata.to_bytes())
+        };
+        write().map_err(|error| crate::shard::disk_error(&error, &metadata.name))
+    }
+
+    pub(super) fn check_shard_limit(&self, catalog: &Catalog, typed: &IndexSettings) -> Result<()> {
+        let limit = self.settings.load().integer("cluster.max_shards_per_node").max(1) as u64;
+        let of = |typed: &IndexSettings| {
+            u64::from(typed.number_of_shards) * (1 + u64::from(typed.number_of_replicas))
+        };
+        let open: u64 =
+            catalog.indices.values().filter(|index| index.open).map(|index| of(&index.typed)).sum();
+        let more = of(typed);
+        if open + more > limit {
+            return Err(RequestError::new(
+                400,
+                "validation_exception",
+                format!(
+                    "Validation Failed: 1: this action would add [{more}] shards, but this cluster currently has [{open}]/[{limit}] \
+                     maximum normal shards open;"
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether neither an index nor an alias nor a data stream has the name.
+pub(super) fn check_is_free(catalog: &Catalog, name: &str) -> Result<()> {
+    if let Some(existing) = catalog.indices.get(name) {
+        return Err(RequestError::new(
+            400,
+            "resource_already_exists_exception",
+            format!("index [{name}/{}] already exists", existing.uuid),
+        )
+        .with("index_uuid", &*existing.uuid)
+        .with("index", name));
+    }
+    if catalog.aliases.contains_key(name) {
+        return Err(RequestError::new(
+            400,
+            "invalid_index_name_exception",
+            format!("Invalid index name [{name}], already exists as alias"),
+        )
+        .with("index_uuid", "_na_")
+        .with("index", name));
+    }
+    match catalog.data_streams.contains_key(name) {
+        true => Err(super::data_streams::names_collide(name, "index")),
+        false => Ok(()),
+    }
+}
+
+/// `action.auto_create_index`: `true`, `false`, or patterns with `+` and `-`.
+fn auto_create_allowed(rule: &str, name: &str) -> Result<()> {
+    let refused =
+        |why: String| Err(index_not_found_because(name, format!("no such index [{name}] and {why}")));
+    match rule {
+        "true" => Ok(()),
+        "false" => refused("[action.auto_create_index] is [false]".into()),
+        patterns => {
+            for pattern in patterns.split(',').map(str::trim) {
+                let (allows, pattern) = match pattern.strip_prefix('-') {
+                    Some(pattern) => (false, pattern),
+                    None => (true, pattern.strip_prefix('+').unwrap_or(pattern)),
+                };
+                if crate::catalog::names::wildcard_matches(pattern, name) {
+                    return match allows {
+                        true => Ok(()),
+                        false => refused(format!(
+                            "[action.auto_create_index] contains [-{pattern}] which forbids automatic creation of the index"
+                        )),
+                    };
+                }
+            }
+            refused(format!("[action.auto_create_index] ([{patterns}]) doesn't match"))
+        }
+    }
+}
+
+/// `8.14.3` to the id that Elasticsearch writes into `index.version.created`.
+fn index_version(version: &str) -> String {
+    // Source: org.elasticsearch.index.IndexVersions; from 8.11 on ids are no longer derived from the version.
+    const IDS: [((u32, u32), &str); 11] = [
+        ((8, 11), "8500003"),
+        ((8, 12), "8500008"),
+        ((8, 13), "8503000"),
+        ((8, 14), "8505000"),
+        ((8, 15), "8512000"),
+        ((8, 16), "8518000"),
+        ((8, 17), "8521000"),
+        ((8, 18), "8525000"),
+        ((8, 19), "8536000"),
+        ((9, 0), "9009000"),
+        ((9, 4), "9060000"),
+    ];
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let (major, minor, patch) =
+        (parts.next().unwrap_or(8), parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    match IDS.iter().rev().find(|(from, _)| *from <= (major, minor)) {
+        Some((_, id)) => (*id).to_owned(),
+        None => format!("{major}{minor:02}{patch:02}99"),
+    }
+}

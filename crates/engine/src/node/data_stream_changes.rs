@@ -1,0 +1,168 @@
+//! `_data_stream/_modify`: indices into and out of data streams.
+//!
+//! Source: Elasticsearch's `MetadataDataStreamsService`, `MetadataMigrateToDataStreamService#prepareBackingIndex`.
+
+use std::sync::Arc;
+
+use limber_mapping::{Mapping, RequestError};
+use serde_json::{Value, json};
+
+use super::Node;
+use crate::api::*;
+use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::settings::IndexSettings;
+
+/// Most actions in one request.
+const ACTIONS_MAX: usize = 1_000;
+
+/// One action of the body.
+struct Action {
+    adds: bool,
+    stream: String,
+    index: String,
+}
+
+impl Node {
+    /// `POST /_data_stream/_modify`: all actions or none.
+    pub fn modify_data_streams(&self, body: &Value) -> Result<()> {
+        let actions = parse_actions(body)?;
+        let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
+        let before = self.catalog.load_full();
+        let mut next = (*before).clone();
+        for action in &actions {
+            apply(&mut next, action)?;
+        }
+        let differs = |stream: &&Arc<DataStream>| before.data_streams.get(&stream.name) != Some(*stream);
+        let streams: Vec<&Arc<DataStream>> = next.data_streams.values().filter(differs).collect();
+        // The lists first: they decide what belongs to a stream.
+        self.change_state(|state| streams.iter().for_each(|stream| state.put_data_stream(stream)))?;
+        let published = Catalog { data_streams: next.data_streams.clone(), ..(*before).clone() };
+        self.catalog.store(Arc::new(published.derive()));
+        for index in next.indices.values() {
+            let is_same = before.indices.get(&index.name).is_some_and(|old| Arc::ptr_eq(old, index));
+            if !is_same {
+                self.store_membership(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores an index that has become part of a data stream, or has ceased to be, and lets its shards know.
+    fn store_membership(&self, index: &IndexMetadata) -> Result<()> {
+        self.store_metadata(index.clone())?;
+        let live = self.live.load().get(&index.uuid).cloned();
+        if let Some(live) = live {
+            live.core.settings.store(index.typed.clone());
+            let mapping = live.core.mapping.load().merge(&index.mappings)?;
+            live.core.mapping.store(Arc::new(mapping));
+        }
+        Ok(())
+    }
+}
+
+fn parse_actions(body: &Value) -> Result<Vec<Action>> {
+    let missing = || RequestError::illegal_argument("Required [actions]");
+    let object = body.as_object().ok_or_else(missing)?;
+    let unknown = |parser: &str, key: &str| {
+        let reason = format!("[{parser}] unknown field [{key}]");
+        RequestError::new(400, "x_content_parse_exception", reason)
+    };
+    if let Some(other) = object.keys().find(|key| *key != "actions") {
+        return Err(unknown("data_stream_actions", other));
+    }
+    let actions = object.get("actions").and_then(Value::as_array).ok_or_else(missing)?;
+    if actions.is_empty() {
+        return Err(RequestError::validation(["must specify at least one data stream modification action"]));
+    }
+    if actions.len() > ACTIONS_MAX {
+        let reason = format!("more than [{ACTIONS_MAX}] data stream actions in one request");
+        return Err(RequestError::illegal_argument(reason));
+    }
+    let parse = |action: &Value| {
+        let Some((kind, members)) = action.as_object().and_then(|object| object.iter().next()) else {
+            return Err(RequestError::illegal_argument("a data stream action is an object"));
+        };
+        let adds = match kind.as_str() {
+            "add_backing_index" => true,
+            "remove_backing_index" => false,
+            other => return Err(unknown("data_stream_action", other)),
+        };
+        let text = |key: &str| match members[key].as_str() {
+            Some("") | None => Err(RequestError::illegal_argument(format!("Required [{key}]"))),
+            Some(text) => Ok(text.to_owned()),
+        };
+        let mut keys = members.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+        if let Some(other) = keys.find(|key| !matches!(*key, "index" | "data_stream" | "failure_store")) {
+            return Err(unknown(kind, other));
+        }
+        if members.get("failure_store").is_some_and(|flag| *flag != false) {
+            return Err(RequestError::unsupported("[failure_store] of a data stream action"));
+        }
+        Ok(Action { adds, stream: text("data_stream")?, index: text("index")? })
+    };
+    actions.iter().map(parse).collect()
+}
+
+fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
+    let refused = |why: String| Err(RequestError::illegal_argument(why));
+    let Action { stream: name, index, .. } = action;
+    let Some(stream) = catalog.data_streams.get(name.as_str()).cloned() else {
+        return refused(format!("data stream [{name}] not found"));
+    };
+    let Some(metadata) = catalog.indices.get(index.as_str()).cloned() else {
+        return refused(format!("index [{index}] not found"));
+    };
+    let belongs = stream.indices.contains(&metadata.name);
+    let changed = if action.adds {
+        let other = catalog.backing.get(&metadata.name).filter(|_| !belongs);
+        if let Some(other) = other {
+            return refused(format!(
+                "cannot add index [{index}] to data stream [{name}] because it is already a backing index on data stream [{other}]"
+            ));
+        }
+        if belongs {
+            return Ok(());
+        }
+        if !metadata.aliases.is_empty() {
+            let aliases: Vec<&str> = metadata.aliases.keys().map(String::as_str).collect();
+            return refused(format!(
+                "cannot add index [{index}] to data stream [{name}] until its alias(es) [{}] are removed",
+                aliases.join(",")
+            ));
+        }
+        joined(&metadata)?
+    } else {
+        if !belongs {
+            return refused(format!("index [{index}] not found in data stream [{name}]"));
+        }
+        if *stream.write_index() == metadata.name {
+            return refused(format!(
+                "cannot remove backing index [{index}] of data stream [{name}] because it is the write index"
+            ));
+        }
+        hidden(&metadata, false)?
+    };
+    let stream = if action.adds { stream.with_index(index) } else { stream.without_index(index) };
+    catalog.indices.insert(changed.name.clone(), Arc::new(changed));
+    *catalog = catalog.with_data_stream(stream);
+    Ok(())
+}
+
+/// The index as part of a data stream: hidden, and with one `@timestamp` a document.
+fn joined(index: &IndexMetadata) -> Result<IndexMetadata> {
+    let mut changed = hidden(index, true)?;
+    let settings = changed.typed.mapping_settings(&changed.settings)?;
+    let mapping = Mapping::parse(&index.mappings, &settings)?;
+    let mapping = mapping.merge(&json!({"_data_stream_timestamp": {"enabled": true}}))?;
+    changed.mappings = Arc::new(mapping.to_json());
+    Ok(changed)
+}
+
+/// The index with its setting `index.hidden`.
+fn hidden(index: &IndexMetadata, flag: bool) -> Result<IndexMetadata> {
+    let mut changed = index.clone();
+    changed.settings.insert("index.hidden".into(), flag.to_string().into());
+    changed.typed = Arc::new(IndexSettings::from_flat(&changed.settings)?);
+    Ok(changed)
+}

@@ -1,0 +1,292 @@
+//! Data streams: create, show, delete, statistics.
+//!
+//! Source: Elasticsearch's `MetadataCreateDataStreamService`, `TransportGetDataStreamsAction`, `TransportDeleteDataStreamAction`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::Node;
+use crate::api::*;
+use crate::api_health::HealthStatus;
+use crate::catalog::names::{has_wildcard, index_not_found, wildcard_matches};
+use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::shard::Shard;
+
+impl Catalog {
+    /// The data streams of an expression, in name order.
+    ///
+    /// # Errors
+    /// 404 for a name without wildcard that is none, unless the options ignore it.
+    pub(crate) fn resolve_data_streams(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+    ) -> Result<Vec<Arc<DataStream>>> {
+        let mut found: BTreeSet<&Arc<str>> = BTreeSet::new();
+        let mut wildcard_seen = false;
+        for part in expression.split(',').map(str::trim) {
+            if let Some(excluded) = part.strip_prefix('-').filter(|_| wildcard_seen) {
+                found.retain(|name| !wildcard_matches(excluded, name));
+                continue;
+            }
+            if part.is_empty() || part == "_all" || has_wildcard(part) {
+                wildcard_seen = true;
+                let pattern = if has_wildcard(part) { part } else { "*" };
+                let shown = self.data_streams.values().filter(|stream| {
+                    !stream.hidden
+                        || options.expand_hidden
+                        || (pattern.starts_with('.') && stream.name.starts_with('.'))
+                });
+                let matching = shown.filter(|stream| wildcard_matches(pattern, &stream.name));
+                found.extend(matching.filter(|_| options.expand_open).map(|stream| &stream.name));
+                continue;
+            }
+            match self.data_streams.get_key_value(part) {
+                Some((name, _)) => {
+                    found.insert(name);
+                }
+                None if options.ignore_unavailable => {}
+                None => return Err(index_not_found(part)),
+            }
+        }
+        Ok(found.into_iter().filter_map(|name| self.data_streams.get(name).cloned()).collect())
+    }
+}
+
+impl Node {
+    /// `PUT /_data_stream/{name}`.
+    pub fn create_data_stream(&self, name: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.create_data_stream_locked(name)
+    }
+
+    pub(super) fn create_data_stream_locked(&self, name: &str) -> Result<()> {
+        self.check_metadata_write_block()?;
+        let catalog = self.catalog.load_full();
+        if catalog.data_streams.contains_key(name) {
+            return Err(RequestError::new(
+                400,
+                "resource_already_exists_exception",
+                format!("data_stream [{name}] already exists"),
+            ));
+        }
+        crate::catalog::names::check_data_stream_name(name)?;
+        let mut template = catalog.templates.of_data_stream(name)?;
+        for (taken, what) in
+            [(catalog.indices.contains_key(name), "index"), (catalog.aliases.contains_key(name), "alias")]
+        {
+            if taken {
+                return Err(names_collide(name, what));
+            }
+        }
+        let mut stream = DataStream::new(name, &template.options, template.meta)?;
+        stream.aliases = std::mem::take(&mut template.resolved.aliases);
+        for alias in stream.aliases.keys() {
+            check_stream_alias(&catalog, alias)?;
+        }
+        let index = stream.next_index(self.now_millis());
+        super::create_index::check_is_free(&catalog, &index)?;
+        self.create_resolved(&index, template.resolved, Some(stream.rolled_over(&index)))
+    }
+
+    /// `DELETE /_data_stream/{name}`: the streams and all their indices.
+    pub fn delete_data_streams(&self, expression: &str, options: IndicesOptions) -> Result<()> {
+        let changing = self.changing.lock();
+        self.check_metadata_write_block()?;
+        let catalog = self.catalog.load_full();
+        let streams = catalog.resolve_data_streams(expression, options)?;
+        let names: Vec<&str> = streams.iter().map(|stream| &*stream.name).collect();
+        let (doomed, gone) = self.delete_data_streams_locked(&names)?;
+        drop(changing);
+        self.bury(&doomed, gone);
+        Ok(())
+    }
+
+    /// Takes data streams and their indices out of the catalog; what it answers is for [`Node::bury`].
+    pub(super) fn delete_data_streams_locked(&self, names: &[&str]) -> Result<super::indices::Doomed> {
+        let catalog = self.catalog.load_full();
+        let streams = names.iter().filter_map(|name| catalog.data_streams.get(*name));
+        let doomed: Vec<Arc<IndexMetadata>> = streams
+            .flat_map(|stream| &stream.indices)
+            .filter_map(|index| catalog.indices.get(index).cloned())
+            .collect();
+        for metadata in &doomed {
+            self.check_delete_block(metadata)?;
+        }
+        // From here on the indices go, now or at the next start.
+        self.change_state(|state| {
+            state.doomed = doomed.iter().map(|index| index.uuid.to_string()).collect();
+            names.iter().for_each(|name| state.delete_data_stream(name));
+        })?;
+        let mut next = (*catalog).clone();
+        names.iter().for_each(|name| drop(next.data_streams.remove(*name)));
+        self.catalog.store(Arc::new(next.derive()));
+        let gone = self.delete_locked(&doomed)?;
+        self.change_state(|state| state.doomed.clear())?;
+        Ok((doomed, gone))
+    }
+
+    /// Stores a changed data stream and publishes it. Called with `changing` held.
+    pub(super) fn store_data_stream(&self, stream: DataStream) -> Result<()> {
+        self.change_state(|state| state.put_data_stream(&stream))?;
+        let next = self.catalog.load().with_data_stream(stream);
+        self.catalog.store(Arc::new(next));
+        Ok(())
+    }
+
+    /// The body of `GET /_data_stream/{name}`.
+    pub fn get_data_streams(&self, expression: &str, options: IndicesOptions) -> Result<Value> {
+        let catalog = self.catalog.load();
+        let streams = catalog.resolve_data_streams(expression, options)?;
+        let shown: Vec<Value> =
+            streams.iter().map(|stream| self.show_data_stream(&catalog, stream)).collect();
+        Ok(json!({"data_streams": shown}))
+    }
+
+    fn show_data_stream(&self, catalog: &Catalog, stream: &DataStream) -> Value {
+        let backing: Vec<&Arc<IndexMetadata>> =
+            stream.indices.iter().filter_map(|name| catalog.indices.get(name)).collect();
+        let status = backing.iter().map(|index| self.status_of(index)).max().unwrap_or(HealthStatus::Green);
+        let indices: Vec<Value> = backing
+            .iter()
+            .map(|index| {
+                let mut shown = json!({
+                    "index_name": &*index.name,
+                    "index_uuid": &*index.uuid,
+                    "prefer_ilm": index.typed.lifecycle.prefer_ilm,
+                });
+                if let Some(policy) = &index.typed.lifecycle.name {
+                    shown["ilm_policy"] = policy.as_str().into();
+                }
+                shown["managed_by"] = managed_by(index.typed.lifecycle.name.as_deref()).into();
+                shown
+            })
+            .collect();
+        let template = catalog.templates.of_data_stream(&stream.name).ok();
+        let setting = |key: &str| {
+            let settings = template.as_ref().map(|template| &template.resolved.settings)?;
+            settings.get(key).and_then(Value::as_str).map(str::to_owned)
+        };
+        let policy = setting("index.lifecycle.name");
+        let mut shown = Map::from_iter([
+            ("name".to_owned(), Value::from(&*stream.name)),
+            ("timestamp_field".to_owned(), json!({"name": "@timestamp"})),
+            ("indices".to_owned(), indices.into()),
+            ("generation".to_owned(), stream.generation.into()),
+        ]);
+        stream.meta.as_ref().map(|meta| shown.insert("_meta".into(), meta.clone()));
+        shown.insert("status".into(), status.as_str().to_uppercase().into());
+        if let Some(name) = catalog.templates.makes_data_streams(&stream.name) {
+            shown.insert("template".into(), name.into());
+        }
+        policy.as_ref().map(|policy| shown.insert("ilm_policy".into(), policy.as_str().into()));
+        shown.insert("next_generation_managed_by".into(), managed_by(policy.as_deref()).into());
+        let prefers = setting("index.lifecycle.prefer_ilm").is_none_or(|text| text != "false");
+        shown.insert("prefer_ilm".into(), prefers.into());
+        for (key, flag) in [
+            ("hidden", stream.hidden),
+            ("system", false),
+            ("allow_custom_routing", stream.allow_custom_routing),
+            ("replicated", false),
+            ("rollover_on_write", stream.rolls_on_write),
+        ] {
+            shown.insert(key.into(), flag.into());
+        }
+        Value::Object(shown)
+    }
+
+    /// The aliases of every data stream, by its name.
+    pub fn data_stream_aliases(&self) -> Vec<(Arc<str>, Map<String, Value>)> {
+        let shown = |stream: &Arc<DataStream>| {
+            let aliases = stream.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json()));
+            (stream.name.clone(), aliases.collect())
+        };
+        self.catalog.load().data_streams.values().map(shown).collect()
+    }
+
+    /// The body of `GET /_data_stream/{name}/_stats`; sizes in words too where `words` makes some.
+    pub fn data_stream_stats(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        words: Option<fn(u64) -> String>,
+    ) -> Result<Value> {
+        let catalog = self.catalog.load();
+        let mut shards = BroadcastResponse::default();
+        let (mut total_bytes, mut index_count, mut shown) = (0, 0, Vec::new());
+        for stream in catalog.resolve_data_streams(expression, options)? {
+            let (mut bytes, mut newest) = (0, 0);
+            for metadata in stream.indices.iter().filter_map(|name| catalog.indices.get(name)) {
+                index_count += 1;
+                let Ok(live) = self.live(metadata) else { continue };
+                for shard in &live.shards {
+                    shards.total += 1 + metadata.typed.number_of_replicas;
+                    shards.successful += u32::from(shard.is_started());
+                    bytes += shard.stats().store_bytes;
+                    newest = newest.max(newest_timestamp(shard));
+                }
+            }
+            total_bytes += bytes;
+            let mut entry = Map::from_iter([
+                ("data_stream".to_owned(), Value::from(&*stream.name)),
+                ("backing_indices".to_owned(), stream.indices.len().into()),
+            ]);
+            words.map(|words| entry.insert("store_size".into(), words(bytes).into()));
+            entry.insert("store_size_bytes".into(), bytes.into());
+            entry.insert("maximum_timestamp".into(), newest.into());
+            shown.push(Value::Object(entry));
+        }
+        let mut body = Map::from_iter([
+            ("_shards".to_owned(), shards.to_json()),
+            ("data_stream_count".to_owned(), shown.len().into()),
+            ("backing_indices".to_owned(), index_count.into()),
+        ]);
+        words.map(|words| body.insert("total_store_size".into(), words(total_bytes).into()));
+        body.insert("total_store_size_bytes".into(), total_bytes.into());
+        body.insert("data_streams".into(), shown.into());
+        Ok(Value::Object(body))
+    }
+}
+
+/// Largest `@timestamp` of a shard's documents, milliseconds since 1970; 0 without any.
+fn newest_timestamp(shard: &Shard) -> i64 {
+    let Ok(snapshot) = shard.snapshot() else { return 0 };
+    let newest = |view: &limber_segment::SegmentView| view.segment.numbers("@timestamp").ok()??.max();
+    snapshot.segments.iter().filter_map(newest).max().unwrap_or(0)
+}
+
+fn managed_by(policy: Option<&str>) -> &'static str {
+    if policy.is_some() { "Index Lifecycle Management" } else { "Unmanaged" }
+}
+
+/// 500: two things cannot have one name.
+pub(super) fn names_collide(stream: &str, with: &str) -> RequestError {
+    RequestError::new(
+        500,
+        "illegal_state_exception",
+        format!(
+            "index, alias, and data stream names need to be unique, but the following duplicates were found [data stream [{stream}] \
+             conflicts with {with}]"
+        ),
+    )
+}
+
+/// Whether a data stream may have an alias of this name: none of an index or another data stream, or of their aliases.
+pub(super) fn check_stream_alias(catalog: &Catalog, alias: &str) -> Result<()> {
+    super::indices::check_alias_target(catalog, alias)?;
+    let is_of_index = catalog.aliases.contains_key(alias) && !catalog.means_data_stream(alias);
+    match is_of_index {
+        true => Err(RequestError::new(
+            500,
+            "illegal_state_exception",
+            format!(
+                "index, alias, and data stream names need to be unique, but the following duplicates were found [data stream alias and \
+                 indices alias have the same name ({alias})]"
+            ),
+        )),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,318 @@
+//! Lifecycle policies: put, show, delete; explain, start, stop, retry, remove.
+//!
+//! Source: Elasticsearch's `TransportPutLifecycleAction`, `TransportExplainLifecycleAction`, `IndexLifecycleExplainResponse`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use arc_swap::ArcSwap;
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::Node;
+use super::state::NodeState;
+use crate::api::*;
+use crate::catalog::names::wildcard_matches;
+use crate::catalog::{Catalog, IndexMetadata};
+use crate::environment::format_utc_millis;
+use crate::lifecycle::{LifecycleState, Policy, RUNNING, STOPPED, STOPPING, check_policy_name};
+
+/// Policies of a node: all of them are in one file.
+const POLICIES_MAX: usize = 10_000;
+
+/// The policies, and when the indices were last looked at.
+pub(super) struct Lifecycles {
+    pub(super) policies: ArcSwap<BTreeMap<String, Arc<Policy>>>,
+    /// Of the catalog in which every index has begun its policy.
+    pub(super) seen_version: AtomicU64,
+    /// When all indices were last looked at, milliseconds since 1970.
+    pub(super) last_round_ms: AtomicU64,
+}
+
+impl Lifecycles {
+    pub(super) fn restored(state: &NodeState) -> Result<Lifecycles> {
+        let mut policies = BTreeMap::new();
+        for (name, body) in state.policies.as_object().into_iter().flatten() {
+            policies.insert(name.clone(), Arc::new(Policy::from_json(body)?));
+        }
+        Ok(Lifecycles {
+            policies: ArcSwap::from_pointee(policies),
+            seen_version: AtomicU64::new(0),
+            last_round_ms: AtomicU64::new(0),
+        })
+    }
+}
+
+fn not_found(name: &str) -> RequestError {
+    RequestError::new(404, "resource_not_found_exception", format!("Lifecycle policy not found: {name}"))
+}
+
+/// What `_ilm/explain` leaves out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ExplainFilter {
+    pub only_managed: bool,
+    pub only_errors: bool,
+}
+
+impl Node {
+    pub(super) fn policy(&self, name: &str) -> Option<Arc<Policy>> {
+        self.lifecycles.policies.load().get(name).cloned()
+    }
+
+    fn change_policies(
+        &self,
+        change: impl FnOnce(&mut BTreeMap<String, Arc<Policy>>) -> Result<()>,
+    ) -> Result<()> {
+        let mut policies = (**self.lifecycles.policies.load()).clone();
+        change(&mut policies)?;
+        let stored: Map<String, Value> =
+            policies.iter().map(|(name, policy)| (name.clone(), policy.to_json())).collect();
+        self.change_state(|state| state.policies = Value::Object(stored))?;
+        self.lifecycles.policies.store(Arc::new(policies));
+        Ok(())
+    }
+
+    /// `PUT /_ilm/policy/{name}`.
+    pub fn put_policy(&self, name: &str, body: &Value) -> Result<()> {
+        check_policy_name(name)?;
+        let mut policy = Policy::parse(body)?;
+        policy.modified_ms = self.now_millis();
+        let _changing = self.changing.lock();
+        self.change_policies(|policies| {
+            let before = policies.get(name);
+            if before.is_none() && policies.len() >= POLICIES_MAX {
+                let reason = format!("there are [{POLICIES_MAX}] lifecycle policies already");
+                return Err(RequestError::illegal_argument(reason));
+            }
+            policy.version = before.map_or(1, |before| before.version + 1);
+            policies.insert(name.to_owned(), Arc::new(policy));
+            Ok(())
+        })
+    }
+
+    /// The body of `GET /_ilm/policy/{names}`; an empty text means all.
+    pub fn get_policies(&self, names: &str) -> Result<Value> {
+        let policies = self.lifecycles.policies.load();
+        let catalog = self.catalog.load();
+        let mut shown = Map::new();
+        for part in names.split(',').map(str::trim) {
+            let mut found = policies
+                .iter()
+                .filter(|(name, _)| part.is_empty() || wildcard_matches(part, name))
+                .peekable();
+            if found.peek().is_none() && !part.is_empty() && !part.contains('*') {
+                return Err(not_found(part));
+            }
+            shown.extend(found.map(|(name, policy)| (name.clone(), show(&catalog, name, policy))));
+        }
+        Ok(Value::Object(shown))
+    }
+
+    pub fn delete_policy(&self, name: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        let catalog = self.catalog.load();
+        let users = users(&catalog, name);
+        if !users.is_empty() {
+            return Err(RequestError::illegal_argument(format!(
+                "Cannot delete policy [{name}]. It is in use by one or more indices: [{}]",
+                users.join(", ")
+            )));
+        }
+        self.change_policies(|policies| policies.remove(name).map(drop).ok_or_else(|| not_found(name)))
+    }
+
+    /// `RUNNING`, `STOPPING` or `STOPPED`.
+    pub fn lifecycle_mode(&self) -> String {
+        self.state.lock().lifecycle_mode.clone()
+    }
+
+    pub fn start_lifecycles(&self) -> Result<()> {
+        self.change_lifecycle_mode(RUNNING)
+    }
+
+    /// What has begun is finished first; the next round notes that it has.
+    pub fn stop_lifecycles(&self) -> Result<()> {
+        match self.lifecycle_mode() == STOPPED {
+            true => Ok(()),
+            false => self.change_lifecycle_mode(STOPPING),
+        }
+    }
+
+    pub(super) fn change_lifecycle_mode(&self, mode: &str) -> Result<()> {
+        self.change_state(|state| state.lifecycle_mode = mode.to_owned())
+    }
+
+    /// The body of `GET /{index}/_ilm/explain`.
+    pub fn explain_lifecycles(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        filter: ExplainFilter,
+    ) -> Result<Value> {
+        let mut shown = Map::new();
+        for index in self.catalog.load().resolve(expression, options)? {
+            let policy = index.typed.lifecycle.name.as_deref();
+            let has_failed =
+                index.lifecycle.has_failed() || policy.is_some_and(|name| self.policy(name).is_none());
+            if (filter.only_errors && !(policy.is_some() && has_failed))
+                || (filter.only_managed && policy.is_none())
+            {
+                continue;
+            }
+            let body = match policy {
+                Some(policy) => self.explain(&index, policy),
+                None => json!({"index": &*index.name, "managed": false}),
+            };
+            shown.insert(index.name.to_string(), body);
+        }
+        Ok(json!({"indices": shown}))
+    }
+
+    fn explain(&self, index: &IndexMetadata, policy: &str) -> Value {
+        let (state, now_ms) = (&index.lifecycle, self.now_millis());
+        let age = |since_ms: u64| human_time(now_ms.saturating_sub(since_ms));
+        let lifecycle_date_ms = index.lifecycle_date_ms();
+        let mut body = json!({
+            "index": &*index.name,
+            "managed": true,
+            "policy": policy,
+            "index_creation_date_millis": index.creation_date_ms,
+            "time_since_index_creation": age(index.creation_date_ms),
+        });
+        if self.policy(policy).is_none() && !state.has_begun() {
+            let reason = format!("policy [{policy}] does not exist");
+            body["step_info"] = json!({"type": "illegal_argument_exception", "reason": reason});
+            return body;
+        }
+        body["lifecycle_date_millis"] = lifecycle_date_ms.into();
+        body["age"] = age(lifecycle_date_ms).into();
+        for (name, value, since_ms) in [
+            ("phase", &state.phase, state.phase_ms),
+            ("action", &state.action, state.action_ms),
+            ("step", &state.step, state.step_ms),
+        ] {
+            if !value.is_empty() {
+                body[name] = value.as_str().into();
+                body[format!("{name}_time_millis")] = since_ms.into();
+            }
+        }
+        if let Some(step) = &state.failed_step {
+            body["failed_step"] = step.as_str().into();
+            body["is_auto_retryable_error"] = true.into();
+        }
+        if state.retries > 0 || state.failed_step.is_some() {
+            body["failed_step_retry_count"] = state.retries.into();
+        }
+        if !state.step_info.is_null() {
+            body["step_info"] = state.step_info.clone();
+        }
+        if state.phase_execution.is_object() {
+            body["phase_execution"] = state.phase_execution.clone();
+        }
+        body
+    }
+
+    /// `POST /{index}/_ilm/retry`: failed steps are tried again at once.
+    pub fn retry_lifecycles(&self, expression: &str) -> Result<()> {
+        let options = IndicesOptions::METADATA;
+        let indices = self.catalog.load().resolve(expression, options)?;
+        if let Some(index) = indices.iter().find(|index| !index.lifecycle.has_failed()) {
+            return Err(RequestError::illegal_argument(format!(
+                "cannot retry an action for an index [{}] that has not encountered an error when running a Lifecycle Policy",
+                index.name
+            )));
+        }
+        for index in indices {
+            let next = index.lifecycle.retried(self.now_millis());
+            self.store_lifecycle(&index, next)?;
+            self.advance(&index.name);
+        }
+        Ok(())
+    }
+
+    /// `POST /{index}/_ilm/remove`: the indices follow no policy any more.
+    pub fn remove_lifecycles(&self, expression: &str) -> Result<Value> {
+        let mut flat = Map::new();
+        flat.insert("index.lifecycle.*".into(), Value::Null);
+        let options = IndicesOptions::METADATA;
+        for index in self.catalog.load().resolve(expression, options)? {
+            self.change_settings(&index.name, options, flat.clone(), false)?;
+            self.store_lifecycle(&index, LifecycleState::default())?;
+        }
+        Ok(json!({"has_failures": false, "failed_indexes": []}))
+    }
+
+    /// Stores where an index is in its policy, unless it is gone or another index has its name.
+    pub(super) fn store_lifecycle(&self, index: &IndexMetadata, state: LifecycleState) -> Result<()> {
+        let _changing = self.changing.lock();
+        let catalog = self.catalog.load_full();
+        match catalog.indices.get(&index.name).filter(|current| current.uuid == index.uuid) {
+            Some(current) if current.lifecycle == state => Ok(()),
+            Some(current) => self.store_metadata(IndexMetadata { lifecycle: state, ..(**current).clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl IndexMetadata {
+    /// What the ages of phases count from: the rollover, the date that was set, or the creation.
+    pub(super) fn lifecycle_date_ms(&self) -> u64 {
+        let set = self.typed.lifecycle.origination_date_ms;
+        self.lifecycle.lifecycle_date_ms.or(set).unwrap_or(self.creation_date_ms)
+    }
+}
+
+/// Indices that follow a policy.
+fn users<'a>(catalog: &'a Catalog, policy: &str) -> Vec<&'a str> {
+    let indices = catalog.indices.values();
+    let users = indices.filter(|index| index.typed.lifecycle.name.as_deref() == Some(policy));
+    users.map(|index| &*index.name).collect()
+}
+
+fn show(catalog: &Catalog, name: &str, policy: &Policy) -> Value {
+    let templates = catalog.templates.using_policy(name);
+    let is_by_template = |stream: &&Arc<str>| {
+        catalog.templates.makes_data_streams(stream).is_some_and(|template| templates.contains(&template))
+    };
+    let streams: Vec<&str> = catalog.data_streams.keys().filter(is_by_template).map(|name| &**name).collect();
+    json!({
+        "version": policy.version,
+        "modified_date": format_utc_millis(policy.modified_ms),
+        "policy": policy.body(),
+        "in_use_by": {"indices": users(catalog, name), "data_streams": streams, "composable_templates": templates},
+    })
+}
+
+/// Milliseconds in the largest unit that they fill, with up to two digits behind the point (`TimeValue#toHumanReadableString`).
+fn human_time(ms: u64) -> String {
+    const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let Some((unit_ms, unit)) = UNITS.into_iter().find(|(unit_ms, _)| ms >= *unit_ms) else {
+        return format!("{ms}ms");
+    };
+    let hundredths = ms % unit_ms * 100 / unit_ms;
+    let digits = format!("{hundredths:02}");
+    match digits.trim_end_matches('0') {
+        "" => format!("{}{unit}", ms / unit_ms),
+        digits => format!("{}.{digits}{unit}", ms / unit_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human_time;
+
+    #[test]
+    fn ages_in_words() {
+        for (ms, expected) in [
+            (0, "0ms"),
+            (999, "999ms"),
+            (1_500, "1.5s"),
+            (60_000, "1m"),
+            (97_200, "1.62m"),
+            (93_600_000, "1.08d"),
+        ] {
+            assert_eq!(human_time(ms), expected);
+        }
+    }
+}

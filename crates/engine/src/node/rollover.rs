@@ -1,0 +1,335 @@
+//! Rollover: "is the index that is written to old or large enough, and what takes its place?"
+//!
+//! Source: Elasticsearch's `MetadataRolloverService`, `RolloverRequest`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::Node;
+use super::rollover_conditions::{Conditions, Figures};
+use crate::api::*;
+use crate::catalog::{Alias, Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
+
+/// `POST /{target}/_rollover[/{new_index}]`.
+#[derive(Debug, Clone, Default)]
+pub struct RolloverRequest {
+    pub new_index: Option<String>,
+    pub dry_run: bool,
+    /// Only marked: the next document rolls it over.
+    pub lazy: bool,
+    pub conditions: Conditions,
+    /// `settings`, `mappings` and `aliases` of the new index of an alias.
+    body: TemplateBody,
+}
+
+impl RolloverRequest {
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// Members that there are not.
+    pub fn parse(body: &Value) -> Result<RolloverRequest> {
+        let mut request = RolloverRequest::default();
+        let Value::Object(members) = body else {
+            return Err(RequestError::parsing("the body of a rollover is an object"));
+        };
+        for (key, value) in members {
+            if key == "conditions" {
+                request.conditions = Conditions::parse(value).map_err(|cause| {
+                    RequestError::new(
+                        400,
+                        "x_content_parse_exception",
+                        "[rollover] failed to parse field [conditions]",
+                    )
+                    .caused_by(cause)
+                })?;
+            } else if !request.body.read(key, value)? {
+                let reason = format!("[rollover] unknown field [{key}]");
+                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            }
+        }
+        if !request.conditions.is_empty() && !request.conditions.has_max() {
+            let problem = "at least one max_* rollover condition must be set when using min_* conditions";
+            return Err(RequestError::validation([problem]));
+        }
+        Ok(request)
+    }
+}
+
+/// What is rolled over, and to what.
+struct Plan {
+    old: Arc<IndexMetadata>,
+    new_index: String,
+    target: Target,
+}
+
+enum Target {
+    Stream(Arc<DataStream>),
+    Alias {
+        name: String,
+        /// The old index is the alias's write index in so many words; else it is its only one.
+        is_explicit: bool,
+    },
+}
+
+impl Node {
+    /// The body of the answer.
+    pub fn rollover(&self, target: &str, request: &RolloverRequest) -> Result<Value> {
+        if request.lazy && !request.conditions.is_empty() {
+            return Err(RequestError::validation(["lazy rollover can be used only without any conditions"]));
+        }
+        let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
+        self.finish_rollover()?;
+        let catalog = self.catalog.load_full();
+        let plan = self.plan_rollover(&catalog, target, request)?;
+        let (results, is_met) = request.conditions.judge(&self.figures_of(&plan.old));
+        let mut answer = Answer { plan: &plan, request, results, acknowledged: false, rolled_over: false };
+        if request.lazy {
+            if let Target::Stream(stream) = &plan.target
+                && !request.dry_run
+            {
+                self.store_data_stream(DataStream { rolls_on_write: true, ..(**stream).clone() })?;
+                answer.acknowledged = true;
+            }
+            return Ok(answer.to_json());
+        }
+        if is_met && !request.dry_run {
+            let met: Vec<&str> = answer
+                .results
+                .iter()
+                .filter(|(_, met)| **met == true)
+                .map(|(name, _)| name.as_str())
+                .collect();
+            self.roll(&catalog, &plan, request, &met)?;
+            (answer.acknowledged, answer.rolled_over) = (true, true);
+        }
+        Ok(answer.to_json())
+    }
+
+    /// Rolls over a data stream that waits for its next document.
+    pub(super) fn roll_lazily(&self, stream: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        let catalog = self.catalog.load_full();
+        // Another request may have been first.
+        if !catalog.data_streams.get(stream).is_some_and(|stream| stream.rolls_on_write) {
+            return Ok(());
+        }
+        let request = RolloverRequest::default();
+        let plan = self.plan_rollover(&catalog, stream, &request)?;
+        self.roll(&catalog, &plan, &request, &[])
+    }
+
+    fn plan_rollover(&self, catalog: &Catalog, target: &str, request: &RolloverRequest) -> Result<Plan> {
+        let refused = |why: String| Err(RequestError::illegal_argument(why));
+        if let Some(stream) = catalog.data_streams.get(target) {
+            if request.new_index.is_some() {
+                return refused("new index name may not be specified when rolling over a data stream".into());
+            }
+            if request.body != TemplateBody::default() {
+                return refused(
+                    "aliases, mappings, and index settings may not be specified when rolling over a data stream"
+                        .into(),
+                );
+            }
+            let old = catalog.indices.get(stream.write_index()).cloned();
+            let old = old.ok_or_else(|| crate::catalog::names::index_not_found(stream.write_index()))?;
+            let new_index = stream.next_index(self.now_millis());
+            return Ok(Plan { old, new_index, target: Target::Stream(stream.clone()) });
+        }
+        if catalog.indices.contains_key(target) {
+            return refused(
+                "rollover target is a [concrete index] but one of [alias,data_stream] was expected".into(),
+            );
+        }
+        if catalog.means_data_stream(target) {
+            return Err(RequestError::unsupported(format_args!(
+                "rollover of the data stream alias [{target}]"
+            )));
+        }
+        let Some(indices) = catalog.aliases.get(target) else {
+            return refused(format!("rollover target [{target}] does not exist"));
+        };
+        if request.lazy {
+            return refused("lazy rollover can be applied only on a data stream".into());
+        }
+        let says = |index: &IndexMetadata| index.aliases.get(target).and_then(|alias| alias.is_write_index);
+        let mut known = indices.iter().filter_map(|name| catalog.indices.get(name));
+        let explicit = known.clone().find(|index| says(index) == Some(true));
+        let only = known.next().filter(|index| indices.len() == 1 && says(index).is_none());
+        let Some(old) = explicit.or(only).cloned() else {
+            return refused(format!("rollover target [{target}] does not point to a write index"));
+        };
+        let new_index = match &request.new_index {
+            Some(name) => date_math::resolve(name, self.now_millis() as i64)?,
+            None => next_name(&old.name)?,
+        };
+        let target = Target::Alias { name: target.to_owned(), is_explicit: explicit.is_some() };
+        Ok(Plan { old, new_index, target })
+    }
+
+    /// Whether an index has become as old or large as the conditions say; an empty one only where `only_filled` is false.
+    pub(super) fn is_ready_to_roll(
+        &self,
+        index: &IndexMetadata,
+        conditions: &Conditions,
+        only_filled: bool,
+    ) -> bool {
+        let figures = self.figures_of(index);
+        let is_empty = only_filled && !conditions.asks_for_docs() && figures.docs == 0;
+        !is_empty && conditions.judge(&figures).1
+    }
+
+    fn figures_of(&self, index: &IndexMetadata) -> Figures {
+        let mut figures = Figures {
+            age_ms: self.now_millis().saturating_sub(index.creation_date_ms),
+            ..Figures::default()
+        };
+        if let Ok(live) = self.live(index) {
+            for stats in live.shards.iter().map(|shard| shard.stats()) {
+                figures.docs += stats.docs;
+                figures.bytes += stats.store_bytes;
+                figures.largest_shard_docs = figures.largest_shard_docs.max(stats.docs);
+                figures.largest_shard_bytes = figures.largest_shard_bytes.max(stats.store_bytes);
+            }
+        }
+        figures
+    }
+
+    /// Puts the new index in the old one's place. Called with `changing` held.
+    fn roll(&self, catalog: &Catalog, plan: &Plan, request: &RolloverRequest, met: &[&str]) -> Result<()> {
+        super::create_index::check_is_free(catalog, &plan.new_index)?;
+        let target = match &plan.target {
+            Target::Stream(stream) => {
+                let mut template = catalog.templates.of_data_stream(&stream.name)?;
+                template.resolved.aliases.clear();
+                let next = stream.rolled_over(&plan.new_index);
+                self.create_resolved(&plan.new_index, template.resolved, Some(next))?;
+                &*stream.name
+            }
+            Target::Alias { name, is_explicit } => {
+                self.roll_alias(catalog, plan, request, name, *is_explicit)?;
+                name.as_str()
+            }
+        };
+        let catalog = self.catalog.load_full();
+        let Some(old) = catalog.indices.get(&plan.old.name) else { return Ok(()) };
+        let mut old = (**old).clone();
+        let info = json!({"met_conditions": met, "time": self.now_millis()});
+        old.rollover_info.insert(target.to_owned(), info);
+        self.store_metadata(old)
+    }
+
+    /// The alias goes to a new index. What has begun is written down first, so that a crash cannot leave the alias with two indices that
+    /// are both written to, or with none.
+    fn roll_alias(
+        &self,
+        catalog: &Catalog,
+        plan: &Plan,
+        request: &RolloverRequest,
+        alias: &str,
+        is_explicit: bool,
+    ) -> Result<()> {
+        let templates = catalog.templates.resolve(&plan.new_index).aliases;
+        if templates.contains_key(alias) {
+            return Err(RequestError::illegal_argument(format!(
+                "Rollover alias [{alias}] can point to multiple indices, found duplicated alias [[{alias}]] in index template [{}]",
+                plan.new_index
+            )));
+        }
+        let definition = plan.old.aliases.get(alias).map_or_else(|| json!({}), Alias::to_json);
+        let begun = json!({
+            "alias": alias, "definition": definition, "is_explicit": is_explicit, "old": &*plan.old.name, "new": plan.new_index,
+        });
+        self.change_state(|state| state.rollover = begun)?;
+        if let Err(error) = self.create_locked(&plan.new_index, &request.body) {
+            self.change_state(|state| state.rollover = Value::Null)?;
+            return Err(error);
+        }
+        self.finish_rollover()
+    }
+
+    /// Brings a rollover of an alias to its end where its new index is there: the old index hands the alias over. Called with `changing`
+    /// held: before another one, and at the start after a crash.
+    pub(super) fn finish_rollover(&self) -> Result<()> {
+        let begun = self.state.lock().rollover.clone();
+        if begun.is_null() {
+            return Ok(());
+        }
+        let name = |key: &str| begun[key].as_str().unwrap_or_default();
+        let (alias, catalog) = (name("alias"), self.catalog.load_full());
+        let (Some(new), Some(old)) = (catalog.indices.get(name("new")), catalog.indices.get(name("old")))
+        else {
+            return self.change_state(|state| state.rollover = Value::Null);
+        };
+        let (mut old, mut new) = ((**old).clone(), (**new).clone());
+        let is_explicit = begun["is_explicit"] == true;
+        let mut definition = Alias::parse(&begun["definition"])?;
+        definition.is_write_index = is_explicit.then_some(true);
+        new.aliases.insert(alias.to_owned(), definition);
+        match (is_explicit, old.aliases.get_mut(alias)) {
+            (true, Some(of_old)) => of_old.is_write_index = Some(false),
+            (false, Some(_)) => drop(old.aliases.remove(alias)),
+            (_, None) => {}
+        }
+        self.store_all_metadata(vec![old, new])?;
+        self.change_state(|state| state.rollover = Value::Null)
+    }
+}
+
+struct Answer<'a> {
+    plan: &'a Plan,
+    request: &'a RolloverRequest,
+    results: Map<String, Value>,
+    acknowledged: bool,
+    rolled_over: bool,
+}
+
+impl Answer<'_> {
+    fn to_json(&self) -> Value {
+        json!({
+            "acknowledged": self.acknowledged,
+            "shards_acknowledged": self.rolled_over,
+            "old_index": &*self.plan.old.name,
+            "new_index": self.plan.new_index,
+            "rolled_over": self.rolled_over,
+            "dry_run": self.request.dry_run,
+            "lazy": self.request.lazy,
+            "conditions": self.results,
+        })
+    }
+}
+
+/// `logs-000001` to `logs-000002`: six digits at least.
+fn next_name(name: &str) -> Result<String> {
+    let numbered = name.rsplit_once('-').and_then(|(head, digits)| {
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        Some((head, digits.parse::<u64>().ok().filter(|_| is_number)?))
+    });
+    match numbered {
+        Some((head, number)) => Ok(format!("{head}-{:06}", number.saturating_add(1))),
+        None => Err(RequestError::illegal_argument(format!(
+            "index name [{name}] does not match pattern '^.*-\\d+$'"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_counted_on() {
+        let check = |name: &str, expected: &str| match next_name(name) {
+            Ok(next) => assert_eq!(next, expected),
+            Err(error) => assert_eq!(error.reason, expected),
+        };
+        check("logs-1", "logs-000002");
+        check("logs-2024-000009", "logs-2024-000010");
+        check("logs-9999999", "logs-10000000");
+        check("logs", r"index name [logs] does not match pattern '^.*-\d+$'");
+        check("logs-1a", r"index name [logs-1a] does not match pattern '^.*-\d+$'");
+        check("logs-+1", r"index name [logs-+1] does not match pattern '^.*-\d+$'");
+    }
+}

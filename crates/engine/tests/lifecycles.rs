@@ -1,0 +1,213 @@
+//! Lifecycle policies over a whole node, on a clock that the test moves.
+
+mod common;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use common::*;
+use limber_engine::environment::{Environment, ManualClock, SystemRandomness};
+use limber_engine::*;
+use limber_store::{Disk, FsDisk};
+use serde_json::{Value, json};
+
+const START_MS: u64 = 1_700_000_000_000;
+const DAY_MS: u64 = 86_400_000;
+
+fn open_at(path: &Path, clock: &Arc<ManualClock>) -> Arc<Node> {
+    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).expect("a folder"));
+    let environment = Environment { clock: clock.clone(), randomness: Arc::new(SystemRandomness), disk };
+    Node::open_with(config(path), environment).expect("opens")
+}
+
+fn template(node: &Node, settings: Value) {
+    let body = json!({"index_patterns": ["logs-*"], "data_stream": {}, "template": {"settings": settings}});
+    node.put_index_template("t", &body, false).expect("a template");
+}
+
+fn add(node: &Node, stream: &str, source: &[u8]) -> Arc<str> {
+    let operation = BulkOperation::new(OperationKind::Create, stream, source);
+    let written = write(node, operation).expect("written");
+    node.refresh(stream, IndicesOptions::BROADCAST).expect("refreshed");
+    written.index
+}
+
+fn explain(node: &Node, index: &str) -> Value {
+    let all = node
+        .explain_lifecycles(index, IndicesOptions::METADATA, ExplainFilter::default())
+        .expect("explained");
+    all["indices"][index].clone()
+}
+
+/// Phase, action and step of an index.
+fn place(node: &Node, index: &str) -> String {
+    let shown = explain(node, index);
+    let part = |key: &str| shown[key].as_str().unwrap_or("-").to_owned();
+    format!("{}/{}/{}", part("phase"), part("action"), part("step"))
+}
+
+fn exists(node: &Node, name: &str) -> bool {
+    node.index_exists(name, IndicesOptions::METADATA).expect("asked")
+}
+
+#[test]
+fn a_stream_rolls_over_merges_and_ages_away() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    let policy = json!({"policy": {"phases": {
+        "hot": {"actions": {"set_priority": {"priority": 100}, "rollover": {"max_docs": 2}}},
+        "warm": {"min_age": "1d", "actions": {"readonly": {}, "forcemerge": {"max_num_segments": 1}, "set_priority": {"priority": 50}}},
+        "delete": {"min_age": "3d", "actions": {"delete": {}}},
+    }}});
+    node.put_policy("p", &policy).expect("a policy");
+    template(&node, json!({"number_of_replicas": 0, "index.lifecycle.name": "p"}));
+    let first = add(&node, "logs-a", br#"{"@timestamp": 1}"#);
+    node.lifecycle_round();
+    assert_eq!(place(&node, &first), "hot/rollover/check-rollover-ready");
+    let setting = |index: &str, key: &str| {
+        node.get_index(index, IndicesOptions::METADATA).expect("there").remove(0).settings[key].clone()
+    };
+    assert_eq!(setting(&first, "index.priority"), "100");
+    add(&node, "logs-a", br#"{"@timestamp": 2}"#);
+    clock.advance_ms(DAY_MS / 2);
+    node.lifecycle_round();
+    assert_eq!(place(&node, &first), "hot/complete/complete");
+    assert_eq!(setting(&first, "index.lifecycle.indexing_complete"), "true");
+    let second = add(&node, "logs-a", br#"{"@timestamp": 3}"#);
+    assert!(second.ends_with("-000002"));
+    // A day after the rollover, not after the creation.
+    clock.advance_ms(DAY_MS - 1);
+    node.lifecycle_round();
+    assert_eq!(place(&node, &first), "hot/complete/complete");
+    drop(node);
+    let node = open_at(folder.path(), &clock);
+    clock.advance_ms(1);
+    node.lifecycle_round();
+    assert_eq!(place(&node, &first), "warm/complete/complete");
+    let shown = explain(&node, &first);
+    assert_eq!(shown["lifecycle_date_millis"], START_MS + DAY_MS / 2);
+    assert_eq!(shown["age"], "1d");
+    assert_eq!(shown["phase_execution"]["phase_definition"]["min_age"], "1d");
+    let setting = |index: &str, key: &str| {
+        node.get_index(index, IndicesOptions::METADATA).expect("there").remove(0).settings[key].clone()
+    };
+    assert_eq!(setting(&first, "index.blocks.write"), "true");
+    assert_eq!(setting(&first, "index.priority"), "50");
+    assert_eq!(setting(&first, "index.routing.allocation.include._tier_preference"), "data_warm,data_hot");
+    let segments = node.segments(&first, IndicesOptions::BROADCAST).expect("shown");
+    assert_eq!(segments["indices"][&*first]["shards"]["0"][0]["num_search_segments"], 1);
+    clock.advance_ms(2 * DAY_MS);
+    node.lifecycle_round();
+    assert!(!exists(&node, &first) && exists(&node, &second));
+}
+
+#[test]
+fn an_index_rolls_over_by_its_alias() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    let policy = json!({"policy": {"phases": {"hot": {"actions": {"rollover": {"max_age": "7d"}}}}}});
+    node.put_policy("p", &policy).expect("a policy");
+    let settings =
+        json!({"index.lifecycle.name": "p", "index.lifecycle.rollover_alias": "x", "number_of_replicas": 0});
+    let body = json!({"index_patterns": ["x-*"], "template": {"settings": settings}});
+    node.put_index_template("t", &body, false).expect("a template");
+    node.create_index("x-000001", &json!({"aliases": {"x": {"is_write_index": true}}})).expect("made");
+    clock.advance_ms(7 * DAY_MS);
+    node.lifecycle_round();
+    // Nothing to keep: an empty index is not rolled over.
+    assert_eq!(place(&node, "x-000001"), "hot/rollover/check-rollover-ready");
+    write(&node, index("x", "1", b"{}")).expect("written");
+    node.refresh("x", IndicesOptions::BROADCAST).expect("refreshed");
+    node.lifecycle_round();
+    assert_eq!(place(&node, "x-000001"), "hot/complete/complete");
+    assert!(exists(&node, "x-000002"));
+    // Without the alias the step fails, and is tried again.
+    node.create_index("x-lost", &json!({})).expect("made");
+    write(&node, index("x-lost", "1", b"{}")).expect("written");
+    node.lifecycle_round();
+    let shown = explain(&node, "x-lost");
+    assert_eq!((&shown["step"], &shown["failed_step"]), (&json!("ERROR"), &json!("check-rollover-ready")));
+    assert_eq!(
+        shown["step_info"]["reason"],
+        "index.lifecycle.rollover_alias [x] does not point to index [x-lost]"
+    );
+    node.retry_lifecycles("x-lost").expect("tried");
+    assert_eq!(explain(&node, "x-lost")["failed_step_retry_count"], 1);
+    assert_eq!(node.remove_lifecycles("x-lost").expect("removed")["has_failures"], false);
+    assert_eq!(explain(&node, "x-lost"), json!({"index": "x-lost", "managed": false}));
+}
+
+#[test]
+fn replicas_and_write_indices_are_waited_for() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    let policy = json!({"policy": {"phases": {"warm": {"actions": {"allocate": {"number_of_replicas": 1}, "forcemerge": {"max_num_segments": 1}}}}}});
+    node.put_policy("p", &policy).expect("a policy");
+    node.create_index("i", &json!({"settings": {"index.lifecycle.name": "p", "number_of_replicas": 0}}))
+        .expect("made");
+    node.lifecycle_round();
+    assert_eq!(place(&node, "i"), "warm/allocate/check-allocation");
+    assert_eq!(explain(&node, "i")["step_info"]["number_of_replicas"], 1);
+    // The phase goes on as it began, but for what its actions are told.
+    let policy = json!({"policy": {"phases": {"warm": {"actions": {"allocate": {"number_of_replicas": 0}, "forcemerge": {"max_num_segments": 1}}}}}});
+    node.put_policy("p", &policy).expect("a policy");
+    let body = json!({"index": {"number_of_replicas": 0}});
+    node.put_settings("i", IndicesOptions::METADATA, &body, false).expect("set");
+    node.lifecycle_round();
+    assert_eq!(place(&node, "i"), "warm/complete/complete");
+    assert_eq!(explain(&node, "i")["phase_execution"]["version"], 2);
+    template(&node, json!({"index.lifecycle.name": "p", "number_of_replicas": 0}));
+    let written = add(&node, "logs-a", br#"{"@timestamp": 1}"#);
+    node.lifecycle_round();
+    assert_eq!(place(&node, &written), "warm/forcemerge/check-not-write-index");
+    node.rollover("logs-a", &RolloverRequest::default()).expect("rolled over");
+    node.lifecycle_round();
+    assert_eq!(place(&node, &written), "warm/complete/complete");
+}
+
+#[test]
+fn policies_come_and_go() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    let policy = json!({"policy": {"phases": {"delete": {"min_age": "1d", "actions": {"delete": {}}}}, "_meta": {"a": 1}}});
+    node.put_policy("p", &policy).expect("a policy");
+    node.put_policy("p", &policy).expect("a policy");
+    template(&node, json!({"index.lifecycle.name": "p", "number_of_replicas": 0}));
+    let index = add(&node, "logs-a", br#"{"@timestamp": 1}"#);
+    drop(node);
+    let node = open_at(folder.path(), &clock);
+    let shown = node.get_policies("p").expect("there");
+    assert_eq!(shown["p"]["version"], 2);
+    assert_eq!(shown["p"]["modified_date"], "2023-11-14T22:13:20.000Z");
+    assert_eq!(
+        shown["p"]["in_use_by"],
+        json!({"indices": [&*index], "data_streams": ["logs-a"], "composable_templates": ["t"]})
+    );
+    let error = node.delete_policy("p").expect_err("in use");
+    assert_eq!(
+        error.reason,
+        format!("Cannot delete policy [p]. It is in use by one or more indices: [{index}]")
+    );
+    node.stop_lifecycles().expect("stopped");
+    assert_eq!(node.lifecycle_mode(), "STOPPING");
+    node.start_lifecycles().expect("started");
+    clock.advance_ms(DAY_MS);
+    node.lifecycle_round();
+    // The last index of a stream takes the stream with it.
+    assert!(!exists(&node, &index));
+    assert_eq!(
+        node.get_data_streams("*", IndicesOptions::METADATA).expect("none")["data_streams"],
+        json!([])
+    );
+    node.delete_policy("p").expect("deleted");
+    let error = node.get_policies("p").expect_err("gone");
+    assert_eq!((error.status, error.reason.as_str()), (404, "Lifecycle policy not found: p"));
+    // An index may name a policy that is not there (yet).
+    node.create_index("early", &json!({"settings": {"index.lifecycle.name": "p"}})).expect("made");
+    node.lifecycle_round();
+    assert_eq!(explain(&node, "early")["step_info"]["reason"], "policy [p] does not exist");
+}

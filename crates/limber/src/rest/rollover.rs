@@ -1,0 +1,30 @@
+//! `_rollover`: a new index in the place of the one that an alias or a data stream is written to.
+
+use limber_engine::{Result, RolloverRequest};
+use limber_mapping::RequestError;
+use serde_json::json;
+
+use super::router::generic as route;
+use super::{App, Route};
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const PARAMETERS: &[&str] =
+    &["dry_run", "lazy", "timeout", "master_timeout", "wait_for_active_shards", "target_failure_store"];
+
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Post], "/{index}/_rollover", PARAMETERS, rollover),
+    route(&[Method::Post], "/{index}/_rollover/{new_index}", PARAMETERS, rollover),
+];
+
+fn rollover(app: &App, request: &Request) -> Result<Response> {
+    if request.flag_or("target_failure_store", false)? {
+        return Err(RequestError::unsupported("parameter [target_failure_store] of a rollover"));
+    }
+    super::document::check_wait_for_active_shards(request)?;
+    let mut wanted = RolloverRequest::parse(&request.json()?.unwrap_or_else(|| json!({})))?;
+    wanted.new_index = request.param("new_index").map(str::to_owned);
+    wanted.dry_run = request.flag_or("dry_run", false)?;
+    wanted.lazy = request.flag_or("lazy", false)?;
+    Ok(Response::ok(app.node.rollover(request.path("index"), &wanted)?))
+}
