@@ -272,6 +272,29 @@ pub struct Nested {
 }
 
 impl FieldType {
+    /// The types that their names alone describe.
+    const PLAIN: [FieldType; 14] = [
+        FieldType::Text,
+        FieldType::Keyword,
+        FieldType::Long,
+        FieldType::UnsignedLong,
+        FieldType::Integer,
+        FieldType::Short,
+        FieldType::Byte,
+        FieldType::Double,
+        FieldType::Float,
+        FieldType::HalfFloat,
+        FieldType::Boolean,
+        FieldType::Ip,
+        FieldType::GeoPoint,
+        FieldType::Binary,
+    ];
+
+    /// The type of this name; `None` where there is none, or where a name says too little: dates have formats.
+    pub fn plain(name: &str) -> Option<FieldType> {
+        FieldType::PLAIN.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Elasticsearch's name of the type.
     pub fn name(&self) -> &'static str {
         match self {

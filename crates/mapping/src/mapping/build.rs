@@ -103,26 +103,15 @@ pub(super) fn build(
 fn kind_of(leaf: &Leaf) -> Result<FieldType, RequestError> {
     Ok(match leaf.kind.name {
         _ if leaf.kind == &KEYED => FieldType::Keyword,
-        "text" | "match_only_text" => FieldType::Text,
-        "keyword" | "constant_keyword" | "wildcard" | "flattened" => FieldType::Keyword,
-        "long" => FieldType::Long,
-        "unsigned_long" => FieldType::UnsignedLong,
-        "integer" => FieldType::Integer,
-        "short" => FieldType::Short,
-        "byte" => FieldType::Byte,
-        "double" => FieldType::Double,
-        "float" => FieldType::Float,
-        "half_float" => FieldType::HalfFloat,
+        "match_only_text" => FieldType::Text,
+        "constant_keyword" | "wildcard" | "flattened" => FieldType::Keyword,
         "scaled_float" => {
             FieldType::ScaledFloat { scaling_factor: leaf.param("scaling_factor").as_f64().unwrap_or(1.0) }
         }
-        "boolean" => FieldType::Boolean,
         "date" => {
             let format = leaf.param("format");
             FieldType::Date { format: Arc::new(DateFormat::parse_list(format.as_str().unwrap_or_default())?) }
         }
-        "ip" => FieldType::Ip,
-        "geo_point" => FieldType::GeoPoint,
         "geo_shape" => {
             FieldType::GeoShape { is_clockwise: leaf.params.get("orientation") == Some(&"LEFT".into()) }
         }
@@ -136,9 +125,9 @@ fn kind_of(leaf: &Leaf) -> Result<FieldType, RequestError> {
             FieldType::Range(RangeKind::Date { format: Arc::new(format) })
         }
         "ip_range" => FieldType::Range(RangeKind::Ip),
-        "binary" => FieldType::Binary,
         "percolator" => FieldType::Query,
-        other => return Err(RequestError::unsupported(format!("field type [{other}]"))),
+        other => FieldType::plain(other)
+            .ok_or_else(|| RequestError::unsupported(format!("field type [{other}]")))?,
     })
 }
 
