@@ -13,9 +13,12 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
                 "random_score" | "random_sampler" => value.get("seed").is_some(),
                 "gauss" | "exp" | "linear" => has_origins(value),
                 // A stored script, or the terms of another index.
-                "script" | "init_script" | "map_script" | "combine_script" | "reduce_script" => {
-                    value.get("id").is_none()
-                }
+                "script"
+                | "init_script"
+                | "map_script"
+                | "combine_script"
+                | "reduce_script"
+                | "minimum_should_match_script" => value.get("id").is_none(),
                 "terms" => !names_another_document(value),
                 // The queries that it runs may ask for the time, for random numbers or for stored scripts.
                 "percolate" => false,
@@ -63,6 +66,7 @@ mod tests {
             (json!({"query": {"function_score": {"gauss": {"n": {"origin": 1, "scale": 2}}}}}), true),
             (json!({"query": {"script": {"script": {"id": "stored"}}}}), false),
             (json!({"query": {"script": {"script": {"source": "Math.random() > 0.5"}}}}), false),
+            (json!({"terms_set": {"a": {"minimum_should_match_script": {"id": "stored"}}}}), false),
             (json!({"query": {"terms": {"u": {"index": "i", "id": "1", "path": "p"}}}}), false),
             (json!({"query": {"percolate": {"field": "q", "document": {"n": 1}}}}), false),
         ] {

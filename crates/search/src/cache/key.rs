@@ -116,6 +116,8 @@ fn write(query: &BoundQuery, out: &mut Vec<u8>) -> bool {
         | Node::Boosting(_)
         | Node::ScriptScore(_)
         | Node::Script(_)
+        | Node::TermsSet(_)
+        | Node::Combined(_)
         | Node::Percolate(_)
         | Node::Nested(_) => return false,
     }

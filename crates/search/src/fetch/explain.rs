@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::matcher;
 use crate::percolator::StoredQueries;
 use crate::query::{
-    BoolNode, BoundQuery, DisMaxNode, FeatureNode, FeatureOrigin, NestedNode, NestedScore, Node, PhraseNode,
-    Query, TermNode, bind,
+    BoolNode, BoundNeeded, BoundQuery, CombinedNode, DisMaxNode, FeatureNode, FeatureOrigin, NestedNode,
+    NestedScore, Node, PhraseNode, Query, TermNode, TermsSetNode, bind,
 };
 use crate::score::{Bm25, Explanation};
 
@@ -38,6 +38,8 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::Feature(node) => feature(node, query, segment, doc)?,
         Node::Bool(node) => boolean(node, query, segment, doc)?,
         Node::DisMax(node) => best(node, query, segment, doc)?,
+        Node::Combined(node) => combined(node, segment, doc)?,
+        Node::TermsSet(node) => terms_set(node, segment, doc)?,
         Node::FunctionScore(node) => function_score::function_score(node, segment, doc)?,
         Node::Boosting(node) => function_score::boosting(node, segment, doc)?,
         Node::ScriptScore(node) => function_score::script_score(node, segment, doc)?,
@@ -78,6 +80,11 @@ pub(crate) fn name(query: &BoundQuery) -> String {
                 .collect();
             let slop = if node.slop == 0 { String::new() } else { format!("~{}", node.slop) };
             format!("{}:\"{}\"{slop}", node.field.path, words.join(" "))
+        }
+        Node::Combined(node) => node.text(),
+        Node::TermsSet(node) => {
+            let queries: Vec<String> = node.queries.iter().map(name).collect();
+            format!("CoveringQuery(queries=[{}])", queries.join(", "))
         }
         Node::FunctionScore(node) => function_score::name_function_score(node),
         Node::Boosting(node) => function_score::name_boosting(node),
@@ -222,6 +229,27 @@ fn best(node: &DisMaxNode, query: &BoundQuery, segment: &Segment, doc: DocId) ->
         tie => format!("max plus {} times others of:", java_float(tie)),
     };
     Ok(Explanation::of(score[0] as f32, text, details))
+}
+
+fn combined(node: &CombinedNode, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let (freq, norm) = matcher::combined_freq(node, segment, doc)?;
+    let freq = Explanation::leaf(freq, format!("termFreq={}", java_float(freq)));
+    let score = node.scorer.explain(freq, norm);
+    let text = format!("weight({} in {doc}), result of:", node.text());
+    Ok(Explanation::of(score.value, text, vec![score]))
+}
+
+/// Source: Lucene's `CoveringQuery.CoveringWeight#explain`.
+fn terms_set(node: &TermsSetNode, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let (matching, needed) = matcher::covered(node, segment, doc)?;
+    let details = matching.iter().map(|query| explain(query, segment, doc)).collect::<Result<Vec<_>>>()?;
+    let sum: f64 = details.iter().map(|detail| f64::from(detail.value)).sum();
+    let text = match node.needed {
+        // Elasticsearch makes an ordinary disjunction of these.
+        BoundNeeded::Count(_) => "sum of:".to_owned(),
+        _ => format!("{} matches for {needed} required matches, sum of:", details.len()),
+    };
+    Ok(Explanation::of(sum as f32, text, details))
 }
 
 fn boolean(node: &BoolNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {

@@ -49,6 +49,11 @@ impl<'q> QueryParts<'q> {
             Node::Phrase(node) => {
                 self.0.push(FieldPart { field: &node.field, part: Part::Phrase(node), docs })
             }
+            Node::Combined(node) => self.0.extend(node.fields.iter().map(|(field, _)| FieldPart {
+                field,
+                part: Part::Term(&node.term),
+                docs: docs.clone(),
+            })),
             Node::Docs { docs: wanted, .. } => self.add_terms(wanted, &docs),
             // Of the documents inside, which are not looked at one by one.
             Node::Nested(node) => self.add(&node.query, None, &docs)?,

@@ -173,12 +173,12 @@ impl Matcher for BoolDocs<'_> {
 
 /// Counts, for each document of a window, how many bit sets hold it: bit `i` of the count is in plane `i`.
 #[derive(Default)]
-struct Counter {
+pub(super) struct Counter {
     planes: Vec<Bits>,
 }
 
 impl Counter {
-    fn add(&mut self, bits: &Bits) {
+    pub fn add(&mut self, bits: &Bits) {
         let mut carry = bits.clone();
         for plane in &mut self.planes {
             for (sum, carried) in plane.0.iter_mut().zip(&mut carry.0) {
@@ -190,8 +190,14 @@ impl Counter {
         }
     }
 
+    /// How often a document was counted.
+    pub fn count(&self, index: u32) -> u64 {
+        let bit = |(place, plane): (usize, &Bits)| u64::from(plane.contains(index)) << place;
+        self.planes.iter().enumerate().map(bit).sum()
+    }
+
     /// Documents counted `count` times or more.
-    fn at_least(&self, count: usize) -> Bits {
+    pub fn at_least(&self, count: usize) -> Bits {
         let mut result = Bits::default();
         if count >= 1 << self.planes.len().min(usize::BITS as usize - 1) {
             return result;
@@ -231,6 +237,9 @@ mod tests {
             let mut docs = Vec::new();
             counter.at_least(count).append_to(0, &mut docs);
             assert_eq!(docs, (count as u32..10).collect::<Vec<_>>(), "{count}");
+        }
+        for doc in 0..12 {
+            assert_eq!(counter.count(doc), if doc < 10 { u64::from(doc) } else { 0 });
         }
     }
 }

@@ -9,12 +9,14 @@ mod bits;
 mod boolean;
 mod cached;
 mod column;
+mod combined;
 mod confirmed;
 mod contenders;
 mod disjunction;
 mod function_score;
 mod nested;
 mod open;
+mod open_scorer;
 mod percolate;
 mod phrase;
 mod places;
@@ -28,10 +30,14 @@ mod shapes;
 mod simple;
 mod slice;
 mod source_phrase;
+mod terms_set;
 
 pub(crate) use bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use disjunction::Disjunction;
-pub(crate) use open::{factor_of, matcher, matches_doc, matching_docs, phrase_freq_in, scorer};
+pub(crate) use open::{
+    combined_freq, covered, factor_of, matcher, matches_doc, matching_docs, phrase_freq_in,
+};
+pub(crate) use open_scorer::{scorer, scores_of};
 pub(crate) use scorer::BoxedScorer;
 
 use limber_segment::DocId;

@@ -4,7 +4,6 @@ use std::ops::Bound;
 
 use limber_mapping::Field;
 use limber_segment::columns::Batch;
-use limber_segment::norms::Norms;
 use limber_segment::postings::{Postings, Want};
 use limber_segment::terms::TermInfo;
 use limber_segment::{DocId, Segment, StoredReader};
@@ -13,26 +12,26 @@ use super::asked::AskedDocs;
 use super::boolean::BoolDocs;
 use super::cached::{cached, conjunction};
 use super::column::{ColumnDocs, Wanted};
+use super::combined::CombinedScorer;
 use super::confirmed::ConfirmedDocs;
-use super::function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
-use super::nested::{NestedDocs, NestedScorer, ScoredWindow};
+use super::function_score::{Factors, FunctionScorer, ScoredEnough};
+use super::nested::NestedDocs;
+use super::open_scorer::script_scorer;
 use super::percolate::Percolated;
 use super::phrase::{PhraseCursor, Slot};
 use super::places::places;
 use super::points::NumberDocs;
 use super::postings::TermDocs;
-use super::scorer::{
-    BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, FeatureScorer, PhraseScorer, TermScorer,
-};
-use super::script::{ScriptDocs, ScriptScorer};
+use super::script::ScriptDocs;
 use super::shapes::shapes;
 use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
+use super::terms_set::{CoveredDocs, OpenNeeded};
 use super::{Bits, BoxedMatcher, WINDOW};
 use crate::automaton::walk;
 use crate::error::Result;
-use crate::query::{BoundQuery, Docs, FunctionScoreNode, NestedScore, Node, PhraseNode, ScriptScoreNode};
+use crate::query::{BoundQuery, CombinedNode, Docs, FunctionScoreNode, Node, PhraseNode, TermsSetNode};
 
 /// Up to this many terms are read as postings side by side; more are merged into one bit set first (Lucene's
 /// `TermInSetQuery` draws the line at 16).
@@ -53,6 +52,14 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
         Node::DisMax(node) => {
             let parts = node.queries.iter().map(|query| matcher(query, segment)).collect::<Result<_>>()?;
             Box::new(Union { parts })
+        }
+        Node::Combined(node) => {
+            let parts = node.fields.iter().map(|(field, _)| term(segment, field, &node.term));
+            Box::new(Union { parts: parts.collect::<Result<_>>()? })
+        }
+        Node::TermsSet(node) => {
+            let parts = node.queries.iter().map(|query| matcher(query, segment)).collect::<Result<_>>()?;
+            Box::new(CoveredDocs::new(Union { parts }, OpenNeeded::open(&node.needed, segment)?))
         }
         Node::Boosting(node) => matcher(&node.positive, segment)?,
         Node::Nested(node) => match segment.nested(&node.path).zip(segment.lineage(&node.path)) {
@@ -104,143 +111,6 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
             Box::new(BoolDocs::new(required, should, node.min_should_match, open(&node.must_not)?, doc_count))
         }
     })
-}
-
-/// The scores of `query` in `segment`. `is_known`: only documents that match are going to be scored.
-pub(crate) fn scorer<'a>(
-    query: &'a BoundQuery,
-    segment: &'a Segment,
-    is_known: bool,
-) -> Result<BoxedScorer<'a>> {
-    let constant = |score: f32| -> Result<BoxedScorer<'a>> {
-        let matcher = if is_known { None } else { Some(matcher(query, segment)?) };
-        Ok(Box::new(ConstantScorer { score, matcher }))
-    };
-    match &query.node {
-        Node::Nothing { .. } => constant(0.0),
-        Node::Everything { boost } | Node::Docs { boost, .. } | Node::Constant { boost, .. } => {
-            constant(*boost)
-        }
-        Node::Term(node) => match open_postings(segment, &node.field, &node.term, Want::Freqs)? {
-            None => constant(0.0),
-            Some(postings) => {
-                Ok(Box::new(TermScorer { postings, norms: norms(segment, &node.field)?, bm25: &node.scorer }))
-            }
-        },
-        Node::Phrase(node) => match phrase_cursor(node, segment)? {
-            None => constant(0.0),
-            Some(cursor) => {
-                Ok(Box::new(PhraseScorer { cursor, norms: norms(segment, &node.field)?, bm25: &node.scorer }))
-            }
-        },
-        Node::Feature(node) => match segment.numbers(&node.field.path)? {
-            None => constant(0.0),
-            Some(column) => Ok(Box::new(FeatureScorer { node, column, batch: Batch::default() })),
-        },
-        Node::DisMax(node) => {
-            let parts =
-                node.queries.iter().map(|query| scorer(query, segment, false)).collect::<Result<_>>()?;
-            Ok(Box::new(DisMaxScorer { parts, tie_breaker: node.tie_breaker, scores: Vec::new() }))
-        }
-        Node::FunctionScore(node) => {
-            only_matching(Box::new(FunctionScorer::open(node, segment)?), query, segment, is_known)
-        }
-        Node::Script(node) => constant(node.boost),
-        Node::Percolate(node) if is_known => Ok(Box::new(Percolated::open(node, segment)?)),
-        Node::Percolate(_) => {
-            let (matcher, scorer) = (matcher(query, segment)?, scorer(query, segment, true)?);
-            Ok(Box::new(MatchingScorer {
-                matcher,
-                scorer,
-                at: Vec::new(),
-                docs: Vec::new(),
-                sums: Vec::new(),
-            }))
-        }
-        Node::Cached(node) => scorer(&node.inner, segment, is_known),
-        Node::Nested(node) => match segment.nested(&node.path).zip(segment.lineage(&node.path)) {
-            Some((space, lineage)) if node.score_mode != NestedScore::None => Ok(Box::new(NestedScorer {
-                children: matcher(&node.query, &space.segment)?,
-                scorer: scorer(&node.query, &space.segment, true)?,
-                inside: lineage.children_cursor(),
-                mode: node.score_mode,
-                window: ScoredWindow::default(),
-            })),
-            _ => constant(0.0),
-        },
-        Node::ScriptScore(node) => only_matching(script_scorer(node, segment)?, query, segment, is_known),
-        Node::Boosting(node) => {
-            let scorer = BoostingScorer {
-                positive: scorer(&node.positive, segment, true)?,
-                negative: matcher(&node.negative, segment)?,
-                negative_boost: node.negative_boost,
-                boost: node.boost,
-                sums: Vec::new(),
-                lowered: Vec::new(),
-            };
-            only_matching(Box::new(scorer), query, segment, is_known)
-        }
-        Node::Bool(node) => {
-            // A document that matches one optional clause of several need not match the others.
-            let all_optional = node.min_should_match == node.should.len();
-            let must =
-                node.must.iter().map(|clause| scorer(clause, segment, true)).collect::<Result<Vec<_>>>()?;
-            let should = node
-                .should
-                .iter()
-                .map(|clause| scorer(clause, segment, all_optional))
-                .collect::<Result<Vec<_>>>()?;
-            let is_sum_of_any = node.must.is_empty()
-                && node.filter.is_empty()
-                && node.must_not.is_empty()
-                && node.min_should_match <= 1;
-            let matcher = match is_known || (is_sum_of_any && !all_optional) {
-                true => None,
-                false => Some(matcher(query, segment)?),
-            };
-            Ok(Box::new(BoolScorer {
-                must,
-                should,
-                matcher,
-                sums: Vec::new(),
-                hits: Vec::new(),
-                at: Vec::new(),
-            }))
-        }
-    }
-}
-
-fn script_scorer<'a>(node: &'a ScriptScoreNode, segment: &'a Segment) -> Result<BoxedScorer<'a>> {
-    Ok(Box::new(ScriptScorer {
-        bound: &node.script,
-        script: node.script.open(segment)?,
-        query: match node.script.uses_score() {
-            true => Some(scorer(&node.query, segment, true)?),
-            false => None,
-        },
-        boost: node.boost,
-        sums: Vec::new(),
-        scores: Vec::new(),
-        numbers: Vec::new(),
-    }))
-}
-
-/// `scorer`, asked for documents that `query` matches alone.
-fn only_matching<'a>(
-    scorer: BoxedScorer<'a>,
-    query: &'a BoundQuery,
-    segment: &'a Segment,
-    is_known: bool,
-) -> Result<BoxedScorer<'a>> {
-    if is_known {
-        return Ok(scorer);
-    }
-    let matcher = matcher(query, segment)?;
-    Ok(Box::new(MatchingScorer { matcher, scorer, at: Vec::new(), docs: Vec::new(), sums: Vec::new() }))
-}
-
-fn norms<'a>(segment: &'a Segment, field: &Field) -> Result<Option<&'a Norms>> {
-    Ok(segment.norms(&field.path)?)
 }
 
 pub(super) fn open_postings(
@@ -547,7 +417,7 @@ fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher
 }
 
 /// `None` when a term of the phrase is missing in the segment.
-fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCursor>> {
+pub(super) fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCursor>> {
     let mut slots = Vec::with_capacity(node.slots.len());
     for ((offset, alternatives), group) in node.slots.iter().zip(node.groups()) {
         let mut postings = Vec::new();
@@ -568,6 +438,29 @@ pub(crate) fn phrase_freq_in(node: &PhraseNode, segment: &Segment, doc: DocId) -
         Some(mut cursor) => cursor.freq(doc),
         None => Ok(0.0),
     }
+}
+
+/// How many of the queries of a `terms_set` a document matches and needs, and which.
+pub(crate) fn covered<'q>(
+    node: &'q TermsSetNode,
+    segment: &Segment,
+    doc: DocId,
+) -> Result<(Vec<&'q BoundQuery>, i64)> {
+    let mut matching = Vec::new();
+    for query in &node.queries {
+        if matches_doc(query, segment, doc)? {
+            matching.push(query);
+        }
+    }
+    let mut needed = Vec::new();
+    OpenNeeded::open(&node.needed, segment)?.read(&[doc], &mut needed)?;
+    Ok((matching, needed[0]))
+}
+
+/// How often a term is in a document by all its fields, and the norm of them together.
+pub(crate) fn combined_freq(node: &CombinedNode, segment: &Segment, doc: DocId) -> Result<(f32, u8)> {
+    let mut scorer = CombinedScorer::open(node, segment)?;
+    Ok((scorer.freq(doc), scorer.norm(doc)))
 }
 
 /// The factor of a document's functions. `score` is the query's.

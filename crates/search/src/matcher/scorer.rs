@@ -197,7 +197,13 @@ pub(super) struct BoolScorer<'a> {
     pub at: Vec<usize>,
 }
 
-impl BoolScorer<'_> {
+impl<'a> BoolScorer<'a> {
+    /// The scores of those of `should` that match, added up.
+    pub fn sum_of(should: Vec<BoxedScorer<'a>>) -> BoolScorer<'a> {
+        let (sums, hits, at) = (Vec::new(), Vec::new(), Vec::new());
+        BoolScorer { must: Vec::new(), should, matcher: None, sums, hits, at }
+    }
+
     fn add(
         must: &mut [BoxedScorer<'_>],
         should: &mut [BoxedScorer<'_>],

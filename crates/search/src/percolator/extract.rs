@@ -30,6 +30,9 @@ pub(super) fn extract(query: &BoundQuery) -> Found {
             Found::Unknown
         }
         Node::Term(node) => exactly(vec![(node.field.path.clone(), node.term.clone())]),
+        Node::Combined(node) => {
+            exactly(node.fields.iter().map(|(field, _)| (field.path.clone(), node.term.clone())).collect())
+        }
         Node::Docs { docs: Docs::Terms { field, terms }, .. } if field.index => {
             exactly(terms.iter().map(|term| (field.path.clone(), term.clone())).collect())
         }
@@ -39,6 +42,10 @@ pub(super) fn extract(query: &BoundQuery) -> Found {
         Node::FunctionScore(node) if node.min_score.is_none() => extract(&node.query),
         Node::ScriptScore(node) if node.min_score.is_none() => extract(&node.query),
         Node::DisMax(node) => any_of(node.queries.iter()),
+        Node::TermsSet(node) => match any_of(node.queries.iter()) {
+            Found::Terms { terms, .. } => Found::Terms { terms, is_exact: false },
+            Found::Unknown => Found::Unknown,
+        },
         Node::Phrase(node) => phrase(node),
         Node::Bool(node) => boolean(node),
         // What matches nothing without documents may match something with them.

@@ -153,12 +153,6 @@ fn best_score(query: &BoundQuery, held: &Segment) -> Result<Option<f32>> {
     if docs.is_empty() {
         return Ok(None);
     }
-    let mut scorer = matcher::scorer(query, held, true)?;
-    let mut best = 0.0f32;
-    for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
-        let mut sums = vec![0.0; window.len()];
-        scorer.score(window, &mut sums)?;
-        best = sums.iter().fold(best, |best, sum| best.max(*sum as f32));
-    }
+    let best = matcher::scores_of(query, held, &docs)?.into_iter().fold(0.0f32, f32::max);
     Ok(Some(best))
 }

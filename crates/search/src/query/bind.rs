@@ -7,20 +7,42 @@ use std::sync::Arc;
 use limber_mapping::analysis::Analyzer;
 use limber_mapping::{DateContext, Selection};
 use limber_mapping::{Field, FieldType, RequestError, SourceMode};
-use limber_segment::Segment;
 use serde_json::Value;
 
-use super::bound::{BoundQuery, Docs, Node, PhraseNode, TermNode};
+use super::bound::{BoundQuery, PhraseNode};
 use super::convert;
-use super::parse::{Query, QueryLimits, too_many_nested_clauses};
+use super::parse::{Query, QueryLimits};
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::Error;
 use crate::json;
-use crate::score::{Bm25, FieldStatistics, NormCache};
+use crate::score::NormCache;
 
 /// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.
 pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundQuery, Error> {
     bind_with(query, &Binder::new(shard, now_millis))
+}
+
+/// What a query is bound for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Occasion<'c> {
+    pub now_millis: i64,
+    /// The search that is charged and whose deadline holds; `None`: it is no search.
+    pub search: Option<&'c SearchContext>,
+}
+
+impl<'c> From<&'c SearchContext> for Occasion<'c> {
+    fn from(search: &'c SearchContext) -> Occasion<'c> {
+        Occasion { now_millis: search.now_millis, search: Some(search) }
+    }
+}
+
+/// As [`bind`], for part of what is bound on an occasion.
+pub(crate) fn bind_on(
+    query: &Query,
+    shard: &ShardSnapshot,
+    occasion: Occasion<'_>,
+) -> Result<BoundQuery, Error> {
+    bind_with(query, &Binder { context: occasion.search, ..Binder::new(shard, occasion.now_millis) })
 }
 
 /// As [`bind`], for a search: it is charged for what the query holds, and its deadline is looked at by what takes long.
@@ -29,7 +51,7 @@ pub(crate) fn bind_in(
     shard: &ShardSnapshot,
     context: &SearchContext,
 ) -> Result<BoundQuery, Error> {
-    bind_with(query, &Binder { context: Some(context), ..Binder::new(shard, context.now_millis) })
+    bind_on(query, shard, context.into())
 }
 
 /// As [`bind`], for a query that is going to be kept and run over other documents than the shard's: it may name no field that is not mapped,
@@ -65,11 +87,11 @@ fn bind_with(query: &Query, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
 /// What a query node may ask while it is bound.
 #[derive(Debug)]
 pub struct Binder<'a> {
-    shard: &'a ShardSnapshot,
+    pub(super) shard: &'a ShardSnapshot,
     now_millis: i64,
-    norms: RefCell<HashMap<Arc<str>, Arc<NormCache>>>,
+    pub(super) norms: RefCell<HashMap<Arc<str>, Arc<NormCache>>>,
     /// Scored terms so far: many texts of few terms are as much work as one of many.
-    terms: Cell<u32>,
+    pub(super) terms: Cell<u32>,
     /// The first field that was asked for and is not mapped.
     unmapped: RefCell<Option<String>>,
     is_to_be_kept: bool,
@@ -105,26 +127,19 @@ impl<'a> Binder<'a> {
         self.context
     }
 
+    pub(crate) fn occasion(&self) -> Occasion<'_> {
+        Occasion { now_millis: self.now_millis, search: self.context }
+    }
+
     /// For a query on the nested documents of this one's; `shard` is [`ShardSnapshot::within`] of this one's.
-    pub(crate) fn inside<'b>(&self, shard: &'b ShardSnapshot) -> Binder<'b> {
-        let terms = self.terms.clone();
-        Binder { terms, is_to_be_kept: self.is_to_be_kept, ..Binder::new(shard, self.now_millis) }
+    pub(crate) fn inside<'b>(&'b self, shard: &'b ShardSnapshot) -> Binder<'b> {
+        let (terms, is_to_be_kept, context) = (self.terms.clone(), self.is_to_be_kept, self.context);
+        Binder { terms, is_to_be_kept, context, ..Binder::new(shard, self.now_millis) }
     }
 
     /// Whether a clause adds nothing to a disjunction, now and later.
     pub(crate) fn is_idle(&self, clause: &BoundQuery) -> bool {
         clause.is_nothing() && !self.is_to_be_kept
-    }
-
-    /// Every segment of the shard and the nested ones in it: a field that nested documents share with those around them
-    /// (`include_in_parent`) has one set of statistics, as in Lucene.
-    fn with_nested(&self) -> impl Iterator<Item = &'a Segment> {
-        let shard = self.shard;
-        let whole = shard.nested.as_ref().map_or(&shard.segments[..], |scope| &scope.whole);
-        whole.iter().flat_map(|view| {
-            let nested = view.segment.nested_spaces().iter().map(|space| &*space.segment);
-            std::iter::once(&*view.segment).chain(nested)
-        })
     }
 
     pub(crate) fn now_millis(&self) -> i64 {
@@ -240,85 +255,6 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// What BM25 gives to a boolean, which Lucene holds as a term without frequencies and norms; here it is a number.
-    fn boolean_score(&self, field: &Field, number: i64, boost: f32) -> Result<f32, Error> {
-        let (mut statistics, mut doc_freq) = (FieldStatistics::default(), 0);
-        for segment in self.with_nested() {
-            if let Some(points) = segment.points(&field.path)? {
-                statistics.doc_count += u64::from(points.doc_count_with_value());
-                statistics.sum_total_term_freq += points.value_count();
-                doc_freq += points.count(number..=number)?;
-            }
-        }
-        let norms = Arc::new(NormCache::new(statistics));
-        let scorer = self.bm25(boost, vec![(Box::default(), doc_freq)], norms);
-        Ok(scorer.score(1.0, 1))
-    }
-
-    fn bm25(&self, boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
-        match self.shard.settings.scores_as_lucene {
-            true => Bm25::without_factor(boost, terms, norms),
-            false => Bm25::new(boost, terms, norms),
-        }
-    }
-
-    /// A term of a text or keyword field, scored by BM25.
-    pub(crate) fn scored_term(
-        &self,
-        field: &Arc<Field>,
-        term: &[u8],
-        boost: f32,
-    ) -> Result<BoundQuery, Error> {
-        self.count_terms(1)?;
-        if !field.index || field.match_only || field.is_wildcard {
-            let text = format!("{}:{}", field.path, String::from_utf8_lossy(term));
-            return Ok(BoundQuery::constant(
-                Docs::Terms { field: field.clone(), terms: [term.into()].into() },
-                boost,
-                text,
-            ));
-        }
-        self.bm25_term(field, term, boost, self.doc_freq(field, term)?)
-    }
-
-    /// As [`Binder::scored_term`], as if the term were in `doc_freq` documents.
-    pub(crate) fn scored_term_among(
-        &self,
-        field: &Arc<Field>,
-        term: &[u8],
-        boost: f32,
-        doc_freq: Option<u64>,
-    ) -> Result<BoundQuery, Error> {
-        match doc_freq {
-            None => self.scored_term(field, term, boost),
-            Some(doc_freq) => {
-                self.count_terms(1)?;
-                self.bm25_term(field, term, boost, doc_freq)
-            }
-        }
-    }
-
-    fn bm25_term(
-        &self,
-        field: &Arc<Field>,
-        term: &[u8],
-        boost: f32,
-        doc_freq: u64,
-    ) -> Result<BoundQuery, Error> {
-        let scorer = self.bm25(boost, vec![(term.into(), doc_freq)], self.norms(field)?);
-        Ok(Node::Term(TermNode { field: field.clone(), term: term.into(), scorer }).into())
-    }
-
-    /// Errors with `too_many_nested_clauses` as Lucene's `IndexSearcher#rewrite` does.
-    fn count_terms(&self, count: usize) -> Result<(), Error> {
-        let clauses_max = QueryLimits::default().clauses_max;
-        self.terms.set(self.terms.get().saturating_add(count as u32));
-        if self.terms.get() > clauses_max {
-            return Err(too_many_nested_clauses(clauses_max).into());
-        }
-        Ok(())
-    }
-
     /// Refuses more clauses than a query may have.
     pub(crate) fn check_clauses(&self, count: usize) -> Result<(), Error> {
         let clauses_max = QueryLimits::default().clauses_max;
@@ -386,34 +322,6 @@ impl<'a> Binder<'a> {
         found.dedup();
         found.truncate(count_max);
         Ok(found)
-    }
-
-    pub(crate) fn doc_freq(&self, field: &Field, term: &[u8]) -> Result<u64, Error> {
-        let mut doc_freq = 0;
-        for segment in self.with_nested() {
-            if let Some(terms) = segment.terms(&field.path)? {
-                doc_freq += terms.get(term)?.map_or(0, |info| u64::from(info.doc_freq));
-            }
-        }
-        Ok(doc_freq)
-    }
-
-    fn norms(&self, field: &Field) -> Result<Arc<NormCache>, Error> {
-        if let Some(norms) = self.norms.borrow().get(&field.path) {
-            return Ok(norms.clone());
-        }
-        let mut statistics = FieldStatistics::default();
-        for segment in self.with_nested() {
-            if let Some(terms) = segment.terms(&field.path)? {
-                statistics.doc_count += u64::from(terms.doc_count_with_field());
-                // Without frequencies Lucene takes every occurrence for one.
-                statistics.sum_total_term_freq +=
-                    if field.frequencies { terms.sum_total_term_freq() } else { terms.sum_doc_freq() };
-            }
-        }
-        let norms = Arc::new(NormCache::new(statistics));
-        self.norms.borrow_mut().insert(field.path.clone(), norms.clone());
-        Ok(norms)
     }
 
     /// How dates without a zone or format of their own are read.

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use limber_mapping::{Field, Mapping};
 use limber_segment::{Segment, SegmentId};
 
+use super::combined_fields::CombinedNode;
 use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
 use super::nested::NestedNode;
 use super::percolate::PercolateNode;
+use super::terms_set::TermsSetNode;
 use super::wildcard::TermPattern;
 use crate::automaton::TermAutomaton;
 use crate::cache::FilterUse;
@@ -58,6 +60,8 @@ pub(crate) enum Node {
     Feature(FeatureNode),
     Bool(BoolNode),
     DisMax(DisMaxNode),
+    Combined(Box<CombinedNode>),
+    TermsSet(Box<TermsSetNode>),
     FunctionScore(FunctionScoreNode),
     Boosting(BoostingNode),
     ScriptScore(ScriptScoreNode),
@@ -354,6 +358,7 @@ impl BoundQuery {
             Node::Nothing { .. }
             | Node::Everything { .. }
             | Node::Term(_)
+            | Node::Combined(_)
             | Node::Phrase(_)
             | Node::Feature(_)
             | Node::Script(_)
@@ -366,6 +371,7 @@ impl BoundQuery {
             Node::Constant { inner, .. } => inner.bit_set_count(),
             Node::Cached(node) => 1 + node.inner.bit_set_count(),
             Node::DisMax(node) => 2 * sum(&node.queries),
+            Node::TermsSet(node) => 2 * sum(&node.queries),
             Node::FunctionScore(node) => {
                 // A least score opens everything once more.
                 let filters = node.functions.iter().filter_map(|function| function.filter.as_ref());
@@ -395,6 +401,7 @@ impl BoundQuery {
             // Named itself if the filter inside is.
             Node::Cached(node) if self.name.is_none() => vec![&node.inner],
             Node::DisMax(node) => node.queries.iter().collect(),
+            Node::TermsSet(node) => node.queries.iter().collect(),
             Node::FunctionScore(node) => {
                 let filters = node.functions.iter().filter_map(|function| function.filter.as_ref());
                 std::iter::once(&*node.query).chain(filters).collect()

@@ -46,6 +46,7 @@ fn is_possible(query: &BoundQuery, shard: &ShardSnapshot) -> Result<bool> {
         Node::ScriptScore(node) => is_possible(&node.query, shard)?,
         Node::Boosting(node) => is_possible(&node.positive, shard)?,
         Node::DisMax(node) => all(&node.queries)? > 0,
+        Node::TermsSet(node) => all(&node.queries)? > 0,
         Node::Bool(node) => {
             all(&node.must)? == node.must.len()
                 && all(&node.filter)? == node.filter.len()

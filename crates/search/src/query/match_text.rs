@@ -111,7 +111,7 @@ pub(super) fn no_text() -> RequestError {
     RequestError::parsing("No text specified for text query")
 }
 
-fn operator(value: &Value) -> Result<Operator, RequestError> {
+pub(super) fn operator(value: &Value) -> Result<Operator, RequestError> {
     let text = json::scalar_text(value).unwrap_or_default();
     match text.to_lowercase().as_str() {
         "and" => Ok(Operator::And),
@@ -201,6 +201,26 @@ pub(super) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery {
     } else {
         BoundQuery::nothing("Matching no documents because no terms present")
     }
+}
+
+/// All words, or so many of them as `minimum` says; `None`: there are none.
+pub(super) fn joined(
+    mut words: Vec<BoundQuery>,
+    is_and: bool,
+    minimum: Option<&str>,
+) -> Result<Option<BoundQuery>, Error> {
+    if words.len() < 2 {
+        return Ok(words.pop());
+    }
+    let mut node = BoolNode::default();
+    if is_and {
+        node.must = words;
+    } else {
+        let needed = minimum.map_or(Ok(0), |spec| minimum_should_match::required(spec, words.len()))?;
+        node.min_should_match = needed.max(1);
+        node.should = words;
+    }
+    Ok(Some(BoundQuery::from_bool(node)))
 }
 
 impl QueryNode for Match {

@@ -8,7 +8,9 @@ mod table;
 
 mod bool_query;
 mod boosting;
+mod combined_fields;
 mod constant_score;
+mod cross_fields;
 mod dis_max;
 mod distance_feature;
 mod exists;
@@ -39,9 +41,12 @@ mod regexp;
 mod runtime;
 mod script;
 mod script_score;
+mod simple_query_string;
+mod simple_query_string_syntax;
 mod slice;
 mod term;
 mod terms;
+mod terms_set;
 mod wildcard;
 mod within;
 
@@ -54,9 +59,10 @@ mod fuzziness;
 mod matching;
 mod minimum_should_match;
 mod rewrite;
+mod scoring;
 
 pub use bind::{Binder, bind};
-pub(crate) use bind::{bind_in, bind_to_mapped};
+pub(crate) use bind::{Occasion, bind_in, bind_on, bind_to_mapped};
 pub use bound::BoundQuery;
 pub(crate) use bound::{
     BoolNode, BoostingNode, CachedNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode,
@@ -64,6 +70,7 @@ pub(crate) use bound::{
 };
 pub use can_match::can_match;
 pub(crate) use ceiling::{Ceiling, Span};
+pub(crate) use combined_fields::CombinedNode;
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
 pub(crate) use function::{
     Curve, DecayShape, Falloff, FunctionReader, Origin, random_by_place, random_of, script_name,
@@ -77,4 +84,5 @@ pub(crate) use percolate::PercolateNode;
 pub use percolate_lookup::PercolateLookup;
 pub use query_string::from_url;
 pub(crate) use slice::within_slice;
+pub(crate) use terms_set::{BoundNeeded, TermsSetNode};
 pub use within::within;

@@ -1,14 +1,18 @@
 //! `multi_match`: one text under several fields.
 //!
-//! Source: `MultiMatchQueryBuilder`, `MultiMatchQueryParser`. `best_fields` takes the best field's score, `most_fields` the sum.
+//! Source: `MultiMatchQueryBuilder`, `MultiMatchQueryParser`. `best_fields` takes the best field's score, `most_fields` the sum; `cross_fields` is
+//! [`super::cross_fields`].
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
+use super::cross_fields::CrossFields;
 use super::dis_max::DisMax;
+use super::match_text::zero_terms;
 use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
+use super::query_string::parse_operator;
 use crate::error::Error;
 use crate::json;
 
@@ -21,6 +25,8 @@ struct MultiMatch {
     options: Map<String, Value>,
     tie_breaker: f32,
     lenient: Option<bool>,
+    /// `cross_fields`.
+    is_crossed: bool,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -80,7 +86,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         "phrase" => ("match_phrase", 0.0),
         "phrase_prefix" => ("match_phrase_prefix", 0.0),
         "bool_prefix" => ("match_bool_prefix", 1.0),
-        "cross_fields" => return Err(RequestError::unsupported("[type: cross_fields] in [multi_match]")),
+        "cross_fields" => ("match", 0.0),
         other => {
             let reason = format!("failed to parse [multi_match] query type [{other}]. unknown type.");
             return Err(RequestError::new(400, "parse_exception", reason));
@@ -94,7 +100,12 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         options.shift_remove("fuzzy_rewrite");
         options.shift_remove("fuzzy_transpositions");
     }
-    let node = MultiMatch { fields, query, options, tie_breaker: tie_breaker.unwrap_or(tie), lenient };
+    if !query.starts_with("match_phrase") {
+        // Only phrases that synonyms make have a slop, and there are none.
+        options.shift_remove("slop").map_or(Ok(()), |slop| json::int(&slop).map(drop))?;
+    }
+    let (tie_breaker, is_crossed) = (tie_breaker.unwrap_or(tie), kind == "cross_fields");
+    let node = MultiMatch { fields, query, options, tie_breaker, lenient, is_crossed };
     // A wrong option is found now, not at the shard.
     node.on_field("_", 1.0)?;
     Ok(common.query(node))
@@ -138,6 +149,19 @@ impl MultiMatch {
         let query = parse_query(&json!({self.query: {field: self.options}}), &QueryLimits::default())?;
         Ok(Query { boost, ..query })
     }
+
+    fn crossed(&self, lenient: bool) -> Result<CrossFields, RequestError> {
+        let text = |name: &str| self.options.get(name).and_then(json::scalar_text);
+        Ok(CrossFields {
+            text: text("query").unwrap_or_default(),
+            is_and: self.options.get("operator").map_or(Ok(false), parse_operator)?,
+            minimum_should_match: text("minimum_should_match"),
+            analyzer: text("analyzer"),
+            zero_terms_all: self.options.get("zero_terms_query").map_or(Ok(false), zero_terms)?,
+            tie_breaker: self.tie_breaker,
+            lenient,
+        })
+    }
 }
 
 impl QueryNode for MultiMatch {
@@ -145,11 +169,16 @@ impl QueryNode for MultiMatch {
         let every = [("*".to_owned(), 1.0)];
         let fields = if self.fields.is_empty() { &every } else { self.fields.as_slice() };
         let lenient = self.lenient.unwrap_or(fields.iter().any(|(field, _)| field == "*"));
-        let mut queries = Vec::new();
-        for (path, weight) in binder.expand_fields(fields)? {
-            let query = self.on_field(&path, weight)?;
-            queries.push(if lenient { super::lenient::lenient(query) } else { query });
+        let on_field = |path: &str, weight: f32| {
+            let query = self.on_field(path, weight)?;
+            Ok(if lenient { super::lenient::lenient(query) } else { query })
+        };
+        let fields = binder.expand_fields(fields)?;
+        if self.is_crossed {
+            return self.crossed(lenient)?.bind(fields, on_field, boost, binder);
         }
+        let queries = fields.iter().map(|(path, weight)| on_field(path, *weight));
+        let queries = queries.collect::<Result<Vec<_>, RequestError>>()?;
         DisMax { queries, tie_breaker: self.tie_breaker }.bind(boost, binder)
     }
 }

@@ -14,6 +14,7 @@ use super::bound::BoundQuery;
 use super::dis_max::DisMax;
 use super::fuzziness::Fuzziness;
 use super::lenient::lenient;
+use super::match_text::{Operator, operator};
 use super::multi_match::parse_fields;
 use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query};
 use super::query_string_syntax::{Clause, Leaf, Occur, Tree, read, unescape};
@@ -76,19 +77,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "query" => text = json::scalar_text(value),
             "default_field" => default_field = json::scalar_text(value),
             "fields" => fields = parse_fields("query_string", value)?,
-            "default_operator" => {
-                let operator = json::scalar_text(value).unwrap_or_default();
-                options.is_and = match operator.to_lowercase().as_str() {
-                    "and" => true,
-                    "or" => false,
-                    _ => {
-                        return Err(RequestError::illegal_argument(format!(
-                            "No enum constant org.elasticsearch.index.query.Operator.{}",
-                            operator.to_uppercase()
-                        )));
-                    }
-                }
-            }
+            "default_operator" => options.is_and = parse_operator(value)?,
             "analyzer" => options.analyzer = json::scalar_text(value),
             "lenient" => options.lenient = Some(json::boolean(value)?),
             "phrase_slop" => options.phrase_slop = json::int(value)?.max(0) as u32,
@@ -139,6 +128,19 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let tree = read(&text);
     let is_and = options.is_and;
     Ok(common.query(QueryString { text, tree, fields, is_and, options, minimum_should_match }))
+}
+
+/// Whether all clauses must match.
+pub(super) fn parse_operator(value: &Value) -> Result<bool, RequestError> {
+    Ok(operator(value)? == Operator::And)
+}
+
+/// A text as far as an analyzer without words goes: its case.
+pub(super) fn normalized(binder: &Binder<'_>, path: &str, text: &str) -> String {
+    match binder.field(path).is_some_and(|field| field.kind == FieldType::Text) {
+        true => text.to_lowercase(),
+        false => text.to_owned(),
+    }
 }
 
 /// The query that a URL's `q`, `df`, `analyzer`, `default_operator` and `lenient` stand for; `None` without `q`.
@@ -284,10 +286,7 @@ impl Translation<'_> {
                 {
                     return self.query("prefix", json!({&**path: {"value": unescape(prefix)}}));
                 }
-                // As far as an analyzer without words goes: its case.
-                let is_text = field.is_some_and(|field| field.kind == FieldType::Text);
-                let pattern = if is_text { text.to_lowercase() } else { text.clone() };
-                self.query("wildcard", json!({&**path: {"value": pattern}}))
+                self.query("wildcard", json!({&**path: {"value": normalized(self.binder, path, text)}}))
             }
             Leaf::Range { lower, upper } => {
                 let mut body = Map::new();
@@ -300,8 +299,7 @@ impl Translation<'_> {
                 self.query("range", json!({&**path: body}))
             }
             Leaf::Fuzzy { text, edits } => {
-                let is_text = self.binder.field(path).is_some_and(|field| field.kind == FieldType::Text);
-                let word = if is_text { unescape(text).to_lowercase() } else { unescape(text) };
+                let word = normalized(self.binder, path, &unescape(text));
                 let mut fuzzy = self.options.fuzzy.clone();
                 fuzzy["value"] = word.into();
                 if let Some(edits) = edits {

@@ -34,6 +34,7 @@ pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()
             all(&mut node.must_not)
         }
         Node::DisMax(node) => all(&mut node.queries),
+        Node::TermsSet(node) => all(&mut node.queries),
         Node::FunctionScore(node) => {
             attach(&mut node.query, shard)?;
             let filters = node.functions.iter_mut().filter_map(|function| function.filter.as_mut());
@@ -47,6 +48,7 @@ pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()
         Node::Nothing { .. }
         | Node::Everything { .. }
         | Node::Term(_)
+        | Node::Combined(_)
         | Node::Phrase(_)
         | Node::Feature(_)
         | Node::Script(_)

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::parse::{Parser, Query};
 use super::{
-    bool_query, boosting, constant_score, dis_max, distance_feature, exists, function_score, fuzzy,
-    geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase,
+    bool_query, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score,
+    fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, match_all, match_phrase,
     match_text, multi_match, nested, percolate, prefix, query_string, range, regexp, script, script_score,
-    term, terms, wildcard,
+    simple_query_string, term, terms, terms_set, wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -17,6 +17,7 @@ pub(super) type Parse = fn(&Map<String, Value>, &mut Parser<'_>) -> Result<Query
 pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("bool", bool_query::parse),
     ("boosting", boosting::parse),
+    ("combined_fields", combined_fields::parse),
     ("constant_score", constant_score::parse),
     ("dis_max", dis_max::parse),
     ("distance_feature", distance_feature::parse),
@@ -44,14 +45,15 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("regexp", regexp::parse),
     ("script", script::parse),
     ("script_score", script_score::parse),
+    ("simple_query_string", simple_query_string::parse),
     ("term", term::parse),
     ("terms", terms::parse),
+    ("terms_set", terms_set::parse),
     ("wildcard", wildcard::parse),
 ];
 
 /// Elasticsearch's other queries, refused by name.
 pub(super) const UNSUPPORTED: &[&str] = &[
-    "combined_fields",
     "has_child",
     "has_parent",
     "intervals",
@@ -63,7 +65,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "rule",
     "semantic",
     "shape",
-    "simple_query_string",
     "span_containing",
     "span_field_masking",
     "span_first",
@@ -75,7 +76,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "span_term",
     "span_within",
     "sparse_vector",
-    "terms_set",
     "text_expansion",
     "weighted_tokens",
     "wrapper",
