@@ -31,6 +31,8 @@ pub struct ShardSettings {
     pub max_slices_per_scroll: u32,
     /// `index.max_inner_result_window`.
     pub max_inner_result_window: u32,
+    /// `index.max_rescore_window`.
+    pub max_rescore_window: u32,
     /// `index.max_regex_length`.
     pub max_regex_length: usize,
     /// `index.highlight.max_analyzed_offset`: UTF-16 units of a field's values.
@@ -48,6 +50,7 @@ impl Default for ShardSettings {
             max_terms_count: 65_536,
             max_slices_per_scroll: 1024,
             max_inner_result_window: 100,
+            max_rescore_window: 10_000,
             max_regex_length: 1000,
             highlight_offset_max: 1_000_000,
             index_sort: Arc::new([]),

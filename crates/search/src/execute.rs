@@ -12,8 +12,9 @@ use crate::aggregation;
 use crate::collect::{Hit, KeyKind, SortKey, TopScores};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
+use crate::expand;
 use crate::fetch;
-use crate::query_phase::{Answered, QueryPhase, check_window, failure, wanted_hits};
+use crate::query_phase::{Answered, QueryPhase, check_window, collected_hits, failure};
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, SearchResponse, ShardsSummary, TotalHits};
 use crate::runtime::check_scripts;
@@ -162,12 +163,25 @@ fn run(
             max_score: response.max_score,
         });
     }
-    // A scroll by score alone shows no sort values.
-    let shows_sort = !(request.is_by_score() && request.search_after.is_none());
-    let fetched = fetch::fetch(shards, &found, &winners, request, shows_sort, &of_next_phase(context))?;
+    // A scroll by score alone shows no sort values, nor do groups by score in whatever order.
+    let is_by_score_alone = match request.collapse {
+        None => request.is_by_score() && request.search_after.is_none(),
+        Some(_) => request.sort.iter().all(Sort::is_score),
+    };
+    let shows_sort = !is_by_score_alone;
+    let next = of_next_phase(context);
+    let fetched = match request.collapse_field() {
+        None => fetch::fetch(shards, &found, &winners, request, shows_sort, &next)?,
+        Some(_) => {
+            let mut shown = request.clone();
+            shown.show_group_key();
+            fetch::fetch(shards, &found, &winners, &shown, shows_sort, &next)?
+        }
+    };
     response.hits = fetched.hits;
     response.timed_out |= fetched.timed_out;
     response.charges.push(Arc::new(fetched.charge));
+    expand::expand(shards, request, &mut response, &next)?;
     // No shard, no aggregations in the answer: a pattern that fits no index.
     if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
         let reduced = aggregation::reduce(list, aggregates, context.max_buckets)?;
@@ -227,7 +241,7 @@ fn charge_hits(
     let mut hits = 0u64;
     for snapshot in shards {
         if check_window(snapshot, request, is_scroll).is_ok() {
-            hits = hits.saturating_add(wanted_hits(request).min(snapshot.doc_count()));
+            hits = hits.saturating_add(collected_hits(request).min(snapshot.doc_count()));
         }
     }
     let bytes = hits.saturating_mul(TopScores::HIT_BYTES * (1 + request.sort.len() as u64));

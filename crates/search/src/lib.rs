@@ -10,6 +10,7 @@
 
 pub mod aggregation;
 mod automaton;
+mod bound_search;
 mod cache;
 mod collect;
 pub mod context;
@@ -18,6 +19,7 @@ mod dates;
 pub mod dissect;
 mod error;
 mod execute;
+mod expand;
 mod fetch;
 pub mod geo;
 pub mod grok;
@@ -29,6 +31,7 @@ mod percolator;
 pub mod query;
 mod query_phase;
 pub mod request;
+mod rescore;
 mod response;
 mod runtime;
 pub mod score;

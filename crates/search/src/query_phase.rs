@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::aggregation::{Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
+use crate::bound_search;
 use crate::cache::{CachedAnswer, RequestUse};
 use crate::collect::{Bar, Best, BoundSort, SortKey, Tie, TopScores, best_first_key, check_column};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
@@ -17,6 +18,7 @@ use crate::error::{Error, Result, ShardFailure};
 use crate::execute::Cursor;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
+use crate::rescore::BoundRescore;
 use crate::shard::{self, After, ShardHits, ShardRequest, Sink};
 use crate::workers;
 
@@ -94,7 +96,8 @@ impl QueryPhase<'_> {
             let visit = &visits[at];
             let before = {
                 let gathered = gathered.lock();
-                Before { bar: gathered.best.bar(visit.number), counted: gathered.counted }
+                let bar = gathered.best.bar(visit.number).filter(|_| self.request.ranks_hits_alone());
+                Before { bar, counted: gathered.counted }
             };
             let answer = self.ask(visit, before);
             let gathered = &mut *gathered.lock();
@@ -140,7 +143,7 @@ impl QueryPhase<'_> {
     fn sorts_of(&self, number: usize) -> Result<Vec<BoundSort>> {
         let needs_keys = self.is_scroll || self.request.search_after.is_some();
         let place = self.place_of(number);
-        shard::sorts_of(self.request, needs_keys, &self.shards[number], place, self.context.now_millis)
+        bound_search::sorts_of(self.request, needs_keys, &self.shards[number], place, self.context)
     }
 
     /// The shards in the order in which they are searched: those that hold the best sort keys first, so that little is left to look for
@@ -214,11 +217,12 @@ impl QueryPhase<'_> {
             None => None,
         };
         // Fetching asks it for the names and the explanation of hits.
-        let (query, post_filter) = match answer.hits.is_empty() {
-            true => (BoundQuery::nothing("answered before"), None),
+        let (query, post_filter, rescores) = match answer.hits.is_empty() {
+            true => (BoundQuery::nothing("answered before"), None, Vec::new()),
             false => (
-                shard::bind_query(snapshot, request, self.place_of(number), context)?,
-                shard::bind_post_filter(snapshot, request, context)?,
+                bound_search::bind_query(snapshot, request, self.place_of(number), context)?,
+                bound_search::bind_post_filter(snapshot, request, context)?,
+                BoundRescore::bind_all(request, snapshot, context)?,
             ),
         };
         let hits = ShardHits {
@@ -231,6 +235,7 @@ impl QueryPhase<'_> {
             terminated_early: answer.terminated_early,
             query,
             post_filter,
+            rescores,
         };
         Ok((hits, aggregated))
     }
@@ -281,7 +286,7 @@ impl QueryPhase<'_> {
             (None, Some(values)) => Some((search_after(values, &sorts)?, Tie::Seen)),
             (None, None) => None,
         };
-        let count_max = wanted_hits(request).min(snapshot.doc_count()) as usize;
+        let count_max = collected_hits(request).min(snapshot.doc_count()) as usize;
         let Before { bar, counted } = before;
         let place = self.place_of(visit.number);
         let wanted = ShardRequest { request, count_max, sorts, after, bar, counted, place };
@@ -318,9 +323,16 @@ impl<'s> Sink<'s> for ShardCollector<'s> {
     }
 }
 
-/// Best hits that a shard may have to hand in.
+/// Best hits up to the end of the page.
 pub(crate) fn wanted_hits(request: &SearchRequest) -> u64 {
     u64::from(request.from()) + u64::from(request.size())
+}
+
+/// Best hits that a shard may have to hand in: those that are looked at again are among them.
+pub(crate) fn collected_hits(request: &SearchRequest) -> u64 {
+    let wanted = wanted_hits(request);
+    let windows = request.rescores.iter().map(|rescore| u64::from(rescore.window));
+    if wanted == 0 { 0 } else { windows.fold(wanted, u64::max) }
 }
 
 pub(crate) fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchContext) -> ShardFailure {

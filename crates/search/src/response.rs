@@ -10,11 +10,24 @@ use crate::execute::Cursor;
 use crate::score::{Explanation, float_to_json};
 
 /// `hits.total`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TotalHits {
     pub value: u64,
     /// `gte` instead of `eq`.
     pub is_lower_bound: bool,
+}
+
+impl TotalHits {
+    /// The member `total`.
+    fn write_json(self, out: &mut Vec<u8>, as_int: bool) {
+        match as_int {
+            true => member(out, "total", &self.value.into()),
+            false => {
+                let relation = if self.is_lower_bound { "gte" } else { "eq" };
+                member(out, "total", &json!({ "value": self.value, "relation": relation }));
+            }
+        }
+    }
 }
 
 /// `_shards`.
@@ -71,11 +84,11 @@ pub struct SearchHit {
     pub inner_hits: Vec<InnerHits>,
 }
 
-/// The nested documents of a hit that a query names.
-#[derive(Debug, Clone)]
+/// The nested documents of a hit that a query names, or the documents of its group.
+#[derive(Debug, Clone, Default)]
 pub struct InnerHits {
     pub name: String,
-    pub total: u64,
+    pub total: TotalHits,
     /// `None`: shown as null.
     pub max_score: Option<f32>,
     /// The page of them.
@@ -138,13 +151,7 @@ impl SearchResponse {
         key(out, "hits");
         out.push(b'{');
         if let Some(total) = &self.total {
-            match rendering.total_as_int {
-                true => member(out, "total", &total.value.into()),
-                false => {
-                    let relation = if total.is_lower_bound { "gte" } else { "eq" };
-                    member(out, "total", &json!({ "value": total.value, "relation": relation }));
-                }
-            }
+            total.write_json(out, rendering.total_as_int);
         } else if rendering.total_as_int {
             member(out, "total", &(-1).into());
         }
@@ -248,10 +255,7 @@ impl InnerHits {
     fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) {
         member_start(out, &self.name);
         out.extend_from_slice(b"{\"hits\":{");
-        match total_as_int {
-            true => member(out, "total", &self.total.into()),
-            false => member(out, "total", &json!({ "value": self.total, "relation": "eq" })),
-        }
+        self.total.write_json(out, total_as_int);
         member(out, "max_score", &self.max_score.map_or(Value::Null, float_to_json));
         key(out, "hits");
         out.push(b'[');

@@ -4,16 +4,18 @@ use std::ops::RangeInclusive;
 
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
+use crate::bound_search::{bind_post_filter, bind_query};
 use crate::cache;
 use crate::collect::{
-    Bar, BoundSort, Contenders, Hit, SegmentTop, SortKey, Tie, TopFields, TopScores, bind_sorts,
+    Bar, BoundCollapse, BoundSort, Contenders, Hit, SegmentTop, SortKey, Tie, TopFields, TopGroups, TopScores,
 };
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::counting::{known_count, known_count_of};
 use crate::error::{Error, Result};
 use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
-use crate::query::{self, BoundQuery, Docs, Node, Query};
+use crate::query::{BoundQuery, Docs, Node};
 use crate::request::{SearchRequest, TrackTotalHits};
+use crate::rescore::BoundRescore;
 
 /// What one shard answers to the query phase.
 pub(crate) struct ShardHits {
@@ -27,6 +29,7 @@ pub(crate) struct ShardHits {
     pub terminated_early: bool,
     pub query: BoundQuery,
     pub post_filter: Option<BoundQuery>,
+    pub rescores: Vec<BoundRescore>,
 }
 
 /// Where a page starts: after these keys; documents of equal keys as [`Tie`] says.
@@ -78,6 +81,7 @@ pub(crate) fn search<'a>(
     let mut inner_hits = Vec::new();
     query.inner_hits(&mut inner_hits)?;
     post_filter.as_ref().map_or(Ok(()), |filter| filter.inner_hits(&mut inner_hits))?;
+    let rescores = BoundRescore::bind_all(request, shard, context)?;
     let sorts = wanted.sorts.clone();
     let needs_score_keys = sorts.iter().any(BoundSort::needs_scores);
     let scoring = (sorts.is_empty() && wanted.count_max > 0)
@@ -98,19 +102,7 @@ pub(crate) fn search<'a>(
         post_filter: post_filter.as_ref(),
         scoring,
         sink,
-        top: match sorts.is_empty() {
-            true => Top::Scores(TopScores::new(wanted.count_max, wanted.bar.as_ref())),
-            false => Top::Fields(TopFields::new(
-                sorts.clone(),
-                wanted.count_max,
-                wanted.after,
-                wanted.bar,
-                match shard.nested {
-                    None => &shard.settings.index_sort,
-                    Some(_) => &[],
-                },
-            )),
-        },
+        top: Top::of(shard, &wanted)?,
         count_max: wanted.count_max,
         total: 0,
         count_limit: match (known_total, request.track_total_hits) {
@@ -131,10 +123,14 @@ pub(crate) fn search<'a>(
         run.segments()?;
     }
     let Run { top, total, is_lower_bound, max_score, timed_out, terminated_early, .. } = run;
-    let hits = match top {
+    let mut hits = match top {
         Top::Scores(top) => top.finish(&bases(shard)),
         Top::Fields(top) => top.finish(),
+        Top::Groups(top) => top.finish(),
     };
+    for rescore in &rescores {
+        rescore.rescore(shard, &mut hits, context)?;
+    }
     let (total, is_lower_bound) = match known_total {
         Some(known) => (known, false),
         None => (total, is_lower_bound),
@@ -149,31 +145,8 @@ pub(crate) fn search<'a>(
         terminated_early,
         query,
         post_filter,
+        rescores,
     })
-}
-
-pub(crate) fn bind_post_filter(
-    shard: &ShardSnapshot,
-    request: &SearchRequest,
-    context: &SearchContext,
-) -> Result<Option<BoundQuery>> {
-    request.post_filter.as_ref().map(|filter| query::bind_in(filter, shard, context)).transpose()
-}
-
-/// The request's query with its slice, on a shard.
-pub(crate) fn bind_query(
-    shard: &ShardSnapshot,
-    request: &SearchRequest,
-    place: ShardPlace,
-    context: &SearchContext,
-) -> Result<BoundQuery> {
-    let mut query = request.query.clone().unwrap_or_else(Query::match_all);
-    query.boost *= request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
-    let query = query::bind_in(&query, shard, context)?;
-    match &request.slice {
-        Some(slice) => query::within_slice(query, slice, place, shard, request.pit.is_none()),
-        None => Ok(query),
-    }
 }
 
 /// Number of the first document of each segment in the shard.
@@ -190,9 +163,32 @@ pub(crate) fn bases(shard: &ShardSnapshot) -> Vec<u64> {
         .collect()
 }
 
-enum Top {
+enum Top<'a> {
     Scores(TopScores),
     Fields(TopFields),
+    Groups(Box<TopGroups<'a>>),
+}
+
+impl<'a> Top<'a> {
+    /// # Errors
+    /// Those of [`BoundCollapse::bind`].
+    fn of(shard: &'a ShardSnapshot, wanted: &ShardRequest<'_>) -> Result<Top<'a>> {
+        let ShardRequest { request, count_max, sorts, after, bar, .. } = wanted;
+        if let Some(collapse) = &request.collapse {
+            let collapse = BoundCollapse::bind(collapse, request, shard)?;
+            let top = TopGroups::new(sorts.clone(), collapse, *count_max, after.clone());
+            return Ok(Top::Groups(Box::new(top)));
+        }
+        if sorts.is_empty() {
+            return Ok(Top::Scores(TopScores::new(*count_max, bar.as_ref())));
+        }
+        let index_sort = match shard.nested {
+            None => &*shard.settings.index_sort,
+            Some(_) => &[],
+        };
+        let (sorts, after, bar) = (sorts.clone(), after.clone(), bar.clone());
+        Ok(Top::Fields(TopFields::new(sorts, *count_max, after, bar, index_sort)))
+    }
 }
 
 struct Run<'a, 'r, 's> {
@@ -203,7 +199,7 @@ struct Run<'a, 'r, 's> {
     post_filter: Option<&'r BoundQuery>,
     scoring: bool,
     sink: Option<&'s mut (dyn Sink<'a> + 's)>,
-    top: Top,
+    top: Top<'a>,
     count_max: usize,
     total: u64,
     /// More hits than this must have been counted before any may be skipped; `None`: hits need not be counted.
@@ -268,16 +264,23 @@ impl<'a> Run<'a, '_, '_> {
         }
         let filter_bytes = match &self.top {
             Top::Fields(top) => top.filter_bytes(&view.segment),
+            Top::Groups(top) => top.filter_bytes(&view.segment),
             Top::Scores(_) => 0,
         };
         let _charge = self.context.ledger.request.charge(filter_bytes, "<bit sets of a sort>")?;
-        let mut fields = match &self.top {
+        let mut fields = match &mut self.top {
             Top::Fields(top) => Some(top.segment(&view.segment, number, base)?),
+            Top::Groups(top) => {
+                top.begin_segment(&view.segment, number, base)?;
+                None
+            }
             Top::Scores(_) => None,
         };
         let outcome = self.windows(number, base, view, &mut fields);
-        if let (Some(fields), Top::Fields(top)) = (fields, &mut self.top) {
-            top.absorb(fields)?;
+        match (fields, &mut self.top) {
+            (Some(fields), Top::Fields(top)) => top.absorb(fields)?,
+            (_, Top::Groups(top)) => top.end_segment()?,
+            _ => {}
         }
         outcome
     }
@@ -286,6 +289,7 @@ impl<'a> Run<'a, '_, '_> {
     fn may_skip(&self) -> bool {
         self.count_limit.is_none_or(|limit| self.total > limit)
             && self.sink.is_none()
+            && !matches!(self.top, Top::Groups(_))
             && !(self.request.track_scores && matches!(self.top, Top::Fields(_)))
     }
 
@@ -550,14 +554,15 @@ impl<'a> Run<'a, '_, '_> {
             scores.truncate(at);
         }
         self.total += self.docs.len() as u64;
+        if !matches!(self.top, Top::Scores(_))
+            && (self.request.track_scores || self.request.min_score.is_some())
+        {
+            self.max_score = self.scores.iter().copied().fold(self.max_score, f32::max);
+        }
         match (&mut self.top, fields) {
             (Top::Scores(top), _) => top.collect(number, base, &self.docs, &self.scores),
-            (Top::Fields(_), Some(fields)) => {
-                if self.request.track_scores || self.request.min_score.is_some() {
-                    self.max_score = self.scores.iter().copied().fold(self.max_score, f32::max);
-                }
-                fields.collect(&self.docs, &self.scores)?;
-            }
+            (Top::Fields(_), Some(fields)) => fields.collect(&self.docs, &self.scores)?,
+            (Top::Groups(top), _) => top.collect(&self.docs, &self.scores)?,
             _ => {}
         }
         Ok(())
@@ -605,20 +610,4 @@ fn whole_answer(node: &Node) -> Option<Whole<'_>> {
         }
         _ => None,
     }
-}
-
-/// Binds the request's sorts, or none where score alone decides.
-pub(crate) fn sorts_of(
-    request: &SearchRequest,
-    by_score_needs_keys: bool,
-    shard: &ShardSnapshot,
-    place: ShardPlace,
-    now_millis: i64,
-) -> Result<Vec<BoundSort>> {
-    if request.is_by_score() && !by_score_needs_keys {
-        return Ok(Vec::new());
-    }
-    let mut sorts = bind_sorts(&request.sort, shard, now_millis)?;
-    sorts.iter_mut().for_each(|sort| sort.place_shard(place.index));
-    Ok(sorts)
 }

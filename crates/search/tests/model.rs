@@ -446,6 +446,46 @@ fn scrolls_return_every_hit_once_and_in_order() {
     }
 }
 
+/// Collapsed hits are all hits without those whose group came before.
+#[test]
+fn collapsed_hits_are_the_best_of_each_group() {
+    let (_one, first, _) = corpus(31, &[4300, 300, 1, 200]);
+    let (_two, mut second, _) = corpus(32, &[150, 150]);
+    second.shard = 1;
+    let shards = [first, second];
+    let mut random = Random(37);
+    let hits = |body: &Value| -> Vec<(String, String)> {
+        let found = support::search(&shards, body).hits.into_iter();
+        let group = |fields: Option<Value>| fields.map_or_else(String::new, |fields| fields["d"].to_string());
+        found.map(|hit| (format!("{}/{}", hit.shard, hit.id.unwrap()), group(hit.fields))).collect()
+    };
+    let sorts = [
+        json!([]),
+        json!([{"n": "desc"}]),
+        json!([{"tag": {"order": "asc", "missing": "_first"}}, "n"]),
+        json!([{"d": "asc"}]),
+        json!(["_doc"]),
+        json!([{"_script": {"type": "string", "script": "doc['n'].size() == 0 ? 'a' : 'b'"}}, {"tag": "desc"}]),
+    ];
+    for round in 0..30 {
+        let (query, _) = query(&mut random, 1);
+        let mut body = json!({"query": query, "size": 5000, "_source": false, "docvalue_fields": ["d"]});
+        let sort = &sorts[round % sorts.len()];
+        if *sort != json!([]) {
+            body["sort"] = sort.clone();
+        }
+        let mut expected = hits(&body);
+        let mut seen = std::collections::HashSet::new();
+        expected.retain(|(_, group)| seen.insert(group.clone()));
+        let (from, size) = (random.below(5) as usize, 1 + random.below(300) as usize);
+        body["collapse"] = json!({"field": "d"});
+        body["docvalue_fields"] = json!([]);
+        (body["from"], body["size"]) = (from.into(), size.into());
+        let page: Vec<_> = expected.into_iter().skip(from).take(size).collect();
+        assert_eq!(hits(&body), page, "{body}");
+    }
+}
+
 /// Every hit is in exactly one slice, by place, by id and by a number; documents without the number are in none.
 #[test]
 fn slices_share_out_the_hits() {

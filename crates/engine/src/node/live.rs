@@ -32,6 +32,7 @@ pub(super) fn search_settings(typed: &IndexSettings) -> ShardSettings {
         max_terms_count: typed.max_terms_count as usize,
         max_slices_per_scroll: typed.max_slices_per_scroll as u32,
         max_inner_result_window: typed.max_inner_result_window as u32,
+        max_rescore_window: typed.max_rescore_window as u32,
         max_regex_length: typed.max_regex_length as usize,
         highlight_offset_max: typed.highlight_offset_max as usize,
         index_sort: typed.sort.clone(),

@@ -89,6 +89,7 @@ pub struct IndexSettings {
     /// `index.highlight.max_analyzed_offset`.
     pub highlight_offset_max: u64,
     pub max_inner_result_window: u64,
+    pub max_rescore_window: u64,
     pub max_slices_per_scroll: u64,
     /// `index.requests.cache.enable`.
     pub requests_cache: bool,
@@ -215,6 +216,7 @@ impl IndexSettings {
             max_regex_length: read.integer("index.max_regex_length", 1000)? as u64,
             highlight_offset_max: read.integer("index.highlight.max_analyzed_offset", 1_000_000)? as u64,
             max_inner_result_window: read.integer("index.max_inner_result_window", 100)? as u64,
+            max_rescore_window: read.integer("index.max_rescore_window", 10_000)? as u64,
             max_slices_per_scroll: read.integer("index.max_slices_per_scroll", 1024)? as u64,
             total_fields_limit: read.integer("index.mapping.total_fields.limit", 1000)? as usize,
             depth_limit: read.integer("index.mapping.depth.limit", 20)? as usize,

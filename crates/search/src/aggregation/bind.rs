@@ -16,7 +16,7 @@ use super::refused::not_supported;
 use super::source::{Accepts, Source};
 use super::terms::{KeywordTerms, MadeTermsCollector, NumberTerms, TermFilter};
 use super::tree::{Aggregation, Kind};
-use crate::context::ShardSnapshot;
+use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::query::{self, BoundQuery, Query};
 use crate::script::{BoundScript, ContextScript};
@@ -75,7 +75,7 @@ pub enum Width {
 #[derive(Debug, Clone, Copy)]
 pub struct Binding<'b> {
     pub shard: &'b ShardSnapshot,
-    pub now_millis: i64,
+    pub context: &'b SearchContext,
     pub search_query: Option<&'b Query>,
     /// The nearest buckets around that are made of dates, and whether what is bound is directly below them.
     pub around: Option<(&'b Width, bool)>,
@@ -86,7 +86,8 @@ pub fn bind_all(list: &[Aggregation], binding: &Binding<'_>) -> Result<Vec<Bound
 }
 
 fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
-    let &Binding { shard, now_millis, search_query, around } = binding;
+    let &Binding { shard, context, search_query, around } = binding;
+    let now_millis = context.now_millis;
     let source = match values_of(&aggregation.kind) {
         Some((values, accepts)) => {
             Some(Source::bind(values, accepts, aggregation.type_name, shard, now_millis)?)
@@ -146,7 +147,7 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         around: around.map(|(width, is_parent)| (width.clone(), is_parent)),
         source,
     };
-    let bind_query = |query: &Query| query::bind(query, shard, now_millis).map_err(unwrapped);
+    let bind_query = |query: &Query| query::bind_in(query, shard, context).map_err(unwrapped);
     match (&aggregation.kind, &bound.source) {
         (Kind::Terms(terms), Some(source)) => {
             bound.filter = TermFilter::bind(&terms.include, &terms.exclude, source, &terms.name)?;

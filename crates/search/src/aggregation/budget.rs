@@ -37,11 +37,6 @@ impl Budget {
         self.charge.borrow().bytes() - STEP_BYTES + self.uncharged_bytes.get()
     }
 
-    /// The request's `now`.
-    pub fn now_millis(&self) -> i64 {
-        self.context.now_millis
-    }
-
     /// Ends long work when the task was cancelled. The deadline is left to who feeds the collectors.
     pub fn check(&self) -> Result<()> {
         match self.context.check() {

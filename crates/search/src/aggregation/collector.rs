@@ -308,7 +308,7 @@ impl BoundAggregations {
         search_query: Option<&Query>,
         context: &SearchContext,
     ) -> Result<BoundAggregations> {
-        let binding = Binding { shard, now_millis: context.now_millis, search_query, around: None };
+        let binding = Binding { shard, context, search_query, around: None };
         let list = super::bind::bind_all(&request.list, &binding)?;
         Ok(BoundAggregations { list, needs_scores: request.needs_scores(), budget: Budget::new(context)? })
     }

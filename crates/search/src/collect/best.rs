@@ -1,12 +1,13 @@
 //! The best hits of all shards, which are searched one after the other: what one of them found spares the next ones work.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use super::Hit;
 use super::key::{SortKey, compare_keys};
 use super::sort::{BoundSort, KeyKind};
 
-/// The hits wanted of all shards together, best first; ties by shard, then by document.
+/// The hits wanted of all shards together, best first; ties by shard, then by document. Where hits are collapsed, one of each group.
 pub(crate) struct Best {
     count_max: usize,
     hits: Vec<(usize, Hit)>,
@@ -39,6 +40,7 @@ impl Best {
             return;
         }
         let before = std::mem::take(&mut self.hits);
+        let mut groups = HashSet::new();
         self.hits.reserve(self.count_max.min(before.len() + hits.len()));
         let (mut before, mut hits) = (before.into_iter().peekable(), hits.into_iter().peekable());
         while self.hits.len() < self.count_max {
@@ -58,6 +60,7 @@ impl Best {
                 false => before.next(),
             };
             match next {
+                Some((_, Hit { group: Some(group), .. })) if !groups.insert(group.clone()) => {}
                 Some(next) => self.hits.push(next),
                 None => break,
             }

@@ -3,20 +3,24 @@
 mod best;
 mod contenders;
 mod distance;
+mod group;
 mod index_order;
 mod key;
 mod nested;
 mod reader;
 mod sort;
 mod top_fields;
+mod top_groups;
 mod top_scores;
 
 pub(crate) use best::{Bar, Best};
 pub(crate) use contenders::Contenders;
+pub(crate) use group::{BoundCollapse, GroupKey};
 pub(crate) use key::{SortKey, compare_keys};
 pub(crate) use reader::KeyReader;
 pub(crate) use sort::{BoundSort, KeyKind, bind_sorts, check_column, check_sortable};
 pub(crate) use top_fields::{SegmentTop, Tie, TopFields, best_first_key};
+pub(crate) use top_groups::TopGroups;
 pub(crate) use top_scores::TopScores;
 
 use limber_segment::DocId;
@@ -32,4 +36,6 @@ pub(crate) struct Hit {
     pub score: f32,
     /// One for each sort; empty when sorted by score.
     pub keys: Box<[SortKey]>,
+    /// Where hits are collapsed.
+    pub group: Option<GroupKey>,
 }

@@ -13,7 +13,7 @@ use super::sort::BoundSort;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::matcher::{self, Bits, SegmentBits, WINDOW};
-use crate::query::{self, BoundQuery, no_nested_object};
+use crate::query::{self, BoundQuery, Occasion, no_nested_object};
 use crate::request::NestedSort;
 
 /// Bound: the levels from the outermost on.
@@ -34,7 +34,7 @@ impl BoundNested {
     pub fn bind(
         sort: &NestedSort,
         shard: &ShardSnapshot,
-        now_millis: i64,
+        occasion: Occasion<'_>,
     ) -> Result<Option<(BoundNested, ShardSnapshot)>> {
         let mut scope = shard.clone();
         let mut levels = Vec::new();
@@ -45,7 +45,7 @@ impl BoundNested {
             let nested = shard.mapping.nested(path).ok_or_else(|| no_nested_object(shard, path))?;
             scope = scope.within(nested);
             let filter = match &sort.filter {
-                Some((_, filter)) => Some(query::bind(filter, &scope, now_millis)?),
+                Some((_, filter)) => Some(query::bind_on(filter, &scope, occasion)?),
                 None => None,
             };
             levels.push(Level { path: nested.path.clone(), filter });

@@ -13,6 +13,7 @@ use super::nested::BoundNested;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
+use crate::query::Occasion;
 use crate::request::{Missing, Mode, NumericType, Order, SHARD_DOC, Sort};
 use crate::runtime::RuntimeField;
 use crate::score::float_to_json;
@@ -103,12 +104,16 @@ pub(crate) enum MissingTerms {
 }
 
 /// Binds the sorts of a request to a shard; empty when hits come by score alone.
-pub(crate) fn bind_sorts(sorts: &[Sort], shard: &ShardSnapshot, now_millis: i64) -> Result<Vec<BoundSort>> {
-    sorts.iter().map(|sort| BoundSort::bind(sort, shard, now_millis)).collect()
+pub(crate) fn bind_sorts(
+    sorts: &[Sort],
+    shard: &ShardSnapshot,
+    occasion: Occasion<'_>,
+) -> Result<Vec<BoundSort>> {
+    sorts.iter().map(|sort| BoundSort::bind(sort, shard, occasion)).collect()
 }
 
 impl BoundSort {
-    fn bind(sort: &Sort, shard: &ShardSnapshot, now_millis: i64) -> Result<BoundSort> {
+    fn bind(sort: &Sort, shard: &ShardSnapshot, occasion: Occasion<'_>) -> Result<BoundSort> {
         let descending = sort.order == Order::Descending;
         let mut bound = BoundSort {
             name: sort.field.clone(),
@@ -129,7 +134,7 @@ impl BoundSort {
         let inner;
         let mut values_of = shard;
         if let Some(nested) = &sort.nested
-            && let Some((nested, scope)) = BoundNested::bind(nested, shard, now_millis)?
+            && let Some((nested, scope)) = BoundNested::bind(nested, shard, occasion)?
         {
             if sort.mode == Some(Mode::Median) {
                 return Err(RequestError::illegal_argument("Unsupported sort mode: MEDIAN").into());
@@ -441,24 +446,14 @@ fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
             .query_shard_exception(format!("No mapping found for [{}] in order to sort on", sort.field))
             .into());
     };
-    Ok(match unmapped_type.as_str() {
-        "long" => FieldType::Long,
-        "unsigned_long" => FieldType::UnsignedLong,
-        "integer" => FieldType::Integer,
-        "short" => FieldType::Short,
-        "byte" => FieldType::Byte,
-        "double" => FieldType::Double,
-        "float" => FieldType::Float,
-        "half_float" => FieldType::HalfFloat,
-        "scaled_float" => FieldType::ScaledFloat { scaling_factor: 1.0 },
-        "boolean" => FieldType::Boolean,
-        "date" => FieldType::Date { format: crate::dates::default_format() },
-        "keyword" => FieldType::Keyword,
-        "ip" => FieldType::Ip,
-        other => {
-            return Err(RequestError::illegal_argument(format!("No mapper found for type [{other}]")).into());
-        }
-    })
+    let kind = match unmapped_type.as_str() {
+        "scaled_float" => Some(FieldType::ScaledFloat { scaling_factor: 1.0 }),
+        "date" => Some(FieldType::Date { format: crate::dates::default_format() }),
+        name => FieldType::plain(name)
+            .filter(|kind| !matches!(kind, FieldType::Text | FieldType::GeoPoint | FieldType::Binary)),
+    };
+    let unknown = || RequestError::illegal_argument(format!("No mapper found for type [{unmapped_type}]"));
+    Ok(kind.ok_or_else(unknown)?)
 }
 
 /// Refuses fields without a column and those whose column has no order of its own.

@@ -120,7 +120,8 @@ impl TopFields {
     pub fn absorb(&mut self, segment: SegmentTop<'_>) -> Result<()> {
         let SegmentTop { readers, number, base, heap, made, .. } = segment;
         for (keys, doc, score) in made.map(|made| made.hits).unwrap_or_default() {
-            self.hits.push(Hit { segment: number, doc, shard_doc: base + u64::from(doc), score, keys });
+            let shard_doc = base + u64::from(doc);
+            self.hits.push(Hit { segment: number, doc, shard_doc, score, keys, group: None });
         }
         for entry in heap {
             let keys = entry
@@ -130,7 +131,8 @@ impl TopFields {
                 .map(|(key, reader)| reader.global(*key))
                 .collect::<Result<_>>()?;
             let shard_doc = base + u64::from(entry.doc);
-            self.hits.push(Hit { segment: number, doc: entry.doc, shard_doc, score: entry.score, keys });
+            let Entry { doc, score, .. } = entry;
+            self.hits.push(Hit { segment: number, doc, shard_doc, score, keys, group: None });
         }
         let sorts = &self.sorts;
         self.hits.sort_by(|left, right| {

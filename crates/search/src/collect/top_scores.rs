@@ -68,6 +68,7 @@ impl TopScores {
                 shard_doc,
                 score: f32::from_bits(bits),
                 keys: Box::default(),
+                group: None,
             })
             .collect()
     }

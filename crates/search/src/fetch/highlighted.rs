@@ -7,12 +7,13 @@ use limber_segment::{DocId, Segment, StoredReader};
 use serde_json::{Map, Value};
 
 use super::fields::gather;
-use crate::context::ShardSnapshot;
+use super::percolated::Percolations;
+use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::highlight::{FieldHighlight, QueryParts, content_length};
 use crate::json;
-use crate::percolator::{StoredQueries, slots_of};
-use crate::query::{BoundQuery, PercolateNode, bind};
+use crate::percolator::slots_of;
+use crate::query::{BoundQuery, PercolateNode, bind_in};
 use crate::request::{Highlight, HighlightField};
 use crate::source::read_source;
 
@@ -28,8 +29,6 @@ pub(super) struct BoundHighlight<'r> {
 pub(super) struct SegmentHighlight<'h> {
     bound: &'h BoundHighlight<'h>,
     matching: Matching<'h>,
-    /// The segment's queries for each `percolate` of the search's query.
-    percolations: Vec<(&'h PercolateNode, StoredQueries<'h>)>,
 }
 
 /// What of the queries matches in which documents.
@@ -52,10 +51,10 @@ impl<'r> BoundHighlight<'r> {
     pub fn bind(
         request: &'r Highlight,
         shard: &'r ShardSnapshot,
-        now_millis: i64,
+        context: &SearchContext,
     ) -> Result<BoundHighlight<'r>> {
         let queries = request.fields.iter().map(|field| match &field.query {
-            Some(query) => bind(query, shard, now_millis).map(Some),
+            Some(query) => bind_in(query, shard, context).map(Some),
             None => Ok(None),
         });
         Ok(BoundHighlight { request, shard, queries: queries.collect::<Result<_>>()? })
@@ -69,14 +68,7 @@ impl<'r> BoundHighlight<'r> {
         docs: &[DocId],
     ) -> Result<SegmentHighlight<'h>> {
         let segment = &*self.shard.segments[segment as usize].segment;
-        let mut nodes = Vec::new();
-        query.percolations(&mut nodes);
-        let percolations = nodes.into_iter().map(|node| Ok((node, StoredQueries::open(node, segment)?)));
-        Ok(SegmentHighlight {
-            bound: self,
-            matching: self.matching(query, segment, docs)?,
-            percolations: percolations.collect::<Result<_>>()?,
-        })
+        Ok(SegmentHighlight { bound: self, matching: self.matching(query, segment, docs)? })
     }
 
     fn matching<'q>(
@@ -163,15 +155,12 @@ impl<'r> BoundHighlight<'r> {
         &self,
         node: &PercolateNode,
         stored: &BoundQuery,
-        is_alone: bool,
+        name: Option<&str>,
         reader: &mut StoredReader,
         shown: &mut Map<String, Value>,
     ) -> Result<()> {
         let held = &*node.held.segments[0].segment;
-        let name = match is_alone {
-            true => String::new(),
-            false => format!("{}_", node.name.as_deref().unwrap_or("null")),
-        };
+        let name = name.map_or_else(String::new, |name| format!("{name}_"));
         let slots = slots_of(stored, held)?;
         let matching = self.matching(stored, held, &slots)?;
         for slot in slots {
@@ -190,19 +179,19 @@ impl<'r> BoundHighlight<'r> {
 impl SegmentHighlight<'_> {
     /// The member `highlight` of a hit; `None` where there is nothing to show.
     pub fn collect(
-        &mut self,
+        &self,
         doc: DocId,
         source: &Value,
+        percolations: &mut Percolations<'_>,
         reader: &mut StoredReader,
     ) -> Result<Option<Value>> {
         let bound = self.bound;
         let mut shown = Map::new();
         let document = Document { mapping: &bound.shard.mapping, source, doc, prefix: "" };
         bound.show(&document, &self.matching, &mut shown)?;
-        let is_alone = self.percolations.len() == 1;
-        for (node, queries) in &mut self.percolations {
+        for (name, node, queries) in percolations.iter() {
             if let Some(stored) = queries.query(doc)? {
-                bound.show_percolated(node, &stored, is_alone, reader, &mut shown)?;
+                bound.show_percolated(node, &stored, name, reader, &mut shown)?;
             }
         }
         Ok((!shown.is_empty()).then_some(Value::Object(shown)))

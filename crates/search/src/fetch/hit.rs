@@ -6,17 +6,18 @@ use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment, StoredReader};
 use serde_json::{Map, Value};
 
-use super::highlighted::SegmentHighlight;
+use super::highlighted::{BoundHighlight, SegmentHighlight};
 use super::nested::Around;
+use super::opened::{Opened, Parts};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
-use super::{explain, fields, inner_hits, percolated, source};
+use super::{explain, fields, inner_hits, rescored, source};
 use crate::collect::{BoundSort, Hit, SortKey};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::matcher;
 use crate::query::BoundQuery;
 use crate::request::{SearchRequest, StoredFields};
+use crate::rescore::BoundRescore;
 use crate::response::SearchHit;
 use crate::source::shown_source;
 
@@ -26,22 +27,70 @@ pub(crate) struct Searched<'s> {
     pub query: &'s BoundQuery,
     pub post_filter: Option<&'s BoundQuery>,
     pub sorts: &'s [BoundSort],
+    pub rescores: &'s [BoundRescore],
 }
 
-/// Reads hits of one shard.
+impl<'s> Searched<'s> {
+    /// All queries that a hit may match.
+    pub fn queries(self) -> impl Iterator<Item = &'s BoundQuery> {
+        let rescores = self.rescores.iter().map(|rescore| &rescore.query);
+        std::iter::once(self.query).chain(self.post_filter).chain(rescores)
+    }
+}
+
+/// Reads hits of one shard, those of a segment after it was opened.
 pub(super) struct Fetcher<'a> {
     pub shard: &'a ShardSnapshot,
     pub searched: Searched<'a>,
     pub request: &'a SearchRequest,
     pub plan: &'a Plan,
     pub shows_sort: bool,
-    pub scripts: Option<ScriptFields<'a>>,
-    /// Of the segment whose hits are read; `None`: nothing is highlighted.
-    pub highlight: Option<SegmentHighlight<'a>>,
+    /// `None`: nothing is highlighted.
+    pub highlight: Option<&'a BoundHighlight<'a>>,
     pub reader: &'a mut StoredReader,
+    scripts: Option<ScriptFields<'a>>,
+    parts: Parts<'a>,
+    /// The segment whose hits are read.
+    opened: Option<(Opened<'a>, Option<SegmentHighlight<'a>>)>,
 }
 
-impl Fetcher<'_> {
+impl<'a> Fetcher<'a> {
+    /// # Errors
+    /// Those of scripts in `script_fields`.
+    pub fn new(
+        shard: &'a ShardSnapshot,
+        searched: Searched<'a>,
+        request: &'a SearchRequest,
+        plan: &'a Plan,
+        shows_sort: bool,
+        reader: &'a mut StoredReader,
+    ) -> Result<Fetcher<'a>> {
+        Ok(Fetcher {
+            shard,
+            searched,
+            request,
+            plan,
+            shows_sort,
+            highlight: None,
+            reader,
+            scripts: ScriptFields::of(request, shard)?,
+            parts: Parts::of(searched),
+            opened: None,
+        })
+    }
+
+    /// The next hits are these documents of a segment, ascending.
+    pub fn open(&mut self, segment: u32, docs: &[DocId]) -> Result<()> {
+        let opened = self.parts.open(&self.shard.segments[segment as usize].segment, docs)?;
+        let highlight = match self.highlight {
+            Some(highlight) => Some(highlight.open(self.searched.query, segment, docs)?),
+            None => None,
+        };
+        self.opened = Some((opened, highlight));
+        Ok(())
+    }
+
+    /// A hit of the segment that is open.
     pub fn hit(&mut self, hit: &Hit) -> Result<SearchHit> {
         let shard = self.shard;
         let segment = &*shard.segments[hit.segment as usize].segment;
@@ -56,14 +105,18 @@ impl Fetcher<'_> {
         let source = self.read_document(&around, &mut fetched)?;
         self.read_versions(&around, &mut fetched)?;
         self.collect_fields(segment, hit.doc, source.as_ref(), &mut fetched)?;
-        if let (Some(highlight), Some(source)) = (&mut self.highlight, &source) {
-            fetched.highlight = highlight.collect(hit.doc, source, self.reader)?;
+        let (opened, highlight) =
+            self.opened.as_mut().expect("the segment of a hit is opened before it is read");
+        if let (Some(highlight), Some(source)) = (highlight, &source) {
+            fetched.highlight = highlight.collect(hit.doc, source, &mut opened.percolations, self.reader)?;
         }
-        percolated::slots(self.searched.query, segment, hit.doc, &mut fetched.fields)?;
+        opened.percolations.add_slots(hit.doc, &mut fetched.fields)?;
+        fetched.matched_queries = opened.matched_queries(hit.doc);
         self.rank(hit, &mut fetched);
-        fetched.matched_queries = self.matched_queries(segment, hit.doc)?;
         if self.request.explain {
-            fetched.explanation = Some(explain::explain(self.searched.query, segment, hit.doc)?);
+            let explanation = explain::explain(self.searched.query, segment, hit.doc)?;
+            fetched.explanation =
+                Some(rescored::explain(explanation, self.searched.rescores, segment, hit.doc)?);
         }
         self.collect_inner_hits(segment, hit, &mut fetched)?;
         Ok(fetched)
@@ -163,21 +216,6 @@ impl Fetcher<'_> {
             let shown = self.searched.sorts.iter().zip(&hit.keys).map(|(sort, key)| sort.show(key));
             fetched.sort = Some(shown.collect());
         }
-    }
-
-    /// The names of the queries that match a document, sorted.
-    fn matched_queries(&self, segment: &Segment, doc: DocId) -> Result<Vec<String>> {
-        let mut named = Vec::new();
-        self.searched.query.named(&mut named);
-        self.searched.post_filter.into_iter().for_each(|filter| filter.named(&mut named));
-        let mut names: Vec<String> = Vec::new();
-        for (name, query) in named {
-            if !names.iter().any(|seen| seen == name) && matcher::matches_doc(query, segment, doc)? {
-                names.push(name.to_owned());
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
     }
 
     fn collect_inner_hits(&mut self, segment: &Segment, hit: &Hit, fetched: &mut SearchHit) -> Result<()> {

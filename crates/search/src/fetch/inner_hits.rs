@@ -6,12 +6,11 @@ use limber_segment::{DocId, Segment, StoredReader};
 
 use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
-use super::script_fields::ScriptFields;
 use crate::collect::{Hit, KeyReader, compare_keys};
 use crate::error::Result;
 use crate::matcher::{self, Bits, WINDOW};
 use crate::query::NestedNode;
-use crate::response::InnerHits;
+use crate::response::{InnerHits, TotalHits};
 
 /// The nested documents of `doc` that match; `segment`: its own, `number`: that segment's place.
 pub(super) fn collect(
@@ -23,7 +22,7 @@ pub(super) fn collect(
 ) -> Result<Option<InnerHits>> {
     let Some(wanted) = &node.inner_hits else { return Ok(None) };
     let request = &wanted.definition.request;
-    let mut found = InnerHits { name: wanted.name.clone(), total: 0, max_score: None, hits: Vec::new() };
+    let mut found = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
     let Some((space, lineage)) = segment.nested(&node.path).zip(segment.lineage(&node.path)) else {
         return Ok(Some(found));
     };
@@ -61,10 +60,11 @@ pub(super) fn collect(
         for (at, (&doc, &score)) in docs.iter().zip(&scores).enumerate() {
             let keys = keys.iter().zip(&columns).map(|(reader, column)| reader.global(column[at]));
             let keys = keys.collect::<Result<_>>()?;
-            hits.push(Hit { segment: number, doc, shard_doc: u64::from(doc), score, keys });
+            let shard_doc = u64::from(doc);
+            hits.push(Hit { segment: number, doc, shard_doc, score, keys, group: None });
         }
     }
-    found.total = hits.len() as u64;
+    found.total = TotalHits { value: hits.len() as u64, is_lower_bound: false };
     if is_scored && request.size() > 0 {
         found.max_score = hits.iter().map(|hit| hit.score).reduce(f32::max);
     }
@@ -73,20 +73,15 @@ pub(super) fn collect(
         true => right.score.total_cmp(&left.score),
         false => compare_keys(&wanted.sorts, &left.keys, &right.keys),
     });
-    let searched = Searched { query: &node.query, post_filter: None, sorts: &wanted.sorts };
+    let searched = Searched { query: &node.query, post_filter: None, sorts: &wanted.sorts, rescores: &[] };
     let mut plan = Plan::of(request);
     plan.id = true;
-    let mut fetcher = Fetcher {
-        shard: &wanted.shard,
-        searched,
-        request,
-        plan: &plan,
-        shows_sort: !is_by_score,
-        scripts: ScriptFields::of(request, &wanted.shard)?,
-        highlight: None,
-        reader,
-    };
-    let page = hits.iter().skip(request.from() as usize).take(request.size() as usize);
-    found.hits = page.map(|hit| fetcher.hit(hit)).collect::<Result<_>>()?;
+    let mut fetcher = Fetcher::new(&wanted.shard, searched, request, &plan, !is_by_score, reader)?;
+    let page = &hits[hits.len().min(request.from() as usize)..];
+    let page = &page[..page.len().min(request.size() as usize)];
+    let mut docs: Vec<DocId> = page.iter().map(|hit| hit.doc).collect();
+    docs.sort_unstable();
+    fetcher.open(number, &docs)?;
+    found.hits = page.iter().map(|hit| fetcher.hit(hit)).collect::<Result<_>>()?;
     Ok(Some(found))
 }

@@ -6,7 +6,6 @@ use limber_store::Charge;
 use super::highlighted::BoundHighlight;
 use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
-use super::script_fields::ScriptFields;
 use crate::collect::Hit;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
@@ -17,7 +16,7 @@ use crate::shard::ShardHits;
 /// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there twice too.
 pub(crate) const HIT_BYTES: u64 = size_of::<SearchHit>() as u64 + 512;
 
-/// Hits of one segment whose matches are looked for together.
+/// Hits of one segment that are opened together.
 const HITS_AT_ONCE: usize = 512;
 
 /// What was fetched.
@@ -55,19 +54,12 @@ pub(crate) fn fetch(
             query: &shard_hits.query,
             post_filter: shard_hits.post_filter.as_ref(),
             sorts: &shard_hits.sorts,
+            rescores: &shard_hits.rescores,
         };
-        let outcome = ScriptFields::of(request, &shards[number]).and_then(|scripts| {
-            let fetcher = Fetcher {
-                shard: &shards[number],
-                searched,
-                request,
-                plan: &plan,
-                shows_sort,
-                scripts,
-                highlight: None,
-                reader: &mut reader,
-            };
-            page.read(of_shard, fetcher, highlights.get(number))
+        let fetcher = Fetcher::new(&shards[number], searched, request, &plan, shows_sort, &mut reader);
+        let outcome = fetcher.and_then(|mut fetcher| {
+            fetcher.highlight = highlights.get(number);
+            page.read(of_shard, fetcher)
         });
         match outcome {
             Err(Error::TimedOut) => {
@@ -80,7 +72,7 @@ pub(crate) fn fetch(
     Ok(Fetched { hits: page.hits.into_iter().flatten().collect(), charge: page.charge, timed_out })
 }
 
-/// Fetches hits of one shard that were found by other means than a search's own hits.
+/// Fetches hits of one shard that were found by other means than a search's own hits, in their order.
 pub(crate) fn fetch_hits(
     shard: &ShardSnapshot,
     searched: Searched<'_>,
@@ -88,17 +80,19 @@ pub(crate) fn fetch_hits(
     request: &SearchRequest,
     shows_sort: bool,
 ) -> Result<Vec<SearchHit>> {
-    let mut fetcher = Fetcher {
-        shard,
-        searched,
-        request,
-        plan: &Plan::of(request),
-        shows_sort,
-        scripts: None,
-        highlight: None,
-        reader: &mut StoredReader::new(),
-    };
-    hits.iter().map(|hit| fetcher.hit(hit)).collect()
+    let (plan, mut reader) = (Plan::of(request), StoredReader::new());
+    let mut fetcher = Fetcher::new(shard, searched, request, &plan, shows_sort, &mut reader)?;
+    let mut places: Vec<usize> = (0..hits.len()).collect();
+    places.sort_unstable_by_key(|&place| (hits[place].segment, hits[place].doc));
+    let mut fetched = vec![SearchHit::default(); hits.len()];
+    for run in places.chunk_by(|&left, &right| hits[left].segment == hits[right].segment) {
+        let docs: Vec<DocId> = run.iter().map(|&place| hits[place].doc).collect();
+        fetcher.open(hits[run[0]].segment, &docs)?;
+        for &place in run {
+            fetched[place] = fetcher.hit(&hits[place])?;
+        }
+    }
+    Ok(fetched)
 }
 
 /// By shard; empty where nothing is highlighted.
@@ -108,7 +102,7 @@ fn bind_highlights<'r>(
     context: &SearchContext,
 ) -> Result<Vec<BoundHighlight<'r>>> {
     let Some(highlight) = &request.highlight else { return Ok(Vec::new()) };
-    shards.iter().map(|shard| BoundHighlight::bind(highlight, shard, context.now_millis)).collect()
+    shards.iter().map(|shard| BoundHighlight::bind(highlight, shard, context)).collect()
 }
 
 /// Hits that are being read.
@@ -122,22 +116,14 @@ struct Page<'a> {
 
 impl Page<'_> {
     /// Reads the winners at `places`, all of one shard, in the order in which they are stored.
-    fn read<'f>(
-        &mut self,
-        places: &[usize],
-        mut fetcher: Fetcher<'f>,
-        highlight: Option<&'f BoundHighlight<'f>>,
-    ) -> Result<()> {
+    fn read(&mut self, places: &[usize], mut fetcher: Fetcher<'_>) -> Result<()> {
         let winners = self.winners;
         let segment_of = |place: usize| winners[place].1.segment;
         let of_segments = places.chunk_by(|&left, &right| segment_of(left) == segment_of(right));
         for run in of_segments.flat_map(|run| run.chunks(HITS_AT_ONCE)) {
             self.context.check()?;
-            if let Some(highlight) = highlight {
-                let docs: Vec<DocId> = run.iter().map(|&place| winners[place].1.doc).collect();
-                let query = fetcher.searched.query;
-                fetcher.highlight = Some(highlight.open(query, segment_of(run[0]), &docs)?);
-            }
+            let docs: Vec<DocId> = run.iter().map(|&place| winners[place].1.doc).collect();
+            fetcher.open(segment_of(run[0]), &docs)?;
             for &place in run {
                 self.context.check()?;
                 let fetched = fetcher.hit(winners[place].1)?;

@@ -7,33 +7,40 @@ use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::percolator::{StoredQueries, slots_of};
-use crate::query::{BoundQuery, PercolateNode};
+use crate::query::PercolateNode;
 
-/// The name counts only where there are several queries.
-fn slots_field(node: &PercolateNode, is_alone: bool) -> String {
-    const SLOTS: &str = "_percolator_document_slot";
-    match is_alone {
-        true => SLOTS.to_owned(),
-        false => format!("{SLOTS}_{}", node.name.as_deref().unwrap_or("null")),
+/// The queries of one segment, for each `percolate` of a search.
+pub(super) struct Percolations<'a>(Vec<(&'a PercolateNode, StoredQueries<'a>)>);
+
+impl<'a> Percolations<'a> {
+    pub fn open(nodes: &[&'a PercolateNode], segment: &'a Segment) -> Result<Percolations<'a>> {
+        let open = |node: &&'a PercolateNode| Ok((*node, StoredQueries::open(node, segment)?));
+        Ok(Percolations(nodes.iter().map(open).collect::<Result<_>>()?))
     }
-}
 
-/// Adds a field for each `percolate` in `query`.
-pub(super) fn slots(
-    query: &BoundQuery,
-    segment: &Segment,
-    doc: DocId,
-    fields: &mut Option<Value>,
-) -> Result<()> {
-    let mut percolations = Vec::new();
-    query.percolations(&mut percolations);
-    let is_alone = percolations.len() == 1;
-    for node in percolations {
-        let Some(stored) = StoredQueries::open(node, segment)?.query(doc)? else { continue };
-        let slots = slots_of(&stored, &node.held.segments[0].segment)?;
-        if let Value::Object(fields) = fields.get_or_insert_with(|| Value::Object(Map::new())) {
-            fields.insert(slots_field(node, is_alone), slots.into());
+    /// With the name that tells the query from others, where there are several.
+    pub fn iter(
+        &mut self,
+    ) -> impl Iterator<Item = (Option<&'a str>, &'a PercolateNode, &mut StoredQueries<'a>)> {
+        let is_alone = self.0.len() == 1;
+        self.0.iter_mut().map(move |(node, queries)| {
+            let node: &'a PercolateNode = node;
+            let name = (!is_alone).then(|| node.name.as_deref().unwrap_or("null"));
+            (name, node, queries)
+        })
+    }
+
+    /// Adds a field for each `percolate`: the documents that the query of `doc` matches.
+    pub fn add_slots(&mut self, doc: DocId, fields: &mut Option<Value>) -> Result<()> {
+        const SLOTS: &str = "_percolator_document_slot";
+        for (name, node, queries) in self.iter() {
+            let Some(stored) = queries.query(doc)? else { continue };
+            let slots = slots_of(&stored, &node.held.segments[0].segment)?;
+            let field = name.map_or_else(|| SLOTS.to_owned(), |name| format!("{SLOTS}_{name}"));
+            if let Value::Object(fields) = fields.get_or_insert_with(|| Value::Object(Map::new())) {
+                fields.insert(field, slots.into());
+            }
         }
+        Ok(())
     }
-    Ok(())
 }

@@ -26,10 +26,10 @@ pub(super) enum OpenNeeded<'a> {
     /// The first of the field's values; none: the document never matches.
     Field {
         field: Arc<Field>,
-        numbers: Option<NumberSource<'a>>,
+        numbers: Option<Box<NumberSource<'a>>>,
         batch: Batch<i64>,
     },
-    Script(OpenScript<'a>),
+    Script(Box<OpenScript<'a>>),
     Count(i64),
 }
 
@@ -38,10 +38,10 @@ impl<'a> OpenNeeded<'a> {
         Ok(match needed {
             BoundNeeded::Field { field, runtime } => OpenNeeded::Field {
                 field: field.clone(),
-                numbers: NumberSource::open(segment, &field.path, runtime.as_ref())?,
+                numbers: NumberSource::open(segment, &field.path, runtime.as_ref())?.map(Box::new),
                 batch: Batch::default(),
             },
-            BoundNeeded::Script(script) => OpenNeeded::Script(script.open(segment)?),
+            BoundNeeded::Script(script) => OpenNeeded::Script(Box::new(script.open(segment)?)),
             BoundNeeded::Count(count) => OpenNeeded::Count(*count as i64),
         })
     }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::bind::Binder;
+use super::bind::{Binder, Occasion};
 use super::bound::{BoundQuery, Node};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::collect::{BoundSort, bind_sorts};
 use crate::context::ShardSnapshot;
 use crate::error::Error;
 use crate::json;
-use crate::request::{HIT_OPTIONS, SearchRequest, UrlParameters};
+use crate::request::InnerHits;
 
 /// How the scores of the nested documents become that of the document around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,15 +72,6 @@ struct NestedQuery {
     inner_hits: Option<Arc<InnerHits>>,
 }
 
-/// `inner_hits`: which of the nested documents that match are shown with a hit, and how.
-#[derive(Debug)]
-pub(crate) struct InnerHits {
-    /// `None`: the path.
-    name: Option<String>,
-    pub request: SearchRequest,
-    ignore_unmapped: bool,
-}
-
 /// Bound.
 #[derive(Debug)]
 pub(crate) struct NestedNode {
@@ -100,9 +91,6 @@ pub(crate) struct BoundInnerHits {
     pub sorts: Vec<BoundSort>,
 }
 
-/// Inner hits without a `size`.
-const INNER_HITS_SIZE: u32 = 3;
-
 pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (mut path, mut query, mut inner_hits) = (None, None, None);
@@ -110,7 +98,13 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
     for (key, value) in members {
         match (key.as_str(), value) {
             ("query", Value::Object(_)) => query = Some(parser.query(value)?),
-            ("inner_hits", Value::Object(body)) => inner_hits = Some(Arc::new(InnerHits::parse(body)?)),
+            ("inner_hits", Value::Object(body)) => {
+                let definition = InnerHits::parse(body)?;
+                if definition.request.highlight.is_some() {
+                    return Err(RequestError::unsupported("[highlight] in [inner_hits]"));
+                }
+                inner_hits = Some(Arc::new(definition));
+            }
             (key, Value::Object(_)) => return Err(does_not_support("nested", key)),
             ("query", Value::Array(_)) | (_, Value::Null) => {}
             (_, Value::Array(_)) => {
@@ -149,62 +143,17 @@ fn parse_score_mode(text: &str) -> Result<NestedScore, RequestError> {
     })
 }
 
-impl InnerHits {
-    fn parse(body: &Map<String, Value>) -> Result<InnerHits, RequestError> {
-        let refused = |what: String| {
-            RequestError::new(400, "x_content_parse_exception", format!("[inner_hits] {what}"))
-        };
-        let wrong_type = |key: &str, value: &Value| {
-            refused(format!("{key} doesn't support values of type: {}", json::token(value)))
-        };
-        let (mut name, mut ignore_unmapped) = (None, false);
-        let mut options = Map::new();
-        for (key, value) in body {
-            match key.as_str() {
-                "name" => match value {
-                    Value::String(text) => name = Some(text.clone()),
-                    other => return Err(wrong_type(key, other)),
-                },
-                "ignore_unmapped" => ignore_unmapped = json::boolean(value)?,
-                "collapse" => return Err(RequestError::unsupported("[collapse] in [inner_hits]")),
-                key if HIT_OPTIONS.contains(&key) => {
-                    let is_readable = match key {
-                        "from" | "size" => json::int(value).map(drop),
-                        "version" | "explain" | "track_scores" | "seq_no_primary_term" => {
-                            json::boolean(value).map(drop)
-                        }
-                        _ => Ok(()),
-                    };
-                    match (is_readable, value) {
-                        (Ok(()), _) => {}
-                        (Err(cause), Value::String(_)) => {
-                            return Err(refused(format!("failed to parse field [{key}]")).caused_by(cause));
-                        }
-                        (Err(_), other) => return Err(wrong_type(key, other)),
-                    }
-                    options.insert(key.to_owned(), value.clone());
-                }
-                key => return Err(refused(format!("unknown field [{key}]"))),
-            }
-        }
-        let mut request = SearchRequest::parse(&Value::Object(options), &UrlParameters::default())?;
-        if request.highlight.is_some() {
-            return Err(RequestError::unsupported("[highlight] in [inner_hits]"));
-        }
-        request.size.get_or_insert(INNER_HITS_SIZE);
-        Ok(InnerHits { name, request, ignore_unmapped })
-    }
-
+impl BoundInnerHits {
     fn bind(
         definition: &Arc<InnerHits>,
         path: &str,
         shard: ShardSnapshot,
-        now_millis: i64,
+        occasion: Occasion<'_>,
     ) -> Result<BoundInnerHits, Error> {
         let name = definition.name.clone().unwrap_or_else(|| path.to_owned());
         let is_by_score = definition.request.is_by_score();
         let sorts =
-            if is_by_score { Vec::new() } else { bind_sorts(&definition.request.sort, &shard, now_millis)? };
+            if is_by_score { Vec::new() } else { bind_sorts(&definition.request.sort, &shard, occasion)? };
         Ok(BoundInnerHits { name, definition: definition.clone(), shard, sorts })
     }
 }
@@ -229,7 +178,7 @@ impl QueryNode for NestedQuery {
         let mut query = binder.inside(&shard).query(&self.query, boost)?;
         super::runtime::attach(&mut query, &shard)?;
         let inner_hits = match &self.inner_hits {
-            Some(definition) => Some(InnerHits::bind(definition, &self.path, shard, binder.now_millis())?),
+            Some(definition) => Some(BoundInnerHits::bind(definition, &self.path, shard, binder.occasion())?),
             None => None,
         };
         if query.is_nothing() && inner_hits.is_none() {

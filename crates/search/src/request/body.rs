@@ -6,7 +6,10 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::{FieldFormat, Highlight, PointInTime, ScriptField, Slice, Sort, SourceFilter, UrlParameters};
+use super::{
+    Collapse, FieldFormat, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, SourceFilter,
+    UrlParameters,
+};
 use crate::aggregation::Aggregations;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
@@ -97,6 +100,10 @@ pub struct SearchRequest {
     pub sort: Vec<Sort>,
     /// Values of the last hit of the page before, one for each sort.
     pub search_after: Option<Vec<Value>>,
+    /// Of hits with the same value of a field the best one alone.
+    pub collapse: Option<Arc<Collapse>>,
+    /// What the best hits go through, one after the other.
+    pub rescores: Vec<Rescore>,
     pub track_total_hits: TrackTotalHits,
     pub track_scores: bool,
     pub min_score: Option<f32>,
@@ -143,6 +150,8 @@ impl Default for SearchRequest {
             size: None,
             sort: Vec::new(),
             search_after: None,
+            collapse: None,
+            rescores: Vec::new(),
             track_total_hits: TrackTotalHits::DEFAULT,
             track_scores: false,
             min_score: None,
@@ -202,6 +211,11 @@ impl SearchRequest {
             [only] => only.is_score() && only.order == super::Order::Descending,
             _ => false,
         }
+    }
+
+    /// Whether a hit is among the best whatever else is: nothing is made of hits together.
+    pub(crate) fn ranks_hits_alone(&self) -> bool {
+        self.collapse.is_none() && self.rescores.is_empty()
     }
 
     /// Parses a body (`{}` or `null` when there is none) and the URL's parameters over it.
@@ -286,22 +300,12 @@ impl SearchRequest {
             "pit" => self.pit = Some(PointInTime::parse(value)?),
             "runtime_mappings" => self.runtime_mappings = runtime_mappings(value)?,
             "highlight" => self.highlight = Some(Highlight::parse(value)?),
-            "suggest" | "rescore" | "collapse" | "ext" | "knn" | "rank" | "retriever" | "profile"
-            | "stats" | "sub_searches" => {
+            "collapse" => self.collapse = Some(Arc::new(Collapse::parse(value)?)),
+            "rescore" => self.rescores = Rescore::parse_list(value)?,
+            "suggest" | "ext" | "knn" | "rank" | "retriever" | "profile" | "stats" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
-        }
-        Ok(())
-    }
-
-    fn validate(&self) -> Result<(), RequestError> {
-        if self.search_after.is_some() && self.from() > 0 {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",
-            ));
         }
         Ok(())
     }
@@ -310,15 +314,6 @@ impl SearchRequest {
     pub fn narrow_cache_key(&mut self, filter: &Value) {
         let key = self.cache_key.take().filter(|_| crate::cache::is_deterministic(filter));
         self.cache_key = key.map(|key| [&*key, b"\0", filter.to_string().as_bytes()].concat().into());
-    }
-
-    /// A slice is one of a scroll or of a point in time.
-    pub fn validate_slice(&self) -> Result<(), RequestError> {
-        if self.slice.is_some() && self.pit.is_none() {
-            let problem = "[slice] can only be used with [scroll] or [point-in-time] requests";
-            return Err(RequestError::validation([problem]));
-        }
-        Ok(())
     }
 
     /// Adds the order by [`SHARD_DOC`](super::sort::SHARD_DOC) to a sort over a point in time, so that no two hits tie and pages neither
@@ -332,30 +327,6 @@ impl SearchRequest {
         if self.pit.is_some() && !self.sort.is_empty() && is_wanted && !has_one {
             self.sort.push(Sort::by(super::sort::SHARD_DOC));
         }
-    }
-
-    /// Rules of a scroll's first request; `action_request_validation_exception` as Elasticsearch words it.
-    pub fn validate_scroll(&self) -> Result<(), RequestError> {
-        let mut problems = Vec::new();
-        if self.track_total_hits == TrackTotalHits::None {
-            problems.push("disabling [track_total_hits] is not allowed in a scroll context");
-        }
-        if self.from() > 0 {
-            problems.push("using [from] is not allowed in a scroll context");
-        }
-        if self.size() == 0 {
-            problems.push("[size] cannot be [0] in a scroll context");
-        }
-        if self.search_after.is_some() {
-            problems.push("[search_after] cannot be used in a scroll context");
-        }
-        if self.pit.is_some() {
-            problems.push("using [point in time] is not allowed in a scroll context");
-        }
-        if problems.is_empty() {
-            return Ok(());
-        }
-        Err(RequestError::validation(problems))
     }
 }
 

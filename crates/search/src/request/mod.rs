@@ -3,11 +3,15 @@
 //! **Invariant**: with `mapping`, the only place that parses user JSON here; limits on depth, size and count come first.
 
 mod body;
+mod collapse;
 mod fields;
 mod geo_sort;
 mod highlight;
+mod inner_hits;
 mod nested_sort;
 mod point_in_time;
+mod rescore;
+mod rules;
 mod script_fields;
 mod slice;
 mod sort;
@@ -16,12 +20,16 @@ mod url;
 
 pub(crate) use body::HIT_OPTIONS;
 pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};
+pub use collapse::Collapse;
 pub use fields::FieldFormat;
 pub(crate) use geo_sort::GeoSort;
 pub use highlight::Highlight;
 pub(crate) use highlight::{Boundaries, HighlightField};
+pub(crate) use inner_hits::InnerHits;
 pub(crate) use nested_sort::NestedSort;
 pub use point_in_time::PointInTime;
+pub use rescore::Rescore;
+pub(crate) use rescore::RescoreMode;
 pub use script_fields::ScriptField;
 pub use slice::Slice;
 pub(crate) use sort::SHARD_DOC;

@@ -67,7 +67,7 @@ impl TopHits {
             }
         }
         let sorts = if self.has_sort() {
-            bind_sorts(&self.request.sort, shard, budget.now_millis())?
+            bind_sorts(&self.request.sort, shard, (&budget.context).into())?
         } else {
             Vec::new()
         };
@@ -308,7 +308,8 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
             for (keys, doc, score) in best.here.drain(..) {
                 let keys = keys.iter().zip(&self.readers.0).map(|(key, reader)| reader.global(*key));
                 let keys = keys.collect::<Result<_>>()?;
-                best.hits.push(Hit { segment, doc, shard_doc: base + u64::from(doc), score, keys });
+                let shard_doc = base + u64::from(doc);
+                best.hits.push(Hit { segment, doc, shard_doc, score, keys, group: None });
             }
             best.hits.sort_by(|left, right| match sorts.is_empty() {
                 true => right.score.total_cmp(&left.score),
@@ -327,7 +328,8 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
                 partials.push(Partial::own(TopHitsFound::default()));
                 continue;
             };
-            let searched = Searched { query: self.query, post_filter: None, sorts: &self.sorts };
+            let searched =
+                Searched { query: self.query, post_filter: None, sorts: &self.sorts, rescores: &[] };
             let request = &self.definition.request;
             let hits = std::mem::take(&mut best.hits);
             let fetched =

@@ -1,0 +1,170 @@
+//! Groups of documents with the same value of a field: "to which group does a document belong?"
+//!
+//! Source: Elasticsearch's `CollapseBuilder#build`, Lucene's `GroupSelector`.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, FieldType, RequestError, reserved};
+use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
+use limber_segment::terms::TermDictionary;
+use limber_segment::{DocId, Segment};
+
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::request::{Collapse, SearchRequest};
+
+/// A group as it is known to all shards.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum GroupKey {
+    /// Documents without a value are one group.
+    Missing,
+    /// As columns have it.
+    Number(i64),
+    Term(Arc<[u8]>),
+}
+
+/// A group as it is known to one segment: a number, or the ordinal of a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum LocalGroup {
+    Missing,
+    Value(i64),
+    /// The document has several values, and belongs to no group.
+    Several,
+}
+
+/// The field of a shard by which documents are grouped.
+#[derive(Debug)]
+pub(crate) struct BoundCollapse(Arc<Field>);
+
+impl BoundCollapse {
+    /// # Errors
+    /// `illegal_argument_exception`: no field, none that has one value a document, or a page that starts behind other keys than the field's.
+    pub fn bind(
+        collapse: &Collapse,
+        request: &SearchRequest,
+        shard: &ShardSnapshot,
+    ) -> Result<BoundCollapse> {
+        let refused = |reason: String| Err(RequestError::illegal_argument(reason).into());
+        let Some(path) = &collapse.field else {
+            return refused("no collapse field specified".to_owned());
+        };
+        let Some(field) = shard.mapping.field(path) else {
+            return refused(format!("no mapping found for `{path}` in order to collapse on"));
+        };
+        if !is_groupable(&field) {
+            let is_own_type = is_reserved(&field) || &*field.path == "_index";
+            let type_name = if is_own_type { &*field.path } else { field.type_name() };
+            return refused(format!(
+                "collapse is not supported for the field [{path}] of the type [{type_name}]"
+            ));
+        }
+        if !field.doc_values {
+            return refused(format!("cannot collapse on field `{path}` without `doc_values`"));
+        }
+        if !field.index && !collapse.inner_hits.is_empty() {
+            return refused(format!(
+                "cannot expand `inner_hits` for collapse field `{path}`, only indexed field can retrieve `inner_hits`"
+            ));
+        }
+        if request.search_after.is_some() && request.is_by_score() {
+            return refused("Sort must contain at least one field.".to_owned());
+        }
+        let is_sorted_by_it = matches!(request.sort.as_slice(), [only] if only.field == *path);
+        if request.search_after.is_some() && !is_sorted_by_it {
+            return refused(
+                "Cannot use [collapse] in conjunction with [search_after] unless the search is sorted on the same field. Multiple sort \
+                 fields are not allowed."
+                    .to_owned(),
+            );
+        }
+        Ok(BoundCollapse(field))
+    }
+
+    pub(super) fn open<'a>(&self, segment: &'a Segment) -> Result<GroupReader<'a>> {
+        let path = &self.0.path;
+        Ok(match self.0.kind {
+            FieldType::Keyword => match segment.ordinals(path)?.zip(segment.terms(path)?) {
+                Some((column, terms)) => GroupReader::Terms { column, terms, batch: Batch::default() },
+                None => GroupReader::Nothing,
+            },
+            _ => match segment.numbers(path)? {
+                Some(column) => GroupReader::Numbers { column, batch: Batch::default() },
+                None => GroupReader::Nothing,
+            },
+        })
+    }
+}
+
+fn is_reserved(field: &Field) -> bool {
+    (field.id.0 as usize) < reserved::COUNT
+}
+
+fn is_groupable(field: &Field) -> bool {
+    let is_number = matches!(
+        field.kind,
+        FieldType::Long
+            | FieldType::UnsignedLong
+            | FieldType::Integer
+            | FieldType::Short
+            | FieldType::Byte
+            | FieldType::Double
+            | FieldType::Float
+            | FieldType::HalfFloat
+    );
+    let is_plain = field.runtime.is_none() && !is_reserved(field);
+    is_plain && (is_number || field.type_name() == FieldType::Keyword.name())
+}
+
+/// Reads the groups of a segment's documents.
+pub(super) enum GroupReader<'a> {
+    /// No document has a value.
+    Nothing,
+    Numbers {
+        column: NumberColumn<'a>,
+        batch: Batch<i64>,
+    },
+    Terms {
+        column: OrdinalColumn<'a>,
+        terms: &'a TermDictionary,
+        batch: Batch<u32>,
+    },
+}
+
+impl GroupReader<'_> {
+    /// One group for each of `docs`, which ascend.
+    pub fn read(&mut self, docs: &[DocId], out: &mut Vec<LocalGroup>) -> Result<()> {
+        out.clear();
+        out.resize(docs.len(), LocalGroup::Missing);
+        let mut add = |position: usize, value: i64| {
+            out[position] = match out[position] {
+                LocalGroup::Missing => LocalGroup::Value(value),
+                _ => LocalGroup::Several,
+            };
+        };
+        match self {
+            GroupReader::Nothing => {}
+            GroupReader::Numbers { column, batch } => {
+                column.gather(docs, batch)?;
+                batch.iter().for_each(|(position, number)| add(position, number));
+            }
+            GroupReader::Terms { column, batch, .. } => {
+                column.gather(docs, batch)?;
+                batch.iter().for_each(|(position, ordinal)| add(position, ordinal.into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The group as all shards know it.
+    pub fn global(&self, group: LocalGroup) -> Result<GroupKey> {
+        let LocalGroup::Value(value) = group else { return Ok(GroupKey::Missing) };
+        match self {
+            GroupReader::Terms { terms, .. } => {
+                let mut term = Vec::new();
+                terms.term(value as u64, &mut term)?;
+                Ok(GroupKey::Term(term.into()))
+            }
+            _ => Ok(GroupKey::Number(value)),
+        }
+    }
+}

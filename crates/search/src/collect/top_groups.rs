@@ -1,0 +1,299 @@
+//! The first `k` groups of a shard, each by its best document.
+//!
+//! Source: Lucene's `FirstPassGroupingCollector` and `CollapsingTopDocsCollector`.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_segment::{DocId, Segment};
+
+use super::group::{BoundCollapse, GroupReader, LocalGroup};
+use super::key::{SortKey, compare_keys};
+use super::reader::KeyReader;
+use super::sort::BoundSort;
+use super::{Hit, Tie};
+use crate::error::Result;
+
+/// The groups so far. Segments come in order, and the documents of each ascend: of equal ones the first is the better one.
+pub(crate) struct TopGroups<'a> {
+    sorts: Arc<[BoundSort]>,
+    collapse: BoundCollapse,
+    count_max: usize,
+    /// Only hits after these keys are wanted.
+    after: Option<Box<[SortKey]>>,
+    /// Of the segments before, best first.
+    hits: Vec<Hit>,
+    open: Option<SegmentGroups<'a>>,
+}
+
+impl<'a> TopGroups<'a> {
+    pub fn new(
+        sorts: Vec<BoundSort>,
+        collapse: BoundCollapse,
+        count_max: usize,
+        after: Option<(Box<[SortKey]>, Tie)>,
+    ) -> TopGroups<'a> {
+        let after = after.map(|(keys, _)| keys);
+        TopGroups { sorts: sorts.into(), collapse, count_max, after, hits: Vec::new(), open: None }
+    }
+
+    /// Bytes of what a segment's readers keep beside columns.
+    pub fn filter_bytes(&self, segment: &Segment) -> u64 {
+        let nested = self.sorts.iter().filter_map(|sort| sort.nested.as_ref());
+        nested.map(|nested| nested.filter_bytes(segment)).sum()
+    }
+
+    pub fn begin_segment(&mut self, segment: &'a Segment, number: u32, base: u64) -> Result<()> {
+        let worst = self.hits.last().filter(|_| self.hits.len() >= self.count_max);
+        let bounds = [self.after.as_deref(), worst.map(|worst| &*worst.keys)];
+        let readers = self.sorts.iter().map(|sort| KeyReader::open(sort, segment, base));
+        let readers = readers.collect::<Result<Vec<_>>>()?;
+        let board = match self.sorts.iter().any(BoundSort::makes_terms) {
+            true => {
+                let [after, worst] = bounds
+                    .map(|keys| keys.map(|keys| MadeKeys { keys: keys.into(), sorts: self.sorts.clone() }));
+                Board::Made(Groups::new(self.count_max, after, worst))
+            }
+            false => {
+                let local = |keys: &[SortKey]| -> Result<Box<[i64]>> {
+                    keys.iter().zip(&readers).map(|(key, reader)| reader.local(key)).collect()
+                };
+                let [after, worst] = bounds.map(|keys| keys.map(local).transpose());
+                Board::Local(Groups::new(self.count_max, after?, worst?))
+            }
+        };
+        let group = self.collapse.open(segment)?;
+        self.open = Some(SegmentGroups {
+            readers,
+            group,
+            number,
+            base,
+            board,
+            columns: Vec::new(),
+            groups: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Documents of the begun segment, ascending.
+    ///
+    /// # Errors
+    /// One of them would be among the best, and has several values.
+    pub fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        match &mut self.open {
+            Some(open) if self.count_max > 0 => open.collect(docs, scores, &self.sorts),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn end_segment(&mut self) -> Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        open.finish(&mut self.hits)?;
+        let sorts = &self.sorts;
+        self.hits.sort_by(|left, right| {
+            compare_keys(sorts, &left.keys, &right.keys).then(left.shard_doc.cmp(&right.shard_doc))
+        });
+        let mut seen = HashSet::with_capacity(self.hits.len());
+        self.hits.retain(|hit| seen.insert(hit.group.clone()));
+        self.hits.truncate(self.count_max);
+        Ok(())
+    }
+
+    /// The best hit of each group, best first.
+    pub fn finish(self) -> Vec<Hit> {
+        self.hits
+    }
+}
+
+/// The best groups of one segment while it is searched.
+struct SegmentGroups<'a> {
+    readers: Vec<KeyReader<'a>>,
+    group: GroupReader<'a>,
+    number: u32,
+    base: u64,
+    board: Board,
+    columns: Vec<Vec<i64>>,
+    groups: Vec<LocalGroup>,
+}
+
+enum Board {
+    /// Keys of the segment, which sort ascending.
+    Local(Groups<Box<[i64]>>),
+    /// Some keys are terms that no dictionary holds.
+    Made(Groups<MadeKeys>),
+}
+
+impl SegmentGroups<'_> {
+    fn collect(&mut self, docs: &[DocId], scores: &[f32], sorts: &Arc<[BoundSort]>) -> Result<()> {
+        self.columns.resize_with(self.readers.len(), Vec::new);
+        for (reader, out) in self.readers.iter_mut().zip(&mut self.columns) {
+            reader.read(docs, scores, out)?;
+        }
+        self.group.read(docs, &mut self.groups)?;
+        let (columns, readers) = (&self.columns, &self.readers);
+        for (at, (&doc, &group)) in docs.iter().zip(&self.groups).enumerate() {
+            let score = scores.get(at).copied().unwrap_or(0.0);
+            match &mut self.board {
+                Board::Local(groups) => {
+                    let is_wanted = groups
+                        .is_wanted(|keys| columns.iter().map(|column| column[at]).cmp(keys.iter().copied()));
+                    if is_wanted {
+                        let keys = columns.iter().map(|column| column[at]).collect();
+                        groups.offer(single(group, doc)?, keys, doc, score);
+                    }
+                }
+                Board::Made(groups) => {
+                    let keys = readers.iter().zip(columns).map(|(reader, column)| reader.global(column[at]));
+                    let keys = MadeKeys { keys: keys.collect::<Result<_>>()?, sorts: sorts.clone() };
+                    if groups.is_wanted(|other| keys.cmp(other)) {
+                        groups.offer(single(group, doc)?, keys, doc, score);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, hits: &mut Vec<Hit>) -> Result<()> {
+        let SegmentGroups { readers, group, number, base, board, .. } = self;
+        let mut add = |keys: Box<[SortKey]>, doc: DocId, (own, score): (LocalGroup, f32)| -> Result<()> {
+            let (shard_doc, group) = (base + u64::from(doc), Some(group.global(own)?));
+            hits.push(Hit { segment: number, doc, shard_doc, score, keys, group });
+            Ok(())
+        };
+        match board {
+            Board::Local(groups) => groups.by_rank.into_iter().try_for_each(|((keys, doc), own)| {
+                let keys = keys.iter().zip(&readers).map(|(key, reader)| reader.global(*key));
+                add(keys.collect::<Result<_>>()?, doc, own)
+            }),
+            Board::Made(groups) => {
+                groups.by_rank.into_iter().try_for_each(|((keys, doc), own)| add(keys.keys, doc, own))
+            }
+        }
+    }
+}
+
+/// The group of a document that is wanted.
+fn single(group: LocalGroup, doc: DocId) -> Result<LocalGroup> {
+    match group {
+        LocalGroup::Several => Err(RequestError::illegal_argument(format!(
+            "failed to extract doc:{doc}, the grouping field must be single valued"
+        ))
+        .into()),
+        single => Ok(single),
+    }
+}
+
+/// The best document of each of the best groups. `K`: keys, of which the least is the best.
+struct Groups<K> {
+    count_max: usize,
+    /// Keys up to these were on the pages before.
+    after: Option<K>,
+    /// Keys from these on are worse than those of enough groups in other segments.
+    worst_before: Option<K>,
+    /// Best first, by keys and document.
+    by_rank: BTreeMap<(K, DocId), (LocalGroup, f32)>,
+    by_group: HashMap<LocalGroup, (K, DocId)>,
+}
+
+impl<K: Ord + Clone> Groups<K> {
+    fn new(count_max: usize, after: Option<K>, worst_before: Option<K>) -> Groups<K> {
+        Groups { count_max, after, worst_before, by_rank: BTreeMap::new(), by_group: HashMap::new() }
+    }
+
+    /// Whether a document may be the best of one of the best groups. `compare`: its keys to others.
+    fn is_wanted(&self, compare: impl Fn(&K) -> Ordering) -> bool {
+        let is_full = self.by_rank.len() >= self.count_max;
+        let worst = self.by_rank.last_key_value().filter(|_| is_full).map(|((keys, _), _)| keys);
+        self.after.as_ref().is_none_or(|after| compare(after) == Ordering::Greater)
+            && self.worst_before.iter().chain(worst).all(|worst| compare(worst) == Ordering::Less)
+    }
+
+    fn offer(&mut self, group: LocalGroup, keys: K, doc: DocId, score: f32) {
+        if let Some(held) = self.by_group.get(&group) {
+            if keys >= held.0 {
+                return;
+            }
+            self.by_rank.remove(held);
+        }
+        self.by_group.insert(group, (keys.clone(), doc));
+        self.by_rank.insert((keys, doc), (group, score));
+        if self.by_rank.len() > self.count_max
+            && let Some((_, (worst, _))) = self.by_rank.pop_last()
+        {
+            self.by_group.remove(&worst);
+        }
+    }
+}
+
+/// Keys that compare everywhere.
+#[derive(Clone)]
+struct MadeKeys {
+    keys: Box<[SortKey]>,
+    sorts: Arc<[BoundSort]>,
+}
+
+impl Ord for MadeKeys {
+    fn cmp(&self, other: &MadeKeys) -> Ordering {
+        compare_keys(&self.sorts, &self.keys, &other.keys)
+    }
+}
+
+impl PartialOrd for MadeKeys {
+    fn partial_cmp(&self, other: &MadeKeys) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for MadeKeys {
+    fn eq(&self, other: &MadeKeys) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for MadeKeys {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against a model that ranks all documents and takes the first of each group.
+    #[test]
+    fn the_best_groups_are_those_of_the_best_documents() {
+        let mut state = 7u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for _ in 0..200 {
+            let count_max = 1 + random(6) as usize;
+            let docs: Vec<(i64, LocalGroup)> = (0..random(60))
+                .map(|_| {
+                    let key = random(9) as i64;
+                    let group = match random(8) {
+                        0 => LocalGroup::Missing,
+                        value => LocalGroup::Value(value as i64),
+                    };
+                    (key, group)
+                })
+                .collect();
+            let mut groups: Groups<i64> = Groups::new(count_max, None, None);
+            for (doc, (key, group)) in docs.iter().enumerate() {
+                if groups.is_wanted(|other| key.cmp(other)) {
+                    groups.offer(*group, *key, doc as DocId, 0.0);
+                }
+            }
+            let mut ranked: Vec<(i64, usize, LocalGroup)> =
+                docs.iter().enumerate().map(|(doc, (key, group))| (*key, doc, *group)).collect();
+            ranked.sort_by_key(|(key, doc, _)| (*key, *doc));
+            let mut seen = HashSet::new();
+            ranked.retain(|(.., group)| seen.insert(*group));
+            ranked.truncate(count_max);
+            let found: Vec<(i64, usize, LocalGroup)> =
+                groups.by_rank.iter().map(|((key, doc), (group, _))| (*key, *doc as usize, *group)).collect();
+            assert_eq!(found, ranked);
+        }
+    }
+}

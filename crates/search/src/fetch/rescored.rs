@@ -1,0 +1,37 @@
+//! `explain` of scores that a second query changed.
+
+use limber_segment::{DocId, Segment};
+
+use super::explain;
+use crate::error::Result;
+use crate::matcher;
+use crate::rescore::BoundRescore;
+use crate::score::Explanation;
+
+/// `explanation` after all rescores. A hit is explained as if it were in every window. Source: Elasticsearch's `QueryRescorer#explain`.
+pub(super) fn explain(
+    explanation: Explanation,
+    rescores: &[BoundRescore],
+    segment: &Segment,
+    doc: DocId,
+) -> Result<Explanation> {
+    let mut explanation = explanation;
+    for rescore in rescores {
+        let first = product(explanation, rescore.query_weight, "primaryWeight");
+        explanation = match matcher::matches_doc(&rescore.query, segment, doc)? {
+            false => first,
+            true => {
+                let second = explain::explain(&rescore.query, segment, doc)?;
+                let second = product(second, rescore.rescore_query_weight, "secondaryWeight");
+                let value = rescore.mode.combine(first.value, second.value);
+                Explanation::of(value, rescore.mode.description(), vec![first, second])
+            }
+        };
+    }
+    Ok(explanation)
+}
+
+fn product(score: Explanation, weight: f32, name: &str) -> Explanation {
+    let weight = Explanation::leaf(weight, name);
+    Explanation::of(score.value * weight.value, "product of:", vec![score, weight])
+}

@@ -1,0 +1,157 @@
+//! `collapse`: "of the documents with the same value of a field, show the best one alone."
+//!
+//! Source: Elasticsearch's `CollapseBuilder`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::inner_hits::InnerHits;
+use super::{FieldFormat, SearchRequest};
+use crate::json;
+
+/// The value of `collapse`.
+#[derive(Debug)]
+pub struct Collapse {
+    /// Shards tell when it is missing.
+    pub(crate) field: Option<String>,
+    /// Which documents of its group are shown with a hit; each has a name.
+    pub(crate) inner_hits: Vec<InnerHits>,
+}
+
+impl Collapse {
+    pub(super) fn parse(value: &Value) -> Result<Collapse, RequestError> {
+        let Value::Object(members) = value else { return Err(json::unknown_key("collapse", value)) };
+        let mut collapse = Collapse { field: None, inner_hits: Vec::new() };
+        for (key, value) in members {
+            let failed =
+                |cause: RequestError| refused(format!("failed to parse field [{key}]")).caused_by(cause);
+            match (key.as_str(), value) {
+                ("field", Value::String(path)) if path.is_empty() => {
+                    return Err(failed(RequestError::illegal_argument("field name is null or empty")));
+                }
+                ("field", Value::String(path)) => collapse.field = Some(path.clone()),
+                ("inner_hits", Value::Object(_) | Value::Array(_)) => {
+                    collapse.inner_hits = parse_inner_hits(value).map_err(failed)?;
+                }
+                // Groups are read one after the other.
+                ("max_concurrent_group_searches", Value::String(_) | Value::Number(_)) => {
+                    let count = json::int(value).map_err(failed)?;
+                    if count < 1 {
+                        let reason = "maxConcurrentGroupRequests` must be positive";
+                        return Err(failed(RequestError::illegal_argument(reason)));
+                    }
+                }
+                ("field" | "inner_hits" | "max_concurrent_group_searches", other) => {
+                    let reason = format!("{key} doesn't support values of type: {}", json::token(other));
+                    return Err(refused(reason));
+                }
+                _ => return Err(refused(format!("unknown field [{key}]"))),
+            }
+        }
+        Ok(collapse)
+    }
+
+    /// The `collapse` of inner hits, which has a field alone.
+    pub(super) fn parse_inner(members: &Map<String, Value>) -> Result<Collapse, RequestError> {
+        let mut field = None;
+        for (key, value) in members {
+            match (key.as_str(), value) {
+                ("field", Value::String(path)) => field = Some(path.clone()),
+                _ => return Err(RequestError::parsing("Invalid token in the inner collapse")),
+            }
+        }
+        Ok(Collapse { field, inner_hits: Vec::new() })
+    }
+}
+
+fn parse_inner_hits(value: &Value) -> Result<Vec<InnerHits>, RequestError> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let parse = |item: &Value| {
+        let Value::Object(body) = item else {
+            return Err(RequestError::parsing("Invalid token in inner_hits array"));
+        };
+        let inner = InnerHits::parse(body)?;
+        match inner.name {
+            Some(_) => Ok(inner),
+            None => Err(RequestError::illegal_argument(
+                "inner_hits must have a [name]; set the [name] field in the inner_hits definition",
+            )),
+        }
+    };
+    items.iter().map(parse).collect()
+}
+
+fn refused(what: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", format!("[collapse] {what}"))
+}
+
+impl SearchRequest {
+    /// The field by which hits are collapsed.
+    pub(crate) fn collapse_field(&self) -> Option<&str> {
+        self.collapse.as_ref()?.field.as_deref()
+    }
+
+    /// Has hits show the value of the field by which they are collapsed.
+    pub(crate) fn show_group_key(&mut self) {
+        if let Some(field) = self.collapse_field()
+            && !self.docvalue_fields.iter().any(|shown| shown.field == field)
+        {
+            let field = field.to_owned();
+            self.docvalue_fields.push(FieldFormat::of(field));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Reasons recorded from Elasticsearch 9.4.3.
+    #[test]
+    fn refusals_are_worded_as_elasticsearch_words_them() {
+        for (value, reason, cause) in [
+            (json!([]), "Unknown key for a START_ARRAY in [collapse].", ""),
+            (json!({"field": "a", "x": 1}), "[collapse] unknown field [x]", ""),
+            (json!({"field": 5}), "[collapse] field doesn't support values of type: VALUE_NUMBER", ""),
+            (json!({"field": ""}), "[collapse] failed to parse field [field]", "field name is null or empty"),
+            (
+                json!({"inner_hits": {}}),
+                "[collapse] failed to parse field [inner_hits]",
+                "inner_hits must have a [name]; set the [name] field in the inner_hits definition",
+            ),
+            (
+                json!({"inner_hits": [5]}),
+                "[collapse] failed to parse field [inner_hits]",
+                "Invalid token in inner_hits array",
+            ),
+            (
+                json!({"inner_hits": {"name": "a", "foo": 1}}),
+                "[collapse] failed to parse field [inner_hits]",
+                "[inner_hits] unknown field [foo]",
+            ),
+            (
+                json!({"inner_hits": {"name": "a", "collapse": {"x": "b"}}}),
+                "[collapse] failed to parse field [inner_hits]",
+                "[inner_hits] failed to parse field [collapse]",
+            ),
+            (
+                json!({"inner_hits": {"name": "a", "size": -1}}),
+                "[collapse] failed to parse field [inner_hits]",
+                "[inner_hits] failed to parse field [size]",
+            ),
+            (
+                json!({"max_concurrent_group_searches": 0}),
+                "[collapse] failed to parse field [max_concurrent_group_searches]",
+                "maxConcurrentGroupRequests` must be positive",
+            ),
+        ] {
+            let error = Collapse::parse(&value).unwrap_err();
+            assert_eq!(error.reason, reason);
+            assert_eq!(error.caused_by.map_or(String::new(), |cause| cause.reason), cause);
+        }
+    }
+}

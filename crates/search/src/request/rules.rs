@@ -1,0 +1,58 @@
+//! What does not go together in a search: "may this be asked for at once?"
+
+use limber_mapping::RequestError;
+
+use super::{SearchRequest, TrackTotalHits};
+
+impl SearchRequest {
+    /// What holds for every search.
+    pub(super) fn validate(&self) -> Result<(), RequestError> {
+        if self.search_after.is_some() && self.from() > 0 {
+            return Err(RequestError::new(
+                400,
+                "action_request_validation_exception",
+                "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A slice is one of a scroll or of a point in time.
+    pub fn validate_slice(&self) -> Result<(), RequestError> {
+        if self.slice.is_some() && self.pit.is_none() {
+            let problem = "[slice] can only be used with [scroll] or [point-in-time] requests";
+            return Err(RequestError::validation([problem]));
+        }
+        Ok(())
+    }
+
+    /// Rules of a scroll's first request; `action_request_validation_exception` as Elasticsearch words it.
+    pub fn validate_scroll(&self) -> Result<(), RequestError> {
+        let mut problems = Vec::new();
+        if self.track_total_hits == TrackTotalHits::None {
+            problems.push("disabling [track_total_hits] is not allowed in a scroll context");
+        }
+        if self.from() > 0 {
+            problems.push("using [from] is not allowed in a scroll context");
+        }
+        if self.size() == 0 {
+            problems.push("[size] cannot be [0] in a scroll context");
+        }
+        if !self.rescores.is_empty() {
+            problems.push("using [rescore] is not allowed in a scroll context");
+        }
+        if self.collapse.is_some() {
+            problems.push("cannot use `collapse` in a scroll context");
+        }
+        if self.search_after.is_some() {
+            problems.push("[search_after] cannot be used in a scroll context");
+        }
+        if self.pit.is_some() {
+            problems.push("using [point in time] is not allowed in a scroll context");
+        }
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(RequestError::validation(problems))
+    }
+}
