@@ -166,6 +166,8 @@ fn templates_make_streams() {
     );
     node.create_data_stream("logs-a").expect("made");
     refused(node.create_data_stream("logs-a"), 400, "data_stream [logs-a] already exists");
+    let error = node.create_index("logs-a", &json!({})).expect_err("a stream has the name");
+    assert!(error.reason.starts_with("cannot create index with name [logs-a]"), "{error}");
     refused(
         node.delete_index_template("t"),
         400,

@@ -44,7 +44,7 @@ fn documents_of_streams_have_one_timestamp() {
     assert!(refused.reason.contains("Cannot update parameter [enabled] from [true] to [false]"), "{refused}");
     // What a data stream adds to a template keeps what the template says.
     let mut mappings = json!({"properties": {"@timestamp": {"type": "date", "format": "epoch_millis"}}});
-    limber_mapping::add_timestamp(mappings.as_object_mut().unwrap());
+    limber_mapping::add_timestamp(mappings.as_object_mut().unwrap(), true);
     assert_eq!(mappings["properties"]["@timestamp"]["format"], "epoch_millis");
 }
 

@@ -163,7 +163,9 @@ impl Templates {
         }
         resolved.lay(&TemplateBody::of(&template["template"]));
         if template["data_stream"].is_object() {
-            limber_mapping::add_timestamp(&mut resolved.mappings);
+            let ignores = resolved.settings.get("index.mapping.ignore_malformed");
+            let ignores_malformed = ignores.and_then(Value::as_str) == Some("true");
+            limber_mapping::add_timestamp(&mut resolved.mappings, ignores_malformed);
         }
         resolved
     }

@@ -86,6 +86,9 @@ impl Node {
                  only, use create data stream api instead"
             )));
         }
+        if catalog.data_streams.contains_key(name) {
+            return Err(super::data_streams::names_collide(name, "index"));
+        }
         if let Some(settings) = &given.settings {
             check_new(settings)?;
         }
@@ -201,7 +204,7 @@ impl Node {
     }
 }
 
-/// Whether neither an index nor an alias nor a data stream has the name.
+/// Whether neither an index nor an alias has the name.
 pub(super) fn check_is_free(catalog: &Catalog, name: &str) -> Result<()> {
     if let Some(existing) = catalog.indices.get(name) {
         return Err(RequestError::new(
@@ -221,10 +224,7 @@ pub(super) fn check_is_free(catalog: &Catalog, name: &str) -> Result<()> {
         .with("index_uuid", "_na_")
         .with("index", name));
     }
-    match catalog.data_streams.contains_key(name) {
-        true => Err(super::data_streams::names_collide(name, "index")),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 /// `action.auto_create_index`: `true`, `false`, or patterns with `+` and `-`.
