@@ -244,7 +244,9 @@ fn charge_hits(
             hits = hits.saturating_add(collected_hits(request).min(snapshot.doc_count()));
         }
     }
-    let bytes = hits.saturating_mul(TopScores::HIT_BYTES * (1 + request.sort.len() as u64));
+    // The best document of a group is held by its rank and by its group, and among those of all segments.
+    let copies = if request.collapse.is_some() { 3 } else { 1 };
+    let bytes = hits.saturating_mul(copies * TopScores::HIT_BYTES * (1 + request.sort.len() as u64));
     Ok(context.ledger.request.charge(bytes, "<hits of a search>")?)
 }
 

@@ -95,6 +95,10 @@ impl BoundRescore {
         for of_segment in places.chunk_by(|&left, &right| hits[left].segment == hits[right].segment) {
             context.check()?;
             let segment = &*shard.segments[hits[of_segment[0]].segment as usize].segment;
+            let _charge = context
+                .ledger
+                .request
+                .charge(self.query.bit_set_bytes(segment), "<bit sets of a rescore>")?;
             let docs: Vec<DocId> = of_segment.iter().map(|&place| hits[place].doc).collect();
             let docs = matcher::matching_docs(&self.query, segment, &docs)?;
             let found = matcher::scores_of(&self.query, segment, &docs)?;

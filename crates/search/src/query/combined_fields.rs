@@ -165,7 +165,7 @@ fn word(
         occurrences += f64::from(*weight) * statistics.sum_total_term_freq as f64;
     }
     let statistics = FieldStatistics { doc_count, sum_total_term_freq: occurrences as u64 };
-    let scorer = binder.combined_scorer(&term, doc_freq, statistics, boost)?;
+    let scorer = binder.combined_scorer(&term, fields.len(), doc_freq, statistics, boost)?;
     Ok(Node::Combined(Box::new(CombinedNode { fields: fields.clone(), term, scorer })).into())
 }
 

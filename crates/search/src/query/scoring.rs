@@ -92,15 +92,16 @@ impl<'a> Binder<'a> {
         Ok(Node::Term(TermNode { field: field.clone(), term: term.into(), scorer }).into())
     }
 
-    /// The scorer of a term of several fields that are taken for one, of which `statistics` tells.
+    /// The scorer of a term of so many fields that are taken for one, of which `statistics` tells.
     pub(crate) fn combined_scorer(
         &self,
         term: &[u8],
+        field_count: usize,
         doc_freq: u64,
         statistics: FieldStatistics,
         boost: f32,
     ) -> Result<Bm25, Error> {
-        self.count_terms(1)?;
+        self.count_terms(field_count)?;
         Ok(self.bm25(boost, vec![(term.into(), doc_freq)], Arc::new(NormCache::new(statistics))))
     }
 

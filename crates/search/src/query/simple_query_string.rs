@@ -147,7 +147,8 @@ impl QueryNode for SimpleQueryString {
         let is_lenient = self.lenient.unwrap_or(wanted.iter().any(|(field, _)| field == "*"));
         let fields = binder.expand_fields(wanted)?;
         let translation = Translation { binder, query: self, fields, is_lenient };
-        let tree = read(&self.text, self.flags, self.is_and, |leaf| translation.leaf(leaf))?;
+        let field_count = translation.fields.len();
+        let tree = read(&self.text, self.flags, self.is_and, field_count, |leaf| translation.leaf(leaf))?;
         match tree {
             None => Ok(BoundQuery::nothing("empty string passed to query parser")),
             Some(tree @ Tree::Single(_)) => binder.query(&tree.into_query(None), boost),

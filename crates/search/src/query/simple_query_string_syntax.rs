@@ -71,11 +71,17 @@ impl Tree {
     }
 }
 
-/// Reads a text. `make`: the query of a leaf; `None` where no word is left of it, and it is passed over.
+/// Reads a text. `weight`: clauses that a leaf counts as, one for each field. `make`: the query of a leaf; `None` where no word is left of it, and it is passed over.
 ///
 /// # Errors
 /// Those of `make`; more clauses than a query may have, or deeper ones.
-pub(super) fn read<M>(text: &str, flags: Flags, is_and: bool, make: M) -> Result<Option<Tree>, Error>
+pub(super) fn read<M>(
+    text: &str,
+    flags: Flags,
+    is_and: bool,
+    weight: usize,
+    make: M,
+) -> Result<Option<Tree>, Error>
 where
     M: FnMut(&Leaf) -> Result<Option<Query>, Error>,
 {
@@ -83,7 +89,7 @@ where
     let closing = closing_brackets(&text, flags);
     let default = if is_and { Join::And } else { Join::Or };
     let end = text.len();
-    let mut reader = Reader { text: &text, closing, flags, default, make, depth: 0, clauses: 0 };
+    let mut reader = Reader { text: &text, closing, flags, default, make, weight, depth: 0, clauses: 0 };
     reader.part(0, end)
 }
 
@@ -113,8 +119,9 @@ struct Reader<'t, M> {
     flags: Flags,
     default: Join,
     make: M,
+    weight: usize,
     depth: usize,
-    clauses: u32,
+    clauses: usize,
 }
 
 /// What was read of a part so far.
@@ -211,7 +218,7 @@ where
                 slop = self.number(part);
             }
         }
-        let query = (self.make)(&Leaf::Phrase { text, slop })?;
+        let query = self.leaf(&Leaf::Phrase { text, slop })?;
         self.add(part, query)?;
         part.at += 1;
         Ok(())
@@ -255,8 +262,17 @@ where
         } else {
             Leaf::Word(text)
         };
-        let query = (self.make)(&leaf)?;
+        let query = self.leaf(&leaf)?;
         self.add(part, query)
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) -> Result<Option<Query>, Error> {
+        self.clauses += self.weight.max(1);
+        let clauses_max = QueryLimits::default().clauses_max;
+        if self.clauses > clauses_max as usize {
+            return Err(too_many_nested_clauses(clauses_max).into());
+        }
+        (self.make)(leaf)
     }
 
     /// The number behind `~`: 2 without one, 0 for anything else.
@@ -283,11 +299,6 @@ where
     fn add(&mut self, part: &mut Part, query: Option<Query>) -> Result<(), Error> {
         let join = part.join.take();
         let Some(mut query) = query else { return Ok(()) };
-        self.clauses += 1;
-        let clauses_max = QueryLimits::default().clauses_max;
-        if self.clauses > clauses_max {
-            return Err(too_many_nested_clauses(clauses_max).into());
-        }
         if part.nots % 2 == 1 {
             query = Query::new(Bool {
                 should: vec![Query::match_all()],
@@ -333,7 +344,7 @@ mod tests {
 
     fn leaves(text: &str, flags: Flags) -> Vec<Leaf> {
         let mut leaves = Vec::new();
-        read(text, flags, false, |leaf| {
+        read(text, flags, false, 1, |leaf| {
             leaves.push(leaf.clone());
             Ok(Some(Query::match_all()))
         })
@@ -369,10 +380,14 @@ mod tests {
 
     #[test]
     fn levels_and_clauses_are_limited() {
-        let ends = |text: &str| read(text, ALL, false, |_| Ok(Some(Query::match_all()))).is_ok();
+        let ends_in = |text: &str, fields: usize| {
+            read(text, ALL, false, fields, |_| Ok(Some(Query::match_all()))).is_ok()
+        };
+        let ends = |text: &str| ends_in(text, 1);
         assert!(ends(&format!("{}a{}", "(".repeat(29), ")".repeat(29))));
         assert!(!ends(&format!("{}a{}", "(".repeat(30), ")".repeat(30))));
         assert!(ends(&"(".repeat(100_000)));
         assert!(!ends(&"a ".repeat(5000)));
+        assert!(ends(&"a ".repeat(500)) && !ends_in(&"a ".repeat(500), 100));
     }
 }
