@@ -31,7 +31,7 @@ fn rollover(node: &Node, target: &str) -> Value {
 
 /// Generation and indices of a stream, without their days.
 fn shape(node: &Node, stream: &str) -> (u64, Vec<String>) {
-    let shown = node.get_data_streams(stream, IndicesOptions::METADATA).expect("there");
+    let shown = node.get_data_streams(stream, IndicesOptions::METADATA, false).expect("there");
     let shown = &shown["data_streams"][0];
     let indices = shown["indices"].as_array().expect("a list").iter();
     let number = |index: &Value| {
@@ -86,7 +86,7 @@ fn documents_go_to_the_newest_index_and_streams_survive_restarts() {
     let node = open(folder.path());
     let all = IndicesOptions { expand_hidden: true, ..IndicesOptions::METADATA_OPEN_CLOSED };
     assert_eq!(node.resolve("*", all).expect("nothing").len(), 0);
-    assert_eq!(node.get_data_streams("*", all).expect("none")["data_streams"], json!([]));
+    assert_eq!(node.get_data_streams("*", all, false).expect("none")["data_streams"], json!([]));
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn a_crash_leaves_whole_streams() {
             drop(node);
             disk.crash();
             let node = start(&disk, call + 1);
-            let listed = node.get_data_streams("*", IndicesOptions::METADATA).expect("shown");
+            let listed = node.get_data_streams("*", IndicesOptions::METADATA, false).expect("shown");
             let hidden = IndicesOptions { expand_hidden: true, ..IndicesOptions::METADATA };
             let indices = node.resolve("*", hidden).expect("resolved").len();
             let of_streams = listed["data_streams"].as_array().expect("a list").iter();

@@ -200,7 +200,7 @@ fn policies_come_and_go() {
     // The last index of a stream takes the stream with it.
     assert!(!exists(&node, &index));
     assert_eq!(
-        node.get_data_streams("*", IndicesOptions::METADATA).expect("none")["data_streams"],
+        node.get_data_streams("*", IndicesOptions::METADATA, false).expect("none")["data_streams"],
         json!([])
     );
     node.delete_policy("p").expect("deleted");
@@ -210,4 +210,89 @@ fn policies_come_and_go() {
     node.create_index("early", &json!({"settings": {"index.lifecycle.name": "p"}})).expect("made");
     node.lifecycle_round();
     assert_eq!(explain(&node, "early")["step_info"]["reason"], "policy [p] does not exist");
+}
+
+#[test]
+fn a_stream_keeps_its_documents_as_long_as_its_lifecycle_says() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    let component = json!({"template": {"lifecycle": {"data_retention": "10d"}}});
+    node.put_component_template("kept", &component, false).expect("a template");
+    let body = json!({"index_patterns": ["logs-*"], "composed_of": ["kept"], "priority": 1});
+    let error = node.put_index_template("plain", &body, false).expect_err("no stream to keep");
+    assert!(error.reason.contains("can only be used in combination with a data stream"), "{error}");
+    let template = |lifecycle: Value| {
+        json!({
+            "index_patterns": ["logs-*"], "data_stream": {}, "composed_of": ["kept"],
+            "template": {"settings": {"number_of_replicas": 0}, "lifecycle": lifecycle},
+        })
+    };
+    node.put_index_template("t", &template(json!({"data_retention": "2d"})), false).expect("a template");
+    let first = add(&node, "logs-a", br#"{"@timestamp": 1}"#);
+    let shown = |name: &str| {
+        node.get_stream_lifecycles(name, IndicesOptions::METADATA, true).expect("shown")["data_streams"][0]
+            .clone()
+    };
+    let lifecycle = &shown("logs-a")["lifecycle"];
+    assert_eq!(
+        (&lifecycle["data_retention"], &lifecycle["rollover"]["max_age"]),
+        (&json!("2d"), &json!("1d"))
+    );
+    node.stream_lifecycle_round();
+    assert_eq!(node.resolve("logs-a", IndicesOptions::SEARCH).expect("one").len(), 1);
+    clock.advance_ms(DAY_MS);
+    node.stream_lifecycle_round();
+    let second = node.resolve("logs-a", IndicesOptions::SEARCH).expect("two")[1].name.clone();
+    // An empty index stays, however old; what is kept is counted from the rollover.
+    clock.advance_ms(2 * DAY_MS - 1);
+    drop(node);
+    let node = open_at(folder.path(), &clock);
+    node.stream_lifecycle_round();
+    assert!(exists(&node, &first));
+    let explained =
+        node.explain_stream_lifecycles("logs-a", IndicesOptions::METADATA, false).expect("explained");
+    assert_eq!(explained["indices"][&*first]["rollover_date_millis"], START_MS + DAY_MS);
+    assert_eq!(explained["indices"][&*second]["managed_by_lifecycle"], true);
+    clock.advance_ms(1);
+    node.stream_lifecycle_round();
+    assert!(!exists(&node, &first) && exists(&node, &second));
+    // Without a lifecycle, and where it is switched off, nothing happens.
+    let off = json!({"enabled": false, "data_retention": "1h"});
+    node.put_stream_lifecycle("logs-*", IndicesOptions::METADATA, &off).expect("put");
+    add(&node, "logs-a", br#"{"@timestamp": 2}"#);
+    clock.advance_ms(40 * DAY_MS);
+    node.stream_lifecycle_round();
+    assert_eq!(node.resolve("logs-a", IndicesOptions::SEARCH).expect("one").len(), 1);
+    node.delete_stream_lifecycle("logs-a", IndicesOptions::METADATA).expect("deleted");
+    let left = node.get_stream_lifecycles("logs-a", IndicesOptions::METADATA, false).expect("shown");
+    assert_eq!(left["data_streams"], json!([{"name": "logs-a"}]));
+}
+
+#[test]
+fn a_policy_goes_before_a_lifecycle_unless_it_is_not_preferred() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    let policy = json!({"policy": {"phases": {"hot": {"actions": {"rollover": {"max_docs": 1}}}}}});
+    node.put_policy("p", &policy).expect("a policy");
+    for (stream, prefers, managing) in
+        [("logs-a", "true", "Index Lifecycle Management"), ("logs-b", "false", "Data stream lifecycle")]
+    {
+        let settings = json!({"index.lifecycle.name": "p", "index.lifecycle.prefer_ilm": prefers, "number_of_replicas": 0});
+        let body = json!({
+            "index_patterns": [stream], "data_stream": {}, "template": {"settings": settings, "lifecycle": {}},
+        });
+        node.put_index_template(stream, &body, false).expect("a template");
+        add(&node, stream, br#"{"@timestamp": 1}"#);
+        let shown = node.get_data_streams(stream, IndicesOptions::METADATA, false).expect("shown");
+        let shown = &shown["data_streams"][0];
+        assert_eq!(
+            (&shown["indices"][0]["managed_by"], &shown["next_generation_managed_by"]),
+            (&json!(managing), &json!(managing))
+        );
+    }
+    node.lifecycle_round();
+    let count = |stream: &str| node.resolve(stream, IndicesOptions::SEARCH).expect("there").len();
+    assert_eq!((count("logs-a"), count("logs-b")), (2, 1));
 }

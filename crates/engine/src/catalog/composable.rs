@@ -13,12 +13,14 @@ use super::template::{
     object_of, patterns_match, remove, select, text_list, unknown_field,
 };
 use crate::api::Result;
+use crate::lifecycle::StreamLifecycle;
 
 /// What a composable template says of a data stream.
 #[derive(Debug)]
 pub(crate) struct DataStreamTemplate {
     pub options: DataStreamOptions,
     pub meta: Option<Value>,
+    pub lifecycle: Option<StreamLifecycle>,
     pub resolved: ResolvedTemplate,
 }
 
@@ -89,7 +91,13 @@ impl Templates {
             return Err(RequestError::illegal_argument(format!("index template [{name}] already exists")));
         }
         let shown = self.parse_composable(name, body)?;
-        self.lay_composable(&shown).check_mappings()?;
+        let resolved = self.lay_composable(&shown);
+        resolved.check_mappings()?;
+        if resolved.lifecycle.is_some() && !shown["data_stream"].is_object() {
+            return Err(RequestError::illegal_argument(format!(
+                "index template [{name}] specifies lifecycle configuration that can only be used in combination with a data stream"
+            )));
+        }
         self.check_priority(name, &shown)?;
         self.composable.insert(name.to_owned(), shown);
         Ok(())
@@ -217,6 +225,10 @@ impl Templates {
         Ok(DataStreamTemplate {
             options: DataStreamOptions::parse(&body["data_stream"])?,
             meta: body.get("_meta").cloned(),
+            lifecycle: match resolved.lifecycle.take() {
+                Some(body) => Some(StreamLifecycle::parse(&Value::Object(body))?),
+                None => None,
+            },
             resolved,
         })
     }

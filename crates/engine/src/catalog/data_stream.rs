@@ -12,6 +12,7 @@ use super::Alias;
 use super::names::check_data_stream_name;
 use crate::api::Result;
 use crate::environment::format_utc_millis;
+use crate::lifecycle::StreamLifecycle;
 
 /// Backing indices of any data stream begin so.
 const BACKING_PREFIX: &str = ".ds-";
@@ -32,6 +33,7 @@ pub struct DataStream {
     pub meta: Option<Value>,
     /// Of the aliases only filters and which stream is written to count.
     pub aliases: BTreeMap<String, Alias>,
+    pub lifecycle: Option<StreamLifecycle>,
 }
 
 impl DataStream {
@@ -50,6 +52,7 @@ impl DataStream {
             rolls_on_write: false,
             meta,
             aliases: BTreeMap::new(),
+            lifecycle: None,
         })
     }
 
@@ -100,6 +103,7 @@ impl DataStream {
             "rolls_on_write": self.rolls_on_write,
             "meta": self.meta,
             "aliases": aliases,
+            "lifecycle": self.lifecycle.as_ref().map(StreamLifecycle::to_json),
         })
     }
 
@@ -119,6 +123,10 @@ impl DataStream {
             rolls_on_write: flag("rolls_on_write"),
             meta: Some(value["meta"].clone()).filter(|meta| !meta.is_null()),
             aliases,
+            lifecycle: match &value["lifecycle"] {
+                Value::Null => None,
+                body => Some(StreamLifecycle::parse(body)?),
+            },
         })
     }
 }

@@ -20,4 +20,4 @@ pub(crate) use data_stream::DataStreamOptions;
 pub use metadata::{Catalog, IndexMetadata};
 pub(crate) use resolve::WriteTarget;
 pub use template::Templates;
-pub(crate) use template::{ResolvedTemplate, TemplateBody};
+pub(crate) use template::{ResolvedTemplate, TemplateBody, unknown_field};

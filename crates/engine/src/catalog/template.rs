@@ -11,6 +11,7 @@ use super::Alias;
 use super::merge_json::merge_mappings;
 use super::names::{has_wildcard, wildcard_matches};
 use crate::api::Result;
+use crate::lifecycle::StreamLifecycle;
 use crate::settings::{FlatSettings, IndexSettings, flatten, nest, normalize_index_keys};
 
 /// `settings`, `mappings`, `aliases` of any template or of a request.
@@ -19,6 +20,8 @@ pub(crate) struct TemplateBody {
     pub settings: Option<FlatSettings>,
     pub mappings: Option<Map<String, Value>>,
     pub aliases: Option<BTreeMap<String, Alias>>,
+    /// Of the data streams that a composable template makes, in normal form; null takes it away.
+    pub lifecycle: Option<Value>,
 }
 
 /// What a new index gets from templates; the request's own settings, mappings and aliases come on top.
@@ -27,6 +30,7 @@ pub(crate) struct ResolvedTemplate {
     pub settings: FlatSettings,
     pub mappings: Map<String, Value>,
     pub aliases: BTreeMap<String, Alias>,
+    pub lifecycle: Option<Map<String, Value>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -83,14 +87,23 @@ impl TemplateBody {
     /// Reads all members of `template`; others are named in the error.
     pub(super) fn read_all(&mut self, body: &Value) -> Result<()> {
         for (key, value) in object_of(body, "[template]")? {
-            if key == "lifecycle" {
-                return Err(RequestError::unsupported("[lifecycle] of a template (data stream lifecycles)"));
-            }
-            if !self.read(key, value)? {
+            if !self.read_member(key, value)? {
                 return Err(unknown_field("template", key));
             }
         }
         Ok(())
+    }
+
+    /// As [`TemplateBody::read`], with what only templates of data streams have.
+    fn read_member(&mut self, key: &str, value: &Value) -> Result<bool> {
+        if key != "lifecycle" {
+            return self.read(key, value);
+        }
+        self.lifecycle = Some(match value {
+            Value::Null => Value::Null,
+            body => StreamLifecycle::parse(body)?.to_json(),
+        });
+        Ok(true)
     }
 
     pub(super) fn to_json(&self) -> Map<String, Value> {
@@ -104,6 +117,9 @@ impl TemplateBody {
         if let Some(aliases) = &self.aliases {
             object.insert("aliases".into(), aliases_json(aliases));
         }
+        if let Some(lifecycle) = &self.lifecycle {
+            object.insert("lifecycle".into(), lifecycle.clone());
+        }
         object
     }
 
@@ -111,7 +127,7 @@ impl TemplateBody {
         let mut body = TemplateBody::default();
         for (key, value) in value.as_object().into_iter().flatten() {
             // What is stored was checked when it was put.
-            let _ = body.read(key, value);
+            let _ = body.read_member(key, value);
         }
         body
     }
@@ -171,6 +187,14 @@ impl ResolvedTemplate {
         for (name, alias) in body.aliases.iter().flatten() {
             self.aliases.insert(name.clone(), alias.clone());
         }
+        match &body.lifecycle {
+            Some(Value::Object(members)) => {
+                let own = self.lifecycle.get_or_insert_default();
+                own.extend(members.iter().map(|(key, value)| (key.clone(), value.clone())));
+            }
+            Some(_) => self.lifecycle = None,
+            None => {}
+        }
     }
 
     pub(super) fn check_mappings(&self) -> Result<()> {
@@ -183,7 +207,11 @@ impl ResolvedTemplate {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        json!({"settings": nest(&self.settings), "mappings": self.mappings, "aliases": aliases_json(&self.aliases)})
+        let mut body = json!({"settings": nest(&self.settings), "mappings": self.mappings, "aliases": aliases_json(&self.aliases)});
+        if let Some(lifecycle) = &self.lifecycle {
+            body["lifecycle"] = Value::Object(lifecycle.clone());
+        }
+        body
     }
 }
 
@@ -370,7 +398,7 @@ impl Templates {
     }
 }
 
-pub(super) fn unknown_field(parser: &str, field: &str) -> RequestError {
+pub(crate) fn unknown_field(parser: &str, field: &str) -> RequestError {
     RequestError::new(400, "x_content_parse_exception", format!("[{parser}] unknown field [{field}]"))
 }
 

@@ -5,11 +5,13 @@
 mod action;
 mod policy;
 mod state;
+mod stream;
 
 pub(crate) use action::Action;
 pub use policy::Policy;
 pub(crate) use policy::{Phase, check_name as check_policy_name};
 pub use state::LifecycleState;
+pub use stream::StreamLifecycle;
 
 /// Policies are carried out.
 pub(crate) const RUNNING: &str = "RUNNING";

@@ -37,7 +37,10 @@ impl Background {
         }
         background.spawn(node, "translog", |node, _| node.sync_round());
         background.spawn(node, "upkeep", |node, tick| node.upkeep_round(tick));
-        background.spawn(node, "lifecycle", |node, _| node.lifecycle_tick());
+        background.spawn(node, "lifecycle", |node, _| {
+            node.lifecycle_tick();
+            node.stream_lifecycle_tick();
+        });
         let merge_threads =
             std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4));
         for number in 0..merge_threads {

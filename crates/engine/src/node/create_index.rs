@@ -139,7 +139,7 @@ impl Node {
         name: &str,
         resolved: ResolvedTemplate,
     ) -> Result<IndexMetadata> {
-        let ResolvedTemplate { mut settings, mappings, aliases } = resolved;
+        let ResolvedTemplate { mut settings, mappings, aliases, .. } = resolved;
         settings.retain(|_, value| !value.is_null());
         for key in ["index.number_of_shards", "index.number_of_replicas"] {
             settings.entry(key).or_insert_with(|| "1".into());

@@ -9,6 +9,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::Node;
+use super::stream_lifecycles::ManagedBy;
 use crate::api::*;
 use crate::api_health::HealthStatus;
 use crate::catalog::names::{has_wildcard, index_not_found, wildcard_matches};
@@ -83,6 +84,7 @@ impl Node {
             }
         }
         let mut stream = DataStream::new(name, &template.options, template.meta)?;
+        stream.lifecycle = template.lifecycle.take();
         stream.aliases = std::mem::take(&mut template.resolved.aliases);
         for alias in stream.aliases.keys() {
             check_stream_alias(&catalog, alias)?;
@@ -137,16 +139,23 @@ impl Node {
         Ok(())
     }
 
-    /// The body of `GET /_data_stream/{name}`.
-    pub fn get_data_streams(&self, expression: &str, options: IndicesOptions) -> Result<Value> {
+    /// The body of `GET /_data_stream/{name}`; with the conditions of rollovers in lifecycles where `with_rollover` asks for them.
+    pub fn get_data_streams(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        with_rollover: bool,
+    ) -> Result<Value> {
         let catalog = self.catalog.load();
         let streams = catalog.resolve_data_streams(expression, options)?;
-        let shown: Vec<Value> =
-            streams.iter().map(|stream| self.show_data_stream(&catalog, stream)).collect();
+        let shown: Vec<Value> = streams
+            .iter()
+            .map(|stream| self.show_data_stream(&catalog, stream, with_rollover))
+            .collect::<Result<_>>()?;
         Ok(json!({"data_streams": shown}))
     }
 
-    fn show_data_stream(&self, catalog: &Catalog, stream: &DataStream) -> Value {
+    fn show_data_stream(&self, catalog: &Catalog, stream: &DataStream, with_rollover: bool) -> Result<Value> {
         let backing: Vec<&Arc<IndexMetadata>> =
             stream.indices.iter().filter_map(|name| catalog.indices.get(name)).collect();
         let status = backing.iter().map(|index| self.status_of(index)).max().unwrap_or(HealthStatus::Green);
@@ -161,7 +170,7 @@ impl Node {
                 if let Some(policy) = &index.typed.lifecycle.name {
                     shown["ilm_policy"] = policy.as_str().into();
                 }
-                shown["managed_by"] = managed_by(index.typed.lifecycle.name.as_deref()).into();
+                shown["managed_by"] = index.managed_by(stream).name().into();
                 shown
             })
             .collect();
@@ -182,9 +191,13 @@ impl Node {
         if let Some(name) = catalog.templates.makes_data_streams(&stream.name) {
             shown.insert("template".into(), name.into());
         }
+        if let Some(lifecycle) = &stream.lifecycle {
+            shown.insert("lifecycle".into(), self.show_lifecycle(lifecycle, with_rollover)?);
+        }
         policy.as_ref().map(|policy| shown.insert("ilm_policy".into(), policy.as_str().into()));
-        shown.insert("next_generation_managed_by".into(), managed_by(policy.as_deref()).into());
         let prefers = setting("index.lifecycle.prefer_ilm").is_none_or(|text| text != "false");
+        let managing = ManagedBy::of(policy.as_deref(), prefers, stream.lifecycle.as_ref());
+        shown.insert("next_generation_managed_by".into(), managing.name().into());
         shown.insert("prefer_ilm".into(), prefers.into());
         for (key, flag) in [
             ("hidden", stream.hidden),
@@ -195,7 +208,7 @@ impl Node {
         ] {
             shown.insert(key.into(), flag.into());
         }
-        Value::Object(shown)
+        Ok(Value::Object(shown))
     }
 
     /// The aliases of every data stream, by its name.
@@ -256,10 +269,6 @@ fn newest_timestamp(shard: &Shard) -> i64 {
     let Ok(snapshot) = shard.snapshot() else { return 0 };
     let newest = |view: &limber_segment::SegmentView| view.segment.numbers("@timestamp").ok()??.max();
     snapshot.segments.iter().filter_map(newest).max().unwrap_or(0)
-}
-
-fn managed_by(policy: Option<&str>) -> &'static str {
-    if policy.is_some() { "Index Lifecycle Management" } else { "Unmanaged" }
 }
 
 /// 500: two things cannot have one name.

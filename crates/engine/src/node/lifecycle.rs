@@ -2,12 +2,13 @@
 //!
 //! Source: Elasticsearch's `TransportPutLifecycleAction`, `TransportExplainLifecycleAction`, `IndexLifecycleExplainResponse`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::Node;
@@ -28,6 +29,10 @@ pub(super) struct Lifecycles {
     pub(super) seen_version: AtomicU64,
     /// When all indices were last looked at, milliseconds since 1970.
     pub(super) last_round_ms: AtomicU64,
+    /// The same for the lifecycles of data streams.
+    pub(super) last_stream_round_ms: AtomicU64,
+    /// Uuids of indices that were merged when their stream was rolled over.
+    pub(super) merged: Mutex<HashSet<Arc<str>>>,
 }
 
 impl Lifecycles {
@@ -40,6 +45,8 @@ impl Lifecycles {
             policies: ArcSwap::from_pointee(policies),
             seen_version: AtomicU64::new(0),
             last_round_ms: AtomicU64::new(0),
+            last_stream_round_ms: AtomicU64::new(0),
+            merged: Mutex::default(),
         })
     }
 }
@@ -151,8 +158,9 @@ impl Node {
         filter: ExplainFilter,
     ) -> Result<Value> {
         let mut shown = Map::new();
-        for index in self.catalog.load().resolve(expression, options)? {
-            let policy = index.typed.lifecycle.name.as_deref();
+        let catalog = self.catalog.load();
+        for index in catalog.resolve(expression, options)? {
+            let policy = catalog.policy_of(&index);
             let has_failed =
                 index.lifecycle.has_failed() || policy.is_some_and(|name| self.policy(name).is_none());
             if (filter.only_errors && !(policy.is_some() && has_failed))
@@ -285,7 +293,7 @@ fn show(catalog: &Catalog, name: &str, policy: &Policy) -> Value {
 }
 
 /// Milliseconds in the largest unit that they fill, with up to two digits behind the point (`TimeValue#toHumanReadableString`).
-fn human_time(ms: u64) -> String {
+pub(super) fn human_time(ms: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let Some((unit_ms, unit)) = UNITS.into_iter().find(|(unit_ms, _)| ms >= *unit_ms) else {
         return format!("{ms}ms");

@@ -63,7 +63,7 @@ impl Node {
 
     fn advance_all(&self, is_chosen: impl Fn(&IndexMetadata) -> bool) {
         let catalog = self.catalog.load_full();
-        let managed = catalog.indices.values().filter(|index| index.typed.lifecycle.name.is_some());
+        let managed = catalog.indices.values().filter(|index| catalog.policy_of(index).is_some());
         for index in managed.filter(|index| is_chosen(index)) {
             if self.closed.load(Ordering::Acquire) {
                 return;
@@ -75,14 +75,15 @@ impl Node {
     /// Takes steps until one has to wait.
     pub(super) fn advance(&self, name: &str) {
         for _ in 0..STEPS_MAX {
-            let Some(index) = self.catalog.load().indices.get(name).cloned() else { return };
-            let Some(policy) = index.typed.lifecycle.name.clone() else { return };
-            let (next, goes_on) = match self.next_state(&index, &policy) {
+            let catalog = self.catalog.load_full();
+            let Some(index) = catalog.indices.get(name) else { return };
+            let Some(policy) = catalog.policy_of(index) else { return };
+            let (next, goes_on) = match self.next_state(index, policy) {
                 Ok(Some(next)) => next,
                 Ok(None) => return,
-                Err(error) => (self.failed(&index, &error), false),
+                Err(error) => (self.failed(index, &error), false),
             };
-            if let Err(error) = self.store_lifecycle(&index, next) {
+            if let Err(error) = self.store_lifecycle(index, next) {
                 tracing::warn!(index = name, %error, "the state of a lifecycle is not stored");
                 return;
             }

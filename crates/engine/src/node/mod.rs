@@ -39,6 +39,7 @@ mod shape_lookup;
 mod state;
 mod stats;
 mod stream_aliases;
+mod stream_lifecycles;
 mod templates;
 mod terms_lookup;
 mod update;

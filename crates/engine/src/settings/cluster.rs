@@ -22,10 +22,16 @@ const fn row(key: &'static str, kind: Kind, default: &'static str, change: Chang
     Definition::new(key, kind, default, change)
 }
 
+/// `cluster.lifecycle.default.rollover`. Source: Elasticsearch's `DataStreamLifecycle`.
+const DEFAULT_ROLLOVER: &str =
+    "max_age=auto,max_primary_shard_size=50gb,min_docs=1,max_primary_shard_docs=200000000";
+
 /// Every cluster and node setting the engine acts on; what the edge needs (`http.*`, `path.*`) it checks itself.
 const CLUSTER_SETTINGS: &[Definition] = &[
     row("action.auto_create_index", Text, "true", Dynamic),
     row("action.destructive_requires_name", Boolean, "true", Dynamic),
+    row("data_streams.lifecycle.poll_interval", Time { min_ms: 1000, minus_one: false }, "5m", Dynamic),
+    row("cluster.lifecycle.default.rollover", Text, DEFAULT_ROLLOVER, Dynamic),
     row("cluster.blocks.read_only", Boolean, "false", Dynamic),
     row("cluster.blocks.read_only_allow_delete", Boolean, "false", Dynamic),
     row("cluster.max_shards_per_node", Integer { min: 1, max: INT_MAX }, "1000", Dynamic),
@@ -137,6 +143,8 @@ impl ClusterSettings {
         let set_transient = apply(&mut updated.transient, "transient", &transient)?;
         updated.flood_stage()?;
         updated.script_limits()?;
+        crate::lifecycle::StreamLifecycle::parse(&Value::Null)?
+            .rollover(updated.text("cluster.lifecycle.default.rollover"))?;
         Ok((updated, set_persistent, set_transient))
     }
 

@@ -35,10 +35,10 @@ fn delete(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
-    // Defaults are those of data stream lifecycles, which there are none of.
-    request.flag_or("include_defaults", false)?;
+    let with_rollover = request.flag_or("include_defaults", false)?;
     let options = indices_options(request, IndicesOptions::METADATA)?;
-    Ok(Response::ok(app.node.get_data_streams(request.param("name").unwrap_or("*"), options)?))
+    let expression = request.param("name").unwrap_or("*");
+    Ok(Response::ok(app.node.get_data_streams(expression, options, with_rollover)?))
 }
 
 fn stats(app: &App, request: &Request) -> Result<Response> {

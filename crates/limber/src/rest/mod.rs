@@ -13,6 +13,7 @@ mod cat;
 mod cluster;
 mod count;
 mod data_stream;
+mod data_stream_lifecycle;
 mod document;
 mod explain;
 mod field_caps;
@@ -64,6 +65,7 @@ pub const ROUTES: &[&[Route]] = &[
     reindex::ROUTES,
     index::ROUTES,
     data_stream::ROUTES,
+    data_stream_lifecycle::ROUTES,
     rollover::ROUTES,
     ilm::ROUTES,
     mapping::ROUTES,

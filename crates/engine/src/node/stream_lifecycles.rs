@@ -1,0 +1,245 @@
+//! Lifecycles of data streams: put, show, delete, explain, and what they do to the streams.
+//!
+//! Source: Elasticsearch's `DataStreamLifecycleService`, `ExplainIndexDataStreamLifecycle`.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Map, Value, json};
+
+use super::Node;
+use super::lifecycle::human_time;
+use crate::api::*;
+use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::lifecycle::StreamLifecycle;
+use crate::node::RolloverRequest;
+
+/// What rolls an index over, and takes it away.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum ManagedBy {
+    Policy,
+    Stream,
+    Nothing,
+}
+
+impl ManagedBy {
+    /// A policy goes before the stream's lifecycle, unless `index.lifecycle.prefer_ilm` says otherwise.
+    pub(super) fn of(
+        policy: Option<&str>,
+        prefers_policy: bool,
+        lifecycle: Option<&StreamLifecycle>,
+    ) -> ManagedBy {
+        let has_lifecycle = lifecycle.is_some_and(|lifecycle| lifecycle.enabled);
+        match (policy.is_some(), has_lifecycle) {
+            (true, true) if !prefers_policy => ManagedBy::Stream,
+            (true, _) => ManagedBy::Policy,
+            (false, true) => ManagedBy::Stream,
+            (false, false) => ManagedBy::Nothing,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ManagedBy::Policy => "Index Lifecycle Management",
+            ManagedBy::Stream => "Data stream lifecycle",
+            ManagedBy::Nothing => "Unmanaged",
+        }
+    }
+}
+
+impl Catalog {
+    /// The policy that an index follows: none where the lifecycle of its data stream goes before.
+    pub(super) fn policy_of<'a>(&self, index: &'a IndexMetadata) -> Option<&'a str> {
+        let is_of_stream = |stream: &Arc<DataStream>| index.managed_by(stream) == ManagedBy::Stream;
+        match self.stream_of(&index.name).is_some_and(is_of_stream) {
+            true => None,
+            false => index.typed.lifecycle.name.as_deref(),
+        }
+    }
+}
+
+impl IndexMetadata {
+    /// What manages an index of a data stream.
+    pub(super) fn managed_by(&self, stream: &DataStream) -> ManagedBy {
+        let settings = &self.typed.lifecycle;
+        ManagedBy::of(settings.name.as_deref(), settings.prefer_ilm, stream.lifecycle.as_ref())
+    }
+
+    /// When a data stream's index ceased to be written to; `None` as long as it is.
+    fn rolled_over_ms(&self, catalog: &Catalog) -> Option<u64> {
+        let stream = catalog.stream_of(&self.name)?;
+        let next = stream.indices.iter().skip_while(|name| **name != self.name).nth(1)?;
+        let noted = self.rollover_info.get(&*stream.name).and_then(|info| info["time"].as_u64());
+        noted.or_else(|| Some(catalog.indices.get(next)?.creation_date_ms))
+    }
+}
+
+impl Node {
+    /// `PUT /_data_stream/{name}/_lifecycle`.
+    pub fn put_stream_lifecycle(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        body: &Value,
+    ) -> Result<()> {
+        let lifecycle = StreamLifecycle::parse(body)?;
+        self.change_stream_lifecycles(expression, options, Some(&lifecycle))
+    }
+
+    /// `DELETE /_data_stream/{name}/_lifecycle`.
+    pub fn delete_stream_lifecycle(&self, expression: &str, options: IndicesOptions) -> Result<()> {
+        self.change_stream_lifecycles(expression, options, None)
+    }
+
+    fn change_stream_lifecycles(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        lifecycle: Option<&StreamLifecycle>,
+    ) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.check_metadata_write_block()?;
+        for stream in self.catalog.load().resolve_data_streams(expression, options)? {
+            self.store_data_stream(DataStream { lifecycle: lifecycle.cloned(), ..(*stream).clone() })?;
+        }
+        Ok(())
+    }
+
+    /// The body of `GET /_data_stream/{name}/_lifecycle`; with the conditions of rollovers where `with_rollover` asks for them.
+    pub fn get_stream_lifecycles(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        with_rollover: bool,
+    ) -> Result<Value> {
+        let mut shown = Vec::new();
+        for stream in self.catalog.load().resolve_data_streams(expression, options)? {
+            let mut entry = json!({"name": &*stream.name});
+            if let Some(lifecycle) = &stream.lifecycle {
+                entry["lifecycle"] = self.show_lifecycle(lifecycle, with_rollover)?;
+            }
+            shown.push(entry);
+        }
+        Ok(json!({"data_streams": shown}))
+    }
+
+    pub(super) fn show_lifecycle(&self, lifecycle: &StreamLifecycle, with_rollover: bool) -> Result<Value> {
+        let mut body = lifecycle.to_json();
+        if with_rollover {
+            let settings = self.settings.load();
+            body["rollover"] =
+                lifecycle.rollover(settings.text("cluster.lifecycle.default.rollover"))?.to_json();
+        }
+        Ok(body)
+    }
+
+    /// The body of `GET /{index}/_lifecycle/explain`.
+    pub fn explain_stream_lifecycles(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        with_rollover: bool,
+    ) -> Result<Value> {
+        let catalog = self.catalog.load();
+        let mut shown = Map::new();
+        for index in catalog.resolve(expression, options)? {
+            let managing = catalog.stream_of(&index.name).and_then(|stream| {
+                let lifecycle = stream.lifecycle.as_ref()?;
+                (index.managed_by(stream) == ManagedBy::Stream).then_some(lifecycle)
+            });
+            let mut body = json!({"index": &*index.name, "managed_by_lifecycle": managing.is_some()});
+            if let Some(lifecycle) = managing {
+                let age = |since_ms: u64| human_time(self.now_millis().saturating_sub(since_ms));
+                body["index_creation_date_millis"] = index.creation_date_ms.into();
+                body["time_since_index_creation"] = age(index.creation_date_ms).into();
+                if let Some(rolled_ms) = index.rolled_over_ms(&catalog) {
+                    body["rollover_date_millis"] = rolled_ms.into();
+                    body["time_since_rollover"] = age(rolled_ms).into();
+                    body["generation_time"] = age(rolled_ms).into();
+                }
+                body["lifecycle"] = self.show_lifecycle(lifecycle, with_rollover)?;
+            }
+            shown.insert(index.name.to_string(), body);
+        }
+        Ok(json!({"indices": shown}))
+    }
+
+    /// Looks at the streams once `data_streams.lifecycle.poll_interval` is over.
+    pub(super) fn stream_lifecycle_tick(&self) {
+        let interval_ms =
+            self.settings.load().time_ms("data_streams.lifecycle.poll_interval").unwrap_or(300_000);
+        let last_ms = self.lifecycles.last_stream_round_ms.load(Ordering::Relaxed);
+        if self.now_millis().saturating_sub(last_ms) >= interval_ms {
+            self.stream_lifecycle_round();
+        }
+    }
+
+    /// Rolls over, merges and deletes what the lifecycles of data streams ask for. For tests without threads, too.
+    pub fn stream_lifecycle_round(&self) {
+        self.lifecycles.last_stream_round_ms.store(self.now_millis(), Ordering::Relaxed);
+        let catalog = self.catalog.load_full();
+        let is_there = |uuid: &Arc<str>| catalog.indices.values().any(|index| index.uuid == *uuid);
+        self.lifecycles.merged.lock().retain(is_there);
+        for stream in catalog.data_streams.values() {
+            if self.closed.load(Ordering::Acquire) {
+                return;
+            }
+            let Some(lifecycle) = stream.lifecycle.as_ref().filter(|lifecycle| lifecycle.enabled) else {
+                continue;
+            };
+            if let Err(error) = self.run_stream_lifecycle(stream, lifecycle) {
+                tracing::warn!(stream = %stream.name, %error, "the lifecycle of a data stream does not go on");
+            }
+        }
+    }
+
+    fn run_stream_lifecycle(&self, stream: &DataStream, lifecycle: &StreamLifecycle) -> Result<()> {
+        let catalog = self.catalog.load_full();
+        let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
+        let own: Vec<&Arc<IndexMetadata>> =
+            own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).collect();
+        for index in own {
+            match index.rolled_over_ms(&catalog) {
+                None => self.roll_if_ready(stream, lifecycle, index)?,
+                Some(rolled_ms) => {
+                    let age_ms = self.now_millis().saturating_sub(rolled_ms);
+                    match lifecycle.retention_ms() {
+                        Some(retention_ms) if age_ms >= retention_ms => {
+                            self.delete_index(&index.name, IndicesOptions::DELETE)?;
+                        }
+                        _ => self.merge_tail(index)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn roll_if_ready(
+        &self,
+        stream: &DataStream,
+        lifecycle: &StreamLifecycle,
+        index: &IndexMetadata,
+    ) -> Result<()> {
+        let conditions =
+            lifecycle.rollover(self.settings.load().text("cluster.lifecycle.default.rollover"))?;
+        if self.is_ready_to_roll(index, &conditions, false) {
+            self.rollover(&stream.name, &RolloverRequest::default())?;
+        }
+        Ok(())
+    }
+
+    /// Merges an index that is no longer written to as the merge policy would, once.
+    fn merge_tail(&self, index: &IndexMetadata) -> Result<()> {
+        if self.lifecycles.merged.lock().contains(&index.uuid) {
+            return Ok(());
+        }
+        let merged =
+            self.force_merge(&index.name, IndicesOptions::BROADCAST, &ForceMergeRequest::default())?;
+        if let Some(failure) = merged.failures.into_iter().next() {
+            return Err(failure.error);
+        }
+        self.lifecycles.merged.lock().insert(index.uuid.clone());
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! Lifecycles of data streams: put, get, delete and explain.
+
+use limber_engine::{IndicesOptions, Result};
+use serde_json::json;
+
+use super::options::{indices_options, with_indices_options};
+use super::router::management as route;
+use super::{App, Route};
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const CHANGE: &[&str] = &["expand_wildcards", "timeout", "master_timeout"];
+const GET: &[&str] = &["expand_wildcards", "include_defaults", "master_timeout"];
+const EXPLAIN: &[&str] = with_indices_options!["include_defaults", "master_timeout"];
+
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Put], "/_data_stream/{name}/_lifecycle", CHANGE, put),
+    route(&[Method::Get], "/_data_stream/{name}/_lifecycle", GET, get),
+    route(&[Method::Delete], "/_data_stream/{name}/_lifecycle", CHANGE, delete),
+    route(&[Method::Get, Method::Post], "/{index}/_lifecycle/explain", EXPLAIN, explain),
+];
+
+fn put(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let body = request.json()?.unwrap_or_else(|| json!({}));
+    app.node.put_stream_lifecycle(request.path("name"), options, &body)?;
+    Ok(Response::acknowledged())
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let with_rollover = request.flag_or("include_defaults", false)?;
+    Ok(Response::ok(app.node.get_stream_lifecycles(request.path("name"), options, with_rollover)?))
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    app.node.delete_stream_lifecycle(request.path("name"), options)?;
+    Ok(Response::acknowledged())
+}
+
+fn explain(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let with_rollover = request.flag_or("include_defaults", false)?;
+    Ok(Response::ok(app.node.explain_stream_lifecycles(request.path("index"), options, with_rollover)?))
+}
