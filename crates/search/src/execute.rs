@@ -184,7 +184,7 @@ fn run(
     expand::expand(shards, request, &mut response, &next)?;
     // No shard, no aggregations in the answer: a pattern that fits no index.
     if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
-        let reduced = aggregation::reduce(list, aggregates, context.max_buckets)?;
+        let reduced = aggregation::reduce(list, aggregates, context)?;
         let charge =
             context.ledger.request.charge(reduced.json_bytes(list), "<aggregations of an answer>")?;
         response.charges.push(Arc::new(charge));

@@ -85,6 +85,18 @@ pub fn key_json(key: &Key, format: &Format) -> Value {
     }
 }
 
+/// One part of a key of several: what has a form of its own as text, booleans as such.
+pub fn part_json(key: &Key, format: &Format) -> Value {
+    match (key, format) {
+        (Key::Missing, _) => Value::Null,
+        (Key::Term(term), format) => term_text(term, format).into(),
+        (Key::Long(value), Format::Raw | Format::Unsigned) => format.long(*value),
+        (Key::Double(value), Format::Raw) => double(*value),
+        (Key::Long(value), Format::Boolean) => (*value != 0).into(),
+        (key, format) => key_text(key, format).into(),
+    }
+}
+
 /// A key as text, as `key_as_string` shows it.
 pub fn key_text(key: &Key, format: &Format) -> String {
     match key {

@@ -18,6 +18,7 @@ mod deferred;
 mod definition;
 mod entries;
 mod format;
+mod frequent;
 mod kahan;
 mod key_reader;
 mod keyed_buckets;
@@ -70,6 +71,8 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("extended_stats_bucket", pipeline::BucketMetric::extended_stats),
     ("filter", bucket::parse_filter),
     ("filters", bucket::Filters::parse),
+    ("frequent_item_sets", frequent::FrequentItemSets::parse),
+    ("frequent_items", frequent::FrequentItemSets::parse),
     ("global", bucket::Global::parse),
     ("geo_bounds", metric::GeoBounds::parse),
     ("geo_centroid", metric::GeoCentroid::parse),
@@ -130,7 +133,6 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "categorize_text",
     "change_point",
     "children",
-    "frequent_item_sets",
     "geo_line",
     "inference",
     "ip_prefix",

@@ -229,6 +229,16 @@ impl ValuesOptions {
         Ok(options.has_no_field.take().is_none().then_some(values))
     }
 
+    /// Reads `field` and `missing`; without a field its name is empty.
+    pub fn parse_plain(options: &mut Options) -> Result<ValuesOptions> {
+        let field = options.text("field")?.unwrap_or_default();
+        let missing = options.take("missing");
+        if let Some(value @ (Value::Array(_) | Value::Object(_))) = &missing {
+            return Err(options.wrong_type("missing", value));
+        }
+        Ok(ValuesOptions { field, missing, ..ValuesOptions::default() })
+    }
+
     /// Reads `field` and `missing` of an aggregation over places; `wanted` is what Elasticsearch asks for without a field.
     pub fn parse_places(options: &mut Options, wanted: &'static str) -> Result<ValuesOptions> {
         if wanted != "field" && options.has("script") {

@@ -12,6 +12,7 @@ use super::pipeline;
 use super::source::Source;
 use super::terms::{compare_by, reduce_terms};
 use super::tree::{Aggregation, Aggregations, Kind};
+use crate::context::SearchContext;
 use crate::error::{Error, Result};
 use crate::script::ContextScript;
 
@@ -21,6 +22,8 @@ pub struct ReducedAggregations {
     pub(super) partials: Vec<Partial>,
     pub(super) shapes: Vec<Shape>,
     bucket_count: u64,
+    /// What buckets hold beside objects, as JSON.
+    value_bytes: u64,
 }
 
 /// An object of one to three members as a tree: three places of 112 bytes, a table, and the names.
@@ -29,7 +32,7 @@ const OBJECT_BYTES: u64 = 448;
 impl ReducedAggregations {
     /// About what [`ReducedAggregations::to_json`] takes: an object a bucket, and one or more for each aggregation in it.
     pub fn json_bytes(&self, request: &Aggregations) -> u64 {
-        (1 + self.bucket_count) * (1 + object_count(&request.list)) * OBJECT_BYTES
+        (1 + self.bucket_count) * (1 + object_count(&request.list)) * OBJECT_BYTES + self.value_bytes
     }
 }
 
@@ -45,11 +48,11 @@ fn object_count(list: &[Aggregation]) -> u64 {
 /// Puts the shards' findings together.
 ///
 /// # Errors
-/// `too_many_buckets_exception` beyond `max_buckets` (`search.max_buckets`); an order path that leads nowhere.
+/// `too_many_buckets_exception` beyond `search.max_buckets`; an order path that leads nowhere; a full memory pool.
 pub fn reduce(
     request: &Aggregations,
     shards: Vec<ShardAggregations>,
-    max_buckets: u32,
+    context: &SearchContext,
 ) -> Result<ReducedAggregations> {
     check_orders(&request.list).map_err(in_reduce)?;
     let mut shapes: Vec<Shape> = Vec::new();
@@ -62,12 +65,11 @@ pub fn reduce(
         }
         all.push(shard.partials);
     }
-    let mut reducer =
-        Reducer { max_buckets: u64::from(max_buckets), bucket_count: 0, shapes: &shapes, path: Vec::new() };
+    let mut reducer = Reducer { context, bucket_count: 0, value_bytes: 0, shapes: &shapes, path: Vec::new() };
     let mut partials = if all.is_empty() { Vec::new() } else { reducer.subs(&request.list, all)? };
-    let bucket_count = reducer.bucket_count;
+    let (bucket_count, value_bytes) = (reducer.bucket_count, reducer.value_bytes);
     pipeline::resolve(&request.list, &shapes, &mut partials).map_err(failed_in_reduce)?;
-    Ok(ReducedAggregations { partials, shapes, bucket_count })
+    Ok(ReducedAggregations { partials, shapes, bucket_count, value_bytes })
 }
 
 fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {
@@ -98,19 +100,35 @@ fn prefer_mapped(own: &mut Shape, other: Shape) {
 /// State of one reduce.
 #[derive(Debug)]
 pub struct Reducer<'r> {
-    max_buckets: u64,
+    context: &'r SearchContext,
     bucket_count: u64,
+    value_bytes: u64,
     shapes: &'r [Shape],
     /// Places from the root down to the aggregation at hand.
     path: Vec<usize>,
 }
 
 impl Reducer<'_> {
+    /// The search that the buckets belong to.
+    pub fn context(&self) -> &SearchContext {
+        self.context
+    }
+
+    /// `search.max_buckets`.
+    fn max_buckets(&self) -> u64 {
+        u64::from(self.context.max_buckets)
+    }
+
+    /// Tells what a bucket of the answer takes as JSON beyond an object, in bytes.
+    pub fn count_bytes(&mut self, bytes: u64) {
+        self.value_bytes = self.value_bytes.saturating_add(bytes);
+    }
+
     /// Counts buckets of the answer before they are made.
     pub fn count_buckets(&mut self, count: usize) -> Result<()> {
         self.bucket_count = self.bucket_count.saturating_add(count as u64);
-        if self.bucket_count > self.max_buckets {
-            return Err(too_many_buckets(self.max_buckets).into());
+        if self.bucket_count > self.max_buckets() {
+            return Err(too_many_buckets(self.max_buckets()).into());
         }
         Ok(())
     }
@@ -122,8 +140,8 @@ impl Reducer<'_> {
 
     /// Refuses to go on when `count` buckets more would be too many.
     pub fn check_buckets(&self, count: usize) -> Result<()> {
-        match self.bucket_count.saturating_add(count as u64) > self.max_buckets {
-            true => Err(too_many_buckets(self.max_buckets).into()),
+        match self.bucket_count.saturating_add(count as u64) > self.max_buckets() {
+            true => Err(too_many_buckets(self.max_buckets()).into()),
             false => Ok(()),
         }
     }

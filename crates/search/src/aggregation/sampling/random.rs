@@ -12,6 +12,7 @@ use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
 use super::super::entries::{Emitted, Entries};
 use super::super::format::double;
+use super::super::frequent::FrequentSets;
 use super::super::options::Options;
 use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
@@ -38,6 +39,7 @@ const SCALABLE: &[&str] = &[
     "extended_stats",
     "filter",
     "filters",
+    "frequent_item_sets",
     "histogram",
     "ip_range",
     "max",
@@ -229,11 +231,12 @@ impl Partial {
                     below(&mut bucket.subs);
                 }
             }
-            Partial::Cardinality(_)
-            | Partial::Distribution(_)
-            | Partial::Own(_)
-            | Partial::Pipeline(_)
-            | Partial::Absent => {}
+            Partial::Own(_) => {
+                if let Some(sets) = self.as_own_mut::<FrequentSets>() {
+                    sets.counts_mut().for_each(count);
+                }
+            }
+            Partial::Cardinality(_) | Partial::Distribution(_) | Partial::Pipeline(_) | Partial::Absent => {}
         }
     }
 }

@@ -16,14 +16,14 @@ use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
 use super::super::entries::{Emitted, Entries, IdColumn};
-use super::super::format::{Format, double};
+use super::super::format::Format;
 use super::super::key_reader::KeyReader;
-use super::super::list::key_text;
+use super::super::list::{key_text, part_json};
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
-use super::super::partial::{Key, Partial, TermKey};
+use super::super::partial::{Partial, TermKey};
 use super::super::reduce::Reducer;
-use super::super::render::{Renderer, term_text};
+use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::reduce::reduce_terms;
@@ -127,18 +127,6 @@ impl Definition for MultiTerms {
         });
         let buckets = buckets.collect();
         out.insert("buckets".into(), buckets);
-    }
-}
-
-/// One part of a key: what has a form of its own as text, booleans as such.
-fn part_json(key: &Key, format: &Format) -> Value {
-    match (key, format) {
-        (Key::Missing, _) => Value::Null,
-        (Key::Term(term), format) => term_text(term, format).into(),
-        (Key::Long(value), Format::Raw | Format::Unsigned) => format.long(*value),
-        (Key::Double(value), Format::Raw) => double(*value),
-        (Key::Long(value), Format::Boolean) => (*value != 0).into(),
-        (key, format) => key_text(key, format).into(),
     }
 }
 

@@ -1,0 +1,281 @@
+//! The aggregation as asked for, and as it is shown.
+//!
+//! Source: Elasticsearch's reference, "Frequent item sets aggregation", and `FrequentItemSetsAggregationBuilder`. The support of a set
+//! is its share of all documents of the bucket; the `filter` keeps documents from giving items, not from being counted.
+
+use limber_mapping::RequestError;
+use limber_mapping::number::java_double;
+use limber_store::Charge;
+use serde_json::{Map, Value};
+
+use super::super::bind::Shape;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::format::double;
+use super::super::list::part_json;
+use super::super::options::{Options, ValuesOptions};
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Accepts;
+use super::super::terms::{Include, TermFilter};
+use super::super::tree::{Aggregation, Kind};
+use super::collector::FrequentCollector;
+use super::database::Database;
+use super::miner::{ItemSet, Wanted, Watch, closed_sets};
+use super::transactions::{Item, Transactions};
+use crate::context::SearchContext;
+use crate::error::{Error, Result};
+use crate::query::{Query, QueryLimits, parse_query};
+
+const NAME: &str = "frequent_item_sets";
+
+/// Fields of one aggregation.
+const FIELD_COUNT_MAX: usize = 64;
+
+const MINIMUM_SUPPORT: f64 = 0.01;
+const SIZE: i32 = 10;
+
+/// A value of an answer as JSON, in bytes.
+const VALUE_BYTES: u64 = 128;
+
+/// Bytes by which the charge grows.
+const STEP_BYTES: u64 = 64 << 10;
+
+const LABEL: &str = "<frequent item sets>";
+
+#[derive(Debug, Clone)]
+pub struct FrequentItemSets {
+    name: String,
+    fields: Vec<ItemField>,
+    minimum_support: f64,
+    minimum_set_size: usize,
+    size: usize,
+    filter: Option<Query>,
+}
+
+/// A field whose values are items.
+#[derive(Debug, Clone)]
+struct ItemField {
+    values: ValuesOptions,
+    include: Option<Include>,
+    exclude: Option<Include>,
+}
+
+impl ItemField {
+    fn parse(name: &str, definition: Value) -> std::result::Result<ItemField, RequestError> {
+        let mut options = match definition {
+            Value::Object(map) => Options::new("field_config", name, map),
+            other => return Err(Options::new(NAME, name, Map::new()).wrong_type("fields", &other)),
+        };
+        let include = Include::parse(&mut options, "include")?;
+        let exclude = Include::parse(&mut options, "exclude")?;
+        let values = ValuesOptions::parse_plain(&mut options)?;
+        options.finish()?;
+        if values.field.is_empty() {
+            return Err(RequestError::illegal_argument(
+                "[field] and [script] cannot both be null.  Please specify one or the other.",
+            ));
+        }
+        Ok(ItemField { values, include, exclude })
+    }
+}
+
+impl FrequentItemSets {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        // The name before 8.7, `frequent_items`, means the same.
+        options.kind = NAME;
+        let fields = match options.take_typed("fields")? {
+            None => return Err(RequestError::illegal_argument("Required [fields]")),
+            Some(Value::Array(list)) => list,
+            Some(one @ Value::Object(_)) => vec![one],
+            Some(other) => return Err(options.wrong_type("fields", &other)),
+        };
+        if fields.len() > FIELD_COUNT_MAX {
+            return Err(options.refused("fields", format!("more than {FIELD_COUNT_MAX} fields")));
+        }
+        let fields = fields.into_iter().map(|field| {
+            ItemField::parse(&options.name, field).map_err(|cause| options.failed("fields", cause))
+        });
+        let fields = fields.collect::<std::result::Result<_, _>>()?;
+        let minimum_support = options.double("minimum_support")?.unwrap_or(MINIMUM_SUPPORT);
+        let minimum_set_size = options.int("minimum_set_size")?.unwrap_or(1);
+        let size = options.int("size")?.unwrap_or(SIZE);
+        let filter = match options.object("filter")? {
+            None => None,
+            Some(query) => {
+                let query = parse_query(&Value::Object(query), &QueryLimits::default());
+                Some(query.map_err(|cause| options.failed("filter", cause))?)
+            }
+        };
+        let hint = options.text("execution_hint")?;
+        if let Some(option) = options.first_left() {
+            return Err(super::super::options::unknown_field(NAME, option));
+        }
+        let name = options.name.clone();
+        check(&name, minimum_support, minimum_set_size, size, hint.as_deref())?;
+        let (minimum_set_size, size) = (minimum_set_size as usize, size as usize);
+        Ok(Kind::own(FrequentItemSets { name, fields, minimum_support, minimum_set_size, size, filter }))
+    }
+
+    fn mine(&self, parts: &[Transactions], context: &SearchContext) -> Result<FrequentSets> {
+        let mut memory =
+            Memory { charge: context.ledger.request.charge(STEP_BYTES, LABEL)?, kept_bytes: 0, context };
+        let database = Database::new(parts, self.minimum_support, |bytes| memory.keep(bytes))?;
+        let wanted = Wanted {
+            min_count: database.min_count(self.minimum_support),
+            min_size: self.minimum_set_size,
+            size: self.size,
+        };
+        let shown = |set: ItemSet| ShownSet {
+            support: set.doc_count as f64 / database.total as f64,
+            doc_count: set.doc_count,
+            items: set.items,
+        };
+        let sets = closed_sets(&database, wanted, &mut memory)?.into_iter().map(shown).collect();
+        Ok(FrequentSets { items: database.items, sets })
+    }
+}
+
+/// Memory of the mining, given back after it.
+struct Memory<'c> {
+    charge: Charge,
+    /// Of the transactions and items.
+    kept_bytes: u64,
+    context: &'c SearchContext,
+}
+
+impl Memory<'_> {
+    fn keep(&mut self, bytes: u64) -> Result<()> {
+        self.kept_bytes += bytes;
+        self.hold(0)
+    }
+}
+
+impl Watch for Memory<'_> {
+    fn hold(&mut self, bytes: u64) -> Result<()> {
+        let more = (self.kept_bytes + bytes).saturating_sub(self.charge.bytes());
+        match more {
+            0 => Ok(()),
+            more => Ok(self.charge.grow(more.max(STEP_BYTES), LABEL)?),
+        }
+    }
+
+    /// The time that a search may take is that of its shards.
+    fn check(&self) -> Result<()> {
+        match self.context.check() {
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is wrong with values that can be read, as Elasticsearch finds it when it has all of them.
+fn check(
+    name: &str,
+    minimum_support: f64,
+    minimum_set_size: i32,
+    size: i32,
+    hint: Option<&str>,
+) -> std::result::Result<(), RequestError> {
+    let reason = if !(minimum_support > 0.0 && minimum_support <= 1.0) {
+        let found = java_double(minimum_support);
+        format!(
+            "[minimum_support] must be greater than 0 and less or equal to 1. Found [{found}] in [{name}]"
+        )
+    } else if minimum_set_size <= 0 {
+        format!("[minimum_set_size] must be greater than 0. Found [{minimum_set_size}] in [{name}]")
+    } else if size <= 0 {
+        format!("[size] must be greater than 0. Found [{size}] in [{name}]")
+    } else if let Some(hint) = hint.filter(|hint| !matches!(*hint, "global_ordinals" | "map")) {
+        format!("[execution_hint] must be one of [global_ordinals,map]. Found [{hint}]")
+    } else {
+        return Ok(());
+    };
+    let outer = format!("Failed to build [{NAME}] after last required field arrived");
+    Err(RequestError::new(400, "x_content_parse_exception", outer)
+        .caused_by(RequestError::illegal_argument(reason)))
+}
+
+impl Definition for FrequentItemSets {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        self.fields.iter().map(|field| (&field.values, Accepts::Keys)).collect()
+    }
+
+    fn type_name_of(&self, _: usize) -> Option<&'static str> {
+        Some(NAME)
+    }
+
+    fn queries(&self) -> Vec<&Query> {
+        self.filter.iter().collect()
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let pairs = place.bound.sources().iter().zip(&self.fields);
+        let fields = pairs.map(|(source, field)| {
+            Ok((source, TermFilter::bind(&field.include, &field.exclude, source, &self.name)?))
+        });
+        let fields = fields.collect::<Result<_>>()?;
+        Ok(Box::new(FrequentCollector::new(fields, place.bound.queries.first(), place.budget)?))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let parts: Vec<Transactions> = parts.into_iter().filter_map(Partial::into_own).collect();
+        let found = self.mine(&parts, reducer.context())?;
+        reducer.count_buckets(found.sets.len())?;
+        reducer.count_bytes(found.sets.iter().map(|set| set.items.len() as u64).sum::<u64>() * VALUE_BYTES);
+        Ok(Partial::own(found))
+    }
+
+    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &Shape) -> String {
+        NAME.to_owned()
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+        let Some(found) = partial.as_own::<FrequentSets>() else { return };
+        let bucket = |set: &ShownSet| {
+            let mut items: Vec<&Item> = set.items.iter().map(|&rank| &found.items[rank as usize]).collect();
+            // Stable: the values of a field stay in the order of their frequency.
+            items.sort_by_key(|item| item.field);
+            let mut fields: Map<String, Value> = Map::new();
+            for item in items {
+                let Some(source) = renderer.shape.sources.get(item.field as usize) else { continue };
+                let values = fields.entry(source.path()).or_insert_with(|| Value::Array(Vec::new()));
+                values.as_array_mut().expect("made above").push(part_json(&item.key, &source.format));
+            }
+            let mut out = Map::new();
+            out.insert("key".into(), Value::Object(fields));
+            out.insert("doc_count".into(), set.doc_count.into());
+            out.insert("support".into(), double(set.support));
+            Value::Object(out)
+        };
+        out.insert("buckets".into(), found.sets.iter().map(bucket).collect());
+    }
+}
+
+/// The closed sets of all shards, the best first.
+#[derive(Debug, Clone, Default)]
+pub struct FrequentSets {
+    /// By rank.
+    items: Vec<Item>,
+    sets: Vec<ShownSet>,
+}
+
+#[derive(Debug, Clone)]
+struct ShownSet {
+    /// Ranks, ascending.
+    items: Vec<u32>,
+    doc_count: u64,
+    support: f64,
+}
+
+impl FrequentSets {
+    /// The counts of documents, which a sample scales up.
+    pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut u64> {
+        self.sets.iter_mut().map(|set| &mut set.doc_count)
+    }
+}
