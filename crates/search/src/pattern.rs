@@ -116,14 +116,26 @@ impl Pattern {
 
     /// `Matcher.replaceAll`.
     pub fn replace_all(&self, text: &str, replacement: &Replacement) -> Result<String, RequestError> {
+        self.replace(text, replacement, usize::MAX)
+    }
+
+    /// `Matcher.replaceFirst`.
+    pub fn replace_first(&self, text: &str, replacement: &Replacement) -> Result<String, RequestError> {
+        self.replace(text, replacement, 1)
+    }
+
+    /// Replaces the first `most` matches.
+    fn replace(&self, text: &str, replacement: &Replacement, most: usize) -> Result<String, RequestError> {
         let names = self.group_names();
         let mut out = String::with_capacity(text.len());
         let mut kept = 0;
-        let mut from = Some(0);
+        let (mut from, mut count) = (Some(0), 0);
         while let Some(at) = from
+            && count < most
             && let Some(groups) = self.captures(text, at)?
             && let Some(&Some((start, end))) = groups.first()
         {
+            count += 1;
             out.push_str(&text[kept..start]);
             replacement.push(text, &groups, &names, &mut out)?;
             if out.len() > GROWTH_BYTES_MAX + 2 * text.len() {

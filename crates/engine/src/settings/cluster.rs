@@ -61,6 +61,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("script.max_compilations_rate", Text, "150/5m", Dynamic),
     row("script.max_size_in_bytes", Integer { min: 0, max: INT_MAX }, "65535", Dynamic),
     row("script.cache.max_size", Integer { min: 0, max: INT_MAX }, "3000", Change::Static),
+    row("script.painless.regex.enabled", Choice(&["limited", "true", "false"]), "limited", Change::Static),
     row("search.aggs.allowed_inline_metric_scripts", List, "[]", Dynamic),
     row("search.aggs.allowed_stored_metric_scripts", List, "[]", Dynamic),
     row("search.aggs.only_allowed_metric_scripts", Boolean, "false", Dynamic),
@@ -206,6 +207,7 @@ impl ClusterSettings {
             source_bytes_max: self.integer("script.max_size_in_bytes").max(0) as usize,
             cache_size: self.integer("script.cache.max_size").max(0) as usize,
             rate: ScriptLimits::parse_rate(self.text("script.max_compilations_rate"))?,
+            allows_regex: self.text("script.painless.regex.enabled") != "false",
             metric_scripts: self.boolean("search.aggs.only_allowed_metric_scripts").then(|| AllowedScripts {
                 inline: self.list("search.aggs.allowed_inline_metric_scripts"),
                 stored: self.list("search.aggs.allowed_stored_metric_scripts"),

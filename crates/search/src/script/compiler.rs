@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use limber_mapping::RequestError;
 
+use super::error::ScriptError;
 use super::spec::{Code, Script, StoredScript};
 use super::tree::{Compiled, ScriptContext};
 
@@ -21,6 +22,8 @@ pub struct ScriptLimits {
     pub cache_size: usize,
     /// `script.max_compilations_rate`: how many within how many seconds; `None`: `unlimited`.
     pub rate: Option<(u32, u64)>,
+    /// `script.painless.regex.enabled`: whether scripts may have regular expressions.
+    pub allows_regex: bool,
     /// `search.aggs.only_allowed_metric_scripts`; `None`: any.
     pub metric_scripts: Option<AllowedScripts>,
 }
@@ -40,6 +43,7 @@ impl Default for ScriptLimits {
             source_bytes_max: 65_535,
             cache_size: 3000,
             rate: Some((150, 300)),
+            allows_regex: true,
             metric_scripts: None,
         }
     }
@@ -73,6 +77,9 @@ impl ScriptLimits {
         }
     }
 }
+
+const NO_REGEX: &str = "Regexes are disabled. Set [script.painless.regex.enabled] to [true] in elasticsearch.yaml to allow them. Be \
+    careful though, regexes break out of Painless's protection against deep recursion and long loops.";
 
 /// Source of all cached scripts together; compiled, a script takes some twenty times as much.
 const CACHED_SOURCE_BYTES_MAX: usize = 1 << 20;
@@ -231,6 +238,11 @@ impl Scripts {
             "expression" => super::expression::compile(source, context),
             _ => super::parser::compile(source, context),
         };
+        let allows_regex = self.state().limits.allows_regex;
+        let compiled = compiled.and_then(|compiled| match compiled.regexes.is_empty() || allows_regex {
+            true => Ok(compiled),
+            false => Err(ScriptError::new(0, "illegal_state_exception", NO_REGEX)),
+        });
         let compiled =
             Arc::new(compiled.map_err(|error| error.to_request_error("compile", source, language))?);
         let mut state = self.state();

@@ -58,6 +58,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         functions: Vec::new(),
         lambdas: Vec::new(),
         extractors: Vec::new(),
+        regexes: Vec::new(),
         fields: parser.fields,
         variables: parser.variables,
         slots: 0,
@@ -149,6 +150,7 @@ impl Parser {
             TokenKind::Name(name) => name.clone(),
             TokenKind::Symbol(symbol) => (*symbol).to_owned(),
             TokenKind::Literal(_) => "constant".to_owned(),
+            TokenKind::Regex(..) => "/".to_owned(),
         };
         ScriptError::new(
             at,

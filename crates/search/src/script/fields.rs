@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use limber_mapping::geo::GeoPoint;
+use limber_mapping::geo::{GeoPoint, GridBounds, GridShape};
 use limber_mapping::number::u64_from_sortable;
 use limber_mapping::{Field, FieldType, Mapping, Representation, RequestError};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
+use limber_segment::shapes::ShapeColumn;
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment};
 
@@ -47,9 +48,7 @@ impl BoundFields {
         let bind = |name: &Arc<str>| {
             let field = shard.mapping.field(name);
             let refused = match &field {
-                Some(field)
-                    if field.representation() == Representation::Shape || field.range_kind().is_some() =>
-                {
+                Some(field) if field.range_kind().is_some() => {
                     let (path, name) = (&field.path, field.type_name());
                     Some(RequestError::unsupported(format!("field [{path}] of type [{name}] in scripts")))
                 }
@@ -96,6 +95,9 @@ pub(crate) struct FieldReader<'a> {
     numbers: Option<NumberColumn<'a>>,
     ordinals: Option<OrdinalColumn<'a>>,
     terms: Option<&'a TermDictionary>,
+    shapes: Option<ShapeColumn<'a>>,
+    /// Around the shapes of the batch's documents.
+    bounds: Vec<Option<GridBounds>>,
     runtime: Option<Box<RuntimeReader<'a>>>,
     runtime_terms: RuntimeTerms,
     batch: Batch<i64>,
@@ -113,6 +115,8 @@ impl<'a> FieldReader<'a> {
             numbers: None,
             ordinals: None,
             terms: None,
+            shapes: None,
+            bounds: Vec::new(),
             runtime: None,
             runtime_terms: RuntimeTerms::default(),
             batch: Batch::default(),
@@ -126,6 +130,8 @@ impl<'a> FieldReader<'a> {
         } else if let (Some(field), None) = (&bound.field, &bound.refused) {
             if field.representation() == Representation::Number {
                 reader.numbers = segment.numbers(&field.path)?;
+            } else if field.representation() == Representation::Shape {
+                reader.shapes = segment.shapes(&field.path)?;
             } else {
                 reader.ordinals = segment.ordinals(&field.path)?;
                 reader.terms = segment.terms(&field.path)?;
@@ -146,6 +152,9 @@ impl<'a> FieldReader<'a> {
         }
         self.is_loaded = true;
         self.starts.clear();
+        if let Some(shapes) = &self.shapes {
+            return load_bounds(shapes, docs, &mut self.batch, &mut self.bounds);
+        }
         let is_numeric = self.is_numeric();
         let positions = match (&mut self.runtime, &self.numbers, &self.ordinals) {
             (Some(runtime), ..) if is_numeric => {
@@ -200,8 +209,16 @@ impl<'a> FieldReader<'a> {
     /// Values of the batch's document `at`.
     #[inline]
     pub fn count(&self, at: usize) -> usize {
+        if self.shapes.is_some() {
+            return usize::from(self.bounds[at].is_some());
+        }
         let (start, end) = self.range(at);
         end - start
+    }
+
+    /// What lies around the shapes of the batch's document `at`.
+    pub fn bounds(&self, at: usize) -> Option<GridBounds> {
+        self.bounds.get(at).copied().flatten()
     }
 
     /// Stored numbers of the batch's document `at`, ascending.
@@ -230,6 +247,9 @@ impl<'a> FieldReader<'a> {
     pub fn value(&mut self, at: usize, nth: usize) -> Result<Value> {
         let (start, _) = self.range(at);
         let Some(field) = self.field else { return Ok(Value::Null) };
+        if self.shapes.is_some() {
+            return Err(RequestError::unsupported("the values of shapes in scripts").into());
+        }
         if self.is_numeric() {
             return Ok(number(field, self.batch.values[start + nth]));
         }
@@ -240,6 +260,26 @@ impl<'a> FieldReader<'a> {
         terms.term(u64::from(self.ordinal_batch.values[start + nth]), &mut self.term)?;
         Ok(Value::str(field.decode_term(&self.term)))
     }
+}
+
+/// What lies around the shapes of each of `docs`.
+fn load_bounds(
+    shapes: &ShapeColumn<'_>,
+    docs: &[DocId],
+    batch: &mut Batch<i64>,
+    bounds: &mut Vec<Option<GridBounds>>,
+) -> Result<()> {
+    bounds.clear();
+    bounds.resize(docs.len(), None);
+    shapes.for_each(docs, batch, |position, bytes| {
+        let found =
+            GridShape::decode_bounds(bytes).map_err(limber_segment::Error::in_section("shapes", 0))?;
+        let known = bounds[position].get_or_insert(found);
+        known.x = (known.x.0.min(found.x.0), known.x.1.max(found.x.1));
+        known.y = (known.y.0.min(found.y.0), known.y.1.max(found.y.1));
+        Ok(())
+    })?;
+    Ok(())
 }
 
 /// A stored number as the script's value: whole numbers are `long`, all others `double`.

@@ -15,26 +15,58 @@ pub(super) enum TokenKind {
     Name(String),
     Literal(Literal),
     Symbol(&'static str),
+    /// A regular expression and the letters of its flags.
+    Regex(String, String),
     End,
 }
 
 /// Longest first.
 const SYMBOLS: &[&str] = &[
-    ">>>=", "===", "!==", "<<=", ">>=", ">>>", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=",
-    "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "->", "?:", "?.", "::", "=~", "+", "-", "*", "/", "%",
-    "<", ">", "=", "!", "~", "&", "|", "^", "?", ":", ".", ",", ";", "(", ")", "[", "]", "{", "}",
+    ">>>=", "==~", "===", "!==", "<<=", ">>=", ">>>", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=",
+    "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "->", "?:", "?.", "::", "=~", "+", "-", "*", "/",
+    "%", "<", ">", "=", "!", "~", "&", "|", "^", "?", ":", ".", ",", ";", "(", ")", "[", "]", "{", "}",
 ];
 
 /// Reads the whole source.
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, ScriptError> {
     let mut lexer = Lexer { rest: source, at: 0 };
-    let mut tokens = Vec::new();
+    let mut tokens: Vec<Token> = Vec::new();
     loop {
-        let token = lexer.next()?;
+        let token = lexer.next(tokens.last().is_some_and(Token::ends_operand))?;
         let is_end = token.kind == TokenKind::End;
         tokens.push(token);
         if is_end {
             return Ok(tokens);
+        }
+    }
+}
+
+/// Names behind which no operand has ended.
+const KEYWORDS: &[&str] = &[
+    "break",
+    "catch",
+    "continue",
+    "do",
+    "else",
+    "for",
+    "if",
+    "in",
+    "instanceof",
+    "new",
+    "return",
+    "throw",
+    "try",
+    "while",
+];
+
+impl Token {
+    /// Whether a `/` behind it divides.
+    fn ends_operand(&self) -> bool {
+        match &self.kind {
+            TokenKind::Name(name) => !KEYWORDS.contains(&name.as_str()),
+            TokenKind::Symbol(symbol) => matches!(*symbol, ")" | "]" | "}"),
+            TokenKind::Literal(_) | TokenKind::Regex(..) => true,
+            TokenKind::End => false,
         }
     }
 }
@@ -76,7 +108,8 @@ impl<'s> Lexer<'s> {
         ScriptError::argument(self.at, format!("unexpected character [{text}]."))
     }
 
-    fn next(&mut self) -> Result<Token, ScriptError> {
+    /// `is_divided`: a `/` divides what comes before it.
+    fn next(&mut self, is_divided: bool) -> Result<Token, ScriptError> {
         self.skip_space()?;
         let at = self.at;
         let Some(first) = self.rest.chars().next() else { return Ok(Token { kind: TokenKind::End, at }) };
@@ -96,6 +129,8 @@ impl<'s> Lexer<'s> {
                 "null" => TokenKind::Literal(Literal::Null),
                 name => TokenKind::Name(name.to_owned()),
             }
+        } else if first == '/' && !is_divided {
+            self.regex()?
         } else {
             match SYMBOLS.iter().find(|symbol| self.rest.starts_with(**symbol)) {
                 Some(symbol) => {
@@ -106,6 +141,21 @@ impl<'s> Lexer<'s> {
             }
         };
         Ok(Token { kind, at })
+    }
+
+    /// `/pattern/flags`.
+    fn regex(&mut self) -> Result<TokenKind, ScriptError> {
+        let mut is_escaped = false;
+        let end = self.rest.char_indices().skip(1).find(|(_, character)| {
+            let ends = *character == '\n' || (*character == '/' && !is_escaped);
+            is_escaped = *character == '\\' && !is_escaped;
+            ends
+        });
+        let Some((end @ 2.., '/')) = end else { return Err(self.unexpected("/")) };
+        let pattern = self.rest[1..end].to_owned();
+        self.skip(end + 1);
+        let flags = self.rest.find(|next: char| !"cilmsUux".contains(next)).unwrap_or(self.rest.len());
+        Ok(TokenKind::Regex(pattern, self.skip(flags).to_owned()))
     }
 
     fn text(&mut self, quote: char) -> Result<Literal, ScriptError> {

@@ -26,6 +26,8 @@ const STRING_METHODS: &[(&str, usize, Type)] = &[
     ("lastIndexOf", 2, Type::Int),
     ("length", 0, Type::Int),
     ("replace", 2, Type::Str),
+    ("replaceAll", 2, Type::Str),
+    ("replaceFirst", 2, Type::Str),
     ("splitOnToken", 1, Type::Def),
     ("splitOnToken", 2, Type::Def),
     ("startsWith", 1, Type::Bool),
@@ -155,7 +157,14 @@ impl<'a> Run<'a> {
                     };
                     Ok(Value::list(points.iter().map(part).collect()))
                 }
-                _ => Err(ScriptError::argument(at, format!("Illegal list shortcut value [{name}]."))),
+                _ => {
+                    let capital =
+                        |first: char| format!("get{}{}", first.to_uppercase(), &name[first.len_utf8()..]);
+                    let getter = name.chars().next().map(capital).unwrap_or_default();
+                    self.geometry(*field, &getter, at)?.ok_or_else(|| {
+                        ScriptError::argument(at, format!("Illegal list shortcut value [{name}]."))
+                    })
+                }
             },
             _ => {
                 let mut letters = name.chars();
@@ -266,7 +275,7 @@ impl<'a> Run<'a> {
                 let order = target.compare(other).map_err(|failure| failed(failure, at))?;
                 return Ok(Value::Int(order as i32));
             }
-            ("toString", []) => {
+            ("toString", []) if !matches!(target, Value::Pattern(_) | Value::Matcher(_)) => {
                 let text = match target {
                     Value::Field(field) => Value::list(self.field_values(*field, at)?).text(),
                     other => other.text(),
@@ -280,7 +289,14 @@ impl<'a> Run<'a> {
         }
         let found = match target {
             Value::Extractor(number) if name == "extract" => return self.extract(*number, &arguments, at),
-            Value::Str(text) => super::strings::method(text, name, &arguments, at)?,
+            Value::Pattern(number) => self.pattern_method(*number, name, &arguments, at)?,
+            Value::Matcher(matcher) => self.matcher_method(target, matcher, name, &arguments, at)?,
+            Value::Str(text) => match (name, arguments.as_slice()) {
+                ("replaceAll" | "replaceFirst", [pattern, function]) => {
+                    Some(self.replace_by(text, (pattern, function), name == "replaceAll", at)?)
+                }
+                _ => super::strings::method(text, name, &arguments, at)?,
+            },
             Value::List(_) => self.list_method(target, name, &arguments, at)?,
             Value::Map(_) | Value::Set(_) => self.map_method(target, name, &arguments, at)?,
             Value::Date(date) => super::dates::method(date, name, &arguments, at)?,
@@ -305,6 +321,11 @@ impl<'a> Run<'a> {
             Value::Point(point) => match name {
                 "getLat" | "lat" => Some(Value::Double(point.latitude)),
                 "getLon" | "lon" => Some(Value::Double(point.longitude)),
+                _ => None,
+            },
+            Value::Corners(corners) => match name {
+                "topLeft" => Some(Value::Point(corners[0])),
+                "bottomRight" => Some(Value::Point(corners[1])),
                 _ => None,
             },
             Value::Text(text) => match (name, arguments.as_slice()) {
@@ -381,6 +402,11 @@ impl<'a> Run<'a> {
                 Value::Double(distance)
             }
             _ => {
+                if arguments.is_empty()
+                    && let Some(found) = self.geometry(field, name, at)?
+                {
+                    return Ok(Some(found));
+                }
                 let list = Value::list(self.field_values(field, at)?);
                 return self.list_method(&list, name, arguments, at);
             }

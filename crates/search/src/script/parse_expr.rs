@@ -38,6 +38,8 @@ const LEVELS: &[&[(&str, Binary)]] = &[
     &[("*", Binary::Mul), ("/", Binary::Div), ("%", Binary::Rem)],
 ];
 const RELATIONAL: usize = 4;
+/// `=~` and `==~` bind tighter than shifts and looser than sums, which are at this level.
+const SUMS: usize = 6;
 
 const ASSIGNMENTS: &[(&str, Option<Binary>)] = &[
     ("=", None),
@@ -154,7 +156,7 @@ impl Parser {
 
     fn level(&mut self, level: usize) -> Result<Expr, ScriptError> {
         let Some(operators) = LEVELS.get(level) else { return self.unary_level() };
-        let mut left = self.level(level + 1)?;
+        let mut left = if level + 1 == SUMS { self.matching()? } else { self.level(level + 1)? };
         let mut length = 0;
         loop {
             if level == RELATIONAL && matches!(self.peek(), TokenKind::Name(word) if word == "instanceof") {
@@ -178,8 +180,37 @@ impl Parser {
                 ));
             }
             self.take();
-            let right = self.level(level + 1)?;
+            let right = if level + 1 == SUMS { self.matching()? } else { self.level(level + 1)? };
             left = binary(*op, left, right)?;
+        }
+    }
+
+    /// `text =~ /pattern/` and `text ==~ /pattern/`: a call of the pattern.
+    fn matching(&mut self) -> Result<Expr, ScriptError> {
+        let mut left = self.level(SUMS)?;
+        loop {
+            let name = match self.peek() {
+                TokenKind::Symbol(symbol @ ("=~" | "==~")) => *symbol,
+                _ => return Ok(left),
+            };
+            self.take();
+            let right = self.level(SUMS)?;
+            let pattern = Type::Object("java.util.regex.Pattern");
+            let at = left.at;
+            if matches!(left.kind, Kind::Literal(Literal::Null)) {
+                let reason = "Cannot cast from [java.lang.Object] to [java.lang.String].";
+                return Err(ScriptError::cast(at, reason.to_owned()));
+            }
+            if !matches!(left.ty, Type::Def | Type::Object(_)) {
+                left = coerce(left, Type::Str, false)?;
+            }
+            if right.ty != pattern && right.ty != Type::Def {
+                let reason = format!("Cannot cast from [{}] to [{}].", right.ty.name(), pattern.name());
+                return Err(ScriptError::cast(right.at, reason));
+            }
+            let arguments = vec![left];
+            let kind = Kind::Call { target: Box::new(right), name: name.into(), arguments, null_safe: false };
+            left = Expr { kind, ty: Type::Bool, at };
         }
     }
 
@@ -246,7 +277,7 @@ impl Parser {
         }
         let is_operand = match self.peek_at(2 + length) {
             TokenKind::Name(word) => word != "instanceof",
-            TokenKind::Literal(_) => true,
+            TokenKind::Literal(_) | TokenKind::Regex(..) => true,
             TokenKind::Symbol(symbol) => {
                 matches!(*symbol, "(" | "!" | "~" | "[")
                     || (matches!(*symbol, "+" | "-" | "++" | "--") && ty.is_number())
@@ -319,6 +350,7 @@ impl Parser {
                 self.expect(")")?;
                 Ok(inner)
             }
+            TokenKind::Regex(pattern, flags) => self.regex(&pattern, &flags, at),
             TokenKind::Symbol("[") => self.list_or_map(at),
             TokenKind::Name(name) if name == "new" => self.creation(at),
             TokenKind::Name(name) => self.named(name, at),
@@ -574,8 +606,27 @@ impl Parser {
                 (Kind::Call { target: Box::new(target), name: name.into(), arguments, null_safe }, Type::Def)
             }
             _ => {
-                let returns = super::methods::check(target.ty, &name, arguments.len())
-                    .map_err(|reason| ScriptError::argument(at, reason))?;
+                let (returns, argument) = match target.ty {
+                    Type::Object(class) => super::regex::check(class, &name, arguments.len()),
+                    _ => None,
+                }
+                .unwrap_or_else(|| {
+                    super::methods::check(target.ty, &name, arguments.len())
+                        .map(|returns| (returns, Type::Def))
+                })
+                .map_err(|reason| ScriptError::argument(at, reason))?;
+                let mut arguments = arguments;
+                if argument != Type::Def {
+                    let coerced = arguments.into_iter().map(|own| match own.kind {
+                        Kind::Lambda(_) => {
+                            let reason =
+                                "Cannot pass lambda to [java.lang.String], not a functional interface";
+                            Err(ScriptError::argument(own.at, reason))
+                        }
+                        _ => coerce(own, argument, false),
+                    });
+                    arguments = coerced.collect::<Result<_, _>>()?;
+                }
                 (Kind::Call { target: Box::new(target), name: name.into(), arguments, null_safe }, returns)
             }
         };

@@ -3,10 +3,20 @@
 use super::error::ScriptError;
 use super::lexer::TokenKind;
 use super::parser::Parser;
+use super::regex::Regex;
 use super::tree::{Expr, Kind, Lambda, LambdaBody, Type};
 use super::types::{class_of, coerce, type_of};
 
 impl Parser {
+    /// A regular expression, compiled once a script.
+    pub(super) fn regex(&mut self, pattern: &str, flags: &str, at: u32) -> Result<Expr, ScriptError> {
+        self.check_count(self.regexes.len(), "regular expressions")?;
+        let regex = Regex::parse(pattern, flags).map_err(|reason| ScriptError::argument(at, reason))?;
+        self.regexes.push(regex);
+        let kind = Kind::Regex((self.regexes.len() - 1) as u16);
+        Ok(Expr { kind, ty: Type::Object("java.util.regex.Pattern"), at })
+    }
+
     pub(super) fn is_lambda(&self) -> bool {
         match self.peek() {
             TokenKind::Name(_) => self.is_symbol_at(1, "->"),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::error::ScriptError;
 use super::extract::Extractor;
 use super::lexer::{Token, TokenKind, tokens};
+use super::regex::Regex;
 use super::tree::{Compiled, Expr, Function, Kind, Lambda, Literal, ScriptContext, Stmt, Type};
 use super::types::{coerce, type_of};
 
@@ -26,6 +27,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         functions: Vec::new(),
         lambdas: Vec::new(),
         extractors: Vec::new(),
+        regexes: Vec::new(),
         fields: Vec::new(),
         returns: context.returns(),
         uses_score: false,
@@ -66,6 +68,7 @@ pub(super) fn compile(source: &str, context: ScriptContext) -> Result<Compiled, 
         functions: parser.functions,
         lambdas: parser.lambdas,
         extractors: parser.extractors,
+        regexes: parser.regexes,
         fields: parser.fields,
         variables: Vec::new(),
         slots: parser.slots,
@@ -98,6 +101,7 @@ pub(super) struct Parser {
     pub functions: Vec<Function>,
     pub lambdas: Vec<Lambda>,
     pub extractors: Vec<Extractor>,
+    pub regexes: Vec<Regex>,
     pub fields: Vec<Arc<str>>,
     /// What `return` has to give.
     pub returns: Type,
@@ -161,6 +165,7 @@ impl Parser {
             TokenKind::End => return ScriptError::argument(self.at(), "unexpected end of script."),
             TokenKind::Name(name) => name.clone(),
             TokenKind::Symbol(symbol) => (*symbol).to_owned(),
+            TokenKind::Regex(pattern, flags) => format!("/{pattern}/{flags}"),
             TokenKind::Literal(literal) => match literal {
                 Literal::Str(text) => format!("'{text}'"),
                 Literal::Int(number) => number.to_string(),
@@ -276,8 +281,14 @@ impl Parser {
     /// The type that starts here, with its brackets, and how many tokens it takes; `None`: no type.
     pub fn type_ahead(&self, ahead: usize) -> Option<(Type, usize)> {
         let TokenKind::Name(name) = self.peek_at(ahead) else { return None };
-        let mut ty = type_of(name)?;
-        let mut length = 1;
+        let (mut ty, mut length) = match (type_of(name), self.peek_at(ahead + 2)) {
+            (Some(ty), _) => (ty, 1),
+            // A class inside of a class.
+            (None, TokenKind::Name(inner)) if self.is_symbol_at(ahead + 1, ".") => {
+                (type_of(&format!("{name}.{inner}"))?, 3)
+            }
+            _ => return None,
+        };
         while self.is_symbol_at(ahead + length, "[") && self.is_symbol_at(ahead + length + 1, "]") {
             ty = Type::Object("java.util.List");
             length += 2;

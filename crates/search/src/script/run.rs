@@ -341,6 +341,11 @@ impl<'a> Run<'a> {
         if self.loops_left.is_multiple_of(1024) { self.check_time(at) } else { Ok(()) }
     }
 
+    /// A regular expression of the script.
+    pub(super) fn regex(&self, number: u16) -> &'a super::regex::Regex {
+        &self.script.regexes[usize::from(number)]
+    }
+
     /// A compiled pattern of the script.
     pub(super) fn extractor(&self, number: u16) -> &'a super::extract::Extractor {
         &self.script.extractors[usize::from(number)]
@@ -616,6 +621,7 @@ impl<'a> Run<'a> {
             }
             Kind::Lambda(number) => Ok(Value::Lambda(*number)),
             Kind::Extractor(number) => Ok(Value::Extractor(*number)),
+            Kind::Regex(number) => Ok(Value::Pattern(*number)),
             Kind::InstanceOf(inner, class) => {
                 let value = self.eval(inner)?;
                 Ok(Value::Bool(super::statics::is_instance(&value, class)))
@@ -627,7 +633,9 @@ impl<'a> Run<'a> {
 
     /// Refuses to put functions and patterns, which belong to one script, into what several scripts see.
     pub(super) fn check_kept(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<()> {
-        let is_own = |value: &Value| matches!(value, Value::Lambda(_) | Value::Extractor(_));
+        let is_own = |value: &Value| {
+            matches!(value, Value::Lambda(_) | Value::Extractor(_) | Value::Pattern(_) | Value::Matcher(_))
+        };
         let is_kept = matches!(name, "add" | "asList" | "put" | "putIfAbsent" | "set" | "singletonList");
         match self.given.is_some() && is_kept && arguments.iter().any(is_own) {
             true => Err(ScriptError::unsupported(at, "a function in a list or map")),

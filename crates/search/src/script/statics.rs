@@ -93,6 +93,7 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
         ("ZonedDateTime", "ofInstant", 2) | ("Instant", "ofEpochMilli" | "ofEpochSecond", 1) => Type::Def,
         ("ZoneId", "of", 1) | ("ZoneOffset", "of", 1) => Type::Def,
         ("DateTimeFormatter", "ofPattern", 1) => Type::Def,
+        ("Matcher", "quoteReplacement", 1) | ("Pattern", "quote", 1) => Type::Str,
         _ => return None,
     })
 }
@@ -200,6 +201,12 @@ pub(super) fn call(
                 .map(|found| found.unwrap_or(Value::Null));
         }
         ("ZoneId" | "ZoneOffset", "of", [zone]) => zone.clone(),
+        ("Matcher", "quoteReplacement", [text]) => {
+            Value::str(text.text().replace('\\', r"\\").replace('$', r"\$"))
+        }
+        ("Pattern", "quote", [text]) => {
+            Value::str(format!(r"\Q{}\E", text.text().replace(r"\E", r"\E\\E\Q")))
+        }
         ("DateTimeFormatter", "ofPattern", [pattern]) => super::dates::formatter(&pattern.text(), at)?,
         _ => {
             let classes: Vec<&str> = arguments.iter().map(Value::class).collect();

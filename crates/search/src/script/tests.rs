@@ -206,3 +206,65 @@ fn an_update_changes_the_source() {
     assert!(update("ctx._source.self = ctx._source").is_err(), "a map in itself");
     assert!(update("doc['n'].value").is_err(), "no documents here");
 }
+
+/// What Elasticsearch 9.4.3 gave for regular expressions; patterns that do not compile and those that take too long have our own words.
+#[test]
+fn regular_expressions_as_recorded() {
+    let mut wrong = Vec::new();
+    for line in include_str!("regex_recorded.ndjson").lines() {
+        let case: Json = serde_json::from_str(line).expect("JSON");
+        let source = case["source"].as_str().expect("a source");
+        let found = match painless(source) {
+            Ok(Json::String(text)) => json!(text),
+            Ok(other) => json!(other.to_string()),
+            Err(error) => match error.caused_by {
+                Some(cause) => json!([error.reason, cause.kind, cause.reason]),
+                None => json!([error.reason]),
+            },
+        };
+        let expected = if case["error"].is_null() { &case["result"] } else { &case["error"] };
+        if found != *expected {
+            wrong.push(format!("{source}\n  is    {expected}\n  found {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn regular_expressions_may_be_refused_and_end() {
+    let scripts = Scripts::default();
+    scripts.set_limits(ScriptLimits { allows_regex: false, ..ScriptLimits::default() });
+    let script = Script::parse(&json!("'a' =~ /a/")).expect("a script");
+    let error = scripts.compile(&script, ScriptContext::Field).expect_err("refused");
+    let refused = error.caused_by.expect("a cause");
+    assert_eq!(refused.kind, "illegal_state_exception");
+    assert!(refused.reason.starts_with("Regexes are disabled."), "{}", refused.reason);
+
+    assert!(
+        cause_of_slow()
+            .starts_with("circuit_breaking_exception: [scripting] Regular expression considered too many")
+    );
+    assert!(cause("/(/.matcher('a').find()").contains("could not compile regex constant [(] with flags []"));
+    assert_eq!(
+        painless("'a\u{1F600}b'.replaceAll(/b/, m -> m.start().toString())").expect("runs"),
+        json!("a\u{1F600}3")
+    );
+    assert_eq!(
+        painless("/(?<y>\\d{4})-(?<m>\\d\\d)/.matcher('on 2024-05').replaceAll('${m}/$1')").expect("runs"),
+        json!("on 05/2024")
+    );
+    assert_eq!(
+        painless("Matcher m = /(?<y>\\d+)/.matcher('on 2024'); m.find() ? m.namedGroup('y') : ''")
+            .expect("runs"),
+        json!("2024")
+    );
+    assert_eq!(
+        painless("def n = 0; Matcher m = /a|$/.matcher('aba'); while (m.find()) n++; n").expect("runs"),
+        json!(3)
+    );
+}
+
+/// A look-behind keeps the pattern from running in linear time.
+fn cause_of_slow() -> String {
+    cause("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' =~ /(?<!x)(a|aa)+(?=c)$/")
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::extract::Extractor;
+use super::regex::Regex;
 
 /// A constant of the source.
 #[derive(Debug, Clone, PartialEq)]
@@ -222,6 +223,8 @@ pub(crate) enum Kind {
     Lambda(u16),
     /// A compiled `grok` or `dissect`, by number.
     Extractor(u16),
+    /// A regular expression, by number.
+    Regex(u16),
     /// `target op= value`; the old value is the result after `++` and `--` behind a name.
     Assign {
         target: Box<Expr>,
@@ -446,6 +449,7 @@ pub struct Compiled {
     pub(crate) functions: Vec<Function>,
     pub(crate) lambdas: Vec<Lambda>,
     pub(crate) extractors: Vec<Extractor>,
+    pub(crate) regexes: Vec<Regex>,
     /// Names of the fields in `doc`, by number.
     pub(crate) fields: Vec<Arc<str>>,
     /// Expressions: names that have to be parameters, each with its place.

@@ -10,6 +10,7 @@ use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
 
 use super::map::{MapOrder, MapValue};
+use super::regex::Matcher;
 use super::tree::{Binary, Literal, Type, Unary};
 
 /// Why an operation fails: Elasticsearch's name of the exception, and its text.
@@ -44,6 +45,8 @@ pub(crate) enum Value {
     Set(Rc<RefCell<MapValue>>),
     Date(DateValue),
     Point(GeoPoint),
+    /// A rectangle around places: its top left and its bottom right corner.
+    Corners(Rc<[GeoPoint; 2]>),
     /// The doc values of a field of the script, by number.
     Field(u16),
     /// The same behind `field(...)`.
@@ -53,6 +56,9 @@ pub(crate) enum Value {
     Lambda(u16),
     /// A pattern of the script, by number.
     Extractor(u16),
+    /// A regular expression of the script, by number.
+    Pattern(u16),
+    Matcher(Rc<RefCell<Matcher>>),
     Text(Rc<RefCell<String>>),
     /// An exception that was caught or made: class, message.
     Exception(&'static str, Arc<str>),
@@ -149,12 +155,15 @@ impl Value {
             Value::Set(_) => "java.util.HashSet",
             Value::Date(_) => "java.time.ZonedDateTime",
             Value::Point(_) => "org.elasticsearch.common.geo.GeoPoint",
+            Value::Corners(_) => "org.elasticsearch.common.geo.GeoBoundingBox",
             Value::Field(_) => "org.elasticsearch.index.fielddata.ScriptDocValues",
             Value::FieldAccess(_) => "org.elasticsearch.script.field.Field",
             Value::Doc => "org.elasticsearch.search.lookup.LeafDocLookup",
             Value::Params => "java.util.Map",
             Value::Lambda(_) => "java.util.function.Function",
             Value::Extractor(_) => "org.elasticsearch.xpack.runtimefields.NamedGroupExtractor",
+            Value::Pattern(_) => "java.util.regex.Pattern",
+            Value::Matcher(_) => "java.util.regex.Matcher",
             Value::Text(_) => "java.lang.StringBuilder",
             Value::Exception(class, _) => class,
             Value::Formatter(_) => "java.time.format.DateTimeFormatter",
@@ -381,20 +390,24 @@ impl Value {
         matches!(self, Value::Null)
     }
 
+    /// The class, of what has a primitive type that.
+    pub fn plain_class(&self) -> &'static str {
+        match self {
+            Value::Int(_) => "int",
+            Value::Long(_) => "long",
+            Value::Double(_) => "double",
+            Value::Float(_) => "float",
+            Value::Bool(_) => "boolean",
+            other => other.class(),
+        }
+    }
+
     pub fn cast(self, to: Type) -> Result<Value, Failure> {
         let refused = |value: &Value| {
             if value.is_null() {
                 return ("null_pointer_exception", format!("cannot cast null to {}", to.name()));
             }
-            let from = match value {
-                Value::Int(_) => "int",
-                Value::Long(_) => "long",
-                Value::Double(_) => "double",
-                Value::Float(_) => "float",
-                Value::Bool(_) => "boolean",
-                other => other.class(),
-            };
-            cast_failure(format!("cannot explicitly cast def [{from}] to {}", to.name()))
+            cast_failure(format!("cannot explicitly cast def [{}] to {}", value.plain_class(), to.name()))
         };
         Ok(match (to, &self) {
             (Type::Def | Type::Object(_) | Type::Void, _) => self,
