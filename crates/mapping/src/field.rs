@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::analysis::{Analyzer, Normalizer};
 use crate::date::DateFormat;
 use crate::range::RangeKind;
+use crate::similarity::Similarity;
 
 /// Number of a leaf field within one index's mapping: dense, stable while the index is open, never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -84,6 +85,8 @@ pub struct Field {
     pub is_wildcard: bool,
     /// Text and keyword: whether norms are written.
     pub norms: bool,
+    /// Text and keyword: how matches are scored.
+    pub similarity: Similarity,
     /// Text: whether positions are written (`index_options: positions`, the default for text).
     pub positions: bool,
     /// Text and keyword: whether frequencies are written.
@@ -164,6 +167,7 @@ impl Field {
             match_only: false,
             is_wildcard: false,
             norms: false,
+            similarity: Similarity::default(),
             positions: false,
             frequencies: false,
             analyzer: None,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::RequestError;
 use crate::analysis::Analyzers;
+use crate::similarity::Similarities;
 
 /// Limits on what a mapping or a document may ask for; Elasticsearch's `index.mapping.*` settings and their defaults.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +58,8 @@ pub struct MappingSettings {
     pub ignore_malformed: bool,
     /// `analysis`: the built-in analyzers plus the index's own.
     pub analyzers: Arc<Analyzers>,
+    /// `index.similarity.*`.
+    pub similarities: Arc<Similarities>,
     /// `index.mapping.source.mode`.
     pub source_mode: SourceMode,
     /// `index.mapping.synthetic_source_keep`, the default of fields and objects.
@@ -134,6 +137,7 @@ impl Default for MappingSettings {
             coerce_shapes: false,
             ignore_malformed: false,
             analyzers: Arc::new(Analyzers::built_in()),
+            similarities: Arc::default(),
             source_mode: SourceMode::default(),
             keep: Keep::default(),
         }

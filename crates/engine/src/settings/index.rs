@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzers;
-use limber_mapping::{Keep, Limits, MappingSettings, RequestError, SourceMode};
+use limber_mapping::{Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode};
 use limber_segment::SortField;
 use serde_json::Value;
 
@@ -274,6 +274,7 @@ impl IndexSettings {
             Some(analysis) => Analyzers::parse(analysis)?,
             None => Analyzers::built_in(),
         };
+        let similarities = Similarities::parse(&nest(flat)["index"]["similarity"])?;
         let limits = Limits {
             total_fields: self.total_fields_limit,
             depth: self.depth_limit,
@@ -288,6 +289,7 @@ impl IndexSettings {
             coerce_shapes: self.coerce_shapes,
             ignore_malformed: self.ignore_malformed,
             analyzers: Arc::new(analyzers),
+            similarities: Arc::new(similarities),
             source_mode: self.source_mode,
             keep: self.synthetic_source_keep,
         })

@@ -123,7 +123,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.sort.order", List, "[]", Final),
     row("index.sort.mode", List, "[]", Final),
     row("index.sort.missing", List, "[]", Final),
-    row("index.similarity.*", Unsupported, "", Static),
+    row("index.similarity.*", List, "", Static),
     row("index.analysis.*", List, "", Static),
     row("index.lifecycle.name", Text, "", Dynamic),
     row("index.lifecycle.rollover_alias", Text, "", Dynamic),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_engine::Result;
-use limber_mapping::analysis::{AnalyzedToken, AnalyzerParts, Analyzers, Normalizer};
+use limber_mapping::analysis::{AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP};
 use limber_mapping::{Mapping, RequestError};
 use serde_json::{Map, Value, json};
 
@@ -27,9 +27,6 @@ pub const ROUTES: &[Route] = &[
 
 /// `index.analyze.max_token_count`.
 const TOKENS_MAX: usize = 10_000;
-/// Positions and offsets between two texts of one request, as Elasticsearch's default.
-const POSITION_GAP: u32 = 100;
-
 fn analyze(app: &App, request: &Request) -> Result<Response> {
     let body = request.json_required()?;
     let Some(object) = body.as_object() else {
@@ -81,7 +78,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         if explain {
             return Err(RequestError::unsupported("[explain] of a normalizer in [_analyze]"));
         }
-        let shown = Shown { explains: false, attributes: None };
+        let shown = Shown { explains: false, attributes: None, gap: POSITION_INCREMENT_GAP };
         let tokens = shown.tokens(|text| normalizer.analyze(text), &texts)?;
         return Ok(Response::ok(json!({"tokens": tokens})));
     }
@@ -94,10 +91,15 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     }
     let built_in = Analyzers::built_in();
     let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
-    let shown = Shown { explains: explain, attributes };
+    let mut shown = Shown { explains: explain, attributes, gap: POSITION_INCREMENT_GAP };
     if !custom.is_empty() {
         return answer_parts(&parts_of(&custom)?, analyzers, &texts, &shown);
     }
+    let own_gap = match (&analyzer, &field, &mapping) {
+        (None, Some(field), Some(mapping)) => mapping.field(field).filter(|field| field.analyzer.is_some()),
+        _ => None,
+    }
+    .map(|field| field.position_increment_gap);
     let analyzer = match (analyzer, field) {
         (Some(name), _) => analyzers.get(&name).cloned().ok_or_else(|| {
             RequestError::illegal_argument(format!("failed to find global analyzer [{name}]"))
@@ -110,6 +112,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             .unwrap_or_else(|| analyzers.default_index()),
         (None, None) => analyzers.default_index(),
     };
+    shown.gap = own_gap.unwrap_or(analyzer.position_increment_gap);
     match analyzers.parts(&analyzer.name) {
         Some(parts) if explain => answer_parts(&parts, analyzers, &texts, &shown),
         _ => {
@@ -225,11 +228,13 @@ struct Shown {
     explains: bool,
     /// Of those that an explanation adds, only these.
     attributes: Option<Vec<String>>,
+    /// Positions between two texts.
+    gap: u32,
 }
 
 impl Shown {
     fn tokens(&self, analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String]) -> Result<Vec<Value>> {
-        let mut tokens = tokens_of(analyze, texts)?;
+        let mut tokens = tokens_of(analyze, texts, self.gap)?;
         if self.explains {
             for token in &mut tokens {
                 let bytes: Vec<String> = (token["token"].as_str().unwrap_or_default().bytes())
@@ -253,7 +258,7 @@ impl Shown {
 }
 
 /// The tokens of all texts, one behind the other, as the answer shows them.
-fn tokens_of(analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String]) -> Result<Vec<Value>> {
+fn tokens_of(analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String], gap: u32) -> Result<Vec<Value>> {
     let mut tokens: Vec<AnalyzedToken> = Vec::new();
     let (mut position, mut offset) = (0, 0);
     for text in texts {
@@ -274,7 +279,7 @@ fn tokens_of(analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String]) -> 
                 ),
             ));
         }
-        position += last + POSITION_GAP;
+        position += last + gap;
         offset += text.encode_utf16().count() as u32 + 1;
     }
     let shown = tokens.iter().map(|token| {

@@ -43,7 +43,12 @@ pub struct Analyzer {
     filters: Vec<Filter>,
     /// The standard tokenizer and lower case, nothing else: the path that indexing takes most.
     is_standard: bool,
+    /// Positions between two values of a document, where the field does not say.
+    pub position_increment_gap: u32,
 }
+
+/// Positions between two values of a document (Elasticsearch's default, against Lucene's 0).
+pub const POSITION_INCREMENT_GAP: u32 = 100;
 
 /// Lucene's `StandardAnalyzer.DEFAULT_MAX_TOKEN_LENGTH`, also that of its `CharTokenizer`.
 pub(super) const TOKEN_LENGTH_MAX: usize = 255;
@@ -71,7 +76,19 @@ impl Analyzer {
     ) -> Analyzer {
         let is_standard = tokenizer == Tokenizer::Standard && matches!(filters[..], [Filter::Lowercase]);
         let char_filters = Vec::new();
-        Analyzer { name: name.to_owned(), char_filters, tokenizer, token_length_max, filters, is_standard }
+        Analyzer {
+            name: name.to_owned(),
+            char_filters,
+            tokenizer,
+            token_length_max,
+            filters,
+            is_standard,
+            position_increment_gap: POSITION_INCREMENT_GAP,
+        }
+    }
+
+    pub(super) fn with_gap(self, position_increment_gap: u32) -> Analyzer {
+        Analyzer { position_increment_gap, ..self }
     }
 
     pub(super) fn with_char_filters(self, char_filters: Vec<CharFilter>) -> Analyzer {

@@ -15,7 +15,7 @@ mod rewrite;
 mod tokenizer;
 mod uax29;
 
-pub use analyzer::{AnalyzedToken, Analyzer, Token};
+pub use analyzer::{AnalyzedToken, Analyzer, POSITION_INCREMENT_GAP, Token};
 pub use html::strip_html;
 pub use normalizer::Normalizer;
 pub use registry::{AnalyzerParts, Analyzers};

@@ -274,7 +274,11 @@ impl Declared<'_> {
                     })?);
                 }
                 let analyzer = Analyzer::new(name, tokenizer, length_max, chain).with_char_filters(whole);
-                (&["tokenizer", "filter", "char_filter"], analyzer)
+                let analyzer = match body.get("position_increment_gap") {
+                    None => analyzer,
+                    Some(gap) => analyzer.with_gap(position_gap(&text(gap))?),
+                };
+                (&["tokenizer", "filter", "char_filter", "position_increment_gap"], analyzer)
             }
             "standard" => {
                 let mut chain = vec![Filter::Lowercase];
@@ -518,6 +522,23 @@ fn length_max(body: &Map<String, Value>) -> Result<usize, RequestError> {
                 text(value)
             ))),
         },
+    }
+}
+
+fn position_gap(text: &str) -> Result<u32, RequestError> {
+    match text.parse::<i32>() {
+        Ok(gap) => u32::try_from(gap).map_err(|_| {
+            RequestError::unsupported(format!("[position_increment_gap: {gap}] of an analyzer"))
+        }),
+        Err(_) => {
+            let reason = format!("Failed to parse int setting [position_increment_gap] with value [{text}]");
+            let cause = format!("For input string: \"{text}\"");
+            Err(RequestError::new(500, "settings_exception", reason).caused_by(RequestError::new(
+                400,
+                "number_format_exception",
+                cause,
+            )))
+        }
     }
 }
 

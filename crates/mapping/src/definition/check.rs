@@ -94,10 +94,9 @@ pub(super) fn checked(
                 None => Err(mapper_parsing(format!("normalizer [{name}] not found for field [{field}]"))),
             }
         }
-        Check::Similarity => match value.as_str() {
-            Some("BM25") => Ok(value.clone()),
-            Some("boolean") => Err(RequestError::unsupported("[similarity: boolean]")),
-            _ => Err(mapper_parsing(format!(
+        Check::Similarity => match value.as_str().and_then(|name| settings.similarities.get(name)) {
+            Some(_) => Ok(value.clone()),
+            None => Err(mapper_parsing(format!(
                 "Unknown Similarity type [{}] for field [{field}]",
                 java_text(value)
             ))),

@@ -11,6 +11,7 @@ use crate::definition::{KEYED, Leaf};
 use crate::field::{Field, FieldId, FieldType, Flattened, RuntimeScript};
 use crate::range::RangeKind;
 use crate::settings::MappingSettings;
+use crate::similarity::Similarity;
 use crate::tree::scalar_of;
 use crate::typed::{OwnedScalar, Shape};
 
@@ -50,6 +51,7 @@ pub(super) fn build(
         FieldType::Text => (Some(index_analyzer(leaf, settings)), Some(search_analyzer(leaf, settings))),
         _ => (None, None),
     };
+    let position_increment_gap = position_gap(leaf, analyzer.as_deref());
     let flattened = flattened_part(leaf);
     let is_shape = matches!(kind, FieldType::GeoShape { .. });
     let is_constant = leaf.kind.name == "constant_keyword";
@@ -70,6 +72,7 @@ pub(super) fn build(
         match_only,
         is_wildcard,
         norms: leaf.flag("norms"),
+        similarity: similarity(leaf, settings),
         positions: index_options == "positions",
         frequencies: index_options == "positions" || (index_options == "freqs" && flattened.is_none()),
         analyzer,
@@ -80,11 +83,7 @@ pub(super) fn build(
             .and_then(|name| settings.analyzers.normalizer(name).cloned()),
         flattened,
         splits_queries: leaf.flag("split_queries_on_whitespace"),
-        position_increment_gap: leaf.param("position_increment_gap").as_u64().unwrap_or(if match_only {
-            100
-        } else {
-            0
-        }) as u32,
+        position_increment_gap,
         ignore_above: leaf.params.get("ignore_above").and_then(Value::as_u64).map(|count| count as u32),
         null_value: leaf.params.get("null_value").cloned(),
         coerce: explicit("coerce", if is_shape { settings.coerce_shapes } else { settings.coerce }),
@@ -140,6 +139,18 @@ fn flattened_part(leaf: &Leaf) -> Option<Flattened> {
         }
         _ => None,
     }
+}
+
+fn similarity(leaf: &Leaf, settings: &MappingSettings) -> Similarity {
+    let name = leaf.param("similarity");
+    name.as_str().and_then(|name| settings.similarities.get(name)).unwrap_or_default()
+}
+
+/// Positions between two values: as the field says, else as its analyzer does.
+fn position_gap(leaf: &Leaf, analyzer: Option<&Analyzer>) -> u32 {
+    let own = leaf.params.get("position_increment_gap").and_then(Value::as_u64);
+    let of_analyzer = || analyzer.map_or(0, |analyzer| analyzer.position_increment_gap);
+    own.map_or_else(of_analyzer, |gap| gap as u32)
 }
 
 fn index_analyzer(leaf: &Leaf, settings: &MappingSettings) -> Arc<Analyzer> {

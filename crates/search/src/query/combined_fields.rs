@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use limber_codec::norm;
 use limber_mapping::number::java_float;
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, FieldType, RequestError, Similarity};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -121,6 +121,10 @@ impl CombinedFields {
             if field.match_only {
                 let what = format!("[combined_fields] on field [{path}] of type [match_only_text]");
                 return Err(RequestError::unsupported(what).into());
+            }
+            if field.similarity != Similarity::default() {
+                let reason = "[combined_fields] queries cannot be used with per-field similarities";
+                return refused(reason.to_owned());
             }
             match mapped.iter_mut().find(|(known, _)| known.path == field.path) {
                 Some((_, known)) => *known *= weight,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::Field;
+use limber_mapping::{Field, Similarity};
 use limber_segment::Segment;
 
 use super::bind::Binder;
@@ -33,7 +33,7 @@ impl<'a> Binder<'a> {
                 doc_freq += points.count(number..=number)?;
             }
         }
-        let norms = Arc::new(NormCache::new(statistics));
+        let norms = Arc::new(NormCache::new(statistics, field.similarity));
         let scorer = self.bm25(boost, vec![(Box::default(), doc_freq)], norms);
         Ok(scorer.score(1.0, 1))
     }
@@ -102,7 +102,11 @@ impl<'a> Binder<'a> {
         boost: f32,
     ) -> Result<Bm25, Error> {
         self.count_terms(field_count)?;
-        Ok(self.bm25(boost, vec![(term.into(), doc_freq)], Arc::new(NormCache::new(statistics))))
+        Ok(self.bm25(
+            boost,
+            vec![(term.into(), doc_freq)],
+            Arc::new(NormCache::new(statistics, Similarity::default())),
+        ))
     }
 
     /// Errors with `too_many_nested_clauses` as Lucene's `IndexSearcher#rewrite` does.
@@ -148,7 +152,7 @@ impl<'a> Binder<'a> {
                     if field.frequencies { terms.sum_total_term_freq() } else { terms.sum_doc_freq() };
             }
         }
-        let norms = Arc::new(NormCache::new(statistics));
+        let norms = Arc::new(NormCache::new(statistics, field.similarity));
         self.norms.borrow_mut().insert(field.path.clone(), norms.clone());
         Ok(norms)
     }

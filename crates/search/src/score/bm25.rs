@@ -7,12 +7,9 @@
 use std::sync::Arc;
 
 use limber_codec::norm;
+use limber_mapping::Similarity;
 
 use super::{Detail, Explanation};
-
-/// Term saturation and length normalization, Elasticsearch's defaults.
-pub(crate) const K1: f32 = 1.2;
-pub(crate) const B: f32 = 0.75;
 
 /// What BM25 needs to know about a field in a shard, summed over its segments, deleted documents included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,23 +19,27 @@ pub struct FieldStatistics {
     pub sum_total_term_freq: u64,
 }
 
-/// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms.
+/// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms; without bound where all matches score alike.
 #[derive(Debug)]
 pub(crate) struct NormCache {
     pub statistics: FieldStatistics,
+    similarity: Similarity,
     average_length: f32,
     inverse: [f32; 256],
 }
 
 impl NormCache {
-    pub fn new(statistics: FieldStatistics) -> NormCache {
+    pub fn new(statistics: FieldStatistics, similarity: Similarity) -> NormCache {
         let average_length =
             (statistics.sum_total_term_freq as f64 / statistics.doc_count.max(1) as f64) as f32;
         let inverse = std::array::from_fn(|byte| {
             let length = norm::decode(byte as u8) as f32;
-            1.0f32 / (K1 * ((1.0f32 - B) + B * length / average_length))
+            match similarity {
+                Similarity::Bm25 { k1, b } => 1.0f32 / (k1 * ((1.0f32 - b) + b * length / average_length)),
+                Similarity::Boolean => f32::INFINITY,
+            }
         });
-        NormCache { statistics, average_length, inverse }
+        NormCache { statistics, similarity, average_length, inverse }
     }
 }
 
@@ -61,11 +62,17 @@ fn idf(doc_freq: u64, doc_count: u64) -> f32 {
 impl Bm25 {
     /// `terms`: each with the number of documents that hold it.
     pub fn new(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
-        Bm25::without_factor(boost * (1.0f32 + K1), terms, norms)
+        match norms.similarity {
+            Similarity::Bm25 { k1, .. } => Bm25::without_factor(boost * (1.0f32 + k1), terms, norms),
+            Similarity::Boolean => Bm25::without_factor(boost, terms, norms),
+        }
     }
 
     /// Without the factor `k1 + 1`, which Lucene has given up and Elasticsearch keeps.
     pub fn without_factor(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
+        if norms.similarity == Similarity::Boolean {
+            return Bm25 { weight: boost, norms, boost, idf: 1.0, doc_freqs: terms };
+        }
         let doc_count = norms.statistics.doc_count;
         let idf = match terms.as_slice() {
             [(_, doc_freq)] => idf(*doc_freq, doc_count),
@@ -89,6 +96,10 @@ impl Bm25 {
 
     /// `weight(...)`'s details: `score(freq=…), computed as boost * idf * tf from:` and all below.
     pub fn explain(&self, freq: Explanation, norm: u8) -> Explanation {
+        let Similarity::Bm25 { k1, b } = self.norms.similarity else {
+            let boost = Explanation::leaf(self.boost, "boost, query boost");
+            return Explanation::of(self.weight, "score(BooleanWeight), computed from:", vec![boost]);
+        };
         let frequency = freq.value;
         let mut details = Vec::new();
         if self.boost != 1.0 {
@@ -118,8 +129,8 @@ impl Bm25 {
         let length = norm::decode(norm);
         let mut parts = vec![
             freq,
-            Explanation::leaf(K1, "k1, term saturation parameter"),
-            Explanation::leaf(B, "b, length normalization parameter"),
+            Explanation::leaf(k1, "k1, term saturation parameter"),
+            Explanation::leaf(b, "b, length normalization parameter"),
         ];
         let length_text = if norm::encode(length) != norm || length >= 40 {
             "dl, length of field (approximate)"
@@ -165,7 +176,10 @@ mod tests {
     fn idf_and_tf_are_elasticsearchs() {
         assert_eq!(idf(3, 5), 0.5389965);
         assert_eq!(idf(4, 5), 0.2876821);
-        let norms = Arc::new(NormCache::new(FieldStatistics { doc_count: 5, sum_total_term_freq: 7 }));
+        let norms = Arc::new(NormCache::new(
+            FieldStatistics { doc_count: 5, sum_total_term_freq: 7 },
+            Similarity::default(),
+        ));
         let tag = Bm25::new(1.0, vec![(b"a".as_slice().into(), 3)], norms);
         assert_eq!(tag.score(1.0, 1), 0.6103343);
     }
