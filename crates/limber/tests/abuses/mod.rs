@@ -2,6 +2,7 @@
 
 mod aggregations;
 mod bodies;
+mod data_streams;
 mod documents;
 mod names;
 mod nested_documents;
