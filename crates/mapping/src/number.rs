@@ -119,6 +119,50 @@ pub fn double_from_text(text: &str) -> Option<f64> {
     plain.parse().ok()
 }
 
+/// A number of JSON's grammar as the nearest double (ties to even); infinite beyond the largest.
+///
+/// Both the digits as a whole number up to 2^53 and a power of ten up to 10^22 are doubles, so that their quotient is rounded only once
+/// (Clinger, "How to read floating point numbers accurately", 1990). All others are left to the standard library.
+#[inline]
+pub fn double_from_json(text: &str) -> f64 {
+    decimal(text.as_bytes()).unwrap_or_else(|| text.parse().unwrap_or(f64::NAN))
+}
+
+/// `None`: an exponent, or too many digits.
+#[inline]
+fn decimal(bytes: &[u8]) -> Option<f64> {
+    let (is_negative, digits) = match bytes {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.len() > DECIMAL_BYTES_MAX {
+        return None;
+    }
+    let (mut whole, mut fraction_digits) = (0u64, 0);
+    let mut is_fraction = false;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            whole = whole * 10 + u64::from(digit);
+            fraction_digits += usize::from(is_fraction);
+        } else if *byte == b'.' && !is_fraction {
+            is_fraction = true;
+        } else {
+            return None;
+        }
+    }
+    if whole > 1 << f64::MANTISSA_DIGITS {
+        return None;
+    }
+    let value = whole as f64 / POWERS_OF_TEN[fraction_digits];
+    Some(if is_negative { -value } else { value })
+}
+
+/// So many digits fit 64 bits.
+const DECIMAL_BYTES_MAX: usize = 19;
+const POWERS_OF_TEN: [f64; DECIMAL_BYTES_MAX] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
 /// A double as Java's `Double.toString` prints it (`1.0`, `1.0E10`, `1.0E-5`).
 pub fn java_double(value: f64) -> String {
     if value.is_nan() {
@@ -224,6 +268,37 @@ mod tests {
         }
         for value in values {
             assert_eq!(f64_from_sortable(sortable_from_f64(value)).to_bits(), value.to_bits());
+        }
+    }
+
+    #[test]
+    fn short_decimals_are_the_doubles_of_the_standard_library() {
+        let check = |text: &str| {
+            let expected: f64 = text.parse().expect("a number");
+            assert_eq!(double_from_json(text).to_bits(), expected.to_bits(), "{text}");
+        };
+        for text in ["0", "-0.0", "0.1", "9007199254740993", "9007199254740992.0", "-73.98201751708984"] {
+            check(text);
+        }
+        for text in [
+            "1e3",
+            "-2.5E-7",
+            "1e400",
+            "12345678901234567890",
+            "0.00000000000000000001",
+            "1.0000000000000000001",
+        ] {
+            check(text);
+        }
+        let mut state = 7u64;
+        for _ in 0..200_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (digits, point) = (state >> (state >> 58), (state >> 20) as usize % 20);
+            let mut text = format!("{digits:020}");
+            text.insert(20 - point, '.');
+            let text = text.trim_start_matches('0').trim_end_matches('.');
+            let text = if text.starts_with('.') { format!("0{text}") } else { text.to_owned() };
+            check(if text.is_empty() { "0" } else { &text });
         }
     }
 }

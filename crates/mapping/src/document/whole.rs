@@ -11,6 +11,7 @@ use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::field::{Field, FieldSink};
 use crate::geo::{GeoPoint, GridShape, ReadOptions, ShapeOptions, cells_of, check_simple, read, read_shape};
+use crate::number::double_from_json;
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 use crate::typed::{Scalar, Shape};
 
@@ -28,6 +29,30 @@ fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
     let shape = GridShape::of(&given.geometry, given.is_clockwise)?;
     check_simple(&given.geometry, given.is_clockwise)?;
     Ok(shape)
+}
+
+/// The common notation of a point, `[lon, lat]` within the map, and the offset behind it; `None` leaves everything to the rules.
+fn plain_position(text: &str, at: usize) -> Option<(GeoPoint, usize)> {
+    let bytes = text.as_bytes();
+    let (longitude, comma) = coordinate(text, at, b'[')?;
+    let (latitude, end) = coordinate(text, comma, b',')?;
+    let is_within = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
+    (is_within && bytes.get(end) == Some(&b']')).then_some((GeoPoint { latitude, longitude }, end + 1))
+}
+
+/// The number behind the byte `mark` at `at`, and the offset of what follows.
+#[inline]
+fn coordinate(text: &str, at: usize, mark: u8) -> Option<(f64, usize)> {
+    let bytes = text.as_bytes();
+    if bytes.get(at) != Some(&mark) {
+        return None;
+    }
+    let start = skip_space(bytes, at + 1);
+    if !matches!(bytes.get(start), Some(b'-' | b'0'..=b'9')) {
+        return None;
+    }
+    let end = json::number(bytes, start).ok()?.end;
+    Some((double_from_json(&text[start..end]), skip_space(bytes, end)))
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
@@ -79,9 +104,15 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     #[inline(never)]
     pub(super) fn points(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let json_depth = self.mapping.settings().limits.json_depth;
-        let end = json::skip_value(self.bytes, at, depth, json_depth)?;
         let tree = self.tree;
         let node = &tree.leaves[leaf as usize];
+        if depth < json_depth
+            && let Some((point, end)) = plain_position(self.text, at)
+        {
+            self.feed_point(node, leaf, point);
+            return Ok(end);
+        }
+        let end = json::skip_value(self.bytes, at, depth, json_depth)?;
         let first = skip_space(self.bytes, at + 1);
         if self.bytes[at] == b'{' {
             self.put_point(node, leaf, &self.value_of(at, end), end - 1)?;

@@ -3,6 +3,8 @@
 //! A column holds a point as one `i64`: the latitude's 32 bits above the longitude's (Lucene's `LatLonDocValuesField`,
 //! `GeoEncodingUtils`). Sources: Elasticsearch's `GeoUtils`.
 
+use std::fmt::Display;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
@@ -58,7 +60,7 @@ impl GeoPoint {
     }
 
     /// Refuses what lies outside of the map; `of` names the field or is empty.
-    pub fn checked(self, of: &str) -> Result<GeoPoint, RequestError> {
+    pub fn checked(self, of: impl Display) -> Result<GeoPoint, RequestError> {
         let refuse = |what: &str, value: f64| {
             Err(RequestError::illegal_argument(format!("illegal {what} value [{}]{of}", java_double(value))))
         };

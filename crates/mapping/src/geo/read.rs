@@ -46,7 +46,7 @@ pub fn read(value: &Value, path: &str, options: ReadOptions) -> Result<GeoPoint,
     if options.bring_back && point.latitude.is_finite() && point.longitude.is_finite() {
         return Ok(point.normalized());
     }
-    point.checked(&format!(" for {path}"))
+    point.checked(format_args!(" for {path}"))
 }
 
 /// One point: `[lon, lat]`, `{"lat", "lon"}`, GeoJSON, `"lat,lon"`, `"POINT (lon lat)"` or a geohash. It may lie outside of the map.
