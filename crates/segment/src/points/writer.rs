@@ -46,18 +46,25 @@ impl PointsWriter {
             previous = Some(*doc);
         }
         let mut leaves = LeafWriter::default();
+        let mut leaf = Vec::with_capacity(LEAF_POINTS);
         match sort(&mut self.points) {
-            None => {
+            Order::InPlace => {
                 for leaf in self.points.chunks(LEAF_POINTS) {
                     leaves.push_leaf(leaf, sink)?;
                 }
             }
-            Some(words) => {
+            Order::Words(words) => {
                 drop(self.points);
-                let mut leaf = Vec::with_capacity(LEAF_POINTS);
                 for points in words.sorted.chunks(LEAF_POINTS) {
                     leaf.clear();
                     leaf.extend(points.iter().map(|word| words.point(*word)));
+                    leaves.push_leaf(&leaf, sink)?;
+                }
+            }
+            Order::Places(places) => {
+                for places in places.chunks(LEAF_POINTS) {
+                    leaf.clear();
+                    leaf.extend(places.iter().map(|place| self.points[*place as usize]));
                     leaves.push_leaf(&leaf, sink)?;
                 }
             }
@@ -91,6 +98,8 @@ pub(crate) struct LeafWriter {
     directory: Vec<u8>,
     body: Vec<u8>,
     order: Vec<u64>,
+    /// Room to sort it.
+    sorted: Vec<u64>,
     /// Of the leaf being written: its documents packed, and the widths of their blocks.
     docs: Vec<u8>,
     widths: Vec<u8>,
@@ -119,7 +128,7 @@ impl LeafWriter {
             .extend(leaf.iter().enumerate().map(|(place, (_, doc))| u64::from(*doc) << 32 | place as u64));
         // Leaves of one value come in document order already.
         if min != max {
-            self.order.sort_unstable();
+            sort_by_doc(&mut self.order, &mut self.sorted);
         }
         let place = |ordered: u64| leaf[ordered as u32 as usize];
         let factor = common_divisor(leaf.iter().map(|point| point.0), min);
@@ -226,6 +235,14 @@ fn footer(fields: &FooterFields) -> Vec<u8> {
     bytes
 }
 
+/// How points are met by (value, document).
+enum Order {
+    InPlace,
+    Words(PointWords),
+    /// Places in the list of points.
+    Places(Vec<u32>),
+}
+
 /// Points as one word each, value above document.
 struct PointWords {
     sorted: Vec<u64>,
@@ -241,29 +258,51 @@ impl PointWords {
     }
 }
 
-/// Sorts points that are in document order by (value, document): in place, or into words when that is faster.
-fn sort(points: &mut [Point]) -> Option<PointWords> {
+/// Sorts points that are in document order by (value, document): in place, or beside them where that is faster.
+fn sort(points: &mut [Point]) -> Order {
     if points.is_sorted_by_key(|point| point.0) {
-        return None;
+        return Order::InPlace;
     }
     let (mut min, mut max) = (i64::MAX, i64::MIN);
     let mut doc_max = 0;
     for (value, doc) in points.iter() {
         (min, max, doc_max) = (min.min(*value), max.max(*value), doc_max.max(*doc));
     }
-    let doc_bits = u32::from(bits_for(u64::from(doc_max)));
-    let value_bits = u32::from(bits_for(max.wrapping_sub(min) as u64));
-    if points.len() < RADIX_POINTS_MIN || value_bits + doc_bits > 64 {
+    if points.len() < RADIX_POINTS_MIN {
         points.sort_unstable();
-        return None;
+        return Order::InPlace;
+    }
+    let above_min = |value: i64| value.wrapping_sub(min) as u64;
+    let doc_bits = u32::from(bits_for(u64::from(doc_max)));
+    let value_bits = u32::from(bits_for(above_min(max)));
+    if value_bits + doc_bits > 64 {
+        return Order::Places(sorted_places(points, |point| above_min(point.0), value_bits));
     }
     // Value and document in one word: half the memory traffic, and the sort needs to look at the value's digits only.
-    let mut words: Vec<u64> = points
-        .iter()
-        .map(|(value, doc)| (value.wrapping_sub(min) as u64) << doc_bits | u64::from(*doc))
-        .collect();
+    let mut words: Vec<u64> =
+        points.iter().map(|(value, doc)| above_min(*value) << doc_bits | u64::from(*doc)).collect();
     radix_sort(&mut words, doc_bits, value_bits);
-    Some(PointWords { sorted: words, min, doc_bits })
+    Order::Words(PointWords { sorted: words, min, doc_bits })
+}
+
+/// The places of points in the order of their keys of `key_bits` bits; of equal ones in their own. Sorts by as many upper bits as go
+/// into a word beside a place, then the few runs that are equal in those.
+fn sorted_places(points: &[Point], key: impl Fn(&Point) -> u64, key_bits: u32) -> Vec<u32> {
+    let place_bits = u32::from(bits_for(points.len() as u64 - 1));
+    let dropped_bits = (key_bits + place_bits).saturating_sub(64);
+    let mut words: Vec<u64> =
+        (0u64..).zip(points).map(|(place, point)| key(point) >> dropped_bits << place_bits | place).collect();
+    radix_sort(&mut words, place_bits, key_bits - dropped_bits);
+    let mask = (1u64 << place_bits) - 1;
+    let mut places: Vec<u32> = Vec::with_capacity(words.len());
+    for run in words.chunk_by(|a, b| a >> place_bits == b >> place_bits) {
+        let start = places.len();
+        places.extend(run.iter().map(|word| (word & mask) as u32));
+        if run.len() > 1 {
+            places[start..].sort_by_key(|place| key(&points[*place as usize]));
+        }
+    }
+    places
 }
 
 /// Below this a comparison sort is as fast.
@@ -276,19 +315,42 @@ fn radix_sort(words: &mut Vec<u64>, shift: u32, bits: u32) {
     let mut other = vec![0u64; words.len()];
     let mut done = 0;
     while done < bits {
-        let digit = |word: u64| (word >> (shift + done)) as usize & ((1 << DIGIT_BITS) - 1);
-        let mut starts = vec![0u32; 1 << DIGIT_BITS];
-        words.iter().for_each(|word| starts[digit(*word)] += 1);
-        let mut next = 0;
-        for start in &mut starts {
-            (*start, next) = (next, next + *start);
-        }
-        for word in words.iter() {
-            let slot = &mut starts[digit(*word)];
-            other[*slot as usize] = *word;
-            *slot += 1;
-        }
+        radix_pass::<{ 1 << DIGIT_BITS }>(words, &mut other, shift + done);
         std::mem::swap(words, &mut other);
         done += DIGIT_BITS;
+    }
+}
+
+/// Stable: `from` by its digit of `DIGITS` (a power of two) at `shift` to `to`.
+fn radix_pass<const DIGITS: usize>(from: &[u64], to: &mut [u64], shift: u32) {
+    let digit = |word: u64| (word >> shift) as usize & (DIGITS - 1);
+    let mut starts = [0u32; DIGITS];
+    from.iter().for_each(|word| starts[digit(*word)] += 1);
+    let mut next = 0;
+    for start in &mut starts {
+        (*start, next) = (next, next + *start);
+    }
+    for word in from {
+        let start = &mut starts[digit(*word)];
+        to[*start as usize] = *word;
+        *start += 1;
+    }
+}
+
+/// Below this a comparison sort is as fast.
+const RADIX_DOCS_MIN: usize = 64;
+const BYTE_DIGITS: usize = 256;
+
+/// Stable sort of `words` by their upper halves; `room` is of any content and length.
+fn sort_by_doc(words: &mut Vec<u64>, room: &mut Vec<u64>) {
+    let Some(first) = words.first().copied() else { return };
+    if words.len() < RADIX_DOCS_MIN {
+        return words.sort_by_key(|word| word >> 32);
+    }
+    let varying = words.iter().fold(0, |bits, word| bits | (word ^ first));
+    room.resize(words.len(), 0);
+    for shift in (32..64).step_by(8).filter(|shift| varying >> shift & 0xff != 0) {
+        radix_pass::<BYTE_DIGITS>(words, room, shift);
+        std::mem::swap(words, room);
     }
 }
