@@ -10,6 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::direct::DirectWriter;
 use crate::{Error, Result};
 
 /// The bytes of one immutable file (or a part of one), shared and cheap to clone.
@@ -75,6 +76,10 @@ pub trait FileWriter: Send {
 pub trait Directory: Send + Sync {
     /// Creates `name`, failing if it exists.
     fn create(&self, name: &str) -> Result<Box<dyn FileWriter>>;
+    /// Creates `name`, failing if it exists, for bytes that are read rarely. The file may end with zeros that nobody wrote.
+    fn create_log(&self, name: &str) -> Result<Box<dyn FileWriter>> {
+        self.create(name)
+    }
     /// Opens a log for appending, cutting it to `len` bytes first; creates it when absent (then `len` must be 0).
     fn append(&self, name: &str, len: u64) -> Result<Box<dyn FileWriter>>;
     /// Maps the whole file.
@@ -140,6 +145,13 @@ impl Directory for FsDirectory {
             .open(&path)
             .map_err(|e| Error::io("create", &path, e))?;
         Ok(Box::new(FsWriter::new(file, path, 0)))
+    }
+
+    fn create_log(&self, name: &str) -> Result<Box<dyn FileWriter>> {
+        match DirectWriter::create(&self.file(name))? {
+            Some(writer) => Ok(Box::new(writer)),
+            None => self.create(name),
+        }
     }
 
     fn append(&self, name: &str, len: u64) -> Result<Box<dyn FileWriter>> {

@@ -5,6 +5,7 @@
 //! **Invariant**: the only crate with file access and, beside SIMD, `unsafe`. Nothing here knows what the bytes mean.
 
 pub mod crash;
+mod direct;
 pub mod directory;
 pub mod disk;
 mod error;

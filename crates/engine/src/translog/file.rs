@@ -1,39 +1,94 @@
-//! The translog in files: appends under one lock, fsyncs shared between requests (a leader syncs for all who wait).
+//! The translog in files: appends go to memory, and to disk with the fsync that makes them durable, which requests share (a leader writes
+//! and syncs for all who wait).
 
 use std::sync::Arc;
 
 use limber_store::{Directory, Error, FileWriter, Result};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::format::{self, HEADER_BYTES, Header, MARK_BYTES, PREFIX_BYTES, RecordBatch};
 use super::{Appended, Location, LogPosition, Translog, TranslogStats};
+
+/// Bytes that wait for the next fsync; beyond, an append writes them. One append more may wait.
+const PENDING_BYTES_MAX: usize = 4 << 20;
 
 /// One generation's file and how much is in it.
 struct Generation {
     number: u64,
     begun_millis: u64,
+    /// With what is pending.
     len_bytes: u64,
     operations: u64,
     /// Log position at which the file's byte 0 would lie.
     base: u64,
+    /// Handed to the operating system.
+    written_len: u64,
+    /// Appended after what the writer was given.
+    pending: Vec<u8>,
+    /// A leader has it while it writes.
+    writer: Option<Box<dyn FileWriter>>,
 }
 
 impl Generation {
     fn end(&self) -> u64 {
         self.base + self.len_bytes
     }
+
+    fn write_pending(&mut self) -> Result<()> {
+        if let Some(writer) = &mut self.writer {
+            writer.write_all(&self.pending)?;
+            writer.flush()?;
+            self.pending = Vec::new();
+            self.written_len = self.len_bytes;
+        }
+        Ok(())
+    }
+}
+
+/// What a leader takes from a generation to write it.
+struct Unwritten {
+    number: u64,
+    bytes: Vec<u8>,
+    writer: Option<Box<dyn FileWriter>>,
+    /// Length of the file with them.
+    end: u64,
+}
+
+impl Unwritten {
+    fn of(generation: &mut Generation) -> Unwritten {
+        Unwritten {
+            number: generation.number,
+            bytes: std::mem::take(&mut generation.pending),
+            writer: generation.writer.take(),
+            end: generation.len_bytes,
+        }
+    }
+
+    /// Writes and syncs.
+    fn settle(&mut self, directory: &dyn Directory) -> Result<()> {
+        if let Some(writer) = &mut self.writer {
+            writer.write_all(&self.bytes)?;
+            writer.flush()?;
+        }
+        directory.sync(&format::file_name(self.number))
+    }
 }
 
 struct State {
-    writer: Box<dyn FileWriter>,
     current: Generation,
     /// Rolled, not yet trimmed; ascending.
     older: Vec<Generation>,
-    prepared: Option<(Box<dyn FileWriter>, Generation)>,
+    prepared: Option<Generation>,
     durable: u64,
     /// A leader is in the middle of an fsync.
     syncing: bool,
     failure: Option<String>,
+}
+
+impl State {
+    fn generations(&mut self) -> impl Iterator<Item = &mut Generation> {
+        self.older.iter_mut().chain([&mut self.current])
+    }
 }
 
 pub struct FileTranslog {
@@ -55,11 +110,10 @@ impl FileTranslog {
         now_millis: u64,
     ) -> Result<FileTranslog> {
         let header = Header { generation, primary_term, history, begun_millis: now_millis };
-        let writer = create_file(&*directory, header)?;
-        let older = Vec::new();
-        let current = fresh(header, 0);
+        let current = create_file(&*directory, header)?;
         let durable = current.end();
-        let state = State { writer, current, older, prepared: None, durable, syncing: false, failure: None };
+        let state =
+            State { current, older: Vec::new(), prepared: None, durable, syncing: false, failure: None };
         Ok(FileTranslog {
             directory,
             primary_term,
@@ -82,29 +136,59 @@ impl FileTranslog {
             std::io::Error::other(format!("translog failed before: {why}")),
         )
     }
-}
 
-fn fresh(header: Header, base: u64) -> Generation {
-    Generation {
-        number: header.generation,
-        begun_millis: header.begun_millis,
-        len_bytes: HEADER_BYTES as u64,
-        operations: 0,
-        base,
+    fn wait_for_leader(&self, state: &mut MutexGuard<'_, State>) {
+        while state.syncing {
+            self.synced.wait(state);
+        }
+    }
+
+    /// The record if it is still in memory; waits for a leader that has it.
+    fn pending_record(&self, location: Location) -> Option<Vec<u8>> {
+        let mut state = self.state.lock();
+        loop {
+            let generation = state.generations().find(|one| one.number == location.generation)?;
+            let end = location.offset + u64::from(location.len);
+            if end <= generation.written_len {
+                return None;
+            }
+            let pending_from = generation.len_bytes - generation.pending.len() as u64;
+            if let Some(start) = location.offset.checked_sub(pending_from) {
+                return generation
+                    .pending
+                    .get(start as usize..)?
+                    .get(..location.len as usize)
+                    .map(<[u8]>::to_vec);
+            }
+            if !state.syncing {
+                return None;
+            }
+            self.synced.wait(&mut state);
+        }
     }
 }
 
-fn create_file(directory: &dyn Directory, header: Header) -> Result<Box<dyn FileWriter>> {
+/// Creates a generation's file with its header, durable when this returns.
+fn create_file(directory: &dyn Directory, header: Header) -> Result<Generation> {
     let name = format::file_name(header.generation);
     // Left by an attempt that never came into use.
     if directory.exists(&name) {
         directory.delete(&name)?;
     }
-    let mut writer = directory.create(&name)?;
+    let mut writer = directory.create_log(&name)?;
     writer.write_all(&header.to_bytes())?;
     writer.sync()?;
     directory.sync_names()?;
-    Ok(writer)
+    Ok(Generation {
+        number: header.generation,
+        begun_millis: header.begun_millis,
+        len_bytes: HEADER_BYTES as u64,
+        operations: 0,
+        base: 0,
+        written_len: HEADER_BYTES as u64,
+        pending: Vec::new(),
+        writer: Some(writer),
+    })
 }
 
 impl Translog for FileTranslog {
@@ -113,19 +197,16 @@ impl Translog for FileTranslog {
         if let Some(why) = &state.failure {
             return Err(self.refused(why));
         }
-        let durable_len = state.durable.saturating_sub(state.current.base).min(state.current.len_bytes);
-        let mark = format::mark(durable_len);
-        let written = {
-            let writer = &mut state.writer;
-            writer
-                .write_all(&mark)
-                .and_then(|()| writer.write_all(&batch.bytes))
-                .and_then(|()| writer.flush())
-        };
-        if let Err(error) = written {
+        if state.current.pending.len() > PENDING_BYTES_MAX
+            && let Err(error) = state.current.write_pending()
+        {
             return Err(self.fail(&mut state, error));
         }
+        let durable_len = state.durable.saturating_sub(state.current.base).min(state.current.len_bytes);
         let current = &mut state.current;
+        current.pending.reserve(MARK_BYTES + batch.bytes.len());
+        current.pending.extend_from_slice(&format::mark(durable_len));
+        current.pending.extend_from_slice(&batch.bytes);
         let offset = current.len_bytes + MARK_BYTES as u64;
         current.len_bytes = offset + batch.bytes.len() as u64;
         current.operations += batch.count;
@@ -148,15 +229,21 @@ impl Translog for FileTranslog {
             state.syncing = true;
             let target = state.current.end();
             let durable = state.durable;
-            let unsynced = state.older.iter().filter(|old| old.end() > durable).map(|old| old.number);
-            let numbers: Vec<u64> = unsynced.chain([state.current.number]).collect();
+            let mut unwritten: Vec<Unwritten> =
+                state.generations().filter(|one| one.end() > durable).map(Unwritten::of).collect();
             drop(state);
-            let outcome =
-                numbers.iter().try_for_each(|number| self.directory.sync(&format::file_name(*number)));
+            let outcome = unwritten.iter_mut().try_for_each(|one| one.settle(&*self.directory));
             state = self.state.lock();
             state.syncing = false;
             match outcome {
                 Ok(()) => {
+                    for one in unwritten {
+                        if let Some(generation) = state.generations().find(|other| other.number == one.number)
+                        {
+                            generation.writer = one.writer;
+                            generation.written_len = one.end;
+                        }
+                    }
                     state.durable = state.durable.max(target);
                     self.synced.notify_all();
                 }
@@ -172,12 +259,14 @@ impl Translog for FileTranslog {
 
     fn read(&self, location: Location) -> Result<Option<Vec<u8>>> {
         let name = format::file_name(location.generation);
-        let record = match self.directory.read(&name, location.offset, location.len as usize) {
+        let found = match self.pending_record(location) {
+            Some(record) => Ok(record),
+            None => self.directory.read(&name, location.offset, location.len as usize),
+        };
+        let record = match found {
             Ok(record) => record,
             Err(error) => {
-                let state = self.state.lock();
-                let is_there = state.current.number == location.generation
-                    || state.older.iter().any(|old| old.number == location.generation);
+                let is_there = self.state.lock().generations().any(|one| one.number == location.generation);
                 return if is_there { Err(error) } else { Ok(None) };
             }
         };
@@ -193,7 +282,7 @@ impl Translog for FileTranslog {
     }
 
     fn prepare_roll(&self, now_millis: u64) -> Result<()> {
-        let (generation, base) = {
+        let generation = {
             let state = self.state.lock();
             if let Some(why) = &state.failure {
                 return Err(self.refused(why));
@@ -201,7 +290,7 @@ impl Translog for FileTranslog {
             if state.prepared.is_some() {
                 return Ok(());
             }
-            (state.current.number + 1, 0)
+            state.current.number + 1
         };
         let header = Header {
             generation,
@@ -209,16 +298,15 @@ impl Translog for FileTranslog {
             history: self.history,
             begun_millis: now_millis,
         };
-        let writer = create_file(&*self.directory, header)?;
-        self.state.lock().prepared = Some((writer, fresh(header, base)));
+        let prepared = create_file(&*self.directory, header)?;
+        self.state.lock().prepared = Some(prepared);
         Ok(())
     }
 
     fn roll(&self) -> u64 {
         let mut state = self.state.lock();
-        if let Some((writer, mut generation)) = state.prepared.take() {
+        if let Some(mut generation) = state.prepared.take() {
             generation.base = state.current.end();
-            state.writer = writer;
             let old = std::mem::replace(&mut state.current, generation);
             state.older.push(old);
         }
@@ -227,9 +315,7 @@ impl Translog for FileTranslog {
 
     fn trim(&self, generation: u64) -> Result<()> {
         let mut state = self.state.lock();
-        while state.syncing {
-            self.synced.wait(&mut state);
-        }
+        self.wait_for_leader(&mut state);
         // A commit holds what they held, so everything in them is durable.
         let trimmed = state.older.iter().filter(|old| old.number < generation).map(Generation::end).max();
         state.older.retain(|old| old.number >= generation);
@@ -264,10 +350,16 @@ impl Translog for FileTranslog {
 
     fn close(&self) {
         let mut state = self.state.lock();
+        let has_failed = state.failure.is_some();
         state.failure.get_or_insert_with(|| "closed".to_owned());
         // The fsync of a leader may still acknowledge what was appended before.
-        while state.syncing {
-            self.synced.wait(&mut state);
+        self.wait_for_leader(&mut state);
+        if !has_failed {
+            // With `async` durability more was acknowledged than was written.
+            let written = state.generations().try_for_each(Generation::write_pending);
+            if let Err(error) = written {
+                tracing::warn!(%error, "what waited for the next fsync of a translog could not be written");
+            }
         }
         self.synced.notify_all();
     }
@@ -346,7 +438,9 @@ mod tests {
             ends.push(appended.end.0);
         }
         let path = guard.path().join(format::file_name(1));
-        let whole = std::fs::read(&path).expect("reads");
+        let mut whole = std::fs::read(&path).expect("reads");
+        let fill = whole.split_off(ends[3] as usize);
+        assert!(fill.iter().all(|byte| *byte == 0));
         for cut in HEADER_BYTES..whole.len() {
             std::fs::write(&path, &whole[..cut]).expect("writes");
             let complete = ends.iter().filter(|end| **end <= cut as u64).count() as u64 - 1;

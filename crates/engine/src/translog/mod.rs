@@ -49,7 +49,7 @@ pub struct TranslogStats {
 
 /// An append-only log of operations in generations. After any error the log refuses everything: the shard recovers from disk.
 pub trait Translog: Send + Sync {
-    /// Hands the batch to the operating system in one piece. Not durable yet.
+    /// Takes the batch in one piece. It is on its way to the disk, and survives the process, with [`Translog::sync`].
     fn append(&self, batch: &RecordBatch) -> Result<Appended>;
     /// Returns once everything before `position` is durable; concurrent callers share one fsync.
     fn sync(&self, position: LogPosition) -> Result<()>;

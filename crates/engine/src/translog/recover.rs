@@ -95,7 +95,11 @@ pub fn recover<E: From<Error>>(
                     );
                 }
                 Err(_) => {
-                    recovered.torn_bytes += (bytes.len() - offset) as u64;
+                    let rest = &bytes[offset..];
+                    // Zeros fill the last block of a log.
+                    if rest.iter().any(|byte| *byte != 0) {
+                        recovered.torn_bytes += rest.len() as u64;
+                    }
                     break;
                 }
             }
