@@ -116,6 +116,8 @@ pub struct Field {
     pub flattened: Option<Flattened>,
     /// A field that no segment holds: its values are made while a search runs. Its id means nothing.
     pub runtime: Option<RuntimeScript>,
+    /// Makes the values that a segment holds, when a document is written. Documents have none of their own.
+    pub script: Option<RuntimeScript>,
 }
 
 /// Which part of a field of type `flattened` a field is. All are keywords.
@@ -141,7 +143,7 @@ pub fn keyed_path(root: &str) -> String {
     format!("{root}{KEYED_PATH_END}")
 }
 
-/// What makes the values of a runtime field.
+/// What makes the values of a runtime field, or of one that is made when documents are written.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RuntimeScript {
     /// `{"source", "lang", "params"}`; `None`: the values in `_source`.
@@ -184,6 +186,7 @@ impl Field {
             multi_fields: Vec::new(),
             flattened: None,
             runtime: None,
+            script: None,
         }
     }
 
@@ -217,12 +220,30 @@ impl Field {
         Some(constant.as_deref())
     }
 
+    /// The same field as one that a script makes while a search runs.
+    pub fn made_at_search(&self, script: Option<RuntimeScript>) -> Field {
+        Field {
+            doc_values: true,
+            coerce: true,
+            ignore_malformed: true,
+            ignore_z: true,
+            runtime: script,
+            ..Field::bare(self.id, self.path.clone(), self.kind.clone())
+        }
+    }
+
     /// A text as the field has it: in the form of its normalizer.
     pub fn normalize<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match &self.normalizer {
             Some(normalizer) => normalizer.normalize(text),
             None => Cow::Borrowed(text),
         }
+    }
+
+    /// Whether documents name it in `_field_names`: nothing else tells which have it.
+    pub fn is_named(&self) -> bool {
+        let has_norms = self.norms && matches!(self.kind, FieldType::Text | FieldType::Keyword);
+        (self.index || self.store) && !self.doc_values && !has_norms
     }
 
     /// Whether a segment writes its points by place instead of by value.

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 
 use crate::RequestError;
 use crate::definition::{self, Dynamic, Includes, Node, Root};
-use crate::field::{Field, FieldType, Flattened, Nested, SpaceId, keyed_path};
+use crate::field::{Field, Flattened, Nested, SpaceId, keyed_path};
 use crate::typed::{OwnedScalar, Scalar, Shape, Typed, typed};
 
 /// Where a key leads.
@@ -135,6 +135,8 @@ pub(crate) enum Copy {
 pub(crate) struct Leaf {
     pub field: Arc<Field>,
     pub shape: Shape,
+    /// A script makes its values: documents have none.
+    pub is_scripted: bool,
     /// Whether the sink wants its values at all.
     pub is_fed: bool,
     /// Neither multi-fields nor copies, and as many values as there are.
@@ -393,14 +395,13 @@ impl Tree {
 impl Leaf {
     fn new(field: Arc<Field>, space: SpaceId) -> Leaf {
         let is_flattened = matches!(field.flattened, Some(Flattened::Root { .. }));
-        let has_norms = field.norms && matches!(field.kind, FieldType::Text | FieldType::Keyword);
-        let is_named = (field.index || field.store) && !field.doc_values && !has_norms;
         Leaf {
             shape: if is_flattened { Shape::Flattened } else { Shape::of(&field.kind) },
-            is_fed: (field.index || field.doc_values) && field.runtime.is_none(),
+            is_scripted: field.script.is_some(),
+            is_fed: (field.index || field.doc_values) && field.runtime.is_none() && field.script.is_none(),
             is_plain: true,
             once: Once::No,
-            is_named,
+            is_named: field.is_named(),
             ignore_above: field.ignore_above.unwrap_or(u32::MAX),
             quick_bytes_max: match field.normalizer {
                 Some(_) => 0,

@@ -1,4 +1,4 @@
-//! Mappings that Elasticsearch 8.19.13 was sent: what it stored, or why it refused.
+//! Mappings that Elasticsearch 8.19.13 was sent, and those of fields with scripts that 9.4.3 was sent: what it stored, or why it refused.
 
 use limber_mapping::{Mapping, MappingSettings};
 use serde_json::Value;
@@ -10,7 +10,8 @@ const DIFFERENCES: &[(&str, &str)] =
 #[test]
 fn mappings_are_stored_and_refused_as_in_elasticsearch() {
     let mut wrong = Vec::new();
-    for line in include_str!("mappings.ndjson").lines() {
+    let scripted = include_str!("mappings_scripted.ndjson").lines();
+    for line in include_str!("mappings.ndjson").lines().chain(scripted) {
         let case: Value = serde_json::from_str(line).unwrap();
         let bodies = case["bodies"].as_array().unwrap();
         let shown = case["bodies"].to_string();

@@ -50,7 +50,7 @@ pub use percolator::index_queries;
 pub use query::{PercolateLookup, can_match};
 pub use request::{CountRequest, SearchRequest, UrlParameters};
 pub use response::{CountResponse, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};
-pub use runtime::check_scripts as check_runtime_scripts;
+pub use runtime::{check_scripts as check_runtime_scripts, index_scripts};
 pub use source::{shown_source, stored_source};
 pub use terms_enum::{TermsEnumRequest, TermsEnumResponse, terms_enum};
 pub use workers::Workers;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use limber_mapping::document::{self, Parsed};
 use limber_mapping::{Mapping, RequestError};
-use limber_search::{index_queries, stored_source};
+use limber_search::{index_queries, index_scripts, stored_source};
 use limber_segment::{DocId, DocumentMeta};
 
 use super::core::{Core, Shard, Slot};
@@ -263,6 +263,10 @@ impl Writer<'_> {
             let shard = self.shard.snapshot_without_documents(self.mapping.clone());
             let indexed = index_queries(&shard, operation.source, self.now_millis as i64, buffer);
             parsed = indexed.map(|()| Parsed::Done);
+        }
+        if matches!(parsed, Ok(Parsed::Done)) && !self.mapping.scripted().is_empty() {
+            let shard = self.shard.snapshot_without_documents(self.mapping.clone());
+            parsed = index_scripts(&shard, operation.source, buffer).map(|()| Parsed::Done);
         }
         let refused = match parsed {
             Ok(Parsed::Done) if stored.is_none() => {

@@ -126,6 +126,15 @@ pub(super) fn checked(
             let is_clockwise = crate::geo::parse_orientation(&name)?;
             Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
         }
+        Check::Script => super::script::long_form(value, field),
+        Check::ScriptError => match value.as_str() {
+            Some("fail" | "continue") => Ok(value.clone()),
+            _ => Err(mapper_parsing(format!(
+                "Unknown value [{}] for field [{}] - accepted values are [fail, continue]",
+                java_text(value),
+                param.name
+            ))),
+        },
         Check::Keep => Keep::parse(&java_text(value)).map(|keep| keep.name().into()),
         Check::Dimension => super::time_series::dimension(value, kind),
         Check::Metric => super::time_series::metric(value, field, kind),

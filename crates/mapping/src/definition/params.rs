@@ -35,6 +35,10 @@ pub(crate) enum Check {
     Dimension,
     /// What is measured.
     Metric,
+    /// A script, kept in its long form.
+    Script,
+    /// `fail` or `continue`.
+    ScriptError,
     /// Known to Elasticsearch; here only its default may be given.
     OnlyDefault,
 }
@@ -92,8 +96,8 @@ const META: Param = param("meta", Check::Meta, Update::Always, "");
 const IGNORE_MALFORMED: Param = param("ignore_malformed", Check::ExplicitBool, Update::Always, "");
 const COERCE: Param = param("coerce", Check::ExplicitBool, Update::Always, "");
 const NULL_VALUE: Param = param("null_value", Check::NullValue, Update::Never, "");
-const SCRIPT: Param = param("script", Check::OnlyDefault, Update::Never, "null");
-const ON_SCRIPT_ERROR: Param = param("on_script_error", Check::OnlyDefault, Update::Always, "\"fail\"");
+const SCRIPT: Param = param("script", Check::Script, Update::Never, "null");
+const ON_SCRIPT_ERROR: Param = param("on_script_error", Check::ScriptError, Update::Always, "\"fail\"");
 const DIMENSION: Param = param("time_series_dimension", Check::Dimension, Update::Never, "false");
 const METRIC: Param = param("time_series_metric", Check::Metric, Update::Never, "null");
 const KEEP: Param = param("synthetic_source_keep", Check::Keep, Update::Always, "");

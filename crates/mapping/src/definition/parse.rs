@@ -8,6 +8,7 @@ use super::check::checked;
 use super::data_stream;
 use super::params::{Check, KINDS, KINDS_MISSING, Kind, PREFIX_TREE_PARAMS};
 use super::runtime;
+use super::script::check_script;
 use super::source::SourceSection;
 use super::templates::Template;
 use super::time_series;
@@ -454,6 +455,7 @@ fn leaf(
                             | Check::OnlyDefault
                             | Check::Metric
                             | Check::Meta
+                            | Check::Script
                     )
                 {
                     return Err(mapper_parsing(format!(
@@ -470,8 +472,8 @@ fn leaf(
             }
         }
     }
-    if (matches!(kind.name, "geo_point" | "geo_shape" | "binary" | "constant_keyword" | "percolator")
-        || kind.name.ends_with("_range"))
+    check_script(&leaf, last)?;
+    if matches!(kind.name, "geo_point" | "geo_shape" | "binary" | "constant_keyword" | "percolator")
         && !(leaf.fields.is_empty() && leaf.copy_to.is_empty())
     {
         return Err(RequestError::unsupported(format!(

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::json::{JsonError, JsonErrorKind};
 use crate::RequestError;
 use crate::definition::java_text;
+use crate::tree::TERM_BYTES_MAX;
 
 /// Bytes of the source that Jackson quotes at most.
 const SOURCE_BYTES_MAX: usize = 500;
@@ -19,9 +20,14 @@ fn place(source: &[u8], offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-fn at(source: &[u8], offset: usize) -> String {
+/// `line:column`.
+pub(super) fn position(source: &[u8], offset: usize) -> String {
     let (line, column) = place(source, offset);
-    format!("[{line}:{column}]")
+    format!("{line}:{column}")
+}
+
+fn at(source: &[u8], offset: usize) -> String {
+    format!("[{}]", position(source, offset))
 }
 
 /// `document_parsing_exception` about the token at `offset`.
@@ -49,6 +55,18 @@ pub(super) fn field(
         ),
     )
     .caused_by(cause)
+}
+
+/// A term that is longer than [`TERM_BYTES_MAX`].
+#[cold]
+pub(super) fn immense(path: &str, value: &[u8]) -> RequestError {
+    let prefix: Vec<String> = value.iter().take(30).map(|&byte| (byte as i8).to_string()).collect();
+    RequestError::illegal_argument(format!(
+        "Document contains at least one immense term in field=\"{path}\" (whose UTF8 encoding is longer than the max \
+         length {TERM_BYTES_MAX}), all of which were skipped. Please correct the analyzer to not produce such terms. \
+         The prefix of the first immense term is: '[{}]...'",
+        prefix.join(", ")
+    ))
 }
 
 /// An unmapped field under `dynamic: strict`.

@@ -6,6 +6,7 @@ mod error;
 mod flattened;
 mod infer;
 mod json;
+mod made;
 mod nested;
 mod put;
 mod range;
@@ -16,5 +17,6 @@ mod walk;
 mod whole;
 
 pub use infer::infer;
+pub use made::{Made, put_ignored, put_made};
 pub use scratch::Scratch;
 pub use walk::{Parsed, parse};

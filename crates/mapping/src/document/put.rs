@@ -141,6 +141,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         scalar: Scalar<'_>,
         at: usize,
     ) -> Result<(), Stop> {
+        if node.is_scripted {
+            return Err(self.refuse_scripted(node, scalar.text(), at));
+        }
         if matches!(
             node.shape,
             Shape::GeoPoint
@@ -208,6 +211,20 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
+    /// A value, shown as `preview`, for a field whose values a script makes.
+    #[cold]
+    pub(super) fn refuse_scripted(&self, node: &Leaf, preview: &str, at: usize) -> Stop {
+        let cause = RequestError::illegal_argument(
+            "Cannot index data directly into a field with a [script] parameter",
+        );
+        if node.field.kind == FieldType::GeoPoint {
+            let reason = format!("failed to parse field [{}] of type [geo_point]", node.field.path);
+            return error::document(self.bytes, at, reason).caused_by(cause).into();
+        }
+        let path_and_kind = (&*node.field.path, node.field.type_name());
+        error::field(self.bytes, at, path_and_kind, &self.scratch.id, preview, cause).into()
+    }
+
     /// Refuses any value but the one of all documents, which the first document tells.
     #[cold]
     #[inline(never)]
@@ -271,17 +288,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     #[cold]
     fn immense(&self, node: &Leaf, value: &[u8], at: usize) -> Stop {
-        let path = &node.field.path;
-        let prefix: Vec<String> = value.iter().take(30).map(|&byte| (byte as i8).to_string()).collect();
-        let reason = format!(
-            "Document contains at least one immense term in field=\"{path}\" (whose UTF8 encoding is longer than the max \
-             length {TERM_BYTES_MAX}), all of which were skipped. Please correct the analyzer to not produce such terms. \
-             The prefix of the first immense term is: '[{}]...'",
-            prefix.join(", ")
-        );
         let preview = String::from_utf8_lossy(value);
-        let path_and_kind = (&**path, node.field.type_name());
-        let cause = RequestError::illegal_argument(reason);
+        let path_and_kind = (&*node.field.path, node.field.type_name());
+        let cause = error::immense(&node.field.path, value);
         error::field(self.bytes, at, path_and_kind, &self.scratch.id, &preview, cause).into()
     }
 
@@ -321,7 +330,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 }
 
-fn utf16_length(utf8: &[u8]) -> usize {
+pub(super) fn utf16_length(utf8: &[u8]) -> usize {
     // One unit a character, two for those of four bytes.
     utf8.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
         + utf8.iter().filter(|&&byte| byte >= 0xf0).count()

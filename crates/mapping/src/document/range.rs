@@ -58,7 +58,11 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Ok(ends) => self.put_range(node, leaf, kind, ends),
             Err(cause) => return Err(self.range_refused(node, end - 1, "null", cause)),
         }
-        Ok(end)
+        self.check_copies(node, end - 1)?;
+        match node.multi_fields.first() {
+            None => Ok(end),
+            Some(&sub) => Err(self.no_text(&tree.leaves[sub as usize], end - 1)),
+        }
     }
 
     /// A scalar: of addresses, a block such as `10.0.0.0/8`.
@@ -97,6 +101,28 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if node.is_named {
             self.note_name(leaf);
         }
+    }
+
+    /// Refuses to copy an object that ends at `at`.
+    fn check_copies(&self, node: &Leaf, at: usize) -> Result<(), Stop> {
+        if node.copies.is_empty() {
+            return Ok(());
+        }
+        let targets: Vec<&str> = node.field.copy_to.iter().map(|path| &**path).collect();
+        let reason = format_args!(
+            "Cannot copy field [{}] to fields [{}]. Copy-to currently only works for value-type fields, not objects.",
+            node.field.path,
+            targets.join(", ")
+        );
+        Err(error::document(self.bytes, at, reason).into())
+    }
+
+    /// A multi-field that is given an object: where Elasticsearch's parser stands by then, there is nothing left of it.
+    #[cold]
+    fn no_text(&self, node: &Leaf, at: usize) -> Stop {
+        let place = error::position(self.bytes, at);
+        let cause = RequestError::illegal_argument(format!("Expected text at {place} but found END_OBJECT"));
+        self.range_refused(node, at, "null", cause)
     }
 
     #[cold]

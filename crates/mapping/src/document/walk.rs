@@ -375,7 +375,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     #[inline(never)]
     fn array(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
-        match self.tree.leaves[leaf as usize].shape {
+        let node = &self.tree.leaves[leaf as usize];
+        match node.shape {
+            _ if node.is_scripted => {}
             Shape::GeoPoint => return self.points(leaf, at, depth),
             Shape::Geometry => return self.shapes(leaf, at, depth),
             _ => {}
@@ -492,6 +494,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 self.null(node, leaf, at)?;
                 Ok(end)
             }
+            Some(b'{') if node.is_scripted => Err(self.refuse_scripted(node, "{", at)),
             Some(b'{') if node.shape == Shape::GeoPoint => self.points(leaf, at, 1),
             Some(b'{') if node.shape == Shape::Geometry => self.shapes(leaf, at, 1),
             Some(b'{') if node.shape == Shape::Range => self.range(leaf, at),
@@ -512,6 +515,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     /// An explicit null: every field that the value reaches puts its own `null_value` in its place.
     fn null(&mut self, node: &'a Leaf, leaf: u32, at: usize) -> Result<(), Stop> {
         let tree = self.tree;
+        if node.is_scripted {
+            return Err(self.refuse_scripted(node, "null", at));
+        }
         if node.shape == Shape::GeoPoint {
             return self.put_point(node, leaf, &serde_json::Value::Null, at);
         }

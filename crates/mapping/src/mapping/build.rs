@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::analysis::Analyzer;
 use crate::date::DateFormat;
-use crate::definition::{KEYED, Leaf};
+use crate::definition::{KEYED, Leaf, script_of};
 use crate::field::{Field, FieldId, FieldType, Flattened, RuntimeScript};
 use crate::range::RangeKind;
 use crate::settings::MappingSettings;
@@ -95,6 +95,7 @@ pub(super) fn build(
             constant: Some(leaf.param("value").as_str().map(Arc::from)),
             ..RuntimeScript::default()
         }),
+        script: script_of(leaf),
         kind,
     })
 }

@@ -34,6 +34,10 @@ pub struct Mapping {
     pub(super) date_formats: Vec<Arc<DateFormat>>,
     /// Fields of queries.
     pub(super) queries: Vec<Arc<Field>>,
+    /// Fields with a script, by path.
+    pub(super) scripted: Vec<Arc<Field>>,
+    /// As their scripts see it.
+    pub(super) seen_by_scripts: Option<Arc<Mapping>>,
     pub(super) source: SourceRule,
     /// Of an index with synthetic source.
     pub(super) synthetic: Option<Arc<SyntheticPlan>>,
@@ -162,6 +166,36 @@ impl Mapping {
         }
     }
 
+    /// Scripts see the whole document, and no runtime fields.
+    fn find_scripted(&mut self) -> Result<(), RequestError> {
+        let mut scripted: Vec<Arc<Field>> = self
+            .tree
+            .leaves
+            .iter()
+            .map(|leaf| &leaf.field)
+            .filter(|field| field.script.is_some())
+            .cloned()
+            .collect();
+        scripted.sort_by(|left, right| left.path.cmp(&right.path));
+        if let Some(field) = scripted.iter().find(|field| self.nested_around(&field.path).is_some()) {
+            return Err(RequestError::unsupported(format!(
+                "[script] on field [{}] inside of nested documents",
+                field.path
+            )));
+        }
+        if scripted.is_empty() {
+            return Ok(());
+        }
+        self.seen_by_scripts = Some(Arc::new(Mapping {
+            runtime: BTreeMap::new(),
+            source: SourceRule { mode: SourceMode::Stored, includes: Vec::new(), excludes: Vec::new() },
+            synthetic: None,
+            ..self.clone()
+        }));
+        self.scripted = scripted;
+        Ok(())
+    }
+
     fn compile(
         mut root: Root,
         settings: &MappingSettings,
@@ -192,6 +226,8 @@ impl Mapping {
             synthetic: None,
             queries: Vec::new(),
             has_timestamp: false,
+            scripted: Vec::new(),
+            seen_by_scripts: None,
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
         };
         mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
@@ -216,6 +252,7 @@ impl Mapping {
         mapping.has_timestamp = root.data_stream_timestamp == Some(true);
         mapping.root = Arc::new(root);
         mapping.check_limits(previous)?;
+        mapping.find_scripted()?;
         Ok(mapping)
     }
 

@@ -98,6 +98,17 @@ impl Mapping {
         &self.queries
     }
 
+    /// The fields with a script, by path: whoever writes a document adds their values.
+    pub fn scripted(&self) -> &[Arc<Field>] {
+        &self.scripted
+    }
+
+    /// This mapping as the scripts of [`Mapping::scripted`] see it: without them, without runtime fields, with whole sources. `None` where
+    /// there are no such scripts.
+    pub fn seen_by_scripts(&self) -> Option<&Arc<Mapping>> {
+        self.seen_by_scripts.as_ref()
+    }
+
     /// The object at this full path; "" is the root.
     pub fn object(&self, path: &str) -> Option<&ObjectNode> {
         self.tree.objects.iter().find(|object| &*object.path == path)

@@ -117,7 +117,8 @@ impl SyntheticPlan {
 
 fn how(field: &Arc<Field>, mapping: &Mapping) -> How {
     match field.kind {
-        _ if field.runtime.is_some() || field.flattened.is_some() => How::Kept,
+        // Scripts make their values again.
+        _ if field.runtime.is_some() || field.script.is_some() || field.flattened.is_some() => How::Kept,
         FieldType::Text if field.store => How::Kept,
         FieldType::Text => {
             let fields = field.multi_fields.iter().map(|id| mapping.field_by_id(*id));

@@ -12,6 +12,7 @@ use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
+use super::made::{is_made, made_values};
 use super::{nested, unmapped};
 use crate::collect::check_column;
 use crate::context::ShardSnapshot;
@@ -70,7 +71,7 @@ pub(super) fn collect(
                 field,
                 format,
             })
-            .partition(|wanted| wanted.field.runtime.is_some() && wanted.field.constant().is_none());
+            .partition(|wanted| is_made(&wanted.field));
         let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
         let patterns: Vec<&str> = (request.fields.iter())
             .filter(|wanted| wanted.include_unmapped)
@@ -79,7 +80,7 @@ pub(super) fn collect(
         let mut values = object_values(mapping, source, scope, &wanted, &patterns)?;
         let base = scope.map_or(0, |scope| scope.path.len() + 1);
         for one in runtime.iter().filter(|one| one.is_in(scope)) {
-            let made = runtime_values(shard, segment, &one.field, doc, one.format)?;
+            let made = made_values(shard, segment, &one.field, doc, one.format)?;
             if !made.is_empty() {
                 values.insert(one.name[base..].to_owned(), made.into());
             }
@@ -182,7 +183,7 @@ pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map
     Ok(found)
 }
 
-fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>> {
+pub(super) fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>> {
     match (&field.kind, wanted.format.as_deref()) {
         (_, None | Some("use_field_mapping")) => Ok(None),
         (FieldType::Date { .. } | FieldType::Range(RangeKind::Date { .. }), Some(pattern)) => {
@@ -204,25 +205,7 @@ fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>
     }
 }
 
-/// A runtime field among `fields`: as its values are, places in the notations of places.
-fn runtime_values(
-    shard: &ShardSnapshot,
-    segment: &Segment,
-    field: &Arc<Field>,
-    doc: DocId,
-    wanted: &FieldFormat,
-) -> Result<Vec<Value>> {
-    if field.kind != FieldType::GeoPoint {
-        return column_values(shard, segment, field, doc, wanted);
-    }
-    let show = place_format(field, wanted)?;
-    let Some(runtime) = RuntimeField::bind(field, shard)? else { return Ok(Vec::new()) };
-    let mut batch = Batch::default();
-    runtime.open(segment)?.numbers(&[doc], &mut batch)?;
-    Ok(batch.values.iter().map(|stored| show(GeoPoint::decode(*stored))).collect())
-}
-
-fn column_values(
+pub(super) fn column_values(
     shard: &ShardSnapshot,
     segment: &Segment,
     field: &Arc<Field>,
@@ -403,7 +386,7 @@ fn unrecognized_format(field: &Field, format: &str) -> RequestError {
 }
 
 /// How places are shown.
-fn place_format(field: &Field, wanted: &FieldFormat) -> Result<fn(GeoPoint) -> Value> {
+pub(super) fn place_format(field: &Field, wanted: &FieldFormat) -> Result<fn(GeoPoint) -> Value> {
     Ok(match wanted.format.as_deref() {
         None | Some("geojson") => GeoPoint::to_geojson,
         Some("wkt") => |point| point.to_wkt().into(),

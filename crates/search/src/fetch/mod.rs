@@ -10,6 +10,7 @@ mod fields;
 mod function_score;
 mod highlighted;
 mod inner_hits;
+mod made;
 mod nested;
 mod opened;
 mod percolated;

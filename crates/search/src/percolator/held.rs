@@ -12,6 +12,7 @@ use limber_store::{Charge, Directory, MemoryDirectory};
 use super::keys::{CANDIDATE, MATCHES, UNKNOWN, key};
 use crate::context::{ShardSettings, ShardSnapshot};
 use crate::error::Result;
+use crate::runtime::index_scripts;
 
 /// Times that a document may add fields to the mapping: each adds all that are missing.
 const UPDATES_MAX: usize = 8;
@@ -29,6 +30,21 @@ pub(crate) fn hold(
     documents: &[Vec<u8>],
     charge: &mut Option<Charge>,
 ) -> Result<ShardSnapshot> {
+    hold_with(shard, documents, charge, |mapping, source, buffer| {
+        if mapping.scripted().is_empty() {
+            return Ok(());
+        }
+        index_scripts(&ShardSnapshot { mapping: mapping.clone(), ..shard.clone() }, source, buffer)
+    })
+}
+
+/// As [`hold`], with what `add_values` adds to each document, given its JSON and the mapping that took it.
+pub(crate) fn hold_with(
+    shard: &ShardSnapshot,
+    documents: &[Vec<u8>],
+    charge: &mut Option<Charge>,
+    mut add_values: impl FnMut(&Arc<Mapping>, &[u8], &mut Buffer) -> std::result::Result<(), RequestError>,
+) -> Result<ShardSnapshot> {
     let mut mapping = shard.mapping.clone();
     let mut buffer = Buffer::new(StoredCodec::Lz4);
     let mut scratch = Scratch::default();
@@ -36,7 +52,7 @@ pub(crate) fn hold(
     let mut buffer_bytes = 0;
     for (number, source) in documents.iter().enumerate() {
         let id = number.to_string();
-        add(&mut buffer, &mut scratch, &mut mapping, id.as_bytes(), source)?;
+        add(&mut buffer, &mut scratch, &mut mapping, (id.as_bytes(), source), &mut add_values)?;
         let bytes = buffer.memory_bytes() as u64;
         take(charge, bytes.saturating_sub(buffer_bytes))?;
         buffer_bytes = buffer_bytes.max(bytes);
@@ -71,13 +87,18 @@ fn add(
     buffer: &mut Buffer,
     scratch: &mut Scratch,
     mapping: &mut Arc<Mapping>,
-    id: &[u8],
-    source: &[u8],
+    (id, source): (&[u8], &[u8]),
+    add_values: &mut impl FnMut(&Arc<Mapping>, &[u8], &mut Buffer) -> std::result::Result<(), RequestError>,
 ) -> Result<()> {
     let meta = DocumentMeta { id, routing: None, seq_no: 0, primary_term: 1, version: 1 };
     for _ in 0..UPDATES_MAX {
         buffer.begin(&meta, source);
-        match document::parse(mapping, source, scratch, buffer) {
+        let parsed = document::parse(mapping, source, scratch, buffer);
+        let parsed = match parsed {
+            Ok(Parsed::Done) => add_values(mapping, source, buffer).map(|()| Parsed::Done),
+            other => other,
+        };
+        match parsed {
             Ok(Parsed::Done) => return Ok(buffer.commit()?),
             Ok(Parsed::NeedsMapping) => {
                 buffer.rollback();

@@ -17,6 +17,6 @@ mod keys;
 mod run;
 
 pub(crate) use answers::Answers;
-pub(crate) use held::{LABEL, hold, keys_of};
+pub(crate) use held::{LABEL, hold, hold_with, keys_of};
 pub use index::index_queries;
 pub(crate) use run::{StoredQueries, slots_of};

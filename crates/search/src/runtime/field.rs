@@ -24,7 +24,7 @@ pub(crate) struct RuntimeField {
 }
 
 /// What the script of a field has to emit.
-fn context_of(field: &Field) -> ScriptContext {
+pub(super) fn context_of(field: &Field) -> ScriptContext {
     let is_part = field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
     ScriptContext::RuntimeField(match field.kind {
         _ if is_part => Emits::Composite,
@@ -39,19 +39,20 @@ fn context_of(field: &Field) -> ScriptContext {
 }
 
 /// The script of a field as it was written.
-fn script_of(field: &Field) -> std::result::Result<Option<Script>, RequestError> {
-    match field.runtime.as_ref().and_then(|runtime| runtime.script.as_ref()) {
+pub(super) fn script_of(field: &Field) -> std::result::Result<Option<Script>, RequestError> {
+    let made = field.runtime.as_ref().or(field.script.as_ref());
+    match made.and_then(|made| made.script.as_ref()) {
         None => Ok(None),
         Some(script) => Script::parse(script).map(Some),
     }
 }
 
-/// Compiles the scripts of all runtime fields of a mapping.
+/// Compiles the scripts of all runtime fields of a mapping, and those that are run when documents are written.
 ///
 /// # Errors
 /// `script_exception` of the first that does not compile.
 pub fn check_scripts(mapping: &Mapping, scripts: &Scripts) -> std::result::Result<(), RequestError> {
-    for field in mapping.runtime_fields() {
+    for field in mapping.runtime_fields().chain(mapping.scripted()) {
         let Some(script) = script_of(field)? else { continue };
         if let crate::script::Code::Inline { language, source } = script.code {
             if language != "painless" {

@@ -108,6 +108,11 @@ impl<'a> RuntimeReader<'a> {
         })
     }
 
+    /// The values of one document as its script emits them.
+    pub(super) fn emitted(&mut self, doc: DocId, mut found: impl FnMut(Stored)) -> Result<()> {
+        self.each(&[doc], |_, values| values.drain(..).for_each(&mut found))
+    }
+
     fn each(&mut self, docs: &[DocId], mut found: impl FnMut(u32, &mut Vec<Stored>)) -> Result<()> {
         let RuntimeReader { field, mapping, segment, script, stored, values } = self;
         if let Some(constant) = field.constant() {

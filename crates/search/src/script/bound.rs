@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType};
+use limber_mapping::{Field, FieldType, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value as Json};
 
@@ -45,6 +45,13 @@ impl BoundScript {
                 .map_err(|error| error.to_request_error("link", &compiled.source, compiled.language))?;
         }
         Ok(BoundScript { script: compiled, params: script.params.clone(), fields })
+    }
+
+    /// Makes reading a field an error.
+    pub fn refuse_field(&mut self, name: &str, error: RequestError) {
+        for field in self.fields.fields.iter_mut().filter(|field| *field.name == *name) {
+            field.refused = Some(error.clone());
+        }
     }
 
     pub(super) fn compiled(&self) -> &Compiled {

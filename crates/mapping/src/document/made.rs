@@ -1,0 +1,70 @@
+//! Values that a script made of a document, to the sink: "what becomes of them in their field?"
+
+use super::error;
+use super::put::utf16_length;
+use crate::RequestError;
+use crate::field::{Field, FieldSink};
+use crate::mapping::Mapping;
+use crate::reserved;
+use crate::tree::TERM_BYTES_MAX;
+
+/// One value in the form that a column has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Made {
+    Number(i64),
+    /// UTF-8 of a keyword that is not normalized yet; the bytes of an address.
+    Term(Vec<u8>),
+}
+
+/// Hands the values of a field with a script to the sink, as the document's own would be: what is longer than `ignore_above` is left out,
+/// and the document says so in `_ignored`.
+///
+/// # Errors
+/// A term that is too long for an index.
+pub fn put_made<S: FieldSink>(
+    mapping: &Mapping,
+    field: &Field,
+    values: &[Made],
+    sink: &mut S,
+) -> Result<(), RequestError> {
+    let (mut is_ignored, mut has_values) = (false, false);
+    for value in values {
+        match value {
+            Made::Number(number) => sink.number(field, *number),
+            Made::Term(term) => {
+                let above = field.ignore_above.map_or(usize::MAX, |above| above as usize);
+                if utf16_length(term) > above {
+                    is_ignored = true;
+                    continue;
+                }
+                match (&field.normalizer, std::str::from_utf8(term)) {
+                    (Some(normalizer), Ok(text)) => {
+                        put_term(field, normalizer.normalize(text).as_bytes(), sink)?
+                    }
+                    _ => put_term(field, term, sink)?,
+                }
+            }
+        }
+        has_values = true;
+    }
+    if has_values && field.is_named() {
+        sink.term(mapping.field_by_id(reserved::FIELD_NAMES), field.path.as_bytes());
+    }
+    if is_ignored {
+        put_ignored(mapping, field, sink);
+    }
+    Ok(())
+}
+
+fn put_term<S: FieldSink>(field: &Field, term: &[u8], sink: &mut S) -> Result<(), RequestError> {
+    if term.len() > TERM_BYTES_MAX {
+        return Err(error::immense(&field.path, term));
+    }
+    sink.term(field, term);
+    Ok(())
+}
+
+/// Names a field in `_ignored`. Called once a document and field.
+pub fn put_ignored<S: FieldSink>(mapping: &Mapping, field: &Field, sink: &mut S) {
+    sink.term(mapping.field_by_id(reserved::IGNORED), field.path.as_bytes());
+}

@@ -1,0 +1,80 @@
+//! `fields` of which no document has values of its own: runtime fields, and those that a script makes when documents are written (it runs once
+//! more, over what the segment holds).
+
+use std::sync::Arc;
+
+use limber_mapping::document::Made;
+use limber_mapping::geo::GeoPoint;
+use limber_mapping::{Field, FieldType};
+use limber_segment::columns::Batch;
+use limber_segment::{DocId, Segment};
+use serde_json::Value;
+
+use super::fields::{column_values, date_format, place_format};
+use crate::context::ShardSnapshot;
+use crate::error::{Error, Result};
+use crate::request::FieldFormat;
+use crate::runtime::{self, RuntimeField};
+
+/// Whether a script makes the values, or reads them from the source.
+pub(super) fn is_made(field: &Field) -> bool {
+    field.script.is_some() || (field.runtime.is_some() && field.constant().is_none())
+}
+
+/// The values of such a field.
+pub(super) fn made_values(
+    shard: &ShardSnapshot,
+    segment: &Segment,
+    field: &Arc<Field>,
+    doc: DocId,
+    wanted: &FieldFormat,
+) -> Result<Vec<Value>> {
+    match field.script {
+        Some(_) => scripted_values(shard, segment, field, doc, wanted),
+        None => runtime_values(shard, segment, field, doc, wanted),
+    }
+}
+
+/// The values in the order in which the script emits them; none where it fails.
+fn scripted_values(
+    shard: &ShardSnapshot,
+    segment: &Segment,
+    field: &Arc<Field>,
+    doc: DocId,
+    wanted: &FieldFormat,
+) -> Result<Vec<Value>> {
+    let date = date_format(field, wanted)?;
+    let show_place = match field.kind {
+        FieldType::GeoPoint => Some(place_format(field, wanted)?),
+        _ => None,
+    };
+    let values = match runtime::made_values(field, shard, segment, doc) {
+        Err(Error::Request(_)) => return Ok(Vec::new()),
+        made => made?,
+    };
+    let shown = |value: &Made| match (value, &show_place, &date) {
+        (Made::Number(number), Some(show), _) => show(GeoPoint::decode(*number)),
+        (Made::Number(number), None, Some(format)) => format.format_millis(*number).into(),
+        (Made::Number(number), None, None) => field.format_number(*number),
+        (Made::Term(term), ..) => field.decode_term(term).into(),
+    };
+    Ok(values.iter().map(shown).collect())
+}
+
+/// A runtime field among `fields`: as its values are, places in the notations of places.
+fn runtime_values(
+    shard: &ShardSnapshot,
+    segment: &Segment,
+    field: &Arc<Field>,
+    doc: DocId,
+    wanted: &FieldFormat,
+) -> Result<Vec<Value>> {
+    if field.kind != FieldType::GeoPoint {
+        return column_values(shard, segment, field, doc, wanted);
+    }
+    let show = place_format(field, wanted)?;
+    let Some(runtime) = RuntimeField::bind(field, shard)? else { return Ok(Vec::new()) };
+    let mut batch = Batch::default();
+    runtime.open(segment)?.numbers(&[doc], &mut batch)?;
+    Ok(batch.values.iter().map(|stored| show(GeoPoint::decode(*stored))).collect())
+}
