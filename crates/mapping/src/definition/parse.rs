@@ -473,7 +473,7 @@ fn leaf(
         }
     }
     check_script(&leaf, last)?;
-    if matches!(kind.name, "geo_point" | "geo_shape" | "binary" | "constant_keyword" | "percolator")
+    if matches!(kind.name, "geo_shape" | "binary" | "constant_keyword" | "percolator")
         && !(leaf.fields.is_empty() && leaf.copy_to.is_empty())
     {
         return Err(RequestError::unsupported(format!(

@@ -72,7 +72,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     fn feed_others(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
         self.once(node, leaf, at)?;
         let tree = self.tree;
-        for &number in &node.multi_fields {
+        // Those of a point have it as a geohash by now.
+        let multi_fields = if node.shape == Shape::GeoPoint { &[][..] } else { &node.multi_fields };
+        for &number in multi_fields {
             let sub = &tree.leaves[number as usize];
             if !(sub.is_fed && !sub.is_named && self.put_quickly(sub, scalar)) {
                 self.put(sub, number, scalar, at)?;

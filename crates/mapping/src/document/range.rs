@@ -103,8 +103,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// Refuses to copy an object that ends at `at`.
-    fn check_copies(&self, node: &Leaf, at: usize) -> Result<(), Stop> {
+    /// Refuses to copy an object or list that ends at `at`.
+    pub(super) fn check_copies(&self, node: &Leaf, at: usize) -> Result<(), Stop> {
         if node.copies.is_empty() {
             return Ok(());
         }

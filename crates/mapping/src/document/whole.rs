@@ -10,7 +10,9 @@ use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::field::{Field, FieldSink};
-use crate::geo::{GeoPoint, GridShape, ReadOptions, ShapeOptions, cells_of, check_simple, read, read_shape};
+use crate::geo::{
+    GeoPoint, GridShape, ReadOptions, ShapeOptions, cells_of, check_simple, geohash_at, read, read_shape,
+};
 use crate::number::double_from_json;
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 use crate::typed::{Scalar, Shape};
@@ -109,10 +111,12 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if depth < json_depth
             && let Some((point, end)) = plain_position(self.text, at)
         {
-            self.feed_point(node, leaf, point);
+            self.check_copies(node, end - 1)?;
+            self.feed_point(node, leaf, point, at)?;
             return Ok(end);
         }
         let end = json::skip_value(self.bytes, at, depth, json_depth)?;
+        self.check_copies(node, end - 1)?;
         let first = skip_space(self.bytes, at + 1);
         if self.bytes[at] == b'{' {
             self.put_point(node, leaf, &self.value_of(at, end), end - 1)?;
@@ -169,8 +173,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                             if items.len() > 3 {
                                 self.note_ignored(leaf);
                             }
-                            self.feed_point(node, leaf, point);
-                            return Ok(());
+                            return self.feed_point(node, leaf, point, at);
                         }
                         Err(cause) => (cause, false),
                     },
@@ -246,10 +249,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             (value, _) => value,
         };
         match read(value, &field.path, read_options(field)) {
-            Ok(point) => {
-                self.feed_point(node, leaf, point);
-                Ok(())
-            }
+            Ok(point) => self.feed_point(node, leaf, point, at),
             Err(_) if field.ignore_malformed => {
                 self.note_ignored(leaf);
                 Ok(())
@@ -258,13 +258,21 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    fn feed_point(&mut self, node: &'a Leaf, leaf: u32, point: GeoPoint) {
+    /// Multi-fields get a point as its geohash, whatever notation it came in.
+    fn feed_point(&mut self, node: &'a Leaf, leaf: u32, point: GeoPoint, at: usize) -> Result<(), Stop> {
         if node.is_fed {
             self.sink.number(&node.field, point.encode());
         }
         if node.is_named {
             self.note_name(leaf);
         }
+        if node.multi_fields.is_empty() {
+            return Ok(());
+        }
+        let hash = geohash_at(point.latitude, point.longitude);
+        let tree = self.tree;
+        let mut subs = node.multi_fields.iter();
+        subs.try_for_each(|&sub| self.put(&tree.leaves[sub as usize], sub, Scalar::Text(&hash), at))
     }
 
     #[cold]

@@ -2,7 +2,10 @@
 //!
 //! Source: Elasticsearch's `Geohash`.
 
+use limber_codec::z_order::interleave;
+
 use super::geometry::Rectangle;
+use super::point::{encode_latitude, encode_longitude};
 use crate::RequestError;
 
 const ALPHABET: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
@@ -46,6 +49,13 @@ pub fn geohash_text(order: u64, chars: usize) -> String {
         .collect()
 }
 
+/// The geohash of as many characters as there may be of the cell that a place is in.
+pub fn geohash_at(latitude: f64, longitude: f64) -> String {
+    let shifted = |encoded: i32| encoded as u32 ^ 1 << 31;
+    let order = interleave(shifted(encode_longitude(longitude)), shifted(encode_latitude(latitude)));
+    geohash_text(order, GEOHASH_CHARS_MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +63,7 @@ mod tests {
     #[test]
     fn longer_hashes_are_cells_in_shorter_ones() {
         let hash = "drm3btev3e86";
+        assert_eq!(geohash_at(41.12, -71.34), hash);
         for chars in 1..=12 {
             let cell = geohash_bounds(&hash[..chars]).expect("valid");
             assert!(cell.west <= -71.34 && -71.34 < cell.east && cell.south <= 41.12 && 41.12 < cell.north);

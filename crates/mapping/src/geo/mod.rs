@@ -12,7 +12,7 @@ mod read;
 mod render;
 mod wkt;
 
-pub use geohash::{GEOHASH_CHARS_MAX, geohash_bounds, geohash_text};
+pub use geohash::{GEOHASH_CHARS_MAX, geohash_at, geohash_bounds, geohash_text};
 pub use geojson::{GivenShape, ShapeOptions, parse_orientation, read_shape};
 pub use geometry::{Geometry, Position, Rectangle};
 pub use grid_cover::{ShapeCell, cells_of};
