@@ -16,6 +16,7 @@ use crate::collect::{Bar, Best, BoundSort, SortKey, Tie, TopScores, best_first_k
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 use crate::execute::Cursor;
+use crate::geo::Shape;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 use crate::rescore::BoundRescore;
@@ -312,6 +313,13 @@ impl<'s> Sink<'s> for ShardCollector<'s> {
             return Ok(false);
         }
         ShardCollector::count_numbers(self, path, range)
+    }
+
+    fn count_places(&mut self, path: &str, shape: &Shape) -> Result<Option<u64>> {
+        if self.needs_scores() {
+            return Ok(None);
+        }
+        ShardCollector::count_places(self, path, shape)
     }
 
     fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {

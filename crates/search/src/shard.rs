@@ -12,6 +12,7 @@ use crate::collect::{
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::counting::{known_count, known_count_of};
 use crate::error::{Error, Result};
+use crate::geo::{Relation, Shape};
 use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
 use crate::query::{BoundQuery, Docs, Node};
 use crate::request::{SearchRequest, TrackTotalHits};
@@ -47,6 +48,11 @@ pub(crate) trait Sink<'a> {
     /// possible, nothing was done.
     fn count_numbers(&mut self, _path: &str, _range: RangeInclusive<i64>) -> Result<bool> {
         Ok(false)
+    }
+    /// Takes all documents of the begun segment, none of which is deleted, whose one place of `path` lies in the shape; how many they are.
+    /// `None`: not possible, nothing was done.
+    fn count_places(&mut self, _path: &str, _shape: &Shape) -> Result<Option<u64>> {
+        Ok(None)
     }
     /// Ascending documents of one window.
     fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()>;
@@ -251,13 +257,18 @@ impl<'a> Run<'a, '_, '_> {
                 && self.request.min_score.is_none()
                 && self.request.terminate_after == 0;
             if is_counted_only && view.deleted_count() == 0 {
-                let taken = match whole_answer(&self.query.node) {
-                    Some(Whole::Everything) => sink.collect_whole_segment()?,
-                    Some(Whole::NumberRange(path, range)) => sink.count_numbers(path, range)?,
-                    None => false,
+                let known = |taken: bool| match taken {
+                    true => known_count_of(self.query, view).map(|count| Some(count.unwrap_or(0))),
+                    false => Ok(None),
                 };
-                if taken {
-                    self.total += known_count_of(self.query, view)?.unwrap_or(0);
+                let taken = match whole_answer(&self.query.node) {
+                    Some(Whole::Everything) => known(sink.collect_whole_segment()?)?,
+                    Some(Whole::NumberRange(path, range)) => known(sink.count_numbers(path, range)?)?,
+                    Some(Whole::Places(path, shape)) => sink.count_places(path, shape)?,
+                    None => None,
+                };
+                if let Some(doc_count) = taken {
+                    self.total += doc_count;
                     return Ok(Progress::GoOn);
                 }
             }
@@ -598,6 +609,8 @@ impl<'a> Run<'a, '_, '_> {
 enum Whole<'q> {
     Everything,
     NumberRange(&'q str, RangeInclusive<i64>),
+    /// Documents with a place in the shape.
+    Places(&'q str, &'q Shape),
 }
 
 fn whole_answer(node: &Node) -> Option<Whole<'_>> {
@@ -607,6 +620,9 @@ fn whole_answer(node: &Node) -> Option<Whole<'_>> {
         Node::Cached(node) => whole_answer(&node.inner.node),
         Node::Docs { docs: Docs::NumberRange { field, min, max }, .. } => {
             Some(Whole::NumberRange(&field.path, *min..=*max))
+        }
+        Node::Docs { docs: Docs::Places { field, shape, relation: Relation::Intersects }, .. } => {
+            Some(Whole::Places(&field.path, shape))
         }
         _ => None,
     }

@@ -14,6 +14,7 @@ use super::order::OrderPath;
 use super::partial::Partial;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
+use crate::geo;
 use crate::query::Query;
 
 /// One aggregation at work. Every method works on all buckets of its parent at once.
@@ -37,6 +38,15 @@ pub trait Collector<'s>: Debug {
     }
     /// Takes all documents of the segment whose value lies in the range.
     fn count_numbers(&mut self, _points: &Points<'_>, _range: RangeInclusive<i64>) -> Result<()> {
+        Ok(())
+    }
+    /// Whether [`Self::count_places`] can answer from the places of this field, of which each document has at most one: when only counts are
+    /// wanted.
+    fn counts_places(&self, _path: &str) -> bool {
+        false
+    }
+    /// Takes documents of the segment with these places, as they are stored.
+    fn count_places(&mut self, _places: &[i64]) -> Result<()> {
         Ok(())
     }
     fn end_segment(&mut self) -> Result<()> {
@@ -76,6 +86,10 @@ impl<'s> Collector<'s> for NoCollector {
 
     fn counts_numbers(&self, _: &str, _: &Points<'_>, _: &RangeInclusive<i64>) -> Result<bool> {
         Ok(true)
+    }
+
+    fn counts_places(&self, _: &str) -> bool {
+        true
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
@@ -273,6 +287,28 @@ impl<'s> ShardCollector<'s> {
         self.budget.spend(0)?;
         self.subs.list.iter_mut().try_for_each(|(_, sub)| sub.count_numbers(&points, range.clone()))?;
         Ok(true)
+    }
+
+    /// Takes the documents of the begun segment whose place of `path` lies in the shape, if all aggregations can, and tells how many they
+    /// are; otherwise nothing was done.
+    pub(crate) fn count_places(&mut self, path: &str, shape: &geo::Shape) -> Result<Option<u64>> {
+        let Some(number) = self.current else { return Ok(None) };
+        let Some(points) = self.shard.segments[number].segment.spatial_points(path)? else { return Ok(None) };
+        if !points.is_single_valued() || !self.subs.list.iter().all(|(_, sub)| sub.counts_places(path)) {
+            return Ok(None);
+        }
+        self.budget.spend(0)?;
+        let (mut count, subs) = (0, &mut self.subs.list);
+        let cover = points.cover(|cell| shape.overlap(cell));
+        points.for_each_leaf(
+            &cover,
+            |place| shape.contains(place),
+            |places| {
+                count += places.len() as u64;
+                subs.iter_mut().try_for_each(|(_, sub)| sub.count_places(places))
+            },
+        )?;
+        Ok(Some(count))
     }
 
     fn end_segment(&mut self) -> Result<()> {

@@ -49,6 +49,13 @@ impl<'s> KeyedBuckets<'s> {
         self.hand_on(entries)
     }
 
+    /// Counts documents in the bucket of a key, below no other bucket and with nothing below it.
+    pub fn count(&mut self, key: i64, doc_count: u64) -> Result<()> {
+        let bucket = self.table.bucket(0, key, self.budget)?;
+        self.table.counts[bucket as usize] += doc_count;
+        Ok(())
+    }
+
     /// A batch follows, entry by entry.
     pub fn begin(&mut self) {
         self.emitted.clear();

@@ -14,9 +14,10 @@ use std::ops::Range;
 use limber_codec::z_order::{deinterleave, interleave};
 
 use super::cover::{Cover, CoverRange, Descent};
+use super::format::LEAF_POINTS;
 use super::leaf::{Leaf, corrupt};
 use super::reader::Points;
-use crate::Result;
+use crate::{Error, Result};
 
 const SIGN: u32 = 1 << 31;
 const SIGNS: u64 = 1 << 63;
@@ -153,6 +154,33 @@ impl<'a> SpatialPoints<'a> {
         Ok(count)
     }
 
+    /// Hands the stored numbers of the places in the cover to `each`, those of a leaf at a time, in no order: of as many documents, when the
+    /// field [is single-valued](SpatialPoints::is_single_valued). `contains` is asked as by [`SpatialPoints::fill_bits`].
+    pub fn for_each_leaf<E: From<Error>>(
+        &self,
+        cover: &Cover,
+        mut contains: impl FnMut(i64) -> bool,
+        mut each: impl FnMut(&[i64]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (mut decoded, mut stored) = (Leaf::boxed(), Vec::with_capacity(LEAF_POINTS));
+        for leaf in self.points.leaves_of(cover) {
+            let (min, max, _) = self.points.entry(leaf);
+            let touching = cover.touching(min, max);
+            let is_inside = holds_all(touching, min, max);
+            self.points.parse_leaf(leaf)?.read_values(&mut decoded)?;
+            let values = &decoded.values[..self.points.leaf_len(leaf)];
+            stored.clear();
+            stored.extend(
+                values
+                    .iter()
+                    .filter(|place| is_inside || is_wanted(touching, **place, &mut contains))
+                    .map(|place| stored_at(*place)),
+            );
+            each(&stored)?;
+        }
+        Ok(())
+    }
+
     /// Sets the bit of every document with a place in the cover: bit `doc % 64` of word `doc / 64`; `bits` has one for every
     /// document of the segment. `contains` is asked about the stored numbers of ranges that are not wholly inside.
     pub fn fill_bits(
@@ -267,6 +295,18 @@ mod tests {
         }
         assert!(points.count_at_most(&cover) >= inside);
         assert_eq!(points.count(&cover, by_number).expect("reads"), inside);
+        let mut found: Vec<i64> = Vec::new();
+        points
+            .for_each_leaf(&cover, by_number, |places| {
+                found.extend_from_slice(places);
+                Ok::<(), Error>(())
+            })
+            .expect("reads");
+        let all = docs.iter().flatten().filter(|(y, x)| contains(*y, *x));
+        let mut wanted: Vec<i64> = all.map(|(y, x)| stored(*y, *x)).collect();
+        found.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
     }
 
     proptest! {

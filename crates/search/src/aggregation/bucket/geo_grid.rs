@@ -142,6 +142,33 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
         })
     }
 
+    fn counts_places(&self, path: &str) -> bool {
+        self.buckets.subs.is_empty()
+            && self.source.is_column()
+            && !self.reader.has_missing()
+            && self.source.path() == path
+    }
+
+    fn count_places(&mut self, places: &[i64]) -> Result<()> {
+        let (cells, memory) = (&self.request.cells, &mut self.memory);
+        // Neighbours in a leaf are neighbours on the map.
+        let (mut cell, mut doc_count) = (None, 0);
+        for place in places {
+            let next = cells.cell_of(*place, memory);
+            if next != cell {
+                if let Some(cell) = cell {
+                    self.buckets.count(cell as i64, doc_count)?;
+                }
+                (cell, doc_count) = (next, 0);
+            }
+            doc_count += 1;
+        }
+        match cell {
+            Some(cell) => self.buckets.count(cell as i64, doc_count),
+            None => Ok(()),
+        }
+    }
+
     fn end_segment(&mut self) -> Result<()> {
         self.buckets.subs.end_segment()
     }
