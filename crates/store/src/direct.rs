@@ -8,6 +8,8 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use parking_lot::Mutex;
+
 use crate::{Error, FileWriter, Result};
 
 /// Offsets, lengths and memory of direct writes are multiples of this: the block of the file systems and devices in use.
@@ -15,19 +17,48 @@ const BLOCK: usize = 4096;
 /// Bytes of a write at most.
 const ROOM_BYTES: usize = 1 << 20;
 
+/// Rooms that nobody writes from, for the next writer: a log that rests holds less than a block.
+static ROOMS: Mutex<Vec<Room>> = Mutex::new(Vec::new());
+const ROOMS_MAX: usize = 4;
+
+/// [`ROOM_BYTES`] bytes that begin at a multiple of [`BLOCK`].
+struct Room {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Room {
+    fn borrow() -> Room {
+        if let Some(room) = ROOMS.lock().pop() {
+            return room;
+        }
+        let bytes = vec![0; ROOM_BYTES + BLOCK];
+        let start = bytes.as_ptr().align_offset(BLOCK);
+        Room { bytes, start }
+    }
+
+    fn give_back(self) {
+        let mut rooms = ROOMS.lock();
+        if rooms.len() < ROOMS_MAX {
+            rooms.push(self);
+        }
+    }
+
+    fn all(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..][..ROOM_BYTES]
+    }
+}
+
 /// Writes whole blocks. The last one is filled up with zeros and written again with what follows, so that the file is longer than
 /// [`FileWriter::position`] says, by less than a block.
 pub(crate) struct DirectWriter {
     file: File,
     path: PathBuf,
-    /// Bytes from `base` on, the first `written` of which the file has; [`BLOCK`] bytes more than are used, to begin at a multiple of it.
-    room: Vec<u8>,
-    /// Where in `room` they begin, how many there are, and how many fit.
-    start: usize,
-    filled: usize,
-    capacity: usize,
-    written: usize,
+    /// Where the file's begun block is, and what it holds while there is no room.
     base: u64,
+    begun: Vec<u8>,
+    /// Between a write and the flush behind it: the bytes from `base` on, and how many they are.
+    room: Option<(Room, usize)>,
 }
 
 impl DirectWriter {
@@ -39,54 +70,32 @@ impl DirectWriter {
             Err(error) if is_refused(&error) => return forget(path),
             Err(error) => return Err(Error::io("create", path, error)),
         };
-        let path = path.to_owned();
-        let mut writer = DirectWriter {
-            file,
-            path,
-            room: Vec::new(),
-            start: 0,
-            filled: 0,
-            capacity: 0,
-            written: 0,
-            base: 0,
-        };
         // Some file systems tell with the first write.
-        writer.make_room(BLOCK);
-        match writer.file.write_all_at(&writer.room[writer.start..][..BLOCK], 0) {
-            Ok(()) => Ok(Some(writer)),
-            Err(error) if is_refused(&error) => forget(&writer.path),
-            Err(error) => Err(writer.io("write", error)),
+        let mut room = Room::borrow();
+        let zeros = &mut room.all()[..BLOCK];
+        zeros.fill(0);
+        let probed = file.write_all_at(zeros, 0);
+        room.give_back();
+        match probed {
+            Ok(()) => {
+                Ok(Some(DirectWriter { file, path: path.to_owned(), base: 0, begun: Vec::new(), room: None }))
+            }
+            Err(error) if is_refused(&error) => forget(path),
+            Err(error) => Err(Error::io("write", path, error)),
         }
     }
 
-    /// Room for `bytes` more, or as many as may be held; what is there goes along.
-    fn make_room(&mut self, bytes: usize) {
-        let capacity = (self.filled + bytes).next_multiple_of(BLOCK).min(ROOM_BYTES);
-        if capacity <= self.capacity {
-            return;
-        }
-        let mut room = vec![0; capacity + BLOCK];
-        let start = room.as_ptr().align_offset(BLOCK);
-        room[start..][..self.filled].copy_from_slice(&self.room[self.start..][..self.filled]);
-        (self.room, self.start, self.capacity) = (room, start, capacity);
-    }
-
-    /// Writes what is held, and keeps the begun block.
-    fn write_room(&mut self) -> Result<()> {
-        let padded = self.filled.next_multiple_of(BLOCK);
-        let bytes = &mut self.room[self.start..][..padded];
-        bytes[self.filled..].fill(0);
-        self.file.write_all_at(bytes, self.base).map_err(|error| self.io("write", error))?;
-        let whole = self.filled / BLOCK * BLOCK;
-        self.room.copy_within(self.start + whole..self.start + self.filled, self.start);
+    /// Writes `filled` bytes of `room` and moves the begun block to its front; how much that is.
+    fn write_room(&mut self, room: &mut Room, filled: usize) -> Result<usize> {
+        let bytes = room.all();
+        let padded = filled.next_multiple_of(BLOCK);
+        bytes[filled..padded].fill(0);
+        let written = self.file.write_all_at(&bytes[..padded], self.base);
+        written.map_err(|error| Error::io("write", &self.path, error))?;
+        let whole = filled / BLOCK * BLOCK;
+        bytes.copy_within(whole..filled, 0);
         self.base += whole as u64;
-        self.filled -= whole;
-        self.written = self.filled;
-        Ok(())
-    }
-
-    fn io(&self, action: &'static str, error: io::Error) -> Error {
-        Error::io(action, &self.path, error)
+        Ok(filled - whole)
     }
 }
 
@@ -104,41 +113,44 @@ fn forget<T>(path: &Path) -> Result<Option<T>> {
 
 impl FileWriter for DirectWriter {
     fn write_all(&mut self, mut bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let (mut room, mut filled) = self.room.take().unwrap_or_else(|| {
+            let mut room = Room::borrow();
+            room.all()[..self.begun.len()].copy_from_slice(&self.begun);
+            (room, self.begun.len())
+        });
         while !bytes.is_empty() {
-            self.make_room(bytes.len());
-            let (now, later) = bytes.split_at(bytes.len().min(self.capacity - self.filled));
-            self.room[self.start + self.filled..][..now.len()].copy_from_slice(now);
-            self.filled += now.len();
+            let (now, later) = bytes.split_at(bytes.len().min(ROOM_BYTES - filled));
+            room.all()[filled..][..now.len()].copy_from_slice(now);
+            filled += now.len();
             bytes = later;
-            if self.filled == ROOM_BYTES {
-                self.write_room()?;
+            if filled == ROOM_BYTES {
+                filled = self.write_room(&mut room, filled)?;
             }
         }
+        self.room = Some((room, filled));
         Ok(())
     }
 
     fn position(&self) -> u64 {
-        self.base + self.filled as u64
+        self.base + self.room.as_ref().map_or(self.begun.len(), |(_, filled)| *filled) as u64
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.filled > self.written {
-            self.write_room()?;
-        }
-        // A log that rests holds one block.
-        if self.capacity > BLOCK {
-            let tail = self.room[self.start..][..self.filled].to_vec();
-            (self.room, self.start, self.filled, self.capacity) = (Vec::new(), 0, 0, 0);
-            self.make_room(tail.len());
-            self.room[self.start..][..tail.len()].copy_from_slice(&tail);
-            self.filled = tail.len();
+        if let Some((mut room, filled)) = self.room.take() {
+            let begun = self.write_room(&mut room, filled)?;
+            self.begun.clear();
+            self.begun.extend_from_slice(&room.all()[..begun]);
+            room.give_back();
         }
         Ok(())
     }
 
     fn sync(&mut self) -> Result<()> {
         self.flush()?;
-        self.file.sync_data().map_err(|error| self.io("fsync", error))
+        self.file.sync_data().map_err(|error| Error::io("fsync", &self.path, error))
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

@@ -11,6 +11,8 @@ use super::{Appended, Location, LogPosition, Translog, TranslogStats};
 
 /// Bytes that wait for the next fsync; beyond, an append writes them. One append more may wait.
 const PENDING_BYTES_MAX: usize = 4 << 20;
+/// A larger buffer of what was pending is not kept for the next appends.
+const SPARE_BYTES_MAX: usize = 1 << 20;
 
 /// One generation's file and how much is in it.
 struct Generation {
@@ -80,6 +82,8 @@ struct State {
     older: Vec<Generation>,
     prepared: Option<Generation>,
     durable: u64,
+    /// An empty buffer for what will be pending; goes with the next commit.
+    spare: Vec<u8>,
     /// A leader is in the middle of an fsync.
     syncing: bool,
     failure: Option<String>,
@@ -112,8 +116,15 @@ impl FileTranslog {
         let header = Header { generation, primary_term, history, begun_millis: now_millis };
         let current = create_file(&*directory, header)?;
         let durable = current.end();
-        let state =
-            State { current, older: Vec::new(), prepared: None, durable, syncing: false, failure: None };
+        let state = State {
+            current,
+            older: Vec::new(),
+            prepared: None,
+            durable,
+            spare: Vec::new(),
+            syncing: false,
+            failure: None,
+        };
         Ok(FileTranslog {
             directory,
             primary_term,
@@ -231,6 +242,7 @@ impl Translog for FileTranslog {
             let durable = state.durable;
             let mut unwritten: Vec<Unwritten> =
                 state.generations().filter(|one| one.end() > durable).map(Unwritten::of).collect();
+            state.current.pending = std::mem::take(&mut state.spare);
             drop(state);
             let outcome = unwritten.iter_mut().try_for_each(|one| one.settle(&*self.directory));
             state = self.state.lock();
@@ -242,6 +254,10 @@ impl Translog for FileTranslog {
                         {
                             generation.writer = one.writer;
                             generation.written_len = one.end;
+                        }
+                        if one.bytes.capacity() <= SPARE_BYTES_MAX {
+                            state.spare = one.bytes;
+                            state.spare.clear();
                         }
                     }
                     state.durable = state.durable.max(target);
@@ -319,6 +335,7 @@ impl Translog for FileTranslog {
         // A commit holds what they held, so everything in them is durable.
         let trimmed = state.older.iter().filter(|old| old.number < generation).map(Generation::end).max();
         state.older.retain(|old| old.number >= generation);
+        state.spare = Vec::new();
         if let Some(end) = trimmed
             && state.older.first().is_none_or(|old| old.base >= end)
         {
