@@ -1,13 +1,14 @@
 //! What is kept about one field's values until they are written.
 
-use limber_mapping::{Field, FieldId};
+use limber_mapping::FieldId;
 
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
-use super::memo::{Analysed, Lookup, Memo};
-use super::table::{BATCH_TERMS, TermTable, same};
+use super::table::TermTable;
+use super::text::TextBuffer;
+use super::waiting::{self, Unsettled};
+use crate::DocId;
 use crate::shapes::ShapesBuffer;
-use crate::{DocId, TERM_BYTES_MAX};
 
 /// The log of one field, by representation.
 #[derive(Default)]
@@ -53,27 +54,13 @@ impl Mark {
 #[derive(Default)]
 pub struct TermsBuffer {
     pub table: TermTable,
-    /// Number in `table` of each value; of those in `unsettled` none yet.
+    /// Number in `table` of each value; of those in `unsettled` 0 until then.
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
     mark: Mark,
     same_as_text: SameAsText,
     unsettled: Unsettled,
 }
-
-/// Values that are looked up together, so that the processor waits for their cache misses at once: at most [`BATCH_TERMS`].
-#[derive(Default)]
-struct Unsettled {
-    /// The values, back to back.
-    bytes: Vec<u8>,
-    /// Of each: its place among all values, and where it ends.
-    places: Vec<(u32, u32)>,
-}
-
-/// Tables up to this many terms stay in the processor's caches by themselves.
-const CACHED_TERMS_MAX: usize = 1024;
-/// Longer values are looked up at once; bounds what is copied.
-const UNSETTLED_BYTES_MAX: usize = 128;
 
 /// Terms of a field by the texts of another that are the same bytes.
 #[derive(Default)]
@@ -89,15 +76,15 @@ impl TermsBuffer {
     #[inline]
     pub fn push(&mut self, doc: DocId, value: &[u8], text: Option<TextNumber>) {
         self.mark.touch(doc, self.docs.len(), self.values.len());
+        self.docs.push(doc);
         let number = match text {
             Some(text) => self.intern_text(value, text),
-            None if self.table.len() <= CACHED_TERMS_MAX || value.len() > UNSETTLED_BYTES_MAX => {
-                self.table.intern(value)
+            None if waiting::suits(&self.table, value) => {
+                return self.unsettled.put_off(&mut self.table, &mut self.values, value);
             }
-            None => self.put_off(value),
+            None => self.table.intern(value),
         };
         self.values.push(number);
-        self.docs.push(doc);
     }
 
     /// The number of a term that is a text as well: of a text met before, without a look-up.
@@ -117,46 +104,20 @@ impl TermsBuffer {
         terms[at] - 1
     }
 
-    /// Leaves the next value to [`TermsBuffer::settle`]; what stands for its number until then.
-    #[inline]
-    fn put_off(&mut self, value: &[u8]) -> u32 {
-        if self.unsettled.places.len() == BATCH_TERMS {
-            self.settle();
-        }
-        let Unsettled { bytes, places } = &mut self.unsettled;
-        bytes.extend_from_slice(value);
-        places.push((self.values.len() as u32, bytes.len() as u32));
-        0
-    }
-
-    /// Looks up what was put off.
-    #[inline(never)]
+    /// Looks up the values whose terms are not known yet.
     pub fn settle(&mut self) {
-        let Unsettled { bytes, places } = &mut self.unsettled;
-        let term = |at: usize| {
-            let start = if at == 0 { 0 } else { places[at - 1].1 };
-            &bytes[start as usize..places[at].1 as usize]
-        };
-        let values = &mut self.values;
-        let put = |at: usize, number| values.set(places[at].0 as usize, number);
-        self.table.intern_all(places.len(), term, put);
-        bytes.clear();
-        places.clear();
+        self.unsettled.settle(&mut self.table, &mut self.values);
     }
 
     fn roll_back(&mut self) {
         self.values.truncate(self.mark.values);
         self.docs.truncate(self.mark.entries);
-        let Unsettled { bytes, places } = &mut self.unsettled;
-        places.truncate(places.partition_point(|(place, _)| (*place as usize) < self.mark.values));
-        bytes.truncate(places.last().map_or(0, |(_, end)| *end as usize));
+        self.unsettled.truncate(self.mark.values);
         self.mark = Mark::default();
     }
 
     fn memory_bytes(&self) -> usize {
-        let log = self.values.memory_bytes() + self.docs.memory_bytes();
-        let Unsettled { bytes, places } = &self.unsettled;
-        let log = log + bytes.capacity() + places.capacity() * size_of::<(u32, u32)>();
+        let log = self.values.memory_bytes() + self.docs.memory_bytes() + self.unsettled.memory_bytes();
         self.table.memory_bytes() + log + self.same_as_text.terms.capacity() * 4
     }
 }
@@ -280,140 +241,11 @@ fn near(first: i64, value: i64) -> Option<i32> {
     value.checked_sub(first).and_then(|distance| i32::try_from(distance).ok())
 }
 
-/// In a text log: the next token's position is this far (low 31 bits) from the one before, not 1.
-pub const STEP: u32 = 1 << 31;
-
-/// Positions stop here (Lucene's `IndexWriter.MAX_POSITION` is near).
-const POSITION_MAX: i64 = i32::MAX as i64 - 128;
-
 /// A text that is in the memo of its field.
 #[derive(Clone, Copy)]
 pub struct TextNumber {
     pub field: FieldId,
     pub number: u32,
-}
-
-/// Analysed text: one flat log of term numbers, in which the position of a token is one more than that of the token before
-/// unless a [`STEP`] stands between them.
-#[derive(Default)]
-pub struct TextBuffer {
-    pub table: TermTable,
-    pub tokens: ChunkLog<u32>,
-    /// One entry a document that has the field.
-    pub entries: ChunkLog<TextEntry>,
-    pub docs: DocLog,
-    /// Where the current document stands: position of its last token, gaps between values included; -1 before the first.
-    position: i64,
-    /// Position of its last token; what the log can be read back from.
-    logged: i64,
-    /// What the value in work adds to `tokens`.
-    new_tokens: Vec<u32>,
-    memo: Memo,
-    /// Number in `memo` of the last value.
-    last_text: Option<u32>,
-    mark: Mark,
-}
-
-/// The text of one document.
-#[derive(Clone, Copy)]
-pub struct TextEntry {
-    /// Where its tokens start.
-    pub tokens_start: u32,
-    /// Tokens that count as length: all but those on the position of the one before.
-    pub length: u32,
-}
-
-impl TextBuffer {
-    /// Analyses a value. `oversized` is set to the length of a token that is
-    /// longer than a term may be.
-    #[inline]
-    pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) {
-        let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
-        self.last_text = None;
-        if !first {
-            self.position += field.position_increment_gap as i64;
-            let length = self.analyze(field, value, oversized);
-            if let Some(entry) = self.entries.last_mut() {
-                entry.length += length;
-            }
-            return;
-        }
-        self.docs.push(doc);
-        let mut entry = TextEntry { tokens_start: self.tokens.len() as u32, length: 0 };
-        (self.position, self.logged) = (-1, -1);
-        match self.memo.look_up(value) {
-            Lookup::Found(number, Analysed { tokens, length, last_position }) => {
-                self.tokens.extend(tokens.iter().map(|token| u32::from_le_bytes(*token)));
-                (self.position, self.logged) = (i64::from(last_position), i64::from(last_position));
-                entry.length = length;
-                self.last_text = Some(number);
-            }
-            Lookup::New(vacancy) => {
-                entry.length = self.analyze(field, value, oversized);
-                if oversized.is_none() {
-                    let (tokens, length) = (&self.new_tokens[..], entry.length);
-                    let last_position = i32::try_from(self.logged).expect("at most POSITION_MAX");
-                    let analysed = Analysed { tokens, length, last_position };
-                    self.last_text = Some(self.memo.remember(vacancy, value, analysed));
-                }
-            }
-            Lookup::Unsuitable => entry.length = self.analyze(field, value, oversized),
-        }
-        self.entries.push(entry);
-    }
-
-    /// Number of the last value in the memo, if it is there and is `value`.
-    #[inline]
-    pub fn number_of_last(&self, value: &[u8]) -> Option<u32> {
-        self.last_text.filter(|&number| same(self.memo.text(number), value))
-    }
-
-    /// Adds the tokens of one value after `self.position`; the number of those that count as length.
-    fn analyze(&mut self, field: &Field, value: &str, oversized: &mut Option<usize>) -> u32 {
-        let start = self.position + 1;
-        let (mut logged, mut length, mut token_seen) = (self.logged, 0, false);
-        let (table, tokens) = (&mut self.table, &mut self.new_tokens);
-        tokens.clear();
-        let mut emit = |text: &[u8], position: i64| {
-            if text.len() > TERM_BYTES_MAX {
-                *oversized = Some(text.len());
-                return;
-            }
-            let position = position.clamp(logged, POSITION_MAX);
-            let step = position - logged;
-            if step != 1 {
-                tokens.push(STEP | step as u32);
-            }
-            logged = position;
-            token_seen = true;
-            length += u32::from(step != 0);
-            tokens.push(table.intern(text));
-        };
-        match &field.analyzer {
-            Some(analyzer) => analyzer.tokens(value, |token| {
-                emit(token.text.as_bytes(), start + token.position as i64);
-            }),
-            None => emit(value.as_bytes(), start),
-        }
-        self.logged = logged;
-        if token_seen {
-            self.position = logged;
-        }
-        self.tokens.extend_from_slice(&self.new_tokens);
-        length
-    }
-
-    fn roll_back(&mut self) {
-        self.tokens.truncate(self.mark.values);
-        self.docs.truncate(self.mark.entries);
-        self.entries.truncate(self.mark.entries);
-        self.mark = Mark::default();
-    }
-
-    fn memory_bytes(&self) -> usize {
-        let log = self.tokens.memory_bytes() + self.entries.memory_bytes() + self.docs.memory_bytes();
-        self.table.memory_bytes() + self.memo.memory_bytes() + log + self.new_tokens.capacity() * 4
-    }
 }
 
 impl FieldBuffer {
@@ -467,7 +299,7 @@ impl FieldBuffer {
         match self {
             FieldBuffer::Terms(terms) if terms.mark.doc == doc => terms.roll_back(),
             FieldBuffer::Numbers(numbers) => numbers.roll_back_document(doc),
-            FieldBuffer::Text(text) if text.mark.doc == doc => text.roll_back(),
+            FieldBuffer::Text(text) => text.roll_back_document(doc),
             FieldBuffer::Shapes(shapes) => shapes.roll_back(doc),
             _ => {}
         }
@@ -484,15 +316,7 @@ impl FieldBuffer {
             }
             FieldBuffer::Numbers(numbers) => numbers.roll_back_from(doc),
             FieldBuffer::Shapes(shapes) => shapes.roll_back_from(doc),
-            FieldBuffer::Text(text) => {
-                let entries = text.docs.first_from(doc);
-                let values = match entries < text.entries.len() {
-                    true => text.entries.get(entries).tokens_start as usize,
-                    false => text.tokens.len(),
-                };
-                text.mark = Mark { doc: NO_DOC, entries, values };
-                text.roll_back();
-            }
+            FieldBuffer::Text(text) => text.roll_back_from(doc),
         }
     }
 
@@ -561,7 +385,7 @@ mod tests {
                 expected.extend(values);
             }
         }
-        assert!(!terms.unsettled.places.is_empty());
+        assert!(!terms.unsettled.is_empty());
         terms.settle();
         assert!(
             terms

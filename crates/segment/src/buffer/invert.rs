@@ -1,6 +1,6 @@
 //! Logs by document to postings by term: "in which documents, and where, is each term?" By counting sort.
 
-use super::fields::STEP;
+use super::text::STEP;
 use crate::DocId;
 
 /// The used terms of a field in order, and where each one's entries lie after a scatter.

@@ -12,6 +12,8 @@ mod reorder;
 mod sort;
 mod sources;
 mod table;
+mod text;
+mod waiting;
 mod write;
 
 pub(crate) use chunk_log::ChunkLog;

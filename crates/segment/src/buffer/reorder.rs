@@ -2,9 +2,10 @@
 
 use limber_mapping::{Mapping, SpaceId};
 
-use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer, TextBuffer};
+use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer};
 use super::invert::TermOrder;
 use super::nested::SpaceBuffer;
+use super::text::{TextBuffer, TextEntry};
 use crate::DocId;
 use crate::index_sort::SortField;
 use crate::shapes::ShapesBuffer;
@@ -112,6 +113,7 @@ impl Reordering {
                 **shapes = ordered;
             }
             FieldBuffer::Text(text) => {
+                text.settle();
                 let TextBuffer { table, tokens, entries, docs, .. } = std::mem::take(&mut **text);
                 let starts = docs.starts(self.new.len());
                 let mut ordered = TextBuffer::default();
@@ -124,7 +126,7 @@ impl Reordering {
                     };
                     ordered.docs.push(new);
                     let tokens_start = ordered.tokens.len() as u32;
-                    ordered.entries.push(super::fields::TextEntry { tokens_start, ..of_entry });
+                    ordered.entries.push(TextEntry { tokens_start, ..of_entry });
                     let pieces = tokens.slices(of_entry.tokens_start as usize, end);
                     pieces.for_each(|piece| ordered.tokens.extend_from_slice(piece));
                 });

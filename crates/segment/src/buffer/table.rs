@@ -149,7 +149,7 @@ impl TermTable {
 
     #[cold]
     fn grow(&mut self) {
-        let slots = vec![Slot::default(); (self.slots.len() * 4).max(SLOTS_MIN)];
+        let slots = vec![Slot::default(); (self.slots.len() * 2).max(SLOTS_MIN)];
         let mask = slots.len() - 1;
         for slot in std::mem::replace(&mut self.slots, slots) {
             if slot.place != 0 {

@@ -7,11 +7,12 @@ use limber_mapping::{Field, FieldId, Mapping, SpaceId, reserved};
 use limber_store::Directory;
 
 use super::document::Buffer;
-use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer, TextBuffer};
+use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer};
 use super::invert::TermOrder;
 use super::nested::NestedBuffers;
 use super::reorder::{Reordering, reorder_nested};
 use super::table::same;
+use super::text::TextBuffer;
 use crate::columns::format::GROUP;
 use crate::columns::{ColumnSummary, ColumnWriter};
 use crate::file::{FieldInfo, NO_FIELD, SectionKind, SegmentId, SegmentMeta, SegmentWriter};
@@ -420,10 +421,11 @@ impl FieldsWriter<'_> {
         Ok(summary)
     }
 
-    fn write_text(&mut self, field: &Field, text: TextBuffer) -> Result<()> {
+    fn write_text(&mut self, field: &Field, mut text: TextBuffer) -> Result<()> {
         if text.docs.len() == 0 {
             return Ok(());
         }
+        text.settle();
         let (number, info) = self.add_info(field);
         let TextBuffer { table, tokens, entries, docs, .. } = text;
         let docs = docs.finish(self.doc_count);

@@ -12,12 +12,13 @@ pub(super) struct PartCompressor {
     /// As long as the longest result so far could have been; not cleared between parts.
     room: Vec<u8>,
     long_matcher: LongMatcher,
-    /// Whether the sources compressed last shrank to less than one in [`REPEATING_RATIO`].
+    /// Whether the sources compressed last shrank to less than [`REPEATING_PERCENT`] of their length.
     sources_repeat: bool,
 }
 
-/// Sources that shrink further than this hold long matches: logs to a fifth; prose and records of numbers only to a half.
-const REPEATING_RATIO: usize = 3;
+/// Sources that shrink further than this hold long matches: logs to a fifth, records of named fields to 40 %; prose and bare coordinates only to
+/// a half.
+const REPEATING_PERCENT: usize = 42;
 
 impl PartCompressor {
     pub fn new(codec: StoredCodec) -> PartCompressor {
@@ -39,7 +40,7 @@ impl PartCompressor {
             }
             _ => self.compress_whole(bytes).unwrap_or(bytes.len()),
         };
-        self.sources_repeat = compressed_len * REPEATING_RATIO < bytes.len();
+        self.sources_repeat = compressed_len * 100 < bytes.len() * REPEATING_PERCENT;
         if compressed_len < bytes.len() { &self.room[..compressed_len] } else { bytes }
     }
 

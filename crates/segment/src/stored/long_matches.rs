@@ -1,8 +1,8 @@
 //! LZ4 blocks of sources that repeat much: "which long runs of these bytes were there before?"
 //!
 //! The time of LZ4 on log lines goes to sequences, each of which costs the processor a few wrong guesses. Looking for matches of
-//! eight bytes, not four, makes a fifth fewer of them: access logs take 80 to 100 ns a document against 105 to 125, and 2 % less
-//! room. Prose would lose a fifth, so [`super::compress`] asks only where sources are known to repeat.
+//! eight bytes, not four, makes fewer of them: half the time on eleven sets of JSON documents that shrink to less than 42 %, at 0.94 to 1.02
+//! times the size. Prose would lose a fifth, so [`super::compress`] asks only where sources are known to repeat.
 
 /// Bytes that are hashed and compared; the shortest match.
 const MATCH_BYTES: usize = 8;

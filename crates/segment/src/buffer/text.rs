@@ -1,0 +1,243 @@
+//! Text until it is written: "which tokens does each document have?"
+
+use limber_mapping::Field;
+use limber_mapping::analysis::Analyzer;
+
+use super::chunk_log::ChunkLog;
+use super::doc_log::DocLog;
+use super::fields::Mark;
+use super::memo::{Analysed, Lookup, Memo};
+use super::table::{TermTable, same};
+use super::waiting::{self, Unsettled};
+use crate::{DocId, TERM_BYTES_MAX};
+
+/// In a text log: the next token's position is this far (low 31 bits) from the one before, not 1.
+pub const STEP: u32 = 1 << 31;
+
+/// Positions stop here (Lucene's `IndexWriter.MAX_POSITION` is near).
+const POSITION_MAX: i64 = i32::MAX as i64 - 128;
+
+/// Analysed text: one flat log of term numbers, in which the position of a token is one more than that of the token before
+/// unless a [`STEP`] stands between them.
+#[derive(Default)]
+pub struct TextBuffer {
+    pub table: TermTable,
+    /// Numbers in `table`, of those in `unsettled` 0 until then, and steps.
+    pub tokens: ChunkLog<u32>,
+    /// One entry a document that has the field.
+    pub entries: ChunkLog<TextEntry>,
+    pub docs: DocLog,
+    /// Where the current document stands: position of its last token, gaps between values included; -1 before the first.
+    position: i64,
+    /// Position of its last token; what the log can be read back from.
+    logged: i64,
+    unsettled: Unsettled,
+    /// What a new value for the memo added to `tokens`.
+    new_tokens: Vec<u32>,
+    memo: Memo,
+    /// Number in `memo` of the last value.
+    last_text: Option<u32>,
+    mark: Mark,
+}
+
+/// The text of one document.
+#[derive(Clone, Copy)]
+pub struct TextEntry {
+    /// Where its tokens start.
+    pub tokens_start: u32,
+    /// Tokens that count as length: all but those on the position of the one before.
+    pub length: u32,
+}
+
+impl TextBuffer {
+    /// Adds a value. `oversized` is set to the length of a token that is longer than a term may be.
+    #[inline]
+    pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) {
+        let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
+        self.last_text = None;
+        let analyzer = field.analyzer.as_deref();
+        if !first {
+            self.position += field.position_increment_gap as i64;
+            let length = self.analyze::<true>(analyzer, value, oversized);
+            if let Some(entry) = self.entries.last_mut() {
+                entry.length += length;
+            }
+            return;
+        }
+        self.docs.push(doc);
+        let tokens_start = self.tokens.len() as u32;
+        (self.position, self.logged) = (-1, -1);
+        let length = match self.memo.look_up(value) {
+            Lookup::Found(number, Analysed { tokens, length, last_position }) => {
+                self.tokens.extend(tokens.iter().map(|token| u32::from_le_bytes(*token)));
+                (self.position, self.logged) = (i64::from(last_position), i64::from(last_position));
+                self.last_text = Some(number);
+                length
+            }
+            Lookup::New(vacancy) => {
+                let length = self.analyze::<false>(analyzer, value, oversized);
+                if oversized.is_none() {
+                    self.new_tokens.clear();
+                    let pieces = self.tokens.slices(tokens_start as usize, self.tokens.len());
+                    pieces.for_each(|piece| self.new_tokens.extend_from_slice(piece));
+                    let last_position = i32::try_from(self.logged).expect("at most POSITION_MAX");
+                    let analysed = Analysed { tokens: &self.new_tokens[..], length, last_position };
+                    self.last_text = Some(self.memo.remember(vacancy, value, analysed));
+                }
+                length
+            }
+            Lookup::Unsuitable => self.analyze::<true>(analyzer, value, oversized),
+        };
+        self.entries.push(TextEntry { tokens_start, length });
+    }
+
+    /// Number of the last value in the memo, if it is there and is `value`.
+    #[inline]
+    pub fn number_of_last(&self, value: &[u8]) -> Option<u32> {
+        self.last_text.filter(|&number| same(self.memo.text(number), value))
+    }
+
+    /// Adds the tokens of one value after `self.position`; the number of those that count as length. `PUT_OFF`: tokens may be left to
+    /// [`TextBuffer::settle`].
+    fn analyze<const PUT_OFF: bool>(
+        &mut self,
+        analyzer: Option<&Analyzer>,
+        value: &str,
+        oversized: &mut Option<usize>,
+    ) -> u32 {
+        let start = self.position + 1;
+        let (mut logged, mut length, mut token_seen) = (self.logged, 0, false);
+        let TextBuffer { table, tokens, unsettled, .. } = self;
+        let mut emit = |text: &[u8], position: i64| {
+            if text.len() > TERM_BYTES_MAX {
+                *oversized = Some(text.len());
+                return;
+            }
+            let position = position.clamp(logged, POSITION_MAX);
+            let step = position - logged;
+            if step != 1 {
+                tokens.push(STEP | step as u32);
+            }
+            logged = position;
+            token_seen = true;
+            length += u32::from(step != 0);
+            match PUT_OFF && waiting::suits(table, text) {
+                true => unsettled.put_off(table, tokens, text),
+                false => tokens.push(table.intern(text)),
+            }
+        };
+        match analyzer {
+            Some(analyzer) => analyzer.tokens(value, |token| {
+                emit(token.text.as_bytes(), start + token.position as i64);
+            }),
+            None => emit(value.as_bytes(), start),
+        }
+        self.logged = logged;
+        if token_seen {
+            self.position = logged;
+        }
+        length
+    }
+
+    /// Looks up the tokens whose terms are not known yet.
+    pub fn settle(&mut self) {
+        self.unsettled.settle(&mut self.table, &mut self.tokens);
+    }
+
+    /// Forgets what `doc`, the current document, added.
+    pub fn roll_back_document(&mut self, doc: DocId) {
+        if self.mark.doc == doc {
+            self.truncate(self.mark.entries, self.mark.values);
+        }
+    }
+
+    /// Forgets what the documents from `doc` on added.
+    pub fn roll_back_from(&mut self, doc: DocId) {
+        let entries = self.docs.first_from(doc);
+        if entries < self.entries.len() {
+            self.truncate(entries, self.entries.get(entries).tokens_start as usize);
+        }
+    }
+
+    fn truncate(&mut self, entries: usize, tokens: usize) {
+        self.tokens.truncate(tokens);
+        self.unsettled.truncate(tokens);
+        self.docs.truncate(entries);
+        self.entries.truncate(entries);
+        self.mark = Mark::default();
+    }
+
+    pub fn memory_bytes(&self) -> usize {
+        let log = self.tokens.memory_bytes() + self.entries.memory_bytes() + self.docs.memory_bytes();
+        let log = log + self.unsettled.memory_bytes() + self.new_tokens.capacity() * 4;
+        self.table.memory_bytes() + self.memo.memory_bytes() + log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limber_mapping::{Mapping, MappingSettings};
+
+    use super::*;
+
+    /// The tokens of a document with a space at every position without one.
+    fn read(text: &TextBuffer, entry: usize) -> String {
+        let start = text.entries.get(entry).tokens_start as usize;
+        let end = match entry + 1 < text.entries.len() {
+            true => text.entries.get(entry + 1).tokens_start as usize,
+            false => text.tokens.len(),
+        };
+        let mut words = String::new();
+        for token in text.tokens.slices(start, end).flatten() {
+            match token & STEP {
+                0 => words.push_str(std::str::from_utf8(text.table.term(*token)).expect("text")),
+                _ => (1..token & !STEP).for_each(|_| words.push('_')),
+            }
+        }
+        words
+    }
+
+    /// Documents of `distinct` texts in turns, some with a second value, some refused; those from `kept` on taken back at last.
+    #[track_caller]
+    fn check(distinct: u32, kept: usize, put_off: bool) {
+        let body =
+            serde_json::json!({ "properties": { "t": { "type": "text", "position_increment_gap": 2 } } });
+        let mapping = Mapping::parse(&body, &MappingSettings::default()).expect("a sound mapping");
+        let field = mapping.field("t").expect("mapped");
+        let (mut text, mut expected, mut was_put_off) = (TextBuffer::default(), Vec::new(), false);
+        for round in 0..9000u32 {
+            let doc = expected.len() as DocId;
+            let number = round % distinct;
+            let long = if round % 11 == 10 { "w".repeat(150) } else { String::new() };
+            let mut words = format!("{long}w{number}x{}", number % 7);
+            let mut push = |value: &str| {
+                let mut oversized = None;
+                text.push(doc, &field, value, &mut oversized);
+                assert_eq!(oversized, None);
+                was_put_off |= !text.unsettled.is_empty();
+            };
+            push(&format!("{long} W{number}, X{}", number % 7));
+            if round % 5 == 0 {
+                push("End");
+                words.push_str("__end");
+            }
+            match round % 7 {
+                3 => text.roll_back_document(doc),
+                _ => expected.push(words),
+            }
+        }
+        text.roll_back_from(kept as DocId);
+        expected.truncate(kept);
+        text.settle();
+        assert_eq!((was_put_off, text.docs.len()), (put_off, kept));
+        assert!((0..kept).all(|entry| read(&text, entry) == expected[entry]));
+    }
+
+    #[test]
+    fn tokens_that_are_put_off_go_where_others_do() {
+        check(300, 7000, false);
+        check(3000, 7000, true);
+        check(9000, 7713, true);
+        check(9000, 0, true);
+    }
+}
