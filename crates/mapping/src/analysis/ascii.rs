@@ -2,6 +2,7 @@
 //!
 //! Source: Unicode Standard Annex #29 (rules WB5 to WB13b) as Lucene's `StandardTokenizer` applies it.
 
+use super::letters::{self, Kind};
 use super::uax29;
 
 /// Bytes of zero that must follow the text in the buffer given to [`words`].
@@ -184,11 +185,11 @@ fn joined(text: &str, start: usize, word: &mut impl FnMut(usize, usize, bool)) -
             Class::Letter | Class::Digit => has_content = true,
             Class::Extend => {}
             Class::Other => break,
-            Class::Beyond => return beyond(text, start, at, word),
+            Class::Beyond => return beyond(text, start, at, before, word),
             mid => {
                 let after = class_at(at + 1);
                 if after == Class::Beyond {
-                    return beyond(text, start, at, word);
+                    return beyond(text, start, at, before, word);
                 }
                 let joins = before == after
                     && match before {
@@ -210,12 +211,67 @@ fn joined(text: &str, start: usize, word: &mut impl FnMut(usize, usize, bool)) -
     at
 }
 
-/// No word passes an ASCII blank, so from a word's start to the next blank the full rules apply.
-fn beyond(text: &str, start: usize, at: usize, word: &mut impl FnMut(usize, usize, bool)) -> usize {
+/// A word from `start` on that may not be ASCII from `at` on, the byte before being of class `before`; returns where to go on. No word
+/// passes an ASCII blank, so where letters do not tell its end, the full rules apply from its start to the next blank.
+fn beyond(
+    text: &str,
+    start: usize,
+    at: usize,
+    before: Class,
+    word: &mut impl FnMut(usize, usize, bool),
+) -> usize {
+    if let Some(end) = end_of_letters(text, start, at, before) {
+        word(start, end, false);
+        return end;
+    }
     let rest = &text.as_bytes()[at..];
     let end = rest.iter().position(|&byte| byte <= b' ').map_or(text.len(), |length| at + length);
     uax29::words(&text[start..end], |from, to| word(start + from, start + to, false));
     end
+}
+
+/// Where the word ends that starts at `start` and goes on at `at`, if it is of nothing but letters, digits, marks on them and `_`, or
+/// one ideograph. `before`: class of the byte before `at`, [`Class::Letter`] being known for a letter.
+fn end_of_letters(text: &str, start: usize, at: usize, before: Class) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut at, mut before) = (at, before);
+    // Whether a word ends before what starts at a byte that is no mark, whatever that is beside.
+    let starts_anew = |at: usize| match bytes.get(at) {
+        Some(0x80..) => matches!(char_at(text, at).map(letters::kind), Some(Kind::Letter | Kind::Ideograph)),
+        _ => true,
+    };
+    while let Some(&byte) = bytes.get(at) {
+        match class(byte) {
+            Class::Beyond => {
+                let c = char_at(text, at)?;
+                match letters::kind(c) {
+                    Kind::Letter => before = Class::Letter,
+                    Kind::Mark if at > start => {}
+                    Kind::Ideograph if at > start => break,
+                    Kind::Ideograph => {
+                        let end = at + c.len_utf8();
+                        return starts_anew(end).then_some(end);
+                    }
+                    Kind::Mark | Kind::Other => return None,
+                }
+                at += c.len_utf8();
+            }
+            Class::Other if starts_anew(at + 1) => break,
+            // Of letters, these join nothing; the others may.
+            Class::MidDigit if before == Class::Letter && starts_anew(at + 1) => break,
+            here @ (Class::Letter | Class::Digit | Class::Extend) => {
+                before = here;
+                at += 1;
+            }
+            _ => return None,
+        }
+    }
+    matches!(before, Class::Letter | Class::Digit).then_some(at)
+}
+
+#[inline]
+fn char_at(text: &str, at: usize) -> Option<char> {
+    text.get(at..)?.chars().next()
 }
 
 #[cfg(test)]
@@ -231,6 +287,24 @@ mod tests {
             let window: [u8; 64] = bytes.try_into().unwrap();
             let window = window.map(|byte| byte.to_ascii_lowercase());
             prop_assert_eq!(masks(&window), masks_by_byte(&window));
+        }
+
+        /// Against the full rules, blank by blank; no marks on punctuation.
+        #[test]
+        fn words_are_those_of_the_full_rules(
+            text in "([a-c1éЖжωלאلحहन한林文カひไท١😀🇩🇪ℹ][\u{301}\u{93f}\u{200d}]?|[_.:,;'\"  ·ʼ-]|[éЖжل]{1,4}|[,.:] ?){0,24}"
+        ) {
+            let mut lower = text.to_ascii_lowercase().into_bytes();
+            lower.resize(text.len() + PADDING, 0);
+            let mut found = Vec::new();
+            words(&text, &lower, |start, end, _| found.push((start, end)));
+            let mut expected = Vec::new();
+            let mut from = 0;
+            for piece in text.split_inclusive(' ') {
+                uax29::words(piece.trim_end_matches(' '), |start, end| expected.push((from + start, from + end)));
+                from += piece.len();
+            }
+            prop_assert_eq!(found, expected);
         }
 
         /// Windows and runs against one pass over the whole text.

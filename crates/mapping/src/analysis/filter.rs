@@ -4,6 +4,7 @@ use hashbrown::HashSet;
 
 use super::english::is_stop_word;
 use super::folding::fold_into;
+use super::letters;
 use super::porter;
 
 /// A Snowball stemmer, by its algorithm.
@@ -137,8 +138,7 @@ pub(super) fn lowercase_into(text: &str, out: &mut String) {
         if c.is_ascii() {
             out.push(c.to_ascii_lowercase());
         } else {
-            // Only the dotted capital I has two: its first, a plain i, is Java's answer.
-            out.push(c.to_lowercase().next().unwrap_or(c));
+            out.push(letters::lower(c));
         }
     }
 }

@@ -8,6 +8,7 @@ mod entities;
 mod filter;
 mod folding;
 mod html;
+mod letters;
 mod normalizer;
 mod porter;
 mod registry;

@@ -67,8 +67,7 @@ impl Joint {
         }
         let last = segment.chars().next_back().unwrap_or(first);
         if segment.chars().any(|c| c.is_alphanumeric() && c != '\u{3006}') {
-            let is_letter =
-                last.is_alphabetic() && !is_ideographic(last) && !is_hiragana(last) && !is_katakana(last);
+            let is_letter = last.is_alphabetic() && !stands_apart(last);
             return if is_letter { Joint::Letter } else { Joint::Alone };
         }
         // A lone prolonged sound mark belongs to katakana.
@@ -105,13 +104,18 @@ pub(super) fn kind(token: &str) -> &'static str {
     if is_number { "<NUM>" } else { "<ALPHANUM>" }
 }
 
+/// Letters that are words alone or only beside their like.
+pub(super) fn stands_apart(c: char) -> bool {
+    is_southeast_asian(c) || is_ideographic(c) || is_hiragana(c) || is_katakana(c)
+}
+
 fn is_southeast_asian(c: char) -> bool {
     matches!(c as u32, 0x0e01..=0x0e3a | 0x0e40..=0x0e4e | 0x0e81..=0x0ecd | 0x0edc..=0x0edf | 0x1000..=0x103f
         | 0x1050..=0x108f | 0x109a..=0x109f | 0x1780..=0x17d3 | 0x1950..=0x19df | 0x1a20..=0x1aad | 0xa9e0..=0xa9ef
         | 0xaa60..=0xaac2)
 }
 
-fn is_ideographic(c: char) -> bool {
+pub(super) fn is_ideographic(c: char) -> bool {
     matches!(c as u32, 0x3007 | 0x3021..=0x3029 | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x323af)
 }
 

@@ -1,0 +1,136 @@
+//! What the characters of most scripts do in a word, and their lower case: "may this word go on without asking all rules?"
+//!
+//! The rules of [`super::uax29`] look every character up by search in several tables. Nearly all text beyond ASCII is of letters that
+//! behave like `a`, of marks on them, and of ideographs; what a character is found to be is kept in one table.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::uax29;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Kind {
+    /// Anything that only the full rules know.
+    Other = 1,
+    /// It joins letters and digits on both sides, and a mid character may join it to the next letter.
+    Letter,
+    /// It belongs to the character before (rule WB4).
+    Mark,
+    /// A word alone.
+    Ideograph,
+}
+
+/// Of each character of the basic plane: its [`Kind`] above 21 bits of its lower case; 0 = not asked yet.
+static KNOWN: [AtomicU32; 0x1_0000] = [const { AtomicU32::new(0) }; 0x1_0000];
+const LOWER_BITS: u32 = 21;
+
+#[inline]
+fn known(c: char) -> u32 {
+    let Some(entry) = KNOWN.get(c as usize) else { return ask(c) };
+    match entry.load(Relaxed) {
+        0 => {
+            let found = ask(c);
+            entry.store(found, Relaxed);
+            found
+        }
+        found => found,
+    }
+}
+
+#[cold]
+fn ask(c: char) -> u32 {
+    // Only the dotted capital I has two: its first, a plain i, is Java's answer.
+    let lower = c.to_lowercase().next().unwrap_or(c);
+    (kind_by_rules(c) as u32) << LOWER_BITS | lower as u32
+}
+
+#[inline]
+pub(super) fn kind(c: char) -> Kind {
+    match known(c) >> LOWER_BITS {
+        2 => Kind::Letter,
+        3 => Kind::Mark,
+        4 => Kind::Ideograph,
+        _ => Kind::Other,
+    }
+}
+
+#[inline]
+pub(super) fn lower(c: char) -> char {
+    char::from_u32(known(c) & ((1 << LOWER_BITS) - 1)).unwrap_or(c)
+}
+
+/// By what the segmenter does with the character beside others.
+fn kind_by_rules(c: char) -> Kind {
+    let is_one = |parts: [&str; 3]| {
+        let text = parts.concat();
+        text.split_word_bounds().count() == 1
+    };
+    let mut bytes = [0; 4];
+    let this = &*c.encode_utf8(&mut bytes);
+    let joins_behind = is_one([" ", this, ""]);
+    if joins_behind {
+        let is_mark = !is_one([this, "a", ""]) && is_one(["a", this, "b"]) && is_one(["1", this, "2"]);
+        // Not the joiner of emoji, nor what a word of its own could be made of.
+        return if is_mark && c != '\u{200d}' { Kind::Mark } else { Kind::Other };
+    }
+    if uax29::is_ideographic(c) {
+        let alone = !is_one([this, this, ""]) && !is_one(["a", this, ""]) && !is_one([this, "a", ""]);
+        return if alone { Kind::Ideograph } else { Kind::Other };
+    }
+    let is_letter = c.is_alphabetic()
+        && !uax29::stands_apart(c)
+        && is_one(["a", this, "a"])
+        && is_one(["1", this, "1"])
+        && is_one([this, this, "_"])
+        && is_one([this, ".", this])
+        && !is_one([this, ",", this])
+        && !is_one([this, "\"", this])
+        && !is_one([this, "'", ""]);
+    if is_letter { Kind::Letter } else { Kind::Other }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_scripts() {
+        let cases = [
+            ("é", "Letter"),
+            ("Ж", "Letter"),
+            ("ω", "Letter"),
+            ("ل", "Letter"),
+            ("ह", "Letter"),
+            ("한", "Letter"),
+            ("א", "Other"),
+            ("カ", "Other"),
+            ("ひ", "Other"),
+            ("ไ", "Other"),
+            ("١", "Other"),
+            ("·", "Other"),
+            ("\u{0301}", "Mark"),
+            ("\u{093f}", "Mark"),
+            ("\u{200d}", "Other"),
+            ("林", "Ideograph"),
+            ("𠀀", "Ideograph"),
+            ("😀", "Other"),
+            ("—", "Other"),
+        ];
+        for (text, expected) in &cases {
+            let c = text.chars().next().expect("a character");
+            for _ in 0..2 {
+                assert_eq!(format!("{:?}", kind(c)), *expected, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lower_case_is_the_first_of_the_standard_library() {
+        for c in ('\u{80}'..=char::MAX).step_by(7) {
+            assert_eq!(lower(c), c.to_lowercase().next().expect("one"), "{c:?}");
+        }
+        assert_eq!((lower('İ'), lower('É'), lower('Ⴀ'), lower('𐐀')), ('i', 'é', 'ⴀ', '𐐨'));
+    }
+}
