@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, FieldId, FieldSink, Nested, SpaceId, reserved};
 
-use super::fields::{FieldBuffer, TextNumber};
+use super::fields::FieldBuffer;
 use super::id_log::IdLog;
 use super::nested::NestedBuffers;
 use super::sources::Sources;
+use super::text::Twin;
 use crate::stored::StoredCodec;
 use crate::{DocId, Error, Result, SortField, TERM_BYTES_MAX};
 
@@ -210,16 +211,24 @@ impl Buffer {
         }
         let doc = self.doc_count;
         self.log_bytes += 4;
-        let text = self.text_number(value);
-        self.field(field).terms().push(doc, value, text);
+        let Some((text, twin)) = self.twin_of_last_text(field, value) else {
+            return self.field(field).terms().push(doc, value);
+        };
+        match twin {
+            Twin::Known(number) => self.field(field).terms().push_number(doc, number),
+            Twin::UnknownAt(place) => {
+                let number = self.field(field).terms().push_at_once(doc, value);
+                self.field(text).text().set_twin(place, number);
+            }
+        }
     }
 
-    /// Where `value` is the text that came last, as it is for a keyword beside a text.
+    /// The field of the text that came last, and what it knows of `value`, where that is the same bytes.
     #[inline]
-    fn text_number(&self, value: &[u8]) -> Option<TextNumber> {
-        let field = self.last_text?;
-        let FieldBuffer::Text(text) = &self.fields[field.0 as usize] else { return None };
-        text.number_of_last(value).map(|number| TextNumber { field, number })
+    fn twin_of_last_text(&mut self, field: FieldId, value: &[u8]) -> Option<(FieldId, Twin)> {
+        let text = self.last_text?;
+        let FieldBuffer::Text(buffer) = &mut self.fields[text.0 as usize] else { return None };
+        buffer.twin_of_last(field, value).map(|twin| (text, twin))
     }
 
     #[inline]
@@ -291,5 +300,61 @@ impl FieldSink for Buffer {
         }
         self.last_text = None;
         self.nested.exchange(space, &mut self.fields, &mut self.doc_count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limber_mapping::{Mapping, MappingSettings};
+
+    use super::*;
+
+    /// Texts, each followed by terms of two keywords; every seventh document is refused.
+    #[test]
+    fn a_term_that_is_the_text_before_it_is_the_same_term() {
+        let keyword = || serde_json::json!({ "type": "keyword" });
+        let text = serde_json::json!({ "type": "text", "fields": { "raw": keyword(), "more": keyword() } });
+        let body = serde_json::json!({ "properties": { "t": text, "k": keyword() } });
+        let mapping = Mapping::parse(&body, &MappingSettings::default()).expect("a sound mapping");
+        let field = |path: &str| mapping.field(path).expect("mapped");
+        let (text, raw, more, other) = (field("t"), field("t.raw"), field("t.more"), field("k"));
+        let mut buffer = Buffer::new(StoredCodec::Lz4);
+        let mut expected = Vec::new();
+        for round in 0..5000u64 {
+            let value = format!("value {}", round * round % 37);
+            let meta = DocumentMeta {
+                id: value.as_bytes(),
+                routing: None,
+                seq_no: round,
+                primary_term: 1,
+                version: 1,
+            };
+            buffer.begin(&meta, b"{}");
+            if round % 3 == 0 {
+                buffer.term(&other, value.as_bytes());
+            }
+            buffer.text(&text, &value);
+            buffer.term(&raw, value.as_bytes());
+            buffer.term(&more, value.as_bytes());
+            buffer.term(&other, b"value 0");
+            if round % 7 == 0 {
+                buffer.rollback();
+                continue;
+            }
+            buffer.commit().expect("a sound document");
+            let of_other = if round % 3 == 0 { vec![value.clone()] } else { Vec::new() };
+            expected.push((value, of_other));
+        }
+        let mut values = |field: &Field| {
+            let terms = buffer.field(field.id).terms();
+            terms.settle();
+            let value = |number| String::from_utf8(terms.table.term(number).to_vec()).expect("text");
+            terms.values.iter().map(value).collect::<Vec<_>>()
+        };
+        let of_text: Vec<String> = expected.iter().map(|(value, _)| value.clone()).collect();
+        assert_eq!((values(&raw), values(&more)), (of_text.clone(), of_text));
+        let of_other =
+            expected.into_iter().flat_map(|(_, of_other)| of_other.into_iter().chain(["value 0".into()]));
+        assert_eq!(values(&other), of_other.collect::<Vec<_>>());
     }
 }

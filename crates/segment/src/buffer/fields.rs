@@ -1,7 +1,5 @@
 //! What is kept about one field's values until they are written.
 
-use limber_mapping::FieldId;
-
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
 use super::table::TermTable;
@@ -58,50 +56,35 @@ pub struct TermsBuffer {
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
     mark: Mark,
-    same_as_text: SameAsText,
     unsettled: Unsettled,
 }
 
-/// Terms of a field by the texts of another that are the same bytes.
-#[derive(Default)]
-struct SameAsText {
-    /// The other field, the first met.
-    field: Option<FieldId>,
-    /// By number of the text: number of the term + 1; 0 = not known.
-    terms: Vec<u32>,
-}
-
 impl TermsBuffer {
-    /// Adds a value. `text`: where the same bytes are a text.
+    /// Adds a value.
     #[inline]
-    pub fn push(&mut self, doc: DocId, value: &[u8], text: Option<TextNumber>) {
-        self.mark.touch(doc, self.docs.len(), self.values.len());
-        self.docs.push(doc);
-        let number = match text {
-            Some(text) => self.intern_text(value, text),
-            None if waiting::suits(&self.table, value) => {
-                return self.unsettled.put_off(&mut self.table, &mut self.values, value);
-            }
-            None => self.table.intern(value),
-        };
-        self.values.push(number);
+    pub fn push(&mut self, doc: DocId, value: &[u8]) {
+        if waiting::suits(&self.table, value) {
+            self.mark.touch(doc, self.docs.len(), self.values.len());
+            self.docs.push(doc);
+            return self.unsettled.put_off(&mut self.table, &mut self.values, value);
+        }
+        self.push_at_once(doc, value);
     }
 
-    /// The number of a term that is a text as well: of a text met before, without a look-up.
+    /// Adds a value; its number.
     #[inline]
-    fn intern_text(&mut self, value: &[u8], text: TextNumber) -> u32 {
-        let SameAsText { field, terms } = &mut self.same_as_text;
-        if *field.get_or_insert(text.field) != text.field {
-            return self.table.intern(value);
-        }
-        let at = text.number as usize;
-        if at >= terms.len() {
-            terms.resize(at + 1, 0);
-        }
-        if terms[at] == 0 {
-            terms[at] = self.table.intern(value) + 1;
-        }
-        terms[at] - 1
+    pub fn push_at_once(&mut self, doc: DocId, value: &[u8]) -> u32 {
+        let number = self.table.intern(value);
+        self.push_number(doc, number);
+        number
+    }
+
+    /// Adds the value that has this number.
+    #[inline]
+    pub fn push_number(&mut self, doc: DocId, number: u32) {
+        self.mark.touch(doc, self.docs.len(), self.values.len());
+        self.docs.push(doc);
+        self.values.push(number);
     }
 
     /// Looks up the values whose terms are not known yet.
@@ -118,7 +101,7 @@ impl TermsBuffer {
 
     fn memory_bytes(&self) -> usize {
         let log = self.values.memory_bytes() + self.docs.memory_bytes() + self.unsettled.memory_bytes();
-        self.table.memory_bytes() + log + self.same_as_text.terms.capacity() * 4
+        self.table.memory_bytes() + log
     }
 }
 
@@ -241,13 +224,6 @@ fn near(first: i64, value: i64) -> Option<i32> {
     value.checked_sub(first).and_then(|distance| i32::try_from(distance).ok())
 }
 
-/// A text that is in the memo of its field.
-#[derive(Clone, Copy)]
-pub struct TextNumber {
-    pub field: FieldId,
-    pub number: u32,
-}
-
 impl FieldBuffer {
     /// The field's logs as terms; created when the field is met first.
     #[inline]
@@ -350,34 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn a_term_that_is_a_text_is_known_by_the_number_of_the_text() {
-        let mut terms = TermsBuffer::default();
-        let text = |field, number| Some(TextNumber { field: FieldId(field), number });
-        let pushes: [(&[u8], _); 7] = [
-            (b"a", text(5, 1)),
-            (b"b", None),
-            (b"a", text(5, 1)),
-            (b"b", text(5, 0)),
-            (b"b", text(6, 1)),
-            (b"c", text(5, 7)),
-            (b"a", text(5, 1)),
-        ];
-        for (doc, (value, text)) in (0..).zip(pushes) {
-            terms.push(doc, value, text);
-        }
-        let values: Vec<&[u8]> = terms.values.iter().map(|number| terms.table.term(number)).collect();
-        assert_eq!(values, pushes.map(|(value, _)| value));
-        assert_eq!(terms.table.len(), 3);
-    }
-
-    #[test]
     fn values_put_off_are_settled_unless_their_document_is_refused() {
         let mut terms = TermsBuffer::default();
         let mut expected: Vec<String> = Vec::new();
         for doc in 0..4000 {
             let values: Vec<String> = (0..1 + doc % 5).map(|i| format!("{}", (doc * 5 + i) % 3001)).collect();
             values.iter().for_each(|value| {
-                terms.push(doc, value.as_bytes(), None);
+                terms.push(doc, value.as_bytes());
             });
             if doc % 7 == 3 {
                 terms.roll_back();

@@ -27,7 +27,7 @@ pub struct Analysed<T> {
 }
 
 pub enum Lookup<'m> {
-    /// The text's number, and what came out for it; tokens are little-endian.
+    /// The text's place, and what came out for it; tokens are little-endian.
     Found(u32, Analysed<&'m [[u8; 4]]>),
     /// Analyse it, then [`Memo::remember`] unless it is refused.
     New(Vacancy),
@@ -37,8 +37,8 @@ pub enum Lookup<'m> {
 
 #[derive(Default)]
 pub struct Memo {
-    /// With each text: length, last position, number of tokens and the tokens, four bytes each, little-endian. A hit reads
-    /// nothing else.
+    /// With each text: the number of its twin + 1, length, last position, number of tokens and the tokens, four bytes each,
+    /// little-endian. A hit reads nothing else.
     texts: TermTable,
     looked_up: u32,
     found: u32,
@@ -57,34 +57,44 @@ impl Memo {
             return Lookup::Unsuitable;
         }
         match self.texts.find(text.as_bytes()) {
-            Ok((number, beside)) => {
+            Ok(entry) => {
                 self.found += 1;
-                let (words, _) = beside.as_chunks::<4>();
-                let (&[length, last_position, token_count], tokens) =
+                let (words, _) = self.texts.at(entry.place).1.as_chunks::<4>();
+                let (&[_, length, last_position, token_count], tokens) =
                     words.split_first_chunk().expect("what was remembered");
                 let tokens = &tokens[..u32::from_le_bytes(token_count) as usize];
                 let length = u32::from_le_bytes(length);
                 let last_position = i32::from_le_bytes(last_position);
-                Lookup::Found(number, Analysed { tokens, length, last_position })
+                Lookup::Found(entry.place, Analysed { tokens, length, last_position })
             }
             Err(vacancy) => Lookup::New(vacancy),
         }
     }
 
-    /// Keeps what came out for `text`, for which the last [`Memo::look_up`] answered [`Lookup::New`]; the text's number.
+    /// Keeps what came out for `text`, for which the last [`Memo::look_up`] answered [`Lookup::New`]; the text's place.
     pub fn remember(&mut self, vacancy: Vacancy, text: &str, analysed: Analysed<&[u32]>) -> u32 {
         let Analysed { tokens, length, last_position } = analysed;
-        self.texts.add(vacancy, text.as_bytes(), |beside| {
-            for word in [length, last_position as u32, tokens.len() as u32].iter().chain(tokens) {
+        let add = self.texts.add(vacancy, text.as_bytes(), |beside| {
+            for word in [0, length, last_position as u32, tokens.len() as u32].iter().chain(tokens) {
                 beside.extend_from_slice(&word.to_le_bytes());
             }
-        })
+        });
+        add.place
     }
 
-    /// The text that has this number.
+    /// The text at a place, and the number of its twin if it is known: of the same bytes as a whole term.
     #[inline]
-    pub fn text(&self, number: u32) -> &[u8] {
-        self.texts.term(number)
+    pub fn text(&self, place: u32) -> (&[u8], Option<u32>) {
+        let (text, beside) = self.texts.at(place);
+        let twin = beside.first_chunk().map_or(0, |twin| u32::from_le_bytes(*twin));
+        (text, twin.checked_sub(1))
+    }
+
+    /// Keeps the number of the twin of the text at `place`.
+    pub fn set_twin(&mut self, place: u32, number: u32) {
+        if let Some(twin) = self.texts.beside_mut(place).first_chunk_mut() {
+            *twin = (number + 1).to_le_bytes();
+        }
     }
 
     /// Whether enough of the last texts were found; starts the next trial.
@@ -112,11 +122,11 @@ mod tests {
     /// Looks `text` up; remembers `tokens` for it when it is new. The tokens found, if any.
     fn meet(memo: &mut Memo, text: &str, tokens: &[u32]) -> Option<Vec<u32>> {
         let vacancy = match memo.look_up(text) {
-            Lookup::Found(number, found) => {
+            Lookup::Found(place, found) => {
                 let (length, last_position) = (found.length, found.last_position);
                 let tokens: Vec<u32> = found.tokens.iter().map(|token| u32::from_le_bytes(*token)).collect();
                 assert_eq!((length, last_position), (tokens.len() as u32, -1));
-                assert_eq!(memo.text(number), text.as_bytes());
+                assert_eq!(memo.text(place).0, text.as_bytes());
                 return Some(tokens);
             }
             Lookup::New(vacancy) => vacancy,
@@ -135,6 +145,27 @@ mod tests {
         assert_eq!(meet(&mut memo, &"x".repeat(TEXT_BYTES_MAX + 1), &[5]), None);
         assert_eq!(meet(&mut memo, "b", &[]), Some(vec![1]));
         assert!(!memo.given_up);
+    }
+
+    #[test]
+    fn a_twin_is_kept_with_its_text() {
+        let mut memo = Memo::default();
+        let place_of = |memo: &mut Memo, text: &str| match memo.look_up(text) {
+            Lookup::Found(place, _) => place,
+            Lookup::New(vacancy) => {
+                memo.remember(vacancy, text, Analysed { tokens: &[3, 4], length: 2, last_position: -1 })
+            }
+            Lookup::Unsuitable => unreachable!("short texts, few lookups"),
+        };
+        let places = ["a b", "c", ""].map(|text| place_of(&mut memo, text));
+        memo.set_twin(places[1], 0);
+        memo.set_twin(places[2], 70_000);
+        let twins = ["a b", "c", ""].map(|text| {
+            let place = place_of(&mut memo, text);
+            memo.text(place).1
+        });
+        assert_eq!(twins, [None, Some(0), Some(70_000)]);
+        assert_eq!(meet(&mut memo, "c", &[]), Some(vec![3, 4]));
     }
 
     #[test]

@@ -26,6 +26,14 @@ struct Slot {
     place: u32,
 }
 
+/// A term of a table.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    pub number: u32,
+    /// Where its record starts.
+    pub place: u32,
+}
+
 /// Where a term would go that the table does not have. Good until the next term goes in.
 #[derive(Clone, Copy)]
 pub struct Vacancy {
@@ -55,8 +63,8 @@ impl TermTable {
     #[inline]
     pub fn intern(&mut self, term: &[u8]) -> u32 {
         match self.find(term) {
-            Ok((number, _)) => number,
-            Err(vacancy) => self.add(vacancy, term, |_| {}),
+            Ok(entry) => entry.number,
+            Err(vacancy) => self.add(vacancy, term, |_| {}).number,
         }
     }
 
@@ -82,9 +90,13 @@ impl TermTable {
         }
         let mask = self.slots.len() - 1;
         let mut probed = [(0, Slot::default()); BATCH_TERMS];
-        for (at, probed) in probed[..count].iter_mut().enumerate() {
-            let hash = self.hash(term(at));
-            *probed = (hash, self.slots[hash as usize & mask]);
+        for (at, (hash, _)) in probed[..count].iter_mut().enumerate() {
+            *hash = self.hash(term(at));
+            prefetch(&self.slots, *hash as usize & mask);
+        }
+        for (hash, slot) in &mut probed[..count] {
+            *slot = self.slots[*hash as usize & mask];
+            prefetch(&self.records, slot.place as usize);
         }
         for (at, &(hash, slot)) in probed[..count].iter().enumerate() {
             let term = term(at);
@@ -99,9 +111,9 @@ impl TermTable {
         }
     }
 
-    /// The number of `term`, and what starts with the bytes that were added with it.
+    /// Where `term` is, or where it would go.
     #[inline]
-    pub fn find(&mut self, term: &[u8]) -> Result<(u32, &[u8]), Vacancy> {
+    pub fn find(&mut self, term: &[u8]) -> Result<Entry, Vacancy> {
         if self.len() * 2 >= self.slots.len() {
             self.grow();
         }
@@ -114,27 +126,42 @@ impl TermTable {
                 return Err(Vacancy { slot: at, hash });
             }
             if slot.hash == hash {
-                let (number, known, beside) = self.record(slot.place - 1);
+                let place = slot.place - 1;
+                let (number, known, _) = self.record(place);
                 if same(known, term) {
-                    return Ok((number, beside));
+                    return Ok(Entry { number, place });
                 }
             }
             at = (at + 1) & mask;
         }
     }
 
+    /// The bytes of the term whose record starts at `place`, and what starts with the bytes that were added with it.
+    #[inline]
+    pub fn at(&self, place: u32) -> (&[u8], &[u8]) {
+        let (_, term, beside) = self.record(place);
+        (term, beside)
+    }
+
+    /// What starts with the bytes that were added with the term whose record starts at `place`.
+    #[inline]
+    pub fn beside_mut(&mut self, place: u32) -> &mut [u8] {
+        let start = place as usize + HEADER_BYTES + self.at(place).0.len();
+        &mut self.records[start..]
+    }
+
     /// Adds a term of at most 65,535 bytes where [`TermTable::find`] did not find it; `beside` appends what is kept with it.
     #[cold]
-    pub fn add(&mut self, vacancy: Vacancy, term: &[u8], beside: impl FnOnce(&mut Vec<u8>)) -> u32 {
-        let (number, start) = (self.len() as u32, self.records.len() as u32);
+    pub fn add(&mut self, vacancy: Vacancy, term: &[u8], beside: impl FnOnce(&mut Vec<u8>)) -> Entry {
+        let (number, place) = (self.len() as u32, self.records.len() as u32);
         let len = u16::try_from(term.len()).expect("a term's length was checked before");
         self.records.extend_from_slice(&number.to_le_bytes());
         self.records.extend_from_slice(&len.to_le_bytes());
         self.records.extend_from_slice(term);
         beside(&mut self.records);
-        self.starts.push(start);
-        self.slots[vacancy.slot] = Slot { hash: vacancy.hash, place: start + 1 };
-        number
+        self.starts.push(place);
+        self.slots[vacancy.slot] = Slot { hash: vacancy.hash, place: place + 1 };
+        Entry { number, place }
     }
 
     /// Number and bytes of the term whose record starts at `start`, and what follows.
@@ -165,6 +192,19 @@ impl TermTable {
     pub fn memory_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>() + self.records.capacity() + self.starts.capacity() * 4
     }
+}
+
+/// Has the processor fetch `values[at]`, which need not be there, while it goes on.
+#[inline(always)]
+fn prefetch<T>(values: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is a hint; it reads nothing and faults at no address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(at).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, at);
 }
 
 /// Whether two terms are equal. Most are short: two overlapping words each, without a call of `memcmp` (which took a tenth of

@@ -1,7 +1,7 @@
 //! Text until it is written: "which tokens does each document have?"
 
-use limber_mapping::Field;
 use limber_mapping::analysis::Analyzer;
+use limber_mapping::{Field, FieldId};
 
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
@@ -35,8 +35,10 @@ pub struct TextBuffer {
     /// What a new value for the memo added to `tokens`.
     new_tokens: Vec<u32>,
     memo: Memo,
-    /// Number in `memo` of the last value.
+    /// Place in `memo` of the last value.
     last_text: Option<u32>,
+    /// The field whose terms the memo knows as its texts' twins, the first met.
+    twin: Option<FieldId>,
     mark: Mark,
 }
 
@@ -47,6 +49,14 @@ pub struct TextEntry {
     pub tokens_start: u32,
     /// Tokens that count as length: all but those on the position of the one before.
     pub length: u32,
+}
+
+/// A whole term that is the text before it, as it is for a keyword beside a text.
+pub enum Twin {
+    /// The term's number.
+    Known(u32),
+    /// Where the memo wants to be told it.
+    UnknownAt(u32),
 }
 
 impl TextBuffer {
@@ -68,10 +78,10 @@ impl TextBuffer {
         let tokens_start = self.tokens.len() as u32;
         (self.position, self.logged) = (-1, -1);
         let length = match self.memo.look_up(value) {
-            Lookup::Found(number, Analysed { tokens, length, last_position }) => {
+            Lookup::Found(place, Analysed { tokens, length, last_position }) => {
                 self.tokens.extend(tokens.iter().map(|token| u32::from_le_bytes(*token)));
                 (self.position, self.logged) = (i64::from(last_position), i64::from(last_position));
-                self.last_text = Some(number);
+                self.last_text = Some(place);
                 length
             }
             Lookup::New(vacancy) => {
@@ -91,10 +101,20 @@ impl TextBuffer {
         self.entries.push(TextEntry { tokens_start, length });
     }
 
-    /// Number of the last value in the memo, if it is there and is `value`.
+    /// Where the memo has the last value, if that is `value` as well and `field` the one whose terms it knows.
     #[inline]
-    pub fn number_of_last(&self, value: &[u8]) -> Option<u32> {
-        self.last_text.filter(|&number| same(self.memo.text(number), value))
+    pub fn twin_of_last(&mut self, field: FieldId, value: &[u8]) -> Option<Twin> {
+        let place = self.last_text?;
+        let (text, number) = self.memo.text(place);
+        if !same(text, value) || *self.twin.get_or_insert(field) != field {
+            return None;
+        }
+        Some(number.map_or(Twin::UnknownAt(place), Twin::Known))
+    }
+
+    /// Tells the memo the number that a [`Twin::UnknownAt`] this place got.
+    pub fn set_twin(&mut self, place: u32, number: u32) {
+        self.memo.set_twin(place, number);
     }
 
     /// Adds the tokens of one value after `self.position`; the number of those that count as length. `PUT_OFF`: tokens may be left to
