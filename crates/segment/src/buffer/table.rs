@@ -7,13 +7,12 @@ use foldhash::fast::RandomState;
 /// Terms of one field, numbered from 0 in order of first sight. Terms are never removed: those of a document that was
 /// rolled back stay, unused.
 ///
-/// An open-addressing table of (32 bits of hash, place) over one arena of records. What a look-up costs is cache misses: a known
+/// An open-addressing table of (32 bits of hash, place) over an arena of records. What a look-up costs is cache misses: a known
 /// term has two, its slot and its record, in which all that is known of it lies together; growing touches no record.
 #[derive(Default)]
 pub struct TermTable {
     slots: Vec<Slot>,
-    /// Records back to back, each: number (4 bytes), length of the term (2), the term, what the owner keeps with it.
-    records: Vec<u8>,
+    records: Records,
     /// Where the record of each term starts.
     starts: Vec<u32>,
     hasher: RandomState,
@@ -24,6 +23,54 @@ struct Slot {
     hash: u32,
     /// Where the record starts + 1; 0 = free.
     place: u32,
+}
+
+/// Records, each: number (4 bytes), length of the term (2), the term, what the owner keeps with it. In chunks, so that growing moves
+/// nothing and memory that is freed serves the next buffer.
+#[derive(Default)]
+struct Records {
+    /// A record starts in the first [`CHUNK_BYTES`] of a chunk, the only part of it but for the last record's end.
+    chunks: Vec<Vec<u8>>,
+    /// Capacity of all chunks but the last.
+    full_bytes: usize,
+}
+
+const PLACE_BITS: u32 = 16;
+const CHUNK_BYTES: usize = 1 << PLACE_BITS;
+/// What is left of a chunk for the last record, so that most chunks are of one size.
+const LAST_RECORD_BYTES: usize = 512;
+
+impl Records {
+    /// Appends what `write` does; its place: number of the chunk and place in it.
+    fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> u32 {
+        if self.chunks.last().is_none_or(|last| last.len() > CHUNK_BYTES - LAST_RECORD_BYTES) {
+            self.full_bytes += self.chunks.last().map_or(0, Vec::capacity);
+            // The first doubles as it fills: most tables are small.
+            let capacity = if self.chunks.is_empty() { 0 } else { CHUNK_BYTES };
+            self.chunks.push(Vec::with_capacity(capacity));
+        }
+        let chunk = self.chunks.len() - 1;
+        let last = &mut self.chunks[chunk];
+        let place = (chunk << PLACE_BITS | last.len()) as u32;
+        write(last);
+        place
+    }
+
+    /// What starts at a place; nothing where there is none.
+    #[inline]
+    fn tail(&self, place: u32) -> &[u8] {
+        let chunk = self.chunks.get((place >> PLACE_BITS) as usize);
+        chunk.and_then(|chunk| chunk.get(place as usize % CHUNK_BYTES..)).unwrap_or_default()
+    }
+
+    fn tail_mut(&mut self, place: u32) -> &mut [u8] {
+        &mut self.chunks[(place >> PLACE_BITS) as usize][place as usize % CHUNK_BYTES..]
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let last = self.chunks.last().map_or(0, Vec::capacity);
+        self.full_bytes + last + self.chunks.capacity() * size_of::<Vec<u8>>()
+    }
 }
 
 /// A term of a table.
@@ -96,7 +143,7 @@ impl TermTable {
         }
         for (hash, slot) in &mut probed[..count] {
             *slot = self.slots[*hash as usize & mask];
-            prefetch(&self.records, slot.place as usize);
+            prefetch(self.records.tail(slot.place.saturating_sub(1)), 0);
         }
         for (at, &(hash, slot)) in probed[..count].iter().enumerate() {
             let term = term(at);
@@ -146,19 +193,21 @@ impl TermTable {
     /// What starts with the bytes that were added with the term whose record starts at `place`.
     #[inline]
     pub fn beside_mut(&mut self, place: u32) -> &mut [u8] {
-        let start = place as usize + HEADER_BYTES + self.at(place).0.len();
-        &mut self.records[start..]
+        let start = HEADER_BYTES + self.at(place).0.len();
+        &mut self.records.tail_mut(place)[start..]
     }
 
     /// Adds a term of at most 65,535 bytes where [`TermTable::find`] did not find it; `beside` appends what is kept with it.
     #[cold]
     pub fn add(&mut self, vacancy: Vacancy, term: &[u8], beside: impl FnOnce(&mut Vec<u8>)) -> Entry {
-        let (number, place) = (self.len() as u32, self.records.len() as u32);
+        let number = self.len() as u32;
         let len = u16::try_from(term.len()).expect("a term's length was checked before");
-        self.records.extend_from_slice(&number.to_le_bytes());
-        self.records.extend_from_slice(&len.to_le_bytes());
-        self.records.extend_from_slice(term);
-        beside(&mut self.records);
+        let place = self.records.push(|record| {
+            record.extend_from_slice(&number.to_le_bytes());
+            record.extend_from_slice(&len.to_le_bytes());
+            record.extend_from_slice(term);
+            beside(record);
+        });
         self.starts.push(place);
         self.slots[vacancy.slot] = Slot { hash: vacancy.hash, place: place + 1 };
         Entry { number, place }
@@ -167,7 +216,7 @@ impl TermTable {
     /// Number and bytes of the term whose record starts at `start`, and what follows.
     #[inline]
     fn record(&self, start: u32) -> (u32, &[u8], &[u8]) {
-        let record = &self.records[start as usize..];
+        let record = self.records.tail(start);
         let (&[n0, n1, n2, n3, l0, l1], rest) =
             record.split_first_chunk::<HEADER_BYTES>().expect("a whole header");
         let (term, beside) = rest.split_at(u16::from_le_bytes([l0, l1]) as usize);
@@ -190,7 +239,7 @@ impl TermTable {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>() + self.records.capacity() + self.starts.capacity() * 4
+        self.slots.capacity() * size_of::<Slot>() + self.records.memory_bytes() + self.starts.capacity() * 4
     }
 }
 
@@ -260,6 +309,10 @@ mod tests {
         assert!(terms.iter().zip(&numbers).all(|(term, (_, number))| table.term(*number) == term.as_bytes()));
         assert_eq!((numbers[0].1, numbers[29].1, table.len()), (4980, 5009, 5010));
         assert_eq!(table.intern(b""), 5010);
-        assert_eq!((table.len(), table.term(17), table.term(5010)), (5011, &b"term 17"[..], &b""[..]));
+        // Longer than what is left of any chunk, and than a chunk.
+        let long = vec![b'x'; 65_535];
+        assert_eq!((table.intern(&long), table.intern(b"after"), table.intern(&long)), (5011, 5012, 5011));
+        assert_eq!((table.term(5011), table.term(5012)), (&long[..], &b"after"[..]));
+        assert_eq!((table.len(), table.term(17), table.term(5010)), (5013, &b"term 17"[..], &b""[..]));
     }
 }
