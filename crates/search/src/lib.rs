@@ -16,6 +16,7 @@ mod collect;
 pub mod context;
 mod counting;
 mod dates;
+mod did_you_mean;
 pub mod dissect;
 mod error;
 mod execute;

@@ -6,6 +6,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use crate::did_you_mean::did_you_mean;
 use crate::json;
 use crate::script::Script;
 
@@ -21,11 +22,13 @@ pub struct Options {
     map: Map<String, Value>,
     /// `field` is not there, of which one of these may stand: said after unknown options are.
     has_no_field: Option<&'static str>,
+    /// Options that were asked for: those that there are.
+    known: Vec<String>,
 }
 
 impl Options {
     pub fn new(kind: &'static str, name: &str, map: Map<String, Value>) -> Options {
-        Options { kind, name: name.to_owned(), map, has_no_field: None }
+        Options { kind, name: name.to_owned(), map, has_no_field: None, known: Vec::new() }
     }
 
     /// `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
@@ -41,6 +44,7 @@ impl Options {
 
     /// The raw option; JSON `null` counts as absent.
     pub fn take(&mut self, option: &str) -> Option<Value> {
+        self.known.push(option.to_owned());
         self.map.shift_remove(option).filter(|value| !value.is_null())
     }
 
@@ -51,6 +55,7 @@ impl Options {
 
     /// The raw option; JSON `null` is refused.
     pub fn take_typed(&mut self, option: &str) -> Result<Option<Value>> {
+        self.known.push(option.to_owned());
         match self.map.shift_remove(option) {
             Some(Value::Null) => Err(self.wrong_type(option, &Value::Null)),
             value => Ok(value),
@@ -145,17 +150,27 @@ impl Options {
                     "Required one of fields [{wanted}], but none were specified."
                 ))),
             },
-            Some(option) => Err(unknown_field(self.kind, option)),
+            Some(option) => Err(self.unknown(option, &[])),
         }
     }
 
     /// An option of an aggregation whose options may name a heuristic: what is no option is no heuristic either.
-    pub fn no_heuristic(&self, option: &str) -> RequestError {
-        unknown_field(self.kind, option).caused_by(RequestError::new(
+    pub fn no_heuristic(&self, option: &str, heuristics: &[&str]) -> RequestError {
+        self.unknown(option, heuristics).caused_by(RequestError::new(
             400,
             "named_object_not_found_exception",
             format!("unknown field [{option}]"),
         ))
+    }
+}
+
+impl Options {
+    /// [`unknown_field`] with the options that may have been meant; `others` are options besides those that were asked for.
+    fn unknown(&self, option: &str, others: &[&str]) -> RequestError {
+        let known = self.known.iter().map(String::as_str).chain(others.iter().copied());
+        let mut error = unknown_field(self.kind, option);
+        error.reason.push_str(&did_you_mean(option, known));
+        error
     }
 }
 

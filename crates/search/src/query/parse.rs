@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::table::{QUERIES, UNSUPPORTED};
+use crate::did_you_mean::did_you_mean;
 use crate::error::Error;
 use crate::json;
 
@@ -137,37 +138,12 @@ fn unknown_query(name: &str) -> RequestError {
         return RequestError::unsupported(format_args!("query [{name}]"));
     }
     let known = QUERIES.iter().map(|(known, _)| *known).chain(UNSUPPORTED.iter().copied());
-    let mut near: Vec<(f32, &str)> =
-        known.map(|known| (similarity(name, known), known)).filter(|(score, _)| *score > 0.5).collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let names: Vec<&str> = near.into_iter().map(|(_, known)| known).collect();
-    let hint = match names.as_slice() {
-        [] => String::new(),
-        [only] => format!(" did you mean [{only}]?"),
-        several => format!(" did you mean any of [{}]?", several.join(", ")),
-    };
+    let hint = did_you_mean(name, known);
     RequestError::parsing(format!("unknown query [{name}]{hint}")).caused_by(RequestError::new(
         400,
         "named_object_not_found_exception",
         format!("unknown field [{name}]"),
     ))
-}
-
-/// `1 - edits / longer length`, as Lucene's `LevenshteinDistance`.
-fn similarity(left: &str, right: &str) -> f32 {
-    let left: Vec<char> = left.chars().take(64).collect();
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (at, a) in left.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (column, b) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != b);
-            diagonal = row[column + 1];
-            row[column + 1] = substituted.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    1.0 - row[right.len()] as f32 / left.len().max(right.len()).max(1) as f32
 }
 
 /// `boost` and `_name`, which every query takes.

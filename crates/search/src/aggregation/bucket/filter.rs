@@ -71,7 +71,7 @@ impl Filters {
                     options.name
                 )));
             }
-            None => return Err(RequestError::illegal_argument("[filters] cannot be null.")),
+            None => (true, Vec::new()),
         };
         if filters.is_empty() {
             return Err(RequestError::illegal_argument("[filters] cannot be empty."));

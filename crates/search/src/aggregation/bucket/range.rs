@@ -91,13 +91,25 @@ impl Ranges {
         }
         let mut shown = Vec::with_capacity(self.ranges.len());
         for range in &self.ranges {
-            let from = end(&range.from, source)?.unwrap_or(f64::NEG_INFINITY);
-            let to = end(&range.to, source)?.unwrap_or(f64::INFINITY);
+            let from = self.end(&range.from, source)?.unwrap_or(f64::NEG_INFINITY);
+            let to = self.end(&range.to, source)?.unwrap_or(f64::INFINITY);
             let (stored_from, stored_to) = (stored(from, source), stored(to, source));
             shown.push(ShownRange { key: range.key.clone(), from, to, stored_from, stored_to });
         }
         shown.sort_by(|left, right| left.from.total_cmp(&right.from).then(left.to.total_cmp(&right.to)));
         Ok(shown)
+    }
+
+    /// An end as a number. The numbers of `date_range` are whole, and texts in the format of the dates.
+    fn end(&self, value: &Option<Value>, source: &Source) -> Result<Option<f64>> {
+        let number = value.as_ref().filter(|_| self.type_name == "date_range").and_then(Value::as_f64);
+        match number.filter(|number| number.is_finite()) {
+            Some(number) if matches!(source.format, Format::Date { .. }) => {
+                end(&Some((number as i64).to_string().into()), source)
+            }
+            Some(number) => Ok(Some(number.trunc())),
+            None => end(value, source),
+        }
     }
 }
 

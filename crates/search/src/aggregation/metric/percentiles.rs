@@ -194,9 +194,10 @@ impl Percentiles {
 
 /// A number or a list of numbers, sorted.
 fn numbers(options: &mut Options, option: &str) -> std::result::Result<Option<Vec<f64>>, RequestError> {
-    let list = match options.take(option) {
+    let list = match options.take_typed(option)? {
         None => return Ok(None),
         Some(Value::Array(list)) => list,
+        Some(map @ Value::Object(_)) => return Err(options.wrong_type(option, &map)),
         Some(one) => vec![one],
     };
     let mut numbers = Vec::with_capacity(list.len());

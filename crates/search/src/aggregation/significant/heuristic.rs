@@ -30,14 +30,14 @@ pub struct Frequencies {
     pub background_size: u64,
 }
 
-const NAMES: &[&str] =
+pub(super) const HEURISTICS: &[&str] =
     &["jlh", "chi_square", "mutual_information", "gnd", "percentage", "script_heuristic", "p_value"];
 
 impl Heuristic {
     /// Takes the option that names a heuristic.
     pub fn parse(options: &mut Options) -> Result<Heuristic, RequestError> {
         let mut chosen = Heuristic::Jlh;
-        for &name in NAMES {
+        for &name in HEURISTICS {
             if !options.has(name) {
                 continue;
             }

@@ -22,6 +22,7 @@ use super::super::terms::Include;
 use super::super::tree::{Aggregation, Kind};
 use super::answer::Counted;
 use super::background;
+use super::heuristic::HEURISTICS;
 use super::request::Significance;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -46,7 +47,7 @@ impl SignificantTerms {
         }
         let values = ValuesOptions::parse(options)?;
         if let Some(option) = options.first_left() {
-            return Err(options.no_heuristic(option));
+            return Err(options.no_heuristic(option, HEURISTICS));
         }
         Ok(Kind::own(SignificantTerms { values, request }))
     }

@@ -24,6 +24,7 @@ use super::super::terms::{TermFilter, TermPool};
 use super::super::tree::{Aggregation, Kind};
 use super::answer::Counted;
 use super::background;
+use super::heuristic::HEURISTICS;
 use super::request::Significance;
 use super::terms::add_totals;
 use crate::context::ShardSnapshot;
@@ -61,7 +62,7 @@ impl SignificantText {
             Some(other) => return Err(options.wrong_type("source_fields", &other)),
         };
         if let Some(option) = options.first_left() {
-            return Err(options.no_heuristic(option));
+            return Err(options.no_heuristic(option, HEURISTICS));
         }
         if field.is_empty() {
             return Err(RequestError::illegal_argument(
