@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::analysis::{Analyzer, Normalizer};
-use crate::date::DateFormat;
+use crate::date::{DateFormat, Resolution};
 use crate::range::RangeKind;
 use crate::similarity::Similarity;
 
@@ -30,8 +30,10 @@ pub enum FieldType {
         scaling_factor: f64,
     },
     Boolean,
+    /// `date`, or, to the nanosecond, `date_nanos`.
     Date {
         format: Arc<DateFormat>,
+        resolution: Resolution,
     },
     Ip,
     /// Number column of [`crate::geo::GeoPoint::encode`]; points in Z order.
@@ -56,7 +58,7 @@ pub enum Representation {
     Text,
     /// Whole terms: keyword as UTF-8, ip as 16 bytes big-endian (IPv4 mapped into IPv6), ranges as both ends. Column = ordinals over the terms.
     Terms,
-    /// `i64` that sorts like the value: integers and dates (milliseconds) as they are, booleans 0/1, doubles by
+    /// `i64` that sorts like the value: integers and dates (milliseconds, or nanoseconds) as they are, booleans 0/1, doubles by
     /// [`crate::number::sortable_from_f64`], floats and half floats as their value widened to f64, scaled floats as
     /// `round(value * scaling_factor)`. Index = points, column = numbers.
     Number,
@@ -246,6 +248,19 @@ impl Field {
         (self.index || self.store) && !self.doc_values && !has_norms
     }
 
+    /// Format and resolution of a date.
+    pub fn date(&self) -> Option<(&Arc<DateFormat>, Resolution)> {
+        match &self.kind {
+            FieldType::Date { format, resolution } => Some((format, *resolution)),
+            _ => None,
+        }
+    }
+
+    /// What its stored dates count; milliseconds where it is no date.
+    pub fn resolution(&self) -> Resolution {
+        self.date().map_or(Resolution::Millis, |(_, resolution)| resolution)
+    }
+
     /// Whether a segment writes its points by place instead of by value.
     pub fn is_spatial(&self) -> bool {
         self.index && self.kind == FieldType::GeoPoint
@@ -335,7 +350,8 @@ impl FieldType {
             FieldType::HalfFloat => "half_float",
             FieldType::ScaledFloat { .. } => "scaled_float",
             FieldType::Boolean => "boolean",
-            FieldType::Date { .. } => "date",
+            FieldType::Date { resolution: Resolution::Millis, .. } => "date",
+            FieldType::Date { resolution: Resolution::Nanos, .. } => "date_nanos",
             FieldType::Ip => "ip",
             FieldType::GeoPoint => "geo_point",
             FieldType::GeoShape { .. } => "geo_shape",

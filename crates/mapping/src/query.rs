@@ -186,7 +186,8 @@ impl Field {
             Shape::Scaled(factor) => Selection::Number(scaled(self.double(&text)?, factor)),
             Shape::Date => {
                 let context = &context.for_numbers(value.is_number());
-                let (lower, upper) = (self.date(&text, false, context)?, self.date(&text, true, context)?);
+                let (lower, upper) =
+                    (self.stored_date(&text, false, context)?, self.stored_date(&text, true, context)?);
                 numbers(lower as i128, upper as i128)
             }
         })
@@ -261,7 +262,7 @@ impl Field {
                 let value = if end.inclusive { value } else { value.next_up() };
                 (value * factor).ceil() as i128
             }
-            Shape::Date => self.date(&text, !end.inclusive, context)? as i128 + beyond,
+            Shape::Date => self.stored_date(&text, !end.inclusive, context)? as i128 + beyond,
             Shape::Boolean => self.boolean(&text)? as i128 + beyond,
             _ => sortable_from_f64(self.rounded_for_range(self.double(&text)?)) as i128 + beyond,
         })
@@ -290,7 +291,7 @@ impl Field {
                 let value = if end.inclusive { value } else { value.next_down() };
                 (value * factor).floor() as i128
             }
-            Shape::Date => self.date(&text, end.inclusive, context)? as i128 - beyond,
+            Shape::Date => self.stored_date(&text, end.inclusive, context)? as i128 - beyond,
             Shape::Boolean => self.boolean(&text)? as i128 - beyond,
             _ => sortable_from_f64(self.rounded_for_range(self.double(&text)?)) as i128 - beyond,
         })
@@ -366,15 +367,21 @@ impl Field {
         }
     }
 
-    fn date(&self, text: &str, round_up: bool, context: &DateContext<'_>) -> Result<i64, RequestError> {
-        let FieldType::Date { format } = &self.kind else {
+    fn stored_date(
+        &self,
+        text: &str,
+        round_up: bool,
+        context: &DateContext<'_>,
+    ) -> Result<i64, RequestError> {
+        let Some((format, resolution)) = self.date() else {
             return Err(RequestError::illegal_argument(format!("field [{}] is not a date", self.path)));
         };
         let format = context.format.unwrap_or(format);
-        format.parse_with_math(text, context.now_millis, round_up, context.zone)
+        let instant = format.parse_instant_with_math(text, context.now_millis, round_up, context.zone)?;
+        resolution.stored(instant)
     }
 
-    /// A column's value as a JSON number: what `sort` answers. Dates in milliseconds, booleans 0 or 1.
+    /// A column's value as a JSON number: what `sort` answers. Dates as they are stored, booleans 0 or 1.
     pub fn decode_number(&self, stored: i64) -> Value {
         let from_double = |value: f64| Number::from_f64(value).map_or(Value::Null, Value::Number);
         match self.kind {
@@ -395,6 +402,7 @@ impl Field {
             FieldType::Double | FieldType::Float | FieldType::HalfFloat => f64_from_sortable(stored),
             FieldType::ScaledFloat { scaling_factor } => stored as f64 / scaling_factor,
             FieldType::UnsignedLong => u64_from_sortable(stored) as f64,
+            FieldType::Date { resolution, .. } => resolution.millis(stored) as f64,
             _ => stored as f64,
         }
     }
@@ -403,7 +411,9 @@ impl Field {
     /// as `true` or `false`, numbers as numbers.
     pub fn format_number(&self, stored: i64) -> Value {
         match &self.kind {
-            FieldType::Date { format } => format.format_millis(stored).into(),
+            FieldType::Date { format, resolution } => {
+                format.format_instant(resolution.instant(stored), &Zone::Utc).into()
+            }
             FieldType::Boolean => (stored != 0).into(),
             FieldType::GeoPoint => GeoPoint::decode(stored).to_text().into(),
             _ => self.decode_number(stored),

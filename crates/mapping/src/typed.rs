@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::RequestError;
+use crate::date::{DateFormat, Instant, NANOS_FORMAT, Resolution};
 use crate::field::{Field, FieldType};
 use crate::ip;
 use crate::number::{
@@ -408,14 +409,36 @@ fn boolean<'a>(scalar: Scalar<'_>) -> Result<Typed<'a>, Cause> {
 
 #[inline]
 fn date(field: &Field, scalar: Scalar<'_>) -> Result<i64, Cause> {
-    let FieldType::Date { format } = &field.kind else { unreachable!("a date's shape belongs to a date") };
-    let found = match scalar {
-        Scalar::Integer { text, value } => format.parse_integer(value, text),
-        other => format.parse_millis(other.text()),
+    let Some((format, resolution)) = field.date() else { unreachable!("a date's shape belongs to a date") };
+    let found = match (scalar, resolution) {
+        (Scalar::Integer { text, value }, Resolution::Millis) => format.parse_integer(value, text),
+        (other, Resolution::Millis) => format.parse_millis(other.text()),
+        (Scalar::Integer { text, value }, Resolution::Nanos) => {
+            return nanos_of_integer(format, value, text);
+        }
+        (other, Resolution::Nanos) => match format.parse_instant(other.text()) {
+            Ok(instant) => return instant.to_nanos().map_err(Box::new),
+            Err(error) => Err(error),
+        },
     };
-    found.map_err(|error| {
-        let reason =
-            format!("failed to parse date field [{}] with format [{}]", scalar.text(), format.pattern);
-        Box::new(RequestError::illegal_argument(reason).caused_by(error))
-    })
+    found.map_err(|error| unreadable_date(format, scalar.text(), error))
+}
+
+/// An integer in nanoseconds. What is too large for them is the last one under the default format, as in Elasticsearch.
+#[cold]
+fn nanos_of_integer(format: &DateFormat, value: i64, text: &str) -> Result<i64, Cause> {
+    let instant = match format.parse_integer_quickly(value, text) {
+        Some(millis) => Instant::of_millis(millis),
+        None => format.parse_instant(text).map_err(|error| unreadable_date(format, text, error))?,
+    };
+    if instant.millis > 0 && format.pattern == NANOS_FORMAT {
+        return Ok(instant.to_nanos().unwrap_or(i64::MAX));
+    }
+    instant.to_nanos().map_err(Box::new)
+}
+
+#[cold]
+fn unreadable_date(format: &DateFormat, text: &str, error: RequestError) -> Cause {
+    let reason = format!("failed to parse date field [{text}] with format [{}]", format.pattern);
+    Box::new(RequestError::illegal_argument(reason).caused_by(error))
 }

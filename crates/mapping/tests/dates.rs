@@ -66,3 +66,57 @@ fn range_ends_are_elasticsearchs() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn nanoseconds_are_printed_as_elasticsearch_does() {
+    let mut lines = include_str!("date_formats_nanos.tsv").lines().filter(|line| !line.starts_with('#'));
+    let iso = DateFormat::parse_list("strict_date_optional_time_nanos").unwrap();
+    let instants = lines.next().unwrap().split('\t').skip(1).map(|text| iso.parse_instant(text).unwrap());
+    let instants: Vec<_> = instants.collect();
+    let mut wrong = Vec::new();
+    for line in lines {
+        let mut cells = line.split('\t');
+        let pattern = cells.next().unwrap();
+        let format = DateFormat::parse_list(pattern).unwrap();
+        for (instant, expected) in instants.iter().zip(cells) {
+            let found = format.format_instant(*instant, &Zone::Utc);
+            if found != expected {
+                wrong.push(format!("{pattern}: {expected}, found {found}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn nanoseconds_are_read_and_rounded() {
+    let format = DateFormat::parse_list("strict_date_optional_time_nanos||epoch_millis").unwrap();
+    let zone = Zone::parse("+02:00").unwrap();
+    for (text, zone, from, to) in [
+        ("2018-10-29T12:12:12.123456789Z", &Zone::Utc, 1_540_815_132_123_456_789, 1_540_815_132_123_456_789),
+        ("2018-10-29T12:12:12.1234Z", &Zone::Utc, 1_540_815_132_123_400_000, 1_540_815_132_123_400_000),
+        ("2018-10-29T12:12:12", &Zone::Utc, 1_540_815_132_000_000_000, 1_540_815_132_999_999_999),
+        ("2018-10-29T14:12:12.5", &zone, 1_540_815_132_500_000_000, 1_540_815_132_500_000_000),
+        ("1540815132123", &Zone::Utc, 1_540_815_132_123_000_000, 1_540_815_132_123_999_999),
+        ("1540815132123.456789", &Zone::Utc, 1_540_815_132_123_456_789, 1_540_815_132_123_456_789),
+        (
+            "2018-10-29T12:12:12.123456789Z||+1s",
+            &Zone::Utc,
+            1_540_815_133_123_456_789,
+            1_540_815_133_123_456_789,
+        ),
+        // The end of a rounded unit is its last millisecond.
+        (
+            "2018-10-29T12:12:12.123456789Z||/s",
+            &Zone::Utc,
+            1_540_815_132_000_000_000,
+            1_540_815_132_999_000_000,
+        ),
+    ] {
+        let ends = [false, true].map(|round_up| {
+            let instant = format.parse_instant_with_math(text, 0, round_up, zone).unwrap();
+            instant.to_nanos().unwrap()
+        });
+        assert_eq!(ends, [from, to], "{text}");
+    }
+}

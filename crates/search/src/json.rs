@@ -127,6 +127,11 @@ pub fn scalar_text(value: &Value) -> Option<String> {
 
 /// A time such as `5s` or `100ms` in milliseconds; `-1` is none. Source: Elasticsearch's `TimeValue#parseTimeValue`.
 pub fn time_millis(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {
+    Ok(time_nanos(text, setting)?.map(|nanos| nanos.div_ceil(1_000_000)))
+}
+
+/// As [`time_millis`], in nanoseconds; what they cannot count is the most that they can.
+pub fn time_nanos(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {
     let trimmed = text.trim().to_ascii_lowercase();
     if trimmed == "-1" {
         return Ok(None);
@@ -152,7 +157,7 @@ pub fn time_millis(text: &str, setting: &str) -> Result<Option<u64>, RequestErro
         _ => return Err(refused("unit is missing or unrecognized")),
     };
     let number: u64 = number.parse().map_err(|_| refused("not a number"))?;
-    Ok(Some(number.saturating_mul(scale_nanos).div_ceil(1_000_000)))
+    Ok(Some(number.saturating_mul(scale_nanos)))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use limber_mapping::date::Resolution;
 use limber_mapping::{FieldType, Flattened, Mapping, Representation, RequestError, reserved};
 use limber_segment::SortField;
 use serde_json::{Value, json};
@@ -182,6 +183,7 @@ pub(crate) fn describe_sort(sort: &[SortField], mapping: &Mapping) -> Value {
                     i32::MAX.to_string()
                 }
             }
+            Some(FieldType::Date { resolution: Resolution::Nanos, .. }) if is_least => "0".to_owned(),
             _ => {
                 if is_least {
                     i64::MIN.to_string()

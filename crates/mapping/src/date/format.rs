@@ -1,11 +1,12 @@
 //! A list of date formats.
 
 use super::civil::{MILLIS_PER_DAY, days_from_common_era, days_in_month};
+use super::instant::{Instant, NANOS_PER_MILLI};
 use super::item::{Digits, Item, Sign, Unit};
 use super::math;
 use super::names;
 use super::pattern::{Dialect, compile};
-use super::read::{Resolution, read, resolve};
+use super::read::{Reading, read, resolve};
 use super::write::write;
 use super::zone::Zone;
 use crate::RequestError;
@@ -78,7 +79,10 @@ impl DateFormat {
                 self.integers = Some((*epoch, shortest));
                 break;
             }
-            if !matches!(names[place], "strict_date_optional_time" | "iso8601") {
+            if !matches!(
+                names[place],
+                "strict_date_optional_time" | "strict_date_optional_time_nanos" | "iso8601"
+            ) {
                 break;
             }
         }
@@ -91,8 +95,38 @@ impl DateFormat {
     pub fn parse_millis(&self, text: &str) -> Result<i64, RequestError> {
         match self.parse_quickly(text) {
             Some(millis) => Ok(millis),
+            None => self.parse_slowly(text, false, &Zone::Utc).map(|instant| instant.millis),
+        }
+    }
+
+    /// The instant of a text to the nanosecond; a text without a zone is in UTC.
+    ///
+    /// Error: `date_time_parse_exception`.
+    #[inline]
+    pub fn parse_instant(&self, text: &str) -> Result<Instant, RequestError> {
+        match self.parse_instant_quickly(text) {
+            Some(instant) => Ok(instant),
             None => self.parse_slowly(text, false, &Zone::Utc),
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn parse_instant_quickly(&self, text: &str) -> Option<Instant> {
+        match self.parse_quickly(text) {
+            Some(millis) => Some(Instant::of_millis(millis)),
+            None if self.takes_iso => iso_utc_nanos(text.as_bytes()),
+            None => None,
+        }
+    }
+
+    /// As [`DateFormat::parse_instant`]; a text without a zone is in `zone`.
+    pub fn parse_instant_in(&self, text: &str, zone: &Zone) -> Result<Instant, RequestError> {
+        self.parse_slowly(text, false, zone)
+    }
+
+    /// Whether Elasticsearch has a format of this name, which is no pattern then.
+    pub fn is_built_in(name: &str) -> bool {
+        matches!(name, "epoch_millis" | "epoch_second") || names::find(name).is_some()
     }
 
     /// The layouts that need no interpreter; None says nothing.
@@ -111,7 +145,7 @@ impl DateFormat {
     pub fn parse_integer(&self, value: i64, text: &str) -> Result<i64, RequestError> {
         match self.parse_integer_quickly(value, text) {
             Some(millis) => Ok(millis),
-            None => self.parse_slowly(text, false, &Zone::Utc),
+            None => self.parse_slowly(text, false, &Zone::Utc).map(|instant| instant.millis),
         }
     }
 
@@ -129,11 +163,11 @@ impl DateFormat {
 
     /// Tries the alternatives in order.
     #[inline(never)]
-    fn parse_slowly(&self, text: &str, round_up: bool, zone: &Zone) -> Result<i64, RequestError> {
+    fn parse_slowly(&self, text: &str, round_up: bool, zone: &Zone) -> Result<Instant, RequestError> {
         let mut stopped_at = 0;
         for alternative in &self.alternatives {
             match alternative.read(text, round_up, zone) {
-                Ok(millis) => return Ok(millis),
+                Ok(instant) => return Ok(instant),
                 Err(index) => stopped_at = index,
             }
         }
@@ -151,8 +185,20 @@ impl DateFormat {
         round_up: bool,
         zone: &Zone,
     ) -> Result<i64, RequestError> {
+        self.parse_instant_with_math(text, now_millis, round_up, zone).map(|instant| instant.millis)
+    }
+
+    /// [`DateFormat::parse_with_math`] to the nanosecond: what is not said rounds up to the last one, date math to the beginning of the last
+    /// millisecond, as in Elasticsearch.
+    pub fn parse_instant_with_math(
+        &self,
+        text: &str,
+        now_millis: i64,
+        round_up: bool,
+        zone: &Zone,
+    ) -> Result<Instant, RequestError> {
         if let Some(math) = text.strip_prefix("now") {
-            return math::apply(math, now_millis, round_up, zone);
+            return math::apply(math, Instant::of_millis(now_millis), round_up, zone);
         }
         let read = |date: &str, round_up: bool| {
             self.parse_slowly(date, round_up, zone).map_err(|cause| {
@@ -175,20 +221,15 @@ impl DateFormat {
 
     /// The instant in the list's first format, on the clock of `zone`.
     pub fn format_millis_in(&self, millis: i64, zone: &Zone) -> String {
+        self.format_instant(Instant::of_millis(millis), zone)
+    }
+
+    /// The instant in the list's first format, on the clock of `zone`, with nanoseconds where the format has room for them.
+    pub fn format_instant(&self, instant: Instant, zone: &Zone) -> String {
         let mut out = String::new();
         match &self.alternatives[0] {
-            Alternative::Epoch(Epoch::Millis) => out = millis.to_string(),
-            Alternative::Epoch(Epoch::Seconds) => {
-                let (seconds, rest) = (millis / 1000, (millis % 1000).abs());
-                if millis < 0 && seconds == 0 {
-                    out.push('-');
-                }
-                out.push_str(&seconds.to_string());
-                if rest != 0 {
-                    out.push_str(format!(".{rest:03}").trim_end_matches('0'));
-                }
-            }
-            Alternative::Items { written, .. } => write(written, millis, zone, &mut out),
+            Alternative::Epoch(epoch) => write_epoch(instant, *epoch, &mut out),
+            Alternative::Items { written, .. } => write(written, instant, zone, &mut out),
         }
         out
     }
@@ -226,15 +267,16 @@ impl Alternative {
     }
 
     /// Error: the index where reading stopped.
-    fn read(&self, text: &str, round_up: bool, zone: &Zone) -> Result<i64, usize> {
+    fn read(&self, text: &str, round_up: bool, zone: &Zone) -> Result<Instant, usize> {
         match self {
             // As in Elasticsearch, a query's zone moves even an epoch.
             Alternative::Epoch(epoch) => {
-                read_epoch(text, *epoch, round_up).map(|millis| zone.to_utc(millis)).ok_or(0)
+                let instant = read_epoch(text, *epoch, round_up).ok_or(0usize)?;
+                Ok(Instant { millis: zone.to_utc(instant.millis), ..instant })
             }
             Alternative::Items { read: items, is_lenient, .. } => {
                 let fields = read(items, text)?;
-                resolve(&fields, Resolution { round_up, is_lenient: *is_lenient, zone }).ok_or(0)
+                resolve(&fields, Reading { round_up, is_lenient: *is_lenient, zone }).ok_or(0)
             }
         }
     }
@@ -268,7 +310,7 @@ impl Alternative {
 }
 
 /// Digits with an optional sign and fraction, of seconds or milliseconds.
-fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<i64> {
+fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<Instant> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),
@@ -288,26 +330,45 @@ fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<i64> {
     for place in 0..9 {
         nanos = nanos * 10 + fraction.as_bytes().get(place).map_or(0, |byte| (byte - b'0') as i64);
     }
-    // A fraction of the unit, in millionths of a millisecond for seconds.
-    let millis = match epoch {
-        Epoch::Millis if negative => -whole - (nanos > 0) as i64,
-        Epoch::Millis => whole,
-        Epoch::Seconds => {
-            let base = whole.checked_mul(1000)?;
-            let rest = if fraction.is_empty() && round_up && !digits.contains('.') {
-                999
-            } else {
-                nanos / 1_000_000
-            };
-            if negative {
-                // Towards the past, unless the last instant of the second is asked for.
-                if fraction.is_empty() { -base + rest } else { -base - rest - (nanos % 1_000_000 > 0) as i64 }
-            } else {
-                base.checked_add(rest)?
-            }
-        }
+    // A fraction of the unit, in billionths.
+    let is_open = round_up && !digits.contains('.');
+    let (per_unit, last) = match epoch {
+        Epoch::Millis => (1, i128::from(NANOS_PER_MILLI) - 1),
+        Epoch::Seconds => (1000, 1000 * i128::from(NANOS_PER_MILLI) - 1),
     };
-    Some(millis)
+    let fraction = match epoch {
+        Epoch::Millis => i128::from(nanos) / 1000,
+        Epoch::Seconds => i128::from(nanos),
+    };
+    let whole = i128::from(whole) * per_unit * i128::from(NANOS_PER_MILLI);
+    // Towards the past, unless the last instant of the unit is asked for.
+    let total = match (negative, is_open) {
+        (true, true) => -whole + last,
+        (true, false) => -whole - fraction,
+        (false, true) => whole + last,
+        (false, false) => whole + fraction,
+    };
+    Some(Instant {
+        millis: i64::try_from(total.div_euclid(NANOS_PER_MILLI.into())).ok()?,
+        nanos: total.rem_euclid(NANOS_PER_MILLI.into()) as u32,
+    })
+}
+
+/// Seconds or milliseconds, with what is beyond them behind a point.
+fn write_epoch(instant: Instant, epoch: Epoch, out: &mut String) {
+    let (per_unit, width) = match epoch {
+        Epoch::Millis => (NANOS_PER_MILLI, 6),
+        Epoch::Seconds => (1000 * NANOS_PER_MILLI, 9),
+    };
+    let nanos = i128::from(instant.millis) * i128::from(NANOS_PER_MILLI) + i128::from(instant.nanos);
+    let (whole, rest) = (nanos / i128::from(per_unit), (nanos % i128::from(per_unit)).unsigned_abs());
+    if nanos < 0 && whole == 0 {
+        out.push('-');
+    }
+    out.push_str(&whole.to_string());
+    if rest != 0 {
+        out.push_str(format!(".{rest:0width$}").trim_end_matches('0'));
+    }
 }
 
 /// Two digits at `at`, or a number above 99 when they are not digits.
@@ -370,6 +431,29 @@ fn iso_utc(bytes: &[u8]) -> Option<i64> {
     }
 }
 
+/// `yyyy-MM-ddTHH:mm:ss.SSSSSSSSSZ` with one to nine digits behind the point.
+#[inline(always)]
+fn iso_utc_nanos(bytes: &[u8]) -> Option<Instant> {
+    let head: &[u8; 20] = bytes.first_chunk()?;
+    let digits = bytes[20..].strip_suffix(b"Z")?;
+    if head[4] != b'-' || head[7] != b'-' || head[10] != b'T' || head[13] != b':' || head[16] != b':' {
+        return None;
+    }
+    if head[19] != b'.' || digits.is_empty() || digits.len() > 9 {
+        return None;
+    }
+    let mut nanos = 0;
+    for place in 0..9 {
+        let digit = digits.get(place).map_or(0, |digit| digit.wrapping_sub(b'0'));
+        if digit > 9 {
+            return None;
+        }
+        nanos = nanos * 10 + i64::from(digit);
+    }
+    let millis = date_and_time(head)? + nanos / NANOS_PER_MILLI;
+    Some(Instant { millis, nanos: (nanos % NANOS_PER_MILLI) as u32 })
+}
+
 #[inline(always)]
 fn plain(bytes: &[u8], separators: &[u8; 5]) -> Option<i64> {
     let bytes: &[u8; 19] = bytes.try_into().ok()?;
@@ -392,18 +476,20 @@ mod tests {
             "2024-02-29T23:59:59.999Z",
             "0001-01-01T00:00:00Z",
             "9999-12-31T10:20:30.040Z",
+            "2018-10-29T12:12:12.123456789Z",
+            "2018-10-29T12:12:12.1Z",
         ];
         for text in texts {
-            assert!(format.parse_quickly(text).is_some(), "{text}");
+            assert!(format.parse_instant_quickly(text).is_some(), "{text}");
             for at in 0..text.len() {
                 for byte in 0..128u8 {
                     let mut changed = text.as_bytes().to_vec();
                     changed[at] = byte;
                     let changed = String::from_utf8(changed).expect("ASCII");
-                    if let Some(millis) = format.parse_quickly(&changed) {
+                    if let Some(instant) = format.parse_instant_quickly(&changed) {
                         assert_eq!(
                             format.parse_slowly(&changed, false, &Zone::Utc).ok(),
-                            Some(millis),
+                            Some(instant),
                             "{changed}"
                         );
                     }

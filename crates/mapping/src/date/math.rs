@@ -3,6 +3,7 @@
 //! Source: `JavaDateMathParser`.
 
 use super::civil::{Civil, MILLIS_PER_DAY};
+use super::instant::Instant;
 use super::zone::Zone;
 use crate::RequestError;
 
@@ -11,10 +12,16 @@ fn parse_exception(reason: String) -> RequestError {
 }
 
 /// Applies `+1d`, `-2h`, `/M` ... to an instant, on the clock of `zone`. Rounding goes down to the unit's first
-/// millisecond, or up to its last.
-pub(super) fn apply(math: &str, millis: i64, round_up: bool, zone: &Zone) -> Result<i64, RequestError> {
+/// millisecond, or up to the beginning of its last.
+pub(super) fn apply(
+    math: &str,
+    instant: Instant,
+    round_up: bool,
+    zone: &Zone,
+) -> Result<Instant, RequestError> {
     let truncated = || parse_exception(format!("truncated date math [{math}]"));
-    let mut local = zone.to_local(millis);
+    let mut local = zone.to_local(instant.millis);
+    let mut nanos = instant.nanos;
     let bytes = math.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -42,6 +49,9 @@ pub(super) fn apply(math: &str, millis: i64, round_up: bool, zone: &Zone) -> Res
                 RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
             })?
         };
+        if sign == 0 {
+            nanos = 0;
+        }
         if sign == 0 && digits > 0 && count != 1 {
             return Err(parse_exception(format!(
                 "rounding `/` can only be used on single unit types [{math}]"
@@ -70,7 +80,7 @@ pub(super) fn apply(math: &str, millis: i64, round_up: bool, zone: &Zone) -> Res
             local = zone.to_local(zone.to_utc(local));
         }
     }
-    Ok(zone.to_utc(local))
+    Ok(Instant { millis: zone.to_utc(local), nanos })
 }
 
 enum Step {

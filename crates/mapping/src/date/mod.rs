@@ -2,6 +2,7 @@
 
 mod civil;
 mod format;
+mod instant;
 mod item;
 mod math;
 mod names;
@@ -12,4 +13,10 @@ mod zone;
 
 pub use civil::{Civil, MILLIS_PER_DAY, civil_from_days, days_from_civil};
 pub use format::DateFormat;
+pub use instant::{Instant, NANOS_PER_MILLI, Resolution, fraction_by_threes, is_beyond_nanos};
 pub use zone::Zone;
+
+/// The format of a `date` that declares none.
+pub const MILLIS_FORMAT: &str = "strict_date_optional_time||epoch_millis";
+/// The format of a `date_nanos` that declares none.
+pub const NANOS_FORMAT: &str = "strict_date_optional_time_nanos||epoch_millis";

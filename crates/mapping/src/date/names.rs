@@ -86,11 +86,10 @@ pub(super) fn find(name: &str) -> Option<(&'static str, Dialect)> {
 /// What a built-in format prints, where that is not its own pattern with every optional section.
 pub(super) fn printed(name: &str) -> Option<&'static str> {
     Some(match name {
-        "iso8601"
-        | "date_optional_time"
-        | "strict_date_optional_time"
-        | "strict_date_optional_time_nanos" => "uuuu-MM-dd'T'HH:mm:ss{#",
-        "date_time" | "strict_date_time" => "uuuu-MM-dd'T'HH:mm:ss{#",
+        "iso8601" | "date_optional_time" | "strict_date_optional_time" => "uuuu-MM-dd'T'HH:mm:ss{#",
+        "strict_date_optional_time_nanos" | "strict_date_time" => "uuuu-MM-dd'T'HH:mm:ss$#",
+        "date_time" => "uuuu-MM-dd'T'HH:mm:ss{#",
+        "ordinal_date_time" | "strict_ordinal_date_time" => "uuuu-DDD'T'HH:mm:ss$#",
         "date_time_no_millis" | "strict_date_time_no_millis" => "uuuu-MM-dd'T'HH:mm:ss#",
         "date" | "year_month_day" | "strict_year_month_day" => "uuuu-MM-dd",
         "year_month" => "uuuu-MM",

@@ -22,7 +22,7 @@ const DEPTH_MAX: usize = 32;
 const LENGTH_MAX: usize = 512;
 
 /// Compiles a pattern. Signs beside Java's, for [`Dialect::Strict`] and [`Dialect::Lenient`] only: `#` any zone or offset,
-/// `{` a fraction of one to nine digits behind a point, `^` behind a point or a comma, `}` one of at most three digits, `~` a year of four digits, `!` a day of one
+/// `{` a fraction of one to nine digits behind a point, `$` the same where it is written to the nanosecond, `^` behind a point or a comma, `}` one of at most three digits, `~` a year of four digits, `!` a day of one
 /// or two digits.
 pub(super) fn compile(pattern: &str, dialect: Dialect) -> Result<Vec<Item>, RequestError> {
     if pattern.len() > LENGTH_MAX {
@@ -79,6 +79,10 @@ impl Compiler<'_> {
                 '{' | '}' => {
                     self.at += 1;
                     items.push(Item::Fraction { min: 1, max: if c == '{' { 9 } else { 3 }, points: b"." });
+                }
+                '$' if self.dialect != Dialect::Java => {
+                    self.at += 1;
+                    items.push(Item::Fraction { min: 3, max: 9, points: b"." });
                 }
                 '^' if self.dialect != Dialect::Java => {
                     self.at += 1;

@@ -4,6 +4,7 @@
 //! `DateFormatters.from`.
 
 use super::civil::{MILLIS_PER_DAY, days_from_civil, days_in_month, is_leap};
+use super::instant::{Instant, NANOS_PER_DAY, NANOS_PER_MILLI};
 use super::item::{Digits, Item, Offset, Part, Sign, UNIT_COUNT, Unit, ZoneText, names};
 use super::zone::Zone;
 
@@ -225,7 +226,7 @@ fn zone(text: &str, start: usize, is_name: bool) -> Result<(Zone, usize), usize>
 
 /// How missing and odd fields are taken.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Resolution<'a> {
+pub(super) struct Reading<'a> {
     /// Missing times count as their last instant.
     pub round_up: bool,
     /// Months and days beyond their range count on (`strict_date` only).
@@ -234,11 +235,13 @@ pub(super) struct Resolution<'a> {
     pub zone: &'a Zone,
 }
 
-/// The instant in milliseconds since 1970-01-01T00:00Z; None when a field is out of range.
-pub(super) fn resolve(fields: &Fields, how: Resolution<'_>) -> Option<i64> {
+/// The instant; None when a field is out of range.
+pub(super) fn resolve(fields: &Fields, how: Reading<'_>) -> Option<Instant> {
     let days = days(fields, how.is_lenient)?;
-    let local = days.checked_mul(MILLIS_PER_DAY)?.checked_add(time_of_day(fields, how.round_up)?)?;
-    Some(fields.zone.as_ref().unwrap_or(how.zone).to_utc(local))
+    let of_day = nano_of_day(fields, how.round_up)?;
+    let local = days.checked_mul(MILLIS_PER_DAY)?.checked_add(of_day / NANOS_PER_MILLI)?;
+    let millis = fields.zone.as_ref().unwrap_or(how.zone).to_utc(local);
+    Some(Instant { millis, nanos: (of_day % NANOS_PER_MILLI) as u32 })
 }
 
 const YEAR_MAX: i64 = 999_999_999;
@@ -285,13 +288,13 @@ pub(super) fn weeks_in(year: i64) -> i64 {
     (first_monday(year + 1) - first_monday(year)) / 7
 }
 
-fn time_of_day(fields: &Fields, round_up: bool) -> Option<i64> {
+fn nano_of_day(fields: &Fields, round_up: bool) -> Option<i64> {
     let within = |value: i64, low: i64, high: i64| (low..=high).contains(&value).then_some(value);
     if let Some(nanos) = fields.get(Unit::NanoOfDay) {
-        return Some(within(nanos, 0, MILLIS_PER_DAY * 1_000_000 - 1)? / 1_000_000);
+        return within(nanos, 0, NANOS_PER_DAY - 1);
     }
     if let Some(millis) = fields.get(Unit::MilliOfDay) {
-        return within(millis, 0, MILLIS_PER_DAY - 1);
+        return Some(within(millis, 0, MILLIS_PER_DAY - 1)? * NANOS_PER_MILLI);
     }
     let half = || fields.get(Unit::HalfDay).unwrap_or(0) * 12;
     let hour = if let Some(hour) = fields.get(Unit::Hour) {
@@ -314,5 +317,5 @@ fn time_of_day(fields: &Fields, round_up: bool) -> Option<i64> {
     let minute = or_last(Unit::Minute, 59)?;
     let second = or_last(Unit::Second, 59)?;
     let nano = or_last(Unit::Nano, 999_999_999)?;
-    Some(((hour * 60 + minute) * 60 + second) * 1000 + nano / 1_000_000)
+    Some(((hour * 60 + minute) * 60 + second) * 1000 * NANOS_PER_MILLI + nano)
 }

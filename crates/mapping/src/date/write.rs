@@ -3,21 +3,25 @@
 use std::fmt::Write;
 
 use super::civil::{Civil, MILLIS_PER_DAY, days_from_civil};
+use super::instant::{Instant, NANOS_PER_MILLI};
 use super::item::{Item, Offset, Part, Sign, Unit, ZoneText, names};
 use super::read::first_monday;
 use super::zone::{Zone, write_offset};
 
 /// Appends the instant on the clock of `zone`.
-pub(super) fn write(items: &[Item], millis: i64, zone: &Zone, out: &mut String) {
-    let offset = zone.offset_seconds_at(millis);
-    let local_millis = millis.saturating_add(offset as i64 * 1000);
-    let local = Local { civil: Civil::from_millis(local_millis), millis: local_millis, offset, zone };
+pub(super) fn write(items: &[Item], instant: Instant, zone: &Zone, out: &mut String) {
+    let offset = zone.offset_seconds_at(instant.millis);
+    let millis = instant.millis.saturating_add(offset as i64 * 1000);
+    let local =
+        Local { civil: Civil::from_millis(millis), millis, nanos: instant.nanos.into(), offset, zone };
     write_items(items, &local, out);
 }
 
 struct Local<'a> {
     civil: Civil,
     millis: i64,
+    /// Beyond the milliseconds.
+    nanos: i64,
     offset: i32,
     zone: &'a Zone,
 }
@@ -51,9 +55,9 @@ impl Local<'_> {
             Unit::ClockHour => (civil.hour as i64 + 23) % 24 + 1,
             Unit::Minute => civil.minute as i64,
             Unit::Second => civil.second as i64,
-            Unit::Nano => civil.millisecond as i64 * 1_000_000,
+            Unit::Nano => civil.millisecond as i64 * NANOS_PER_MILLI + self.nanos,
             Unit::MilliOfDay => of_day,
-            Unit::NanoOfDay => of_day * 1_000_000,
+            Unit::NanoOfDay => of_day * NANOS_PER_MILLI + self.nanos,
         }
     }
 
@@ -98,8 +102,12 @@ fn write_items(items: &[Item], local: &Local<'_>, out: &mut String) {
                 if !points.is_empty() {
                     out.push('.');
                 }
-                let digits = if min == max { *max } else { 3 };
-                let text = format!("{:09}", local.civil.millisecond as u64 * 1_000_000);
+                let text = format!("{:09}", local.value(Unit::Nano));
+                let digits = match (*min, *max) {
+                    (min, max) if min == max => max,
+                    (3, max) => text.trim_end_matches('0').len().clamp(3, max),
+                    _ => 3,
+                };
                 out.push_str(&text[..digits]);
             }
             Item::Text { unit, full } => {

@@ -62,7 +62,7 @@ pub(crate) fn check(root: &Root, settings: &MappingSettings) -> Result<(), Reque
         Some(Node::Leaf(leaf)) => leaf,
         Some(Node::Object(_) | Node::Alias(_)) | None => return refused("does not exist".into()),
     };
-    if leaf.kind.name != "date" {
+    if !matches!(leaf.kind.name, "date" | "date_nanos") {
         return refused(format!("is of type [{}], but [date,date_nanos] is expected", leaf.kind.name));
     }
     if !leaf.flag("index") {

@@ -197,6 +197,20 @@ static DATE: &[Param] = &[
     KEEP,
 ];
 
+static DATE_NANOS: &[Param] = &[
+    INDEX,
+    DOC_VALUES,
+    STORE,
+    param("format", Check::DateFormat, Update::Never, "\"strict_date_optional_time_nanos||epoch_millis\""),
+    param("locale", Check::OnlyDefault, Update::Never, "\"en\""),
+    NULL_VALUE,
+    IGNORE_MALFORMED,
+    SCRIPT,
+    ON_SCRIPT_ERROR,
+    META,
+    KEEP,
+];
+
 static BOOLEAN: &[Param] =
     &[META, DOC_VALUES, INDEX, NULL_VALUE, STORE, SCRIPT, ON_SCRIPT_ERROR, DIMENSION, IGNORE_MALFORMED, KEEP];
 
@@ -288,6 +302,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "scaled_float", params: SCALED_FLOAT },
     Kind { name: "boolean", params: BOOLEAN },
     Kind { name: "date", params: DATE },
+    Kind { name: "date_nanos", params: DATE_NANOS },
     Kind { name: "ip", params: IP },
     Kind { name: "geo_point", params: GEO_POINT },
     Kind { name: "geo_shape", params: GEO_SHAPE },
@@ -309,7 +324,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "annotated_text",
     "completion",
     "counted_keyword",
-    "date_nanos",
     "dense_vector",
     "histogram",
     "icu_collation_keyword",

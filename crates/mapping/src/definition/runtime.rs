@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::parse::{java_class, java_text, mapper_parsing};
 use crate::RequestError;
-use crate::date::DateFormat;
+use crate::date::{DateFormat, MILLIS_FORMAT, Resolution};
 use crate::field::{Field, FieldId, FieldType, RuntimeScript};
 
 /// A field of the section `runtime`.
@@ -40,9 +40,6 @@ const KINDS: &[(&str, &[&str])] = &[
 
 /// Types that Elasticsearch has and Limber has not.
 const KINDS_MISSING: &[&str] = &["lookup", "geo_shape"];
-
-/// Of a date that declares none.
-const DATE_FORMAT: &str = "strict_date_optional_time||epoch_millis";
 
 /// The fields of a section `runtime`; `None` takes one away.
 pub(crate) type RuntimeFields = BTreeMap<String, Option<RuntimeField>>;
@@ -274,8 +271,11 @@ impl RuntimeField {
         let kind = match self.kind {
             "boolean" => FieldType::Boolean,
             "date" => {
-                let format = self.format.as_deref().unwrap_or(DATE_FORMAT);
-                FieldType::Date { format: Arc::new(DateFormat::parse_list(format)?) }
+                let format = self.format.as_deref().unwrap_or(MILLIS_FORMAT);
+                FieldType::Date {
+                    format: Arc::new(DateFormat::parse_list(format)?),
+                    resolution: Resolution::Millis,
+                }
             }
             "double" => FieldType::Double,
             "geo_point" => FieldType::GeoPoint,

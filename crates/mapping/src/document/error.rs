@@ -175,6 +175,7 @@ pub(super) fn object_for_scalar(source: &[u8], offset: usize, kind: &str) -> Req
         "text" | "keyword" | "date" | "ip" => {
             RequestError::illegal_argument(format!("Expected text at {line}:{column} but found START_OBJECT"))
         }
+        "date_nanos" => RequestError::illegal_argument("Cannot parse object or array as a date value"),
         "boolean" => RequestError::new(
             400,
             "x_content_parse_exception",

@@ -8,6 +8,7 @@ use super::error;
 use super::json::{self as tokens, JsonErrorKind};
 use super::scan::skip_space;
 use crate::RequestError;
+use crate::date::MILLIS_FORMAT;
 use crate::definition::{self, Dynamic};
 use crate::mapping::Mapping;
 use crate::tree::{Copy, Target};
@@ -374,8 +375,11 @@ impl Inference<'_> {
                 body
             }
         };
+        let is_of = |name: &str| body.get("type").is_some_and(|kind| kind == name);
+        // The default of detected dates, which is not that of `date_nanos`.
+        let format = format.or_else(|| (json_type == "date" && is_of("date_nanos")).then_some(MILLIS_FORMAT));
         if let Some(format) = format
-            && body.get("type").is_some_and(|kind| kind == "date")
+            && (is_of("date") || is_of("date_nanos"))
             && !body.contains_key("format")
         {
             body.insert("format".into(), format.into());

@@ -4,6 +4,7 @@ use super::error;
 use super::json;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
+use crate::date::Resolution;
 use crate::definition::Dynamic;
 use crate::field::{FieldSink, FieldType, SpaceId};
 use crate::ip;
@@ -52,14 +53,19 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 None => return false,
             },
             (Shape::Date, scalar) => {
-                let FieldType::Date { format } = &field.kind else { return false };
-                let millis = match scalar {
-                    Scalar::Text(text) => format.parse_quickly(text),
-                    Scalar::Integer { value, text } => format.parse_integer_quickly(value, text),
+                let FieldType::Date { format, resolution } = &field.kind else { return false };
+                let stored = match (scalar, resolution) {
+                    (Scalar::Text(text), Resolution::Millis) => format.parse_quickly(text),
+                    (Scalar::Text(text), Resolution::Nanos) => {
+                        format.parse_instant_quickly(text).and_then(|instant| instant.to_nanos().ok())
+                    }
+                    (Scalar::Integer { value, text }, Resolution::Millis) => {
+                        format.parse_integer_quickly(value, text)
+                    }
                     _ => None,
                 };
-                match millis {
-                    Some(millis) => self.sink.number(field, millis),
+                match stored {
+                    Some(stored) => self.sink.number(field, stored),
                     None => return false,
                 }
             }

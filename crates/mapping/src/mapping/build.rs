@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::RequestError;
 use crate::analysis::Analyzer;
-use crate::date::DateFormat;
+use crate::date::{DateFormat, Resolution};
 use crate::definition::{KEYED, Leaf, script_of};
 use crate::field::{Field, FieldId, FieldType, Flattened, RuntimeScript};
 use crate::range::RangeKind;
@@ -108,9 +108,15 @@ fn kind_of(leaf: &Leaf) -> Result<FieldType, RequestError> {
         "scaled_float" => {
             FieldType::ScaledFloat { scaling_factor: leaf.param("scaling_factor").as_f64().unwrap_or(1.0) }
         }
-        "date" => {
+        "date" | "date_nanos" => {
             let format = leaf.param("format");
-            FieldType::Date { format: Arc::new(DateFormat::parse_list(format.as_str().unwrap_or_default())?) }
+            FieldType::Date {
+                format: Arc::new(DateFormat::parse_list(format.as_str().unwrap_or_default())?),
+                resolution: match leaf.kind.name {
+                    "date" => Resolution::Millis,
+                    _ => Resolution::Nanos,
+                },
+            }
         }
         "geo_shape" => {
             FieldType::GeoShape { is_clockwise: leaf.params.get("orientation") == Some(&"LEFT".into()) }

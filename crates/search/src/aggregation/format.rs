@@ -31,7 +31,7 @@ impl Format {
     pub fn of(field: Option<&Field>, options: &ValuesOptions) -> Result<Format, RequestError> {
         let kind = field.map(|field| &field.kind);
         match kind {
-            Some(FieldType::Date { format } | FieldType::Range(RangeKind::Date { format })) => {
+            Some(FieldType::Date { format, .. } | FieldType::Range(RangeKind::Date { format })) => {
                 let format = match &options.format {
                     Some(own) => Arc::new(DateFormat::parse_list(own)?),
                     None => format.clone(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limber_mapping::date::Resolution;
 use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
 use limber_mapping::{DateContext, Field, FieldType, RangeKind, Representation, RequestError, Selection};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
@@ -209,6 +210,12 @@ impl Source {
             })
     }
 
+    /// What the column's dates count. Aggregations take all dates in milliseconds, as Elasticsearch's do: what is read of a column is brought
+    /// into them by [`Resolution::millis`], and [`Source::decode`] is of what it became.
+    pub fn resolution(&self) -> Resolution {
+        self.field.as_ref().map_or(Resolution::Millis, |field| field.resolution())
+    }
+
     /// Whether values are the stored whole numbers.
     pub fn is_whole(&self) -> bool {
         let is_unsigned = self.field.as_ref().is_some_and(|field| field.kind == FieldType::UnsignedLong);
@@ -255,7 +262,9 @@ impl Source {
         };
         // The lower end: a date such as `2020` is its first millisecond.
         Ok(match field.select_term(value, &context)? {
-            Selection::Number(number) | Selection::Numbers { lower: number, .. } => Some(number),
+            Selection::Number(number) | Selection::Numbers { lower: number, .. } => {
+                Some(self.resolution().millis(number))
+            }
             _ => None,
         })
     }
@@ -270,10 +279,11 @@ impl Source {
         }
     }
 
-    /// A stored number as a double.
+    /// A stored number as a double; dates are in milliseconds.
     #[inline]
     pub fn decode(&self, stored: i64) -> f64 {
         match &self.field {
+            Some(field) if field.date().is_some() => stored as f64,
             Some(field) => field.decode_f64(stored),
             None => limber_mapping::number::f64_from_sortable(stored),
         }
@@ -307,6 +317,7 @@ pub struct NumberReader<'s> {
     filled: Vec<i64>,
     filled_positions: Vec<u32>,
     source: &'s Source,
+    resolution: Resolution,
     runtime: Option<NumberSource<'s>>,
     segment: Option<&'s Segment>,
 }
@@ -321,6 +332,7 @@ impl<'s> NumberReader<'s> {
             filled: Vec::new(),
             filled_positions: Vec::new(),
             source,
+            resolution: source.resolution(),
             runtime: None,
             segment: None,
         })
@@ -341,6 +353,7 @@ impl<'s> NumberReader<'s> {
         self.segment
     }
 
+    /// The column as it is stored.
     pub fn column(&self) -> Option<&NumberColumn<'s>> {
         self.column.as_ref()
     }
@@ -361,7 +374,8 @@ impl<'s> NumberReader<'s> {
         use limber_segment::columns::Cardinality;
         match &self.column {
             Some(column) if column.cardinality() == Cardinality::Single => {
-                Ok(column.window_range(doc as usize / 4096)?)
+                let range = column.window_range(doc as usize / 4096)?;
+                Ok(range.map(|(min, max)| (self.resolution.millis(min), self.resolution.millis(max))))
             }
             _ => Ok(None),
         }
@@ -376,6 +390,11 @@ impl<'s> NumberReader<'s> {
             (Some(column), _) => column.gather(docs, &mut self.batch)?,
             (None, Some(runtime)) => runtime.gather(docs, &mut self.batch)?,
             (None, None) => self.batch.reset(false),
+        }
+        if self.resolution != Resolution::Millis {
+            for value in &mut self.batch.values {
+                *value = self.resolution.millis(*value);
+            }
         }
         if self.batch.is_aligned() {
             return Ok(Values { values: &self.batch.values, positions: None });

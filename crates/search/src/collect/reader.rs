@@ -268,6 +268,7 @@ impl<'a> KeyReader<'a> {
                     return Ok(());
                 };
                 column.gather(docs, batch)?;
+                transform.check(&batch.values)?;
                 if batch.is_aligned() {
                     out.extend(
                         batch.values.iter().map(|value| ordered(transform.apply(*value), *descending)),
@@ -322,6 +323,7 @@ impl<'a> KeyReader<'a> {
                 let NumberReader { column, mode, transform, kind, descending, batch, .. } = &mut **reader;
                 let Some(column) = column else { return Ok(()) };
                 column.gather(docs, batch)?;
+                transform.check(&batch.values)?;
                 let mut values = Vec::new();
                 let mut found = batch.iter().map(|(position, value)| (owners[position], value)).peekable();
                 while let Some((owner, first)) = found.next() {

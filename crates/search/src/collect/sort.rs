@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::date::DateFormat;
+use limber_mapping::date::{DateFormat, NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64, sortable_from_u64, u64_from_sortable};
 use limber_mapping::{Field, FieldType, Representation, RequestError};
 use serde_json::Value;
@@ -57,6 +57,11 @@ pub(crate) enum Transform {
     ToDouble,
     /// A sortable double, to an integer.
     ToLong,
+    NanosToMillis,
+    /// Only of dates that nanoseconds reach: see [`Transform::check`].
+    MillisToNanos,
+    /// Nanoseconds, to milliseconds as a sortable double.
+    NanosToDouble,
 }
 
 impl Transform {
@@ -67,6 +72,28 @@ impl Transform {
             Transform::Scaled(factor) => sortable_from_f64(value as f64 / factor),
             Transform::ToDouble => sortable_from_f64(value as f64),
             Transform::ToLong => f64_from_sortable(value) as i64,
+            Transform::NanosToMillis => Resolution::Nanos.millis(value),
+            Transform::MillisToNanos => value.saturating_mul(NANOS_PER_MILLI),
+            Transform::NanosToDouble => sortable_from_f64(Resolution::Nanos.millis(value) as f64),
+        }
+    }
+
+    /// # Errors
+    /// A date that nanoseconds do not reach.
+    pub fn check(self, values: &[i64]) -> Result<()> {
+        const LAST: i64 = i64::MAX / NANOS_PER_MILLI;
+        let beyond = |value: &&i64| !(0..=LAST).contains(*value);
+        match values.iter().find(beyond) {
+            Some(millis) if self == Transform::MillisToNanos => {
+                let place = match *millis < 0 {
+                    true => "before the epoch in 1970",
+                    false => "after 2262-04-11T23:47:16.854775807",
+                };
+                let reason =
+                    format!("milliSeconds [{millis}] are {place} and cannot be converted to nanoseconds");
+                Err(RequestError::illegal_argument(reason).into())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -86,6 +113,10 @@ pub(crate) struct BoundSort {
     pub origins: Option<Arc<Origins>>,
     /// Dates are shown in it.
     format: Option<Arc<DateFormat>>,
+    /// Of a field of dates.
+    own_format: Option<Arc<DateFormat>>,
+    /// What keys that are dates count.
+    resolution: Resolution,
     /// What documents' numbers in the shard are counted on from.
     pub doc_base: u64,
     /// `_script`: gives the number, or the text.
@@ -126,6 +157,8 @@ impl BoundSort {
             missing_terms: MissingTerms::Last,
             origins: None,
             format: None,
+            own_format: None,
+            resolution: Resolution::Millis,
             doc_base: 0,
             script: None,
             nested: None,
@@ -207,6 +240,10 @@ impl BoundSort {
             FieldType::UnsignedLong => KeyKind::Unsigned,
             _ => KeyKind::Long,
         };
+        let is_nanos = matches!(kind, FieldType::Date { resolution: Resolution::Nanos, .. });
+        if (is_nanos && sort.numeric_type.is_none()) || sort.numeric_type == Some(NumericType::DateNanos) {
+            bound.resolution = Resolution::Nanos;
+        }
         match (sort.numeric_type, bound.kind) {
             (None, _) => {}
             (Some(_), KeyKind::Term) => {
@@ -218,6 +255,17 @@ impl BoundSort {
             }
             (Some(_), KeyKind::Unsigned) => {
                 return Err(RequestError::unsupported("[numeric_type] of a sort on an unsigned_long").into());
+            }
+            (Some(NumericType::DateNanos), _) if !matches!(kind, FieldType::Date { .. }) => {
+                return Err(RequestError::illegal_argument(
+                    "trying to convert a known date time formatter to a nanosecond one, wrong field used?",
+                )
+                .into());
+            }
+            (Some(NumericType::DateNanos), _) if !is_nanos => bound.transform = Transform::MillisToNanos,
+            (Some(NumericType::Date), _) if is_nanos => bound.transform = Transform::NanosToMillis,
+            (Some(NumericType::Double), _) if is_nanos => {
+                (bound.kind, bound.transform) = (KeyKind::Double, Transform::NanosToDouble)
             }
             (Some(NumericType::Double), KeyKind::Long) => {
                 (bound.kind, bound.transform) = (KeyKind::Double, Transform::ToDouble)
@@ -242,6 +290,9 @@ impl BoundSort {
                 .query_shard_exception("we only support AVG, MEDIAN and SUM on number based fields")
                 .into());
         }
+        if let FieldType::Date { format, .. } = &kind {
+            bound.own_format = Some(format.clone());
+        }
         if let FieldType::Date { .. } = &kind
             && let Some(pattern) = &sort.format
         {
@@ -261,6 +312,7 @@ impl BoundSort {
                 (sortable_from_f64(f64::NEG_INFINITY), sortable_from_f64(f64::INFINITY))
             }
             _ if is_narrow => (i32::MIN.into(), i32::MAX.into()),
+            _ if self.resolution == Resolution::Nanos => (0, i64::MAX),
             _ => (i64::MIN, i64::MAX),
         };
         if first == self.descending { greatest } else { least }
@@ -291,7 +343,7 @@ impl BoundSort {
                 };
                 self.missing_terms = MissingTerms::Term(term.into());
             }
-            // Milliseconds, even as a text.
+            // As keys are, even as a text.
             Missing::Value(Value::String(text)) if self.date_format().is_some() => {
                 self.missing_number = text.parse().map_err(|_| json::number_format(text))?;
             }
@@ -313,7 +365,8 @@ impl BoundSort {
             KeyKind::Unsigned => text.parse().map(sortable_from_u64).map_err(|_| json::number_format(&text)),
             _ => {
                 if let (Some(format), Value::String(_)) = (self.date_format(), value) {
-                    return format.parse_with_math(&text, 0, false, &limber_mapping::date::Zone::Utc);
+                    let instant = format.parse_instant_with_math(&text, 0, false, &Zone::Utc)?;
+                    return self.resolution.stored(instant);
                 }
                 if let Value::Bool(flag) = value {
                     return Ok(i64::from(*flag));
@@ -326,11 +379,7 @@ impl BoundSort {
     }
 
     fn date_format(&self) -> Option<Arc<DateFormat>> {
-        match (&self.format, self.field.as_ref().map(|field| &field.kind)) {
-            (Some(format), _) => Some(format.clone()),
-            (None, Some(FieldType::Date { format })) => Some(format.clone()),
-            _ => None,
-        }
+        self.format.clone().or_else(|| self.own_format.clone())
     }
 
     /// Makes `_shard_doc` count on from the shard's place among those that are searched.
@@ -381,6 +430,8 @@ impl BoundSort {
             _ if value.is_null() => Ok(SortKey::Number(self.missing_number)),
             _ => Ok(SortKey::Number(match value {
                 Value::String(text) if text == "Infinity" || text == "-Infinity" => self.missing_number,
+                // A text that is no date is told as such.
+                Value::String(_) if self.date_format().is_some() => self.number_of(value)?,
                 other => self.number_of(other).map_err(failed)?,
             })),
         }
@@ -408,7 +459,9 @@ impl BoundSort {
                 KeyKind::Unsigned => u64_from_sortable(*number).into(),
                 _ => match &self.format {
                     Some(_) if *number == i64::MAX || *number == i64::MIN => Value::Null,
-                    Some(format) => format.format_millis(*number).into(),
+                    Some(format) => {
+                        format.format_instant(self.resolution.instant(*number), &Zone::Utc).into()
+                    }
                     None => (*number).into(),
                 },
             },
@@ -448,7 +501,13 @@ fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
     };
     let kind = match unmapped_type.as_str() {
         "scaled_float" => Some(FieldType::ScaledFloat { scaling_factor: 1.0 }),
-        "date" => Some(FieldType::Date { format: crate::dates::default_format() }),
+        "date" => {
+            Some(FieldType::Date { format: crate::dates::default_format(), resolution: Resolution::Millis })
+        }
+        "date_nanos" => Some(FieldType::Date {
+            format: crate::dates::default_nanos_format(),
+            resolution: Resolution::Nanos,
+        }),
         name => FieldType::plain(name)
             .filter(|kind| !matches!(kind, FieldType::Text | FieldType::GeoPoint | FieldType::Binary)),
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::date::DateFormat;
+use limber_mapping::date::{DateFormat, Resolution, Zone};
 use limber_mapping::geo::{GeoPoint, Geometry, ReadOptions, ShapeOptions, parse_points, read_shape};
 use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text, round_to_half};
 use limber_mapping::{
@@ -223,7 +223,13 @@ pub(super) fn column_values(
         source.gather(&[doc], &mut batch)?;
         for number in batch.values {
             shown.push(match (&format, &field.kind) {
-                (Some(format), _) => format.format_millis(number).into(),
+                // What Elasticsearch takes for the key of a missing value.
+                (_, FieldType::Date { resolution: Resolution::Nanos, .. }) if number == i64::MAX => {
+                    Value::Null
+                }
+                (Some(format), _) => {
+                    format.format_instant(field.resolution().instant(number), &Zone::Utc).into()
+                }
                 // Columns hold floats widened, and show them so.
                 (None, FieldType::Float | FieldType::HalfFloat) => f64_from_sortable(number).into(),
                 (None, _) => field.format_number(number),
@@ -465,9 +471,10 @@ fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Va
             "false" | "" => Some(false.into()),
             _ => None,
         },
-        FieldType::Date { format: own } => {
-            let millis = own.parse_millis(&text).ok()?;
-            Some(format.unwrap_or(own).format_millis(millis).into())
+        FieldType::Date { format: own, resolution } => {
+            let instant = own.parse_instant(&text).ok()?;
+            let instant = resolution.instant(resolution.stored(instant).ok()?);
+            Some(format.unwrap_or(own).format_instant(instant, &Zone::Utc).into())
         }
         FieldType::Double | FieldType::ScaledFloat { .. } => double_from_text(&text).map(Value::from),
         FieldType::Float => double_from_text(&text).map(|value| float_to_json(value as f32)),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use limber_mapping::date::Zone;
 use limber_mapping::document::Made;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::{Field, FieldType};
@@ -54,7 +55,9 @@ fn scripted_values(
     };
     let shown = |value: &Made| match (value, &show_place, &date) {
         (Made::Number(number), Some(show), _) => show(GeoPoint::decode(*number)),
-        (Made::Number(number), None, Some(format)) => format.format_millis(*number).into(),
+        (Made::Number(number), None, Some(format)) => {
+            format.format_instant(field.resolution().instant(*number), &Zone::Utc).into()
+        }
         (Made::Number(number), None, None) => field.format_number(*number),
         (Made::Term(term), ..) => field.decode_term(term).into(),
     };

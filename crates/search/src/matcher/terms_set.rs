@@ -80,7 +80,7 @@ fn whole(field: &Field, stored: i64) -> i64 {
             field.decode_f64(stored) as i64
         }
         FieldType::UnsignedLong => field.decode_f64(stored).min(i64::MAX as f64) as i64,
-        _ => stored,
+        _ => field.resolution().millis(stored),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzer;
+use limber_mapping::date::is_beyond_nanos;
 use limber_mapping::{DateContext, Selection};
 use limber_mapping::{Field, FieldType, RequestError, SourceMode};
 use serde_json::Value;
@@ -228,6 +229,17 @@ impl<'a> Binder<'a> {
         field
     }
 
+    /// What a `term` query with this value selects.
+    pub(crate) fn select_term(&self, field: &Field, value: &Value) -> Result<Selection, Error> {
+        let selection = field.select_term(value, &self.dates()).map_err(|error| match error.kind {
+            // A range passes these on as they are, a term wraps them.
+            "parse_exception" => self.wrapped(error),
+            _ if is_beyond_nanos(&error) => self.wrapped(error),
+            _ => error,
+        });
+        Ok(selection?)
+    }
+
     /// Elasticsearch's `term` on any field type.
     pub(crate) fn term(&self, path: &str, value: &Value, boost: f32) -> Result<BoundQuery, Error> {
         if path == "_id" {
@@ -236,11 +248,7 @@ impl<'a> Binder<'a> {
         let Some(field) = self.searchable_field(path)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
         };
-        let selection = field.select_term(value, &self.dates()).map_err(|error| match error.kind {
-            // A range passes these on as they are, a term wraps them.
-            "parse_exception" => self.wrapped(error),
-            _ => error,
-        })?;
+        let selection = self.select_term(&field, value)?;
         match selection {
             Selection::Term(term)
                 if field.index && matches!(field.kind, FieldType::Text | FieldType::Keyword) =>
@@ -345,6 +353,8 @@ impl<'a> Binder<'a> {
     fn failed_to_create(&self, error: RequestError) -> RequestError {
         match error.kind {
             "query_shard_exception" | "parsing_exception" | "parse_exception" => error,
+            // Of a range; others have wrapped it by now.
+            _ if is_beyond_nanos(&error) => error,
             _ => self.wrapped(error),
         }
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::date::Zone;
+use limber_mapping::date::{NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::geo::parse_point;
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, FieldType, RequestError};
@@ -30,7 +30,7 @@ struct DistanceFeature {
 pub(crate) struct FeatureNode {
     pub field: Arc<Field>,
     pub origin: FeatureOrigin,
-    /// Meters, or milliseconds.
+    /// Meters, or what the field's dates count.
     pub pivot: f64,
     pub boost: f32,
 }
@@ -152,20 +152,25 @@ impl QueryNode for DistanceFeature {
                 }
                 (FeatureOrigin::Place(ArcFrom::new(point.latitude, point.longitude)), pivot)
             }
-            FieldType::Date { format } => {
+            FieldType::Date { format, resolution } => {
                 let text = json::scalar_text(&self.origin).unwrap_or_default();
-                // An origin such as a day is its last millisecond, as in Elasticsearch.
-                let instant = format.parse_with_math(&text, binder.dates().now_millis, true, &Zone::Utc)?;
-                let pivot = json::time_millis(&self.pivot, "pivot").map_err(|_| {
+                // An origin such as a day is its last instant, as in Elasticsearch.
+                let now_millis = binder.dates().now_millis;
+                let instant = format.parse_instant_with_math(&text, now_millis, true, &Zone::Utc)?;
+                let pivot = json::time_nanos(&self.pivot, "pivot").map_err(|_| {
                     RequestError::illegal_argument(format!("failed to parse [{}]", self.pivot))
                 })?;
-                match pivot {
-                    Some(pivot) if pivot > 0 => (FeatureOrigin::Instant(instant), pivot as f64),
-                    pivot => {
-                        let shown = pivot.map_or("-1".to_owned(), |pivot| pivot.to_string());
-                        return Err(not_positive(shown).into());
-                    }
+                let per_milli = resolution.per_milli();
+                let units = match (pivot, resolution) {
+                    (None, _) => -per_milli,
+                    (Some(nanos), Resolution::Millis) => (nanos / NANOS_PER_MILLI as u64) as i64,
+                    (Some(nanos), Resolution::Nanos) => nanos.min(i64::MAX as u64) as i64,
+                };
+                if units <= 0 {
+                    return Err(not_positive(units.to_string()).into());
                 }
+                let origin = resolution.stored(instant).map_err(|error| binder.wrapped(error))?;
+                (FeatureOrigin::Instant(origin), units as f64)
             }
             _ => {
                 return Err(RequestError::illegal_argument(format!(

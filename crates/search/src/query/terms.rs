@@ -89,7 +89,7 @@ impl QueryNode for Terms {
         let mut numbers: Vec<i64> = Vec::new();
         let mut ranges: Vec<Docs> = Vec::new();
         for value in &self.values {
-            match field.select_term(value, &binder.dates())? {
+            match binder.select_term(&field, value)? {
                 Selection::Term(term) => terms.push(term.into()),
                 Selection::Number(number) => numbers.push(number),
                 Selection::Terms { lower, upper } => {

@@ -74,6 +74,7 @@ pub enum NumericType {
     Long,
     Double,
     Date,
+    DateNanos,
 }
 
 /// The order of the index over all shards: a document's number in its shard, below the shard's place among those that are searched.
@@ -330,7 +331,7 @@ fn parse_numeric_type(text: &str) -> Result<NumericType, RequestError> {
         "long" => Ok(NumericType::Long),
         "double" => Ok(NumericType::Double),
         "date" => Ok(NumericType::Date),
-        "date_nanos" => Err(RequestError::unsupported("numeric_type [date_nanos]")),
+        "date_nanos" => Ok(NumericType::DateNanos),
         _ => Err(RequestError::illegal_argument(format!(
             "invalid value for [numeric_type], must be [long, double, date, date_nanos], got {text}"
         ))),

@@ -45,7 +45,7 @@ fn scalar(field: &Field, value: &Value, text: String) -> Option<Stored> {
             (_, "false" | "") => 0,
             _ => return None,
         }),
-        FieldType::Date { format } => Stored::Number(format.parse_millis(&text).ok()?),
+        FieldType::Date { format, .. } => Stored::Number(format.parse_millis(&text).ok()?),
         FieldType::Ip => Stored::Term(limber_mapping::ip::parse(text.as_bytes())?.to_vec()),
         _ => Stored::Term(text.into_bytes()),
     })

@@ -286,7 +286,7 @@ impl Block<'_, '_> {
             if is_coordinate && stored.is_empty() {
                 return None;
             }
-            numbers.push(part_of(part, stored, |stored| mapped.decode_f64(stored)));
+            numbers.push(part_of(part, stored, mapped.resolution(), |stored| mapped.decode_f64(stored)));
         }
         Some(Column::real(numbers))
     }

@@ -132,7 +132,7 @@ impl OpenScript<'_> {
     /// The script as that of a runtime field, in whose format it reads dates.
     pub fn for_field(mut self, field: &Field) -> Self {
         self.run.field_name = field.path.clone();
-        if let FieldType::Date { format } = &field.kind {
+        if let FieldType::Date { format, .. } = &field.kind {
             self.run.date_format = Some(format.clone());
         }
         self
@@ -171,7 +171,7 @@ impl OpenScript<'_> {
     /// Adds what the script makes of one value of a document, its `_value`.
     pub fn value_of(&mut self, doc: DocId, field: &Field, stored: i64, out: &mut Vec<f64>) -> Result<()> {
         self.run.aggregated = match field.kind {
-            FieldType::Date { .. } => Value::Long(stored),
+            FieldType::Date { resolution, .. } => Value::Long(resolution.millis(stored)),
             _ => super::fields::number(field, stored),
         };
         self.values(&[doc], &[], |value| {

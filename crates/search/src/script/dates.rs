@@ -1,8 +1,8 @@
-//! Methods of dates, Java's `ZonedDateTime` to the millisecond.
+//! Methods of dates, Java's `ZonedDateTime`.
 
 use std::rc::Rc;
 
-use limber_mapping::date::{Civil, DateFormat, Zone};
+use limber_mapping::date::{Civil, DateFormat, Instant, NANOS_PER_MILLI, Zone};
 
 use super::error::ScriptError;
 use super::field_part::date_part;
@@ -25,31 +25,42 @@ const MONTHS: [&str; 12] = [
     "NOVEMBER",
     "DECEMBER",
 ];
-const DAY_MILLIS: i64 = 86_400_000;
+const DAY_NANOS: i64 = 86_400_000 * NANOS_PER_MILLI;
 
-/// Milliseconds of a fixed unit, by the name of its methods and of `ChronoUnit`.
+/// Nanoseconds of a fixed unit, by the name of its methods and of `ChronoUnit`.
 const UNITS: &[(&str, &str, i64)] = &[
-    ("Weeks", "WEEKS", 7 * DAY_MILLIS),
-    ("Days", "DAYS", DAY_MILLIS),
-    ("Hours", "HOURS", 3_600_000),
-    ("Minutes", "MINUTES", 60_000),
-    ("Seconds", "SECONDS", 1_000),
-    ("Millis", "MILLIS", 1),
+    ("Weeks", "WEEKS", 7 * DAY_NANOS),
+    ("Days", "DAYS", DAY_NANOS),
+    ("Hours", "HOURS", 3_600_000 * NANOS_PER_MILLI),
+    ("Minutes", "MINUTES", 60_000 * NANOS_PER_MILLI),
+    ("Seconds", "SECONDS", 1000 * NANOS_PER_MILLI),
+    ("Millis", "MILLIS", NANOS_PER_MILLI),
+    ("Micros", "MICROS", 1000),
+    ("Nanos", "NANOS", 1),
 ];
 
 fn out_of_range(at: u32) -> ScriptError {
     ScriptError::new(at, "date_time_exception", "Invalid value for a date")
 }
 
+/// The instant so many nanoseconds after 1970.
+fn of_nanos(nanos: i128, at: u32) -> Outcome<Instant> {
+    let per_milli = i128::from(NANOS_PER_MILLI);
+    let millis = i64::try_from(nanos.div_euclid(per_milli)).map_err(|_| out_of_range(at))?;
+    Ok(Instant { millis, nanos: nanos.rem_euclid(per_milli) as u32 })
+}
+
+/// The same in the zone of `date`.
+fn at_nanos(date: &DateValue, nanos: i128, at: u32) -> Outcome<Value> {
+    Ok(Value::Date(DateValue { instant: of_nanos(nanos, at)?, zone: date.zone.clone() }))
+}
+
+/// The date at a local time, with what `date` has beyond milliseconds.
 fn with_civil(date: &DateValue, civil: Civil, at: u32) -> Outcome<Value> {
     let local = civil.to_millis().ok_or_else(|| out_of_range(at))?;
     let millis = date.zone.as_ref().map_or(local, |zone| zone.to_utc(local));
-    Ok(Value::Date(DateValue { millis, zone: date.zone.clone() }))
-}
-
-fn moved(date: &DateValue, millis: Option<i64>, at: u32) -> Outcome<Value> {
-    let millis = millis.and_then(|by| date.millis.checked_add(by)).ok_or_else(|| out_of_range(at))?;
-    Ok(Value::Date(DateValue { millis, zone: date.zone.clone() }))
+    let instant = Instant { millis, ..date.instant };
+    Ok(Value::Date(DateValue { instant, zone: date.zone.clone() }))
 }
 
 /// `None`: there is no such method.
@@ -67,33 +78,36 @@ pub(super) fn method(date: &DateValue, name: &str, arguments: &[Value], at: u32)
         ("getHour" | "getHourOfDay", []) => part(DatePart::Hour),
         ("getMinute" | "getMinuteOfHour", []) => part(DatePart::Minute),
         ("getSecond" | "getSecondOfMinute", []) => part(DatePart::Second),
-        ("getNano", []) => Value::Int(date.millis.rem_euclid(1000) as i32 * 1_000_000),
-        ("getMillisOfSecond", []) => Value::Int(date.millis.rem_euclid(1000) as i32),
-        ("getMillis" | "toEpochMilli", []) => Value::Long(date.millis),
-        ("toEpochSecond" | "getEpochSecond", []) => Value::Long(date.millis.div_euclid(1000)),
-        ("toInstant" | "toLocalDateTime", []) => Value::Date(DateValue::utc(date.millis)),
+        ("getNano", []) => Value::Int(date.nano_of_second() as i32),
+        ("getMillisOfSecond", []) => Value::Int(date.millis().rem_euclid(1000) as i32),
+        ("getMillis" | "toEpochMilli", []) => Value::Long(date.millis()),
+        ("toEpochSecond" | "getEpochSecond", []) => Value::Long(date.millis().div_euclid(1000)),
+        ("toInstant" | "toLocalDateTime", []) => Value::Date(DateValue::utc(date.instant)),
         ("withZoneSameInstant" | "atZone", [zone]) => {
             let zone = Zone::parse(&zone.text())
                 .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
-            Value::Date(DateValue { millis: date.millis, zone: Some(Rc::new(zone)) })
+            Value::Date(DateValue { instant: date.instant, zone: Some(Rc::new(zone)) })
         }
-        ("isAfter", [Value::Date(other)]) => Value::Bool(date.millis > other.millis),
-        ("isBefore", [Value::Date(other)]) => Value::Bool(date.millis < other.millis),
-        ("isEqual", [Value::Date(other)]) => Value::Bool(date.millis == other.millis),
+        ("isAfter", [Value::Date(other)]) => Value::Bool(date.instant > other.instant),
+        ("isBefore", [Value::Date(other)]) => Value::Bool(date.instant < other.instant),
+        ("isEqual", [Value::Date(other)]) => Value::Bool(date.instant == other.instant),
         ("until", [Value::Date(other), unit]) => between(&unit.text(), date, other, at)?,
         ("format", [Value::Formatter(format)]) => {
             let zone = date.zone.as_deref().cloned().unwrap_or(Zone::Utc);
-            Value::str(format.format_millis_in(date.millis, &zone))
+            Value::str(format.format_instant(date.instant, &zone))
         }
         ("truncatedTo", [unit]) => {
             let unit = unit.text();
-            let Some((_, _, millis)) = UNITS.iter().find(|(_, name, _)| *name == unit) else {
+            let Some((_, _, length)) = UNITS.iter().find(|(_, name, _)| *name == unit) else {
                 return Ok(None);
             };
-            let local = date.zone.as_ref().map_or(date.millis, |zone| zone.to_local(date.millis));
-            let local = local - local.rem_euclid(*millis);
-            let millis = date.zone.as_ref().map_or(local, |zone| zone.to_utc(local));
-            Value::Date(DateValue { millis, zone: date.zone.clone() })
+            let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
+            let instant = Instant { millis: local, ..date.instant };
+            let nanos = DateValue::utc(instant).nanos();
+            let kept = nanos - nanos.rem_euclid(i128::from(*length));
+            let kept = of_nanos(kept, at)?;
+            let millis = date.zone.as_ref().map_or(kept.millis, |zone| zone.to_utc(kept.millis));
+            Value::Date(DateValue { instant: Instant { millis, ..kept }, zone: date.zone.clone() })
         }
         ("plus" | "minus", [amount, unit]) => {
             let unit = unit.text();
@@ -115,13 +129,15 @@ pub(super) fn method(date: &DateValue, name: &str, arguments: &[Value], at: u32)
     }))
 }
 
-fn shifted(date: &DateValue, unit: &str, amount: i64, at: u32) -> Outcome<Option<Value>> {
+/// `None`: there is no such unit.
+pub(super) fn shifted(date: &DateValue, unit: &str, amount: i64, at: u32) -> Outcome<Option<Value>> {
     let months = match unit {
         "Months" | "MONTHS" => Some(amount),
         "Years" | "YEARS" => amount.checked_mul(12),
         _ => {
-            let Some((_, _, millis)) = UNITS.iter().find(|(name, ..)| *name == unit) else { return Ok(None) };
-            return moved(date, amount.checked_mul(*millis), at).map(Some);
+            let Some((_, _, length)) = UNITS.iter().find(|(name, ..)| *name == unit) else { return Ok(None) };
+            let by = i128::from(amount) * i128::from(*length);
+            return at_nanos(date, date.nanos() + by, at).map(Some);
         }
     };
     let civil = months.and_then(|months| date.civil().plus_months(months)).ok_or_else(|| out_of_range(at))?;
@@ -156,10 +172,11 @@ fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<
             civil.second = small;
             small < 60
         }
-        "Nano" => {
-            civil.millisecond = small / 1_000_000;
-            small < 1_000_000_000
+        "Nano" if small < 1_000_000_000 => {
+            let nanos = date.nanos() - i128::from(date.nano_of_second()) + i128::from(small);
+            return at_nanos(date, nanos, at).map(Some);
         }
+        "Nano" => false,
         _ => return Ok(None),
     };
     if !is_sound {
@@ -170,16 +187,19 @@ fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<
 
 /// `ChronoUnit.UNIT.between(from, to)`.
 pub(super) fn between(unit: &str, from: &DateValue, to: &DateValue, at: u32) -> Outcome<Value> {
-    let millis = to.millis.checked_sub(from.millis).ok_or_else(|| out_of_range(at))?;
     if let Some((_, _, length)) = UNITS.iter().find(|(_, name, _)| *name == unit) {
-        return Ok(Value::Long(millis / length));
+        let count = (to.nanos() - from.nanos()) / i128::from(*length);
+        return i64::try_from(count).map(Value::Long).map_err(|_| out_of_range(at));
     }
     let (first, second) = (from.civil(), to.civil());
     let mut months = (second.year - first.year) * 12 + i64::from(second.month) - i64::from(first.month);
-    let rest = |civil: &Civil| (civil.day, civil.hour, civil.minute, civil.second, civil.millisecond);
-    if months > 0 && rest(&second) < rest(&first) {
+    let rest = |civil: &Civil, date: &DateValue| {
+        (civil.day, civil.hour, civil.minute, civil.second, date.nano_of_second())
+    };
+    let (first, second) = (rest(&first, from), rest(&second, to));
+    if months > 0 && second < first {
         months -= 1;
-    } else if months < 0 && rest(&second) > rest(&first) {
+    } else if months < 0 && second > first {
         months += 1;
     }
     match unit {
@@ -190,14 +210,14 @@ pub(super) fn between(unit: &str, from: &DateValue, to: &DateValue, at: u32) -> 
 }
 
 pub(super) fn parse(text: &str, at: u32) -> Outcome<Value> {
-    let millis = crate::dates::default_format().parse_millis(text).map_err(|_| {
+    let instant = crate::dates::default_format().parse_instant(text).map_err(|_| {
         ScriptError::new(
             at,
             "date_time_parse_exception",
             format!("Text '{text}' could not be parsed at index 0"),
         )
     })?;
-    Ok(Value::Date(DateValue::utc(millis)))
+    Ok(Value::Date(DateValue::utc(instant)))
 }
 
 pub(super) fn formatter(pattern: &str, at: u32) -> Outcome<Value> {

@@ -1,10 +1,17 @@
 //! Parts of a field's values and of dates, as both languages ask for them.
 
+use limber_mapping::date::Resolution;
+
 use super::tree::{DatePart, FieldPart};
 use super::value::DateValue;
 
 /// A part of a field's stored values, as expressions see it.
-pub(super) fn part_of(part: FieldPart, stored: &[i64], decode: impl Fn(i64) -> f64) -> f64 {
+pub(super) fn part_of(
+    part: FieldPart,
+    stored: &[i64],
+    resolution: Resolution,
+    decode: impl Fn(i64) -> f64,
+) -> f64 {
     let Some(first) = stored.first() else {
         return if part == FieldPart::IsEmpty { 1.0 } else { 0.0 };
     };
@@ -22,7 +29,7 @@ pub(super) fn part_of(part: FieldPart, stored: &[i64], decode: impl Fn(i64) -> f
         FieldPart::IsEmpty => 0.0,
         FieldPart::Latitude => limber_mapping::geo::GeoPoint::decode(*first).latitude,
         FieldPart::Longitude => limber_mapping::geo::GeoPoint::decode(*first).longitude,
-        FieldPart::Date(part) => f64::from(date_part(&DateValue::utc(*first), part)),
+        FieldPart::Date(part) => f64::from(date_part(&DateValue::utc(resolution.instant(*first)), part)),
     }
 }
 

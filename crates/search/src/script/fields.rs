@@ -286,7 +286,7 @@ fn load_bounds(
 pub(super) fn number(field: &Field, stored: i64) -> Value {
     match field.kind {
         FieldType::Boolean => Value::Bool(stored != 0),
-        FieldType::Date { .. } => Value::Date(DateValue::utc(stored)),
+        FieldType::Date { resolution, .. } => Value::Date(DateValue::utc(resolution.instant(stored))),
         FieldType::GeoPoint => Value::Point(GeoPoint::decode(stored)),
         FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. } => {
             Value::Double(field.decode_f64(stored))

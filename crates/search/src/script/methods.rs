@@ -352,7 +352,7 @@ impl<'a> Run<'a> {
             Value::Formatter(format) => match (name, arguments.as_slice()) {
                 ("format", [Value::Date(date)]) => {
                     let zone = date.zone.as_deref().cloned().unwrap_or(limber_mapping::date::Zone::Utc);
-                    Some(Value::str(format.format_millis_in(date.millis, &zone)))
+                    Some(Value::str(format.format_instant(date.instant, &zone)))
                 }
                 _ => None,
             },

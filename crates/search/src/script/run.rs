@@ -744,7 +744,7 @@ impl<'a> Run<'a> {
         }
         let (reader, doc) = self.reader(field, at)?;
         let Some(mapped) = reader.field else { return Ok(0.0) };
-        Ok(part_of(part, reader.stored(doc), |stored| mapped.decode_f64(stored)))
+        Ok(part_of(part, reader.stored(doc), mapped.resolution(), |stored| mapped.decode_f64(stored)))
     }
 }
 

@@ -106,7 +106,7 @@ impl Decay {
     pub fn of(&self, value: &Value) -> f64 {
         match value {
             Value::Point(point) => self.0.of_point(*point),
-            Value::Date(date) => self.0.of_number(date.millis as f64),
+            Value::Date(date) => self.0.of_number(date.millis() as f64),
             other => self.0.of_number(other.f64()),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_mapping::date::Zone;
+use limber_mapping::date::{Instant, Zone};
 use limber_mapping::geo::GeoPoint;
 
 use super::context::identity;
@@ -32,7 +32,7 @@ pub(crate) enum Settled {
     List(Vec<Settled>),
     Map(Vec<(Settled, Settled)>, MapOrder),
     Set(Vec<Settled>, MapOrder),
-    Date { millis: i64, zone: Option<Box<Zone>> },
+    Date { instant: Instant, zone: Option<Box<Zone>> },
     Point(GeoPoint),
 }
 
@@ -118,7 +118,7 @@ impl Walk {
             Value::Str(text) => Settled::Str(text.clone()),
             Value::Date(date) => {
                 let zone = date.zone.as_deref().cloned().map(Box::new);
-                Settled::Date { millis: date.millis, zone }
+                Settled::Date { instant: date.instant, zone }
             }
             Value::Point(point) => Settled::Point(*point),
             Value::List(items) => self.inside(value, |walk| {
@@ -170,9 +170,9 @@ impl Settled {
                 let items = items.iter().map(|item| (item.to_value(), Value::Null));
                 Value::Set(MapValue::of(items.collect(), *order).shared())
             }
-            Settled::Date { millis, zone } => {
+            Settled::Date { instant, zone } => {
                 let zone = zone.as_deref().cloned().map(std::rc::Rc::new);
-                Value::Date(DateValue { millis: *millis, zone })
+                Value::Date(DateValue { instant: *instant, zone })
             }
             Settled::Point(point) => Value::Point(*point),
         }

@@ -90,7 +90,9 @@ pub(super) fn returns(class: &str, name: &str, count: usize) -> Option<Type> {
         ) => Type::Def,
         ("Arrays", "asList", _) => Type::Def,
         ("ZonedDateTime" | "Instant", "parse", 1) => Type::Def,
-        ("ZonedDateTime", "ofInstant", 2) | ("Instant", "ofEpochMilli" | "ofEpochSecond", 1) => Type::Def,
+        ("ZonedDateTime", "ofInstant", 2)
+        | ("Instant", "ofEpochMilli" | "ofEpochSecond", 1)
+        | ("Instant", "ofEpochSecond", 2) => Type::Def,
         ("ZoneId", "of", 1) | ("ZoneOffset", "of", 1) => Type::Def,
         ("DateTimeFormatter", "ofPattern", 1) => Type::Def,
         ("Matcher", "quoteReplacement", 1) | ("Pattern", "quote", 1) => Type::Str,
@@ -191,9 +193,13 @@ pub(super) fn call(
         ("Arrays", "asList", [one @ Value::List(_)]) => one.clone(),
         ("Arrays", "asList", items) => Value::list(items.to_vec()),
         ("ZonedDateTime" | "Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
-        ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::utc(millis.i64())),
+        ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::of_millis(millis.i64())),
         ("Instant", "ofEpochSecond", [seconds]) => {
-            Value::Date(DateValue::utc(seconds.i64().saturating_mul(1000)))
+            Value::Date(DateValue::of_millis(seconds.i64().saturating_mul(1000)))
+        }
+        ("Instant", "ofEpochSecond", [seconds, nanos]) => {
+            let second = DateValue::of_millis(seconds.i64().saturating_mul(1000));
+            super::dates::shifted(&second, "Nanos", nanos.i64(), at)?.unwrap_or(Value::Null)
         }
         ("ZonedDateTime", "ofInstant", [Value::Date(date), zone]) => {
             let zone = zone.clone();

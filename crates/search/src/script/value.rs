@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use limber_mapping::date::{Civil, Zone};
+use limber_mapping::date::{Civil, Instant, NANOS_PER_MILLI, Zone, fraction_by_threes};
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{java_double, java_float};
 
@@ -69,22 +69,40 @@ pub(crate) enum Value {
 /// An instant with the zone it is shown in.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DateValue {
-    pub millis: i64,
+    pub instant: Instant,
     /// `None`: UTC.
     pub zone: Option<Rc<Zone>>,
 }
 
 impl DateValue {
-    pub fn utc(millis: i64) -> DateValue {
-        DateValue { millis, zone: None }
+    pub fn utc(instant: Instant) -> DateValue {
+        DateValue { instant, zone: None }
+    }
+
+    pub fn of_millis(millis: i64) -> DateValue {
+        DateValue::utc(Instant::of_millis(millis))
+    }
+
+    pub fn millis(&self) -> i64 {
+        self.instant.millis
+    }
+
+    /// Nanoseconds since 1970-01-01T00:00Z.
+    pub fn nanos(&self) -> i128 {
+        i128::from(self.instant.millis) * i128::from(NANOS_PER_MILLI) + i128::from(self.instant.nanos)
+    }
+
+    /// Nanoseconds of its second.
+    pub fn nano_of_second(&self) -> i64 {
+        self.instant.millis.rem_euclid(1000) * NANOS_PER_MILLI + i64::from(self.instant.nanos)
     }
 
     fn offset_seconds(&self) -> i32 {
-        self.zone.as_ref().map_or(0, |zone| zone.offset_seconds_at(self.millis))
+        self.zone.as_ref().map_or(0, |zone| zone.offset_seconds_at(self.millis()))
     }
 
     pub fn civil(&self) -> Civil {
-        Civil::from_millis(self.millis + i64::from(self.offset_seconds()) * 1000)
+        Civil::from_millis(self.millis() + i64::from(self.offset_seconds()) * 1000)
     }
 
     /// As `ZonedDateTime#toString`.
@@ -94,12 +112,11 @@ impl DateValue {
             "{:04}-{:02}-{:02}T{:02}:{:02}",
             civil.year, civil.month, civil.day, civil.hour, civil.minute
         );
-        if civil.second != 0 || civil.millisecond != 0 {
+        let nanos = self.nano_of_second();
+        if civil.second != 0 || nanos != 0 {
             text.push_str(&format!(":{:02}", civil.second));
         }
-        if civil.millisecond != 0 {
-            text.push_str(&format!(".{:03}", civil.millisecond));
-        }
+        text.push_str(&fraction_by_threes(nanos));
         let offset = self.offset_seconds();
         if offset == 0 {
             text.push('Z');
@@ -322,7 +339,7 @@ impl Value {
         match (self, other) {
             (Value::Str(left), Value::Str(right)) => Ok(left.encode_utf16().cmp(right.encode_utf16())),
             (Value::Bool(left), Value::Bool(right)) => Ok(left.cmp(right)),
-            (Value::Date(left), Value::Date(right)) => Ok(left.millis.cmp(&right.millis)),
+            (Value::Date(left), Value::Date(right)) => Ok(left.instant.cmp(&right.instant)),
             _ => match (self.number_type(), other.number_type()) {
                 (Some(left), Some(right)) if left.max(right) >= 5 => Ok(self.f64().total_cmp(&other.f64())),
                 (Some(_), Some(_)) => Ok(self.i64().cmp(&other.i64())),
@@ -375,7 +392,7 @@ impl Value {
     pub fn numbers(&self, out: &mut Vec<f64>) {
         match self {
             Value::Bool(flag) => out.push(f64::from(u8::from(*flag))),
-            Value::Date(date) => out.push(date.millis as f64),
+            Value::Date(date) => out.push(date.millis() as f64),
             Value::List(items) => items.borrow().iter().for_each(|item| item.numbers(out)),
             number if number.is_number() => out.push(number.f64()),
             _ => {}

@@ -78,15 +78,17 @@ impl Value {
                 let civil = date.civil();
                 let zone = date.text();
                 let zone = zone.rfind(['Z', '+']).map_or("Z", |at| &zone[at..]);
+                let fraction = format!("{:09}", date.nano_of_second());
+                let digits = fraction.trim_end_matches('0').len().max(3);
                 format!(
-                    "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}{zone}",
+                    "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{}{zone}",
                     civil.year,
                     civil.month,
                     civil.day,
                     civil.hour,
                     civil.minute,
                     civil.second,
-                    civil.millisecond
+                    &fraction[..digits]
                 )
                 .into()
             }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use limber_mapping::RequestError;
+use limber_mapping::date::{DateFormat, Instant, MILLIS_PER_DAY, Zone, days_from_civil};
 
 use super::super::date_pattern::{DatePattern, read_offset, zone};
 use super::super::document::IngestDocument;
@@ -23,6 +24,8 @@ pub enum Format {
     Unix,
     UnixMillis,
     Tai64n,
+    /// A built-in format of Elasticsearch's.
+    BuiltIn(DateFormat),
     /// With the text of a pattern; a wrong one is reported when a document comes, as in Elasticsearch.
     Pattern(String, Result<DatePattern, String>),
 }
@@ -33,7 +36,44 @@ struct DateProcessor {
     target: FieldPath,
     formats: Vec<Format>,
     timezone: Option<Text>,
-    output: DatePattern,
+    output: Output,
+}
+
+/// How the date is written.
+#[derive(Debug)]
+enum Output {
+    BuiltIn(DateFormat),
+    Pattern(DatePattern),
+}
+
+impl Output {
+    fn parse(text: &str) -> Result<Output, RequestError> {
+        if DateFormat::is_built_in(text) {
+            return DateFormat::parse_list(text).map(Output::BuiltIn);
+        }
+        DatePattern::parse(text).map(Output::Pattern).map_err(|reason| {
+            RequestError::illegal_argument(format!("invalid output format [{text}]: {reason}"))
+        })
+    }
+
+    fn write(&self, instant: Timestamp, zone: &TimeZone) -> String {
+        match self {
+            Output::Pattern(pattern) => pattern.format(instant, zone),
+            Output::BuiltIn(format) => format.format_instant(instant_of(instant), &zone_of(zone)),
+        }
+    }
+}
+
+fn instant_of(timestamp: Timestamp) -> Instant {
+    let nanos = timestamp.as_nanosecond();
+    Instant { millis: nanos.div_euclid(1_000_000) as i64, nanos: nanos.rem_euclid(1_000_000) as u32 }
+}
+
+fn zone_of(zone: &TimeZone) -> Zone {
+    match zone.to_fixed_offset() {
+        Ok(offset) => Zone::fixed(offset.seconds()),
+        Err(_) => Zone::Region(zone.clone()),
+    }
 }
 
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
@@ -47,9 +87,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     }
     let formats = options.strings("formats")?;
     let output = options.string_or("output_format", OUTPUT_PATTERN)?;
-    let output = DatePattern::parse(&output).map_err(|reason| {
-        RequestError::illegal_argument(format!("invalid output format [{output}]: {reason}"))
-    })?;
+    let output = Output::parse(&output)?;
     let formats = formats.into_iter().map(format).collect();
     Ok(Box::new(DateProcessor { field, target, formats, timezone, output }))
 }
@@ -71,6 +109,10 @@ pub fn format(name: String) -> Format {
         "UNIX" | "epoch_second" => Format::Unix,
         "UNIX_MS" | "epoch_millis" => Format::UnixMillis,
         "TAI64N" => Format::Tai64n,
+        built_in if DateFormat::is_built_in(built_in) => match DateFormat::parse_list(built_in) {
+            Ok(format) => Format::BuiltIn(format),
+            Err(error) => Format::Pattern(name, Err(error.reason)),
+        },
         _ => {
             let pattern = DatePattern::parse(&name);
             Format::Pattern(name, pattern)
@@ -100,7 +142,7 @@ impl Processor for DateProcessor {
             };
             match format.instant(text, year, &default_zone) {
                 Ok(instant) => {
-                    let date = self.output.format(instant, &default_zone);
+                    let date = self.output.write(instant, &default_zone);
                     let date = document.make_string(&date)?;
                     self.target.set(document, date)?;
                     return Ok(Flow::Continue);
@@ -125,6 +167,7 @@ impl Format {
             Format::Unix => return from_seconds(text),
             Format::UnixMillis => return from_millis(text),
             Format::Tai64n => return tai64n(text).ok_or_else(|| not_a_number(text)),
+            Format::BuiltIn(format) => (format.pattern.as_str(), built_in(format, text, year, zone)),
             Format::Pattern(name, Ok(pattern)) => (name.as_str(), pattern.instant(text, year, zone)),
             Format::Pattern(name, Err(reason)) => {
                 return Err(RequestError::illegal_argument(format!("Invalid format: [{name}]: {reason}")));
@@ -138,6 +181,19 @@ impl Format {
             .caused_by(cause)
         })
     }
+}
+
+fn built_in(format: &DateFormat, text: &str, year: i32, zone: &TimeZone) -> Result<Timestamp, String> {
+    let zone = zone_of(zone);
+    let mut instant = format.parse_instant_in(text, &zone).map_err(|error| error.reason)?;
+    let name = format.pattern.trim_start_matches("strict_").trim_start_matches("basic_");
+    if ["hour", "time", "t_time"].iter().any(|start| name.starts_with(start)) {
+        // Times are of the year's first day.
+        let first = days_from_civil(year.into(), 1, 1) * MILLIS_PER_DAY;
+        instant.millis = zone.to_utc(zone.to_local(instant.millis) + first);
+    }
+    let nanos = i128::from(instant.millis) * 1_000_000 + i128::from(instant.nanos);
+    Timestamp::from_nanosecond(nanos).map_err(|error| error.to_string())
 }
 
 fn not_a_number(text: &str) -> RequestError {

@@ -430,13 +430,17 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
             return Ok(false);
         }
         let Some((first, last)) = points.extremes(range.clone())? else { return Ok(true) };
+        let resolution = self.source.resolution();
+        let (first, last) = (resolution.millis(first), resolution.millis(last));
         let rung = self.rung_of_length(last.saturating_sub(first));
         let buckets = self.dates[rung].rounding.buckets_between(first, last);
         Ok(is_worth_counting(points.count(range.clone())?, buckets))
     }
 
     fn count_numbers(&mut self, points: &Points<'_>, range: RangeInclusive<i64>) -> Result<()> {
-        let Some((first, last)) = points.extremes(range)? else { return Ok(()) };
+        let Some((stored_first, stored_last)) = points.extremes(range)? else { return Ok(()) };
+        let resolution = self.source.resolution();
+        let (first, last) = (resolution.millis(stored_first), resolution.millis(stored_last));
         self.make_parents(1)?;
         let rung = self.rung_of_length(last.saturating_sub(first));
         let climb = &mut self.rungs[0];
@@ -447,22 +451,27 @@ impl<'s> Collector<'s> for AutoDateCollector<'s> {
             Self::climb(self.request, &mut self.dates, &self.table, climb);
         }
         let mut ranks = points.ranks();
-        let (mut next, mut below) = (first, ranks.below(first)?);
-        while next <= last {
+        let (mut next, mut below) = (stored_first, ranks.below(stored_first)?);
+        let all = below + points.count(stored_first..=stored_last)?;
+        loop {
+            let instant = resolution.millis(next);
             let climb = &mut self.rungs[0];
-            let span = self.dates[climb.rung].span_of(next);
-            let after = span.end.min(last.saturating_add(1));
-            let rank = ranks.below(after)?;
+            let span = self.dates[climb.rung].span_of(instant);
+            let end = span.end.saturating_mul(resolution.per_milli());
+            let is_last = end > stored_last || end == i64::MAX;
+            let rank = if is_last { all } else { ranks.below(end)? };
             let count = rank - std::mem::replace(&mut below, rank);
             if count > 0 {
                 let dates = &mut self.dates;
                 let (bucket, _) =
-                    Self::bucket(self.request, dates, &mut self.table, climb, 0, next, self.budget)?;
+                    Self::bucket(self.request, dates, &mut self.table, climb, 0, instant, self.budget)?;
                 self.table.counts[bucket as usize] += count;
             }
-            next = after;
+            if is_last {
+                return Ok(());
+            }
+            next = end;
         }
-        Ok(())
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {

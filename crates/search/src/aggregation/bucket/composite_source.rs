@@ -215,7 +215,9 @@ impl CompositeSource {
         let format = source.map_or(&Format::Raw, |source| &source.format);
         let is_plain = match format {
             Format::Raw | Format::Unsigned => true,
-            Format::Date { .. } => self.values.format.is_none(),
+            Format::Date { .. } => {
+                self.values.format.is_none() && !matches!(self.kind, SourceKind::Histogram { .. })
+            }
             _ => false,
         };
         match (key, format) {
@@ -241,7 +243,12 @@ impl CompositeSource {
             json::scalar_text(value).ok_or_else(|| format!("invalid value, got {}", json::token(value)))?;
         let number = || text.parse::<f64>().map_err(|_| format!("For input string: \"{text}\""));
         match &self.kind {
-            SourceKind::Histogram { .. } => number().map(Key::Double),
+            SourceKind::Histogram { .. } => match &source.format {
+                Format::Date { .. } if value.is_string() => {
+                    instant(&text, source).map(|instant| Key::Double(instant as f64))
+                }
+                _ => number().map(Key::Double),
+            },
             SourceKind::Tiles(_) => {
                 tile_of(&text).map(|cell| Key::Long(cell as i64)).map_err(|error| error.reason)
             }

@@ -234,6 +234,7 @@ impl<'s> DateHistogramCollector<'s> {
     fn collect_blocks(&mut self, entries: &Entries<'_>) -> Result<()> {
         let Some(column) = self.reader.column() else { return Ok(()) };
         let has_subs = !self.subs.is_empty();
+        let resolution = self.source.resolution();
         self.emitted.clear();
         let mut values = [0i64; BLOCK];
         let (mut span, mut cached) = (Span::NONE, None);
@@ -247,6 +248,7 @@ impl<'s> DateHistogramCollector<'s> {
                     .take_while(|&&doc| doc / BLOCK as u32 == block)
                     .count();
             let (least, most) = column.block_range(u64::from(block))?;
+            let (least, most) = (resolution.millis(least), resolution.millis(most));
             if !span.contains(least) {
                 (span, cached) = (self.dates.span_of(least), None);
             }
@@ -270,9 +272,10 @@ impl<'s> DateHistogramCollector<'s> {
             for entry in at..end {
                 let doc = entries.docs[entry];
                 let value = match is_decoded {
-                    true => values[doc as usize % BLOCK],
-                    false => column.get(doc)?.unwrap_or(least),
+                    true => Some(values[doc as usize % BLOCK]),
+                    false => column.get(doc)?,
                 };
+                let value = value.map_or(least, |value| resolution.millis(value));
                 if !span.contains(value) {
                     (span, cached) = (self.dates.span_of(value), None);
                 }
@@ -382,25 +385,32 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
             return Ok(false);
         }
         let Some((first, last)) = points.extremes(range.clone())? else { return Ok(true) };
+        let resolution = self.source.resolution();
+        let (first, last) = (resolution.millis(first), resolution.millis(last));
         Ok(is_worth_counting(points.count(range.clone())?, self.dates.rounding.buckets_between(first, last)))
     }
 
     fn count_numbers(&mut self, points: &Points<'_>, range: RangeInclusive<i64>) -> Result<()> {
         let Some((first, last)) = points.extremes(range)? else { return Ok(()) };
+        let resolution = self.source.resolution();
         let mut ranks = points.ranks();
         let (mut next, mut below) = (first, ranks.below(first)?);
-        while next <= last {
-            let span = self.dates.span_of(next);
-            let after = span.end.min(last.saturating_add(1));
-            let rank = ranks.below(after)?;
+        let all = below + points.count(first..=last)?;
+        loop {
+            let span = self.dates.span_of(resolution.millis(next));
+            let end = span.end.saturating_mul(resolution.per_milli());
+            let is_last = end > last || end == i64::MAX;
+            let rank = if is_last { all } else { ranks.below(end)? };
             let count = rank - std::mem::replace(&mut below, rank);
             if count > 0 && Self::allows(&self.shape.hard_bounds, span.start) {
                 let bucket = self.table.bucket(0, span.start, self.budget)?;
                 self.table.counts[bucket as usize] += count;
             }
-            next = after;
+            if is_last {
+                return Ok(());
+            }
+            next = end;
         }
-        Ok(())
     }
 
     fn end_segment(&mut self) -> Result<()> {

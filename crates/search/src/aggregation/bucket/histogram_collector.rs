@@ -96,7 +96,7 @@ impl<'s> HistogramCollector<'s> {
     }
 }
 
-/// Smallest and largest stored number of a field in a shard's segments.
+/// Smallest and largest stored number of a field in a shard's segments; dates in milliseconds.
 pub fn stored_range(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i64, i64)>> {
     if !source.is_column() || !source.is_numeric() {
         return Ok(None);
@@ -109,7 +109,8 @@ pub fn stored_range(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i6
             range = Some(range.map_or((min, max), |(least, most)| (least.min(min), most.max(max))));
         }
     }
-    Ok(range)
+    let resolution = source.resolution();
+    Ok(range.map(|(min, max)| (resolution.millis(min), resolution.millis(max))))
 }
 
 impl<'s> Collector<'s> for HistogramCollector<'s> {

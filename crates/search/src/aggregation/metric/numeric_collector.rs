@@ -296,6 +296,8 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
             MetricKind::ValueCount => {}
             MetricKind::Min | MetricKind::Max => {
                 if let Some((least, most)) = range {
+                    let resolution = self.source.resolution();
+                    let (least, most) = (resolution.millis(least), resolution.millis(most));
                     let (min, max) = &mut self.ranges[0];
                     *min = min.min(self.source.decode(least));
                     *max = max.max(self.source.decode(most));

@@ -2,6 +2,7 @@
 //! `InternalTopMetrics`. The documents are found and read as `top_hits` does.
 
 use limber_mapping::RequestError;
+use limber_mapping::date::Resolution;
 use limber_segment::{DocId, SegmentView};
 use serde_json::{Map, Value};
 
@@ -141,10 +142,13 @@ impl Definition for TopMetrics {
 
     fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
         let Some(found) = partial.as_own::<TopHitsFound>() else { return };
-        let sort_format = renderer.shape.sources.get(self.metric_count).map(|source| &source.format);
+        let sort_source = renderer.shape.sources.get(self.metric_count);
         let top = found.hits.iter().map(|hit| {
-            let shown = |value: &Value| match (value.as_i64(), sort_format) {
-                (Some(millis), Some(format @ Format::Date { .. })) => format.text_of_long(millis).into(),
+            let shown = |value: &Value| match (value.as_i64(), sort_source) {
+                (Some(key), Some(Source { format: Format::Date { format, zone }, field, .. })) => {
+                    let resolution = field.as_ref().map_or(Resolution::Millis, |field| field.resolution());
+                    format.format_instant(resolution.instant(key), zone).into()
+                }
                 _ => value.clone(),
             };
             let sort: Vec<Value> = match &hit.fetched.sort {

@@ -61,7 +61,9 @@ impl<'s> NumberTerms<'s> {
             let Some(column) = view.segment.numbers(self.source.path())? else { continue };
             for block in 0..column.block_count() {
                 let count = column.read_block(block, &mut buffer)?;
-                for &value in buffer[..count].iter().filter(|&&value| self.filter.allows_number(value)) {
+                let resolution = self.source.resolution();
+                let values = buffer[..count].iter().map(|&value| resolution.millis(value));
+                for value in values.filter(|&value| self.filter.allows_number(value)) {
                     for &parent in parents {
                         self.buckets.table.bucket(parent, value, self.budget)?;
                     }

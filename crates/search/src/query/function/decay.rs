@@ -175,7 +175,7 @@ impl Decay {
             return Err(parse_error("[scale] must be set for date fields."));
         };
         let origin = match (found.origin, &field.kind) {
-            (Some(origin), FieldType::Date { format }) => {
+            (Some(origin), FieldType::Date { format, .. }) => {
                 let text = json::scalar_text(origin).unwrap_or_default();
                 format.parse_with_math(&text, now_millis, false, &Zone::Utc)?
             }

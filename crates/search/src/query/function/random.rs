@@ -225,6 +225,6 @@ fn text_of(field: &Field, stored: i64) -> String {
     match field.kind {
         FieldType::Double | FieldType::Float | FieldType::HalfFloat => java_double(f64_from_sortable(stored)),
         FieldType::ScaledFloat { .. } => java_double(field.decode_f64(stored)),
-        _ => stored.to_string(),
+        _ => field.resolution().millis(stored).to_string(),
     }
 }
