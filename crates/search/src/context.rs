@@ -157,6 +157,8 @@ pub struct SearchContext {
     pub cancelled: Arc<AtomicBool>,
     /// `search.max_buckets`.
     pub max_buckets: u32,
+    /// `search.allow_expensive_queries`.
+    pub allow_expensive_queries: bool,
     /// The node's id, for `_shards.failures` and `_explanation`.
     pub node_id: Arc<str>,
     /// Who helps with the shards; `None`: they are searched one after the other.
@@ -172,6 +174,7 @@ impl SearchContext {
             deadline: None,
             cancelled: Arc::new(AtomicBool::new(false)),
             max_buckets: 65_536,
+            allow_expensive_queries: true,
             node_id: Arc::from(""),
             workers: None,
         }

@@ -2,12 +2,59 @@
 //!
 //! Source: Elasticsearch's `IndexNameExpressionResolver.DateMathExpressionResolver`.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use limber_mapping::date::{DateFormat, Zone};
 
+use super::Catalog;
 use crate::api::Result;
+use crate::environment::Clock;
 
-const FORMAT: &str = "yyyy.MM.dd";
+const FORMAT: &str = "uuuu.MM.dd";
+
+/// The clock that names of dates go by. Without one it is 1970.
+#[derive(Clone, Default)]
+pub(crate) struct NameClock(pub Option<Arc<dyn Clock>>);
+
+impl fmt::Debug for NameClock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("NameClock")
+    }
+}
+
+impl Catalog {
+    /// The name that this one stands for today: itself, unless it is date math.
+    ///
+    /// # Errors
+    /// As [`resolve`].
+    pub(crate) fn dated<'n>(&self, name: &'n str) -> Result<Cow<'n, str>> {
+        if !name.starts_with('<') {
+            return Ok(Cow::Borrowed(name));
+        }
+        let now_millis = self.clock.0.as_ref().map_or(0, |clock| clock.now_millis() as i64);
+        resolve(name, now_millis).map(Cow::Owned)
+    }
+}
+
+impl Catalog {
+    /// A list of names and patterns with the names that dates stand for today.
+    ///
+    /// # Errors
+    /// As [`resolve`].
+    pub(crate) fn dated_list<'n>(&self, expression: &'n str) -> Result<Cow<'n, str>> {
+        if !expression.contains('<') {
+            return Ok(Cow::Borrowed(expression));
+        }
+        let parts = expression.split(',').map(str::trim).map(|part| match part.strip_prefix('-') {
+            Some(excluded) => Ok(Cow::Owned(format!("-{}", self.dated(excluded)?))),
+            None => self.dated(part),
+        });
+        Ok(Cow::Owned(parts.collect::<Result<Vec<_>>>()?.join(",")))
+    }
+}
 
 /// The name that an expression between `<` and `>` stands for; any other name is itself.
 ///
@@ -21,7 +68,8 @@ pub fn resolve(name: &str, now_millis: i64) -> Result<String> {
         RequestError::new(
             400,
             "parse_exception",
-            format!("invalid dynamic name expression [{inside}]. {why}"),
+            // With the sign that ends it, as in Elasticsearch.
+            format!("invalid dynamic name expression [{inside}>]. {why}"),
         )
     };
     let mut out = String::new();
@@ -75,6 +123,9 @@ fn date_of(math: &str, now_millis: i64) -> Result<String> {
         Some((pattern, zone)) => (pattern, Zone::parse(zone)?),
         None => (written, Zone::Utc),
     };
+    if expression.is_empty() || pattern.is_empty() {
+        return Err(RequestError::new(400, "parse_exception", "cannot parse empty datetime"));
+    }
     let format = DateFormat::parse_list(pattern)?;
     let millis = format.parse_with_math(expression, now_millis, false, &zone)?;
     Ok(format.format_millis_in(millis, &zone))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::date_math::NameClock;
 use super::{Alias, DataStream, Templates};
 use crate::api::Result;
 use crate::lifecycle::LifecycleState;
@@ -125,6 +126,8 @@ pub struct Catalog {
     pub templates: Templates,
     /// Counts changes, for `_cluster/state`.
     pub version: u64,
+    /// What names such as `<logs-{now/d}>` are read by.
+    pub(crate) clock: NameClock,
 }
 
 impl Catalog {

@@ -17,6 +17,7 @@ pub use alias::Alias;
 pub(crate) use alias_actions::{AliasAction, parse_actions};
 pub use data_stream::DataStream;
 pub(crate) use data_stream::DataStreamOptions;
+pub(crate) use date_math::NameClock;
 pub use metadata::{Catalog, IndexMetadata};
 pub(crate) use resolve::WriteTarget;
 pub use template::Templates;

@@ -1,6 +1,6 @@
 //! Expressions to indices: `logs-*,-logs-old,alias,_all`.
 //!
-//! Source: `IndexNameExpressionResolver`. Date math in names (`<logs-{now/d}>`) is refused by name.
+//! Source: `IndexNameExpressionResolver`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -58,7 +58,8 @@ impl Catalog {
         if trimmed.is_empty() && !expression.is_empty() {
             return Err(index_not_found(expression));
         }
-        let expression = trimmed;
+        let dated = self.dated_list(trimmed)?;
+        let expression = &*dated;
         let mut selected = BTreeSet::new();
         if expression.is_empty() || expression == "_all" || expression == "*" {
             self.add_matching("*", options, &mut selected);
@@ -74,9 +75,6 @@ impl Catalog {
         }
         let mut wildcard_seen = false;
         for part in expression.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            if part.starts_with('<') && part.ends_with('>') {
-                return Err(RequestError::unsupported(format_args!("date math in the index name [{part}]")));
-            }
             if let Some(excluded) = part.strip_prefix('-').filter(|_| wildcard_seen) {
                 let excluded_by_alias = self.aliases.get(excluded);
                 selected.retain(|name| {
@@ -241,6 +239,7 @@ impl Catalog {
 
     /// The one index a single-document read means.
     pub(crate) fn single(&self, name: &str) -> Result<(Arc<IndexMetadata>, Option<String>)> {
+        let name = &*self.dated(name)?;
         if let Some(index) = self.indices.get(name) {
             return Ok((open(index)?, None));
         }
@@ -263,6 +262,7 @@ impl Catalog {
 
     /// Where a write to `name` goes.
     pub(crate) fn write_target(&self, name: &str, require_alias: bool) -> Result<WriteTarget> {
+        let name = &*self.dated(name)?;
         if let Some(index) = self.indices.get(name) {
             if require_alias {
                 return Err(not_an_alias(name));
@@ -415,11 +415,7 @@ mod tests {
         check("closed", search, Err("closed"));
         check("hid", search, Ok("hid"));
         check(".d*", search, Ok(".dot"));
-        check(
-            "<x-{now/d}>",
-            search,
-            Err("date math in the index name [<x-{now/d}>] is not supported by Limber yet"),
-        );
+        check("<x-{now/d}>", search, Err("no such index [x-1970.01.01]"));
         let strict = IndicesOptions { allow_no_indices: false, ..search };
         check("missing*", strict, Err("no such index [missing*]"));
         let lenient = search.apply(Some(true), None, None).expect("valid");

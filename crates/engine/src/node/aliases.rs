@@ -1,5 +1,6 @@
 //! Aliases: add, remove, show.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,6 +13,11 @@ use super::stream_aliases::{add_to_streams, check_are_free_of_streams, remove_fr
 use crate::api::*;
 use crate::catalog::names::{has_wildcard, wildcard_matches};
 use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
+
+/// Names with those that dates stand for today.
+fn dated(catalog: &Catalog, names: Vec<String>) -> Result<Vec<String>> {
+    names.iter().map(|name| catalog.dated(name).map(Cow::into_owned)).collect()
+}
 
 impl Node {
     /// `POST /_aliases`; `body` is `{"actions": [...]}`. All or nothing.
@@ -67,6 +73,8 @@ impl Node {
         for action in actions {
             match action {
                 AliasAction::Add { indices, aliases, alias } => {
+                    let indices = dated(&before, indices)?;
+                    let aliases = dated(&before, aliases)?;
                     for name in &aliases {
                         if has_wildcard(name) {
                             crate::catalog::names::check_alias_name(name)?;
@@ -85,6 +93,8 @@ impl Node {
                     })?;
                 }
                 AliasAction::Remove { indices, aliases, must_exist } => {
+                    let indices = dated(&before, indices)?;
+                    let aliases = dated(&before, aliases)?;
                     let (streams, indices) = split_streams(&next, &indices)?;
                     let mut removed = remove_from_streams(&mut next, &streams, &aliases);
                     if !indices.is_empty() {

@@ -234,6 +234,8 @@ impl Node {
     /// `default_pipeline` and `final_pipeline` of the index a name means, or would mean once it is created.
     pub(super) fn pipelines_of(&self, name: &str) -> IndexPipelines {
         let catalog = self.catalog.load();
+        let Ok(name) = catalog.dated(name) else { return IndexPipelines::default() };
+        let name = &*name;
         match catalog.write_target(name, false) {
             Ok(WriteTarget::Index { index, .. }) => IndexPipelines {
                 default: index.typed.default_pipeline.clone(),

@@ -53,6 +53,8 @@ impl Node {
     }
 
     fn destination(&self, name: &str, asked: Asked) -> Result<Destination> {
+        let dated = self.catalog.load().dated(name)?.into_owned();
+        let name = dated.as_str();
         for _ in 0..3 {
             let catalog = self.catalog.load_full();
             match catalog.write_target(name, asked.require_alias)? {

@@ -41,6 +41,8 @@ impl Node {
                 ));
             }
         }
+        let dated = self.catalog.load().dated(name)?.into_owned();
+        let name = dated.as_str();
         let _changing = self.changing.lock();
         self.create_locked(name, &given)?;
         Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: true })

@@ -22,7 +22,7 @@ use super::segment_memory::{budget_at_open, scheme_of};
 use super::state::NodeState;
 use crate::api::Result;
 use crate::async_search::AsyncSearches;
-use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::catalog::{Catalog, DataStream, IndexMetadata, NameClock};
 use crate::contexts::Contexts;
 use crate::environment::Environment;
 use crate::ingest::{Registry, Resources};
@@ -134,6 +134,7 @@ impl Node {
             catalog: ArcSwap::from_pointee(Catalog {
                 templates: state.templates.clone(),
                 data_streams,
+                clock: NameClock(Some(environment.clock.clone())),
                 ..Catalog::default()
             }),
             lifecycles,

@@ -95,9 +95,11 @@ impl Node {
         options: IndicesOptions,
         placement: Placement<'_>,
     ) -> Result<Vec<SearchTarget>> {
+        let catalog = self.catalog.load_full();
+        let dated = catalog.dated_list(expression)?;
+        let expression = &*dated;
         let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
         let mut targets = Vec::new();
-        let catalog = self.catalog.load_full();
         let indices = catalog.resolve(expression, options)?;
         let preference = Preference::parse(placement.preference)?;
         for metadata in &indices {
@@ -210,6 +212,7 @@ impl Node {
         let mut context = SearchContext::new(self.ledger.clone(), self.now_millis() as i64);
         context.cancelled = cancelled;
         context.max_buckets = settings.integer("search.max_buckets").clamp(0, u32::MAX.into()) as u32;
+        context.allow_expensive_queries = settings.boolean("search.allow_expensive_queries");
         context.deadline = settings
             .time_ms("search.default_search_timeout")
             .filter(|ms| *ms > 0)
@@ -226,6 +229,8 @@ impl Node {
         placement: Placement<'_>,
     ) -> Result<Pinned> {
         let catalog = self.catalog.load();
+        let dated = catalog.dated_list(expression)?;
+        let expression = &*dated;
         let indices = catalog.resolve(expression, options)?;
         let preference = Preference::parse(placement.preference)?;
         let filter = alias_filter(&catalog, expression, &indices)?;

@@ -147,6 +147,36 @@ impl<'a> Binder<'a> {
         self.now_millis
     }
 
+    /// `search.allow_expensive_queries`.
+    pub(crate) fn allows_expensive(&self) -> bool {
+        self.context.is_none_or(|context| context.allow_expensive_queries)
+    }
+
+    /// Refuses queries of a kind that may have to look at very many terms or documents, where they are not allowed.
+    pub(crate) fn check_expensive(&self, kind: &str) -> Result<(), Error> {
+        if self.allows_expensive() {
+            return Ok(());
+        }
+        let hint = match kind {
+            "[prefix] queries" => {
+                " For optimised prefix queries on text fields please enable [index_prefixes]."
+            }
+            _ => "",
+        };
+        Err(expensive(format!(
+            "{kind} cannot be executed when 'search.allow_expensive_queries' is set to false.{hint}"
+        ))
+        .into())
+    }
+
+    /// [`Binder::check_expensive`] of queries that need a runtime field's values.
+    pub(crate) fn check_runtime_field(&self, field: &Field) -> Result<(), Error> {
+        match self.allows_expensive() || field.runtime.is_none() || field.constant().is_some() {
+            true => Ok(()),
+            false => Err(on_runtime_fields().into()),
+        }
+    }
+
     /// Refuses fields without a column.
     pub(crate) fn check_column(&self, field: &Field) -> Result<(), Error> {
         crate::collect::check_column(field, self.shard)
@@ -169,6 +199,17 @@ impl<'a> Binder<'a> {
     /// The field, if mapped. Errors when it can be searched neither by index nor by doc values.
     pub(crate) fn searchable_field(&self, path: &str) -> Result<Option<Arc<Field>>, Error> {
         let Some(field) = self.field(path) else { return Ok(None) };
+        if !self.allows_expensive() {
+            if field.runtime.is_some() && field.constant().is_none() {
+                return Err(on_runtime_fields().into());
+            }
+            if !field.index && field.doc_values && field.flattened.is_none() {
+                return Err(expensive(format!(
+                    "Cannot search on field [{path}] since it is not indexed and 'search.allow_expensive_queries' is set to false."
+                ))
+                .into());
+            }
+        }
         if !field.index && (!field.doc_values || field.flattened.is_some()) {
             let is_by_index = matches!(field.kind, FieldType::Text) || field.flattened.is_some();
             let why = if is_by_index { "" } else { " nor has doc values" };
@@ -362,4 +403,15 @@ impl<'a> Binder<'a> {
     pub(crate) fn wrapped(&self, error: RequestError) -> RequestError {
         self.query_shard(format!("failed to create query: {}", error.reason)).caused_by(error)
     }
+}
+
+fn expensive(reason: String) -> RequestError {
+    RequestError::new(400, "exception", reason)
+}
+
+fn on_runtime_fields() -> RequestError {
+    expensive(
+        "queries cannot be executed against runtime fields while [search.allow_expensive_queries] is set to [false]."
+            .to_owned(),
+    )
 }

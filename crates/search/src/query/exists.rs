@@ -40,6 +40,9 @@ impl QueryNode for Exists {
             }
             _ => {}
         }
+        if let Some(field) = binder.shard().mapping.field(&self.field) {
+            binder.check_runtime_field(&field)?;
+        }
         let paths = binder.paths_with_values(&self.field);
         let text = |path: &str| format!("ConstantScore(FieldExistsQuery [field={path}])");
         Ok(match paths.as_slice() {

@@ -108,7 +108,9 @@ impl Fuzzy {
         word: &str,
         boost: f32,
     ) -> Result<BoundQuery, Error> {
-        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) {
+        if matches!(field.kind, FieldType::Text | FieldType::Keyword) {
+            binder.check_expensive("[fuzzy] queries")?;
+        } else {
             let reason = format!(
                 "Can only use fuzzy queries on keyword and text fields - not on [{}] which is of type [{}]",
                 field.path,

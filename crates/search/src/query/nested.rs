@@ -165,6 +165,7 @@ pub(crate) fn no_nested_object(shard: &ShardSnapshot, path: &str) -> RequestErro
 
 impl QueryNode for NestedQuery {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        binder.check_expensive("[joining] queries")?;
         let mapping = &binder.shard().mapping;
         let Some(nested) = mapping.nested(&self.path) else {
             let is_ignored =

@@ -50,7 +50,12 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 pub(super) fn term_field(binder: &Binder<'_>, path: &str, query: &str) -> Result<Option<Arc<Field>>, Error> {
     let Some(field) = binder.searchable_field(path)? else { return Ok(None) };
     match field.kind {
-        FieldType::Text | FieldType::Keyword => Ok(Some(field)),
+        FieldType::Text | FieldType::Keyword => {
+            if query != "term" {
+                binder.check_expensive(&format!("[{query}] queries"))?;
+            }
+            Ok(Some(field))
+        }
         _ => Err(binder
             .query_shard(format!(
                 "Can only use {query} queries on keyword, text and wildcard fields - not on [{path}] which is of type [{}]",

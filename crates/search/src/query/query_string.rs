@@ -253,7 +253,9 @@ impl Translation<'_> {
                 for (path, boost) in fields {
                     let query = self.leaf(&path, leaf, at_least)?;
                     let query = Query { boost, ..query };
-                    queries.push(if self.is_lenient { lenient(query) } else { query });
+                    // What is too expensive matches nothing, as in Elasticsearch.
+                    let is_lenient = self.is_lenient || !self.binder.allows_expensive();
+                    queries.push(if is_lenient { lenient(query) } else { query });
                 }
                 Query::new(DisMax { queries, tie_breaker: self.options.tie_breaker })
             }

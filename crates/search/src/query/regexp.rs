@@ -76,6 +76,7 @@ impl QueryNode for RegexpQuery {
                 ))
                 .into());
         }
+        binder.check_expensive("[regexp] queries")?;
         refuse_key(&field, "regexp")?;
         let rewrite = match &self.rewrite {
             None => Rewrite::Constant,

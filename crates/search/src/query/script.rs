@@ -39,6 +39,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 
 impl QueryNode for ScriptQuery {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        binder.check_expensive("[script] queries")?;
         let script = BoundScript::bind(&self.script, ScriptContext::Filter, binder.shard())?;
         Ok(Node::Script(ScriptNode { script, boost }).into())
     }

@@ -53,6 +53,7 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
 
 impl QueryNode for ScriptScore {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        binder.check_expensive("[script score] queries")?;
         let script = BoundScript::bind(&self.script, ScriptContext::Score, binder.shard())?;
         let query = binder.query(&self.query, 1.0)?;
         if query.is_nothing() {

@@ -30,17 +30,18 @@ const COLUMNS: &[Column] = &[
     text("keep_alive", "ka", "thread keep alive time").hidden(),
 ];
 
+/// Pools of Elasticsearch for which one node has no work: nothing is fetched from other nodes.
+const IDLE: &[&str] = &["fetch_shard_started", "fetch_shard_store"];
+
 pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let wanted = request.list("pools");
+    let is_wanted = |name: &str| {
+        wanted.is_empty() || wanted.iter().any(|pattern| limber_mapping::wildcard::matches(pattern, name))
+    };
     let (host, port) = app.config.http_address.rsplit_once(':').unwrap_or(("127.0.0.1", "0"));
-    for pool in app.pools.stats() {
-        if !wanted.is_empty()
-            && !wanted.iter().any(|pattern| limber_mapping::wildcard::matches(pattern, pool.name))
-        {
-            continue;
-        }
-        table.rows.push(vec![
+    let whose = || {
+        vec![
             Cell::from(app.node.config().node_name.as_str()),
             Cell::from(app.node.node_id()),
             Cell::from(app.node.node_id()),
@@ -48,6 +49,21 @@ pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
             Cell::from(host),
             Cell::from(host),
             Cell::from(port),
+        ]
+    };
+    // By name, as the others are behind them.
+    for name in IDLE.iter().copied().filter(|name| is_wanted(name)) {
+        let mut row = whose();
+        row.extend([Cell::from(name), Cell::from("scaling")]);
+        row.extend((0..3).map(|_| Cell::Count(0)));
+        row.push(Cell::from("-1"));
+        row.extend((0..5).map(|_| Cell::Count(0)));
+        row.extend([Cell::Null, Cell::Null]);
+        table.rows.push(row);
+    }
+    for pool in app.pools.stats().into_iter().filter(|pool| is_wanted(pool.name)) {
+        let mut row = whose();
+        row.extend([
             Cell::from(pool.name),
             Cell::from("fixed"),
             Cell::Count(pool.active as u64),
@@ -62,6 +78,7 @@ pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
             Cell::Count(pool.threads as u64),
             Cell::Null,
         ]);
+        table.rows.push(row);
     }
     table.render(request)
 }
