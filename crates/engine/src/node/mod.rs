@@ -41,6 +41,7 @@ mod stats;
 mod stream_aliases;
 mod stream_lifecycles;
 mod templates;
+mod term_vectors;
 mod terms_lookup;
 mod update;
 mod upkeep;

@@ -33,6 +33,7 @@ mod reindex;
 mod rollover;
 mod router;
 mod script;
+mod script_context;
 mod scroll;
 mod search;
 mod settings;
@@ -40,6 +41,7 @@ mod source_filter;
 mod stats;
 mod tasks;
 mod template;
+mod term_vectors;
 mod terms_enum;
 mod upkeep;
 mod validate;
@@ -79,9 +81,11 @@ pub const ROUTES: &[&[Route]] = &[
     tasks::ROUTES,
     ingest::ROUTES,
     script::ROUTES,
+    script_context::ROUTES,
     analyze::ROUTES,
     explain::ROUTES,
     field_caps::ROUTES,
+    term_vectors::ROUTES,
     terms_enum::ROUTES,
     validate::ROUTES,
     placement::ROUTES,

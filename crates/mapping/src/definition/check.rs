@@ -139,6 +139,14 @@ pub(super) fn checked(
         Check::Dimension => super::time_series::dimension(value, kind),
         Check::Metric => super::time_series::metric(value, field, kind),
         Check::Meta => meta(value, field, kind),
+        Check::TermVector => match value.as_str() {
+            Some(name) if TERM_VECTORS.contains(&name) => Ok(value.clone()),
+            _ => Err(mapper_parsing(format!(
+                "Unknown value [{}] for field [term_vector] - accepted values are [{}]",
+                java_text(value),
+                TERM_VECTORS.join(", ")
+            ))),
+        },
         Check::OnlyDefault => {
             if *value == kind.default_of(param.name) || (param.name == "locale" && is_plain_locale(value)) {
                 return Ok(Value::Null);
@@ -152,6 +160,17 @@ pub(super) fn checked(
         }
     }
 }
+
+/// What `term_vector` may say.
+const TERM_VECTORS: [&str; 7] = [
+    "no",
+    "yes",
+    "with_positions",
+    "with_offsets",
+    "with_positions_offsets",
+    "with_positions_payloads",
+    "with_positions_offsets_payloads",
+];
 
 /// A `null_value` in its type's own JSON form; dates, addresses and keywords are checked where the field is built.
 fn null_value(value: &Value, kind: &Kind) -> Result<Value, RequestError> {

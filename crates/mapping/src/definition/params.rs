@@ -14,6 +14,8 @@ pub(crate) enum Check {
     /// An integer that is not negative.
     Count,
     Number,
+    /// `no`, `yes`, `with_positions`, ...
+    TermVector,
     /// `docs`, `freqs`, `positions` (`offsets` is refused by name).
     IndexOptions,
     Analyzer,
@@ -110,7 +112,8 @@ static TEXT: &[Param] = &[
     STORE,
     param("index_options", Check::IndexOptions, Update::Never, "\"positions\""),
     param("norms", Check::Bool, Update::Off, "true"),
-    param("term_vector", Check::OnlyDefault, Update::Never, "\"no\""),
+    // Terms are made anew for `_termvectors`: it tells which fields are shown unasked, and what of them.
+    param("term_vector", Check::TermVector, Update::Never, "\"no\""),
     param("analyzer", Check::Analyzer, Update::Never, ""),
     param("search_analyzer", Check::Analyzer, Update::Always, ""),
     param("search_quote_analyzer", Check::OnlyDefault, Update::Always, "null"),

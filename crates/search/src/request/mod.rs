@@ -16,6 +16,7 @@ mod script_fields;
 mod slice;
 mod sort;
 mod source;
+mod term_vectors;
 mod url;
 
 pub(crate) use body::HIT_OPTIONS;
@@ -35,4 +36,5 @@ pub use slice::Slice;
 pub(crate) use sort::SHARD_DOC;
 pub use sort::{Missing, Mode, NumericType, Order, ScriptSort, Sort};
 pub use source::SourceFilter;
+pub use term_vectors::{TermFilter, TermVectorsRequest};
 pub use url::UrlParameters;

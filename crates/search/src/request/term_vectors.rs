@@ -1,0 +1,216 @@
+//! The body of `_termvectors`: "which fields of which document, and what of their terms?"
+//!
+//! Source: Elasticsearch's `TermVectorsRequest#parseRequest`.
+
+use std::collections::BTreeMap;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use crate::json;
+
+/// Fields, and analyzers by field, that one request may name.
+const FIELDS_MAX: usize = 1000;
+
+/// What is wanted of one document's terms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermVectorsRequest {
+    pub index: Option<String>,
+    pub id: Option<String>,
+    pub routing: Option<String>,
+    pub version: Option<u64>,
+    /// A document that is in no index, instead of an id.
+    pub document: Option<Value>,
+    /// Names and patterns; `None`: fields with `term_vector`, or all of a document that is in no index.
+    pub fields: Option<Vec<String>>,
+    pub positions: bool,
+    pub offsets: bool,
+    pub term_statistics: bool,
+    pub field_statistics: bool,
+    /// Names of analyzers that stand in for those of fields.
+    pub analyzers: BTreeMap<String, String>,
+    pub filter: Option<TermFilter>,
+}
+
+/// Which terms of a field are shown: the best by their frequency here and rarity elsewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermFilter {
+    pub count_max: usize,
+    /// In the document.
+    pub term_freq_min: u64,
+    pub term_freq_max: u64,
+    pub doc_freq_min: u64,
+    pub doc_freq_max: u64,
+    /// In UTF-16 units; a maximum of 0 is none.
+    pub length_min: usize,
+    pub length_max: usize,
+}
+
+impl Default for TermVectorsRequest {
+    fn default() -> TermVectorsRequest {
+        TermVectorsRequest {
+            index: None,
+            id: None,
+            routing: None,
+            version: None,
+            document: None,
+            fields: None,
+            positions: true,
+            offsets: true,
+            term_statistics: false,
+            field_statistics: true,
+            analyzers: BTreeMap::new(),
+            filter: None,
+        }
+    }
+}
+
+impl Default for TermFilter {
+    fn default() -> TermFilter {
+        TermFilter {
+            count_max: 25,
+            term_freq_min: 1,
+            term_freq_max: i32::MAX as u64,
+            doc_freq_min: 1,
+            doc_freq_max: i32::MAX as u64,
+            length_min: 0,
+            length_max: 0,
+        }
+    }
+}
+
+fn failed(why: impl std::fmt::Display) -> RequestError {
+    RequestError::new(400, "parse_exception", format!("failed to parse term vectors request. {why}"))
+}
+
+impl TermVectorsRequest {
+    /// Reads the members of a body over what is there.
+    ///
+    /// # Errors
+    /// `parse_exception` for members that there are not, and for an id beside a document.
+    pub fn read(&mut self, body: &Map<String, Value>) -> Result<(), RequestError> {
+        for (name, value) in body {
+            let text = || {
+                json::scalar_text(value).ok_or_else(|| failed(format_args!("field [{name}] must be a text")))
+            };
+            match name.as_str() {
+                "fields" => {
+                    let Value::Array(list) = value else {
+                        return Err(failed("field [fields] must be an array"));
+                    };
+                    self.set_fields(list.iter().filter_map(json::scalar_text).collect())?;
+                }
+                "offsets" => self.offsets = json::boolean(value)?,
+                "positions" => self.positions = json::boolean(value)?,
+                // No analyzer gives any.
+                "payloads" => drop(json::boolean(value)?),
+                "term_statistics" | "termStatistics" => self.term_statistics = json::boolean(value)?,
+                "field_statistics" | "fieldStatistics" => self.field_statistics = json::boolean(value)?,
+                "per_field_analyzer" => {
+                    let Value::Object(named) = value else {
+                        return Err(failed("field [per_field_analyzer] must be an object"));
+                    };
+                    if named.len() > FIELDS_MAX {
+                        return Err(too_many_fields());
+                    }
+                    let named = named
+                        .iter()
+                        .filter_map(|(field, name)| Some((field.clone(), json::scalar_text(name)?)));
+                    self.analyzers = named.collect();
+                }
+                "filter" => self.filter = Some(TermFilter::parse(value)?),
+                "_index" => self.index = Some(text()?),
+                "_id" => self.id = Some(text()?),
+                "doc" => self.document = Some(value.clone()),
+                "_routing" | "routing" => self.routing = Some(text()?),
+                "version" | "_version" => self.version = value.as_u64(),
+                "version_type" | "_version_type" => {}
+                _ => return Err(failed(format_args!("unknown field [{name}]"))),
+            }
+            if self.id.is_some() && self.document.is_some() {
+                return Err(failed("either [id] or [doc] can be specified, but not both!"));
+            }
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// More than [`FIELDS_MAX`].
+    pub fn set_fields(&mut self, fields: Vec<String>) -> Result<(), RequestError> {
+        if fields.len() > FIELDS_MAX {
+            return Err(too_many_fields());
+        }
+        self.fields = Some(fields);
+        Ok(())
+    }
+}
+
+fn too_many_fields() -> RequestError {
+    failed(format_args!("more than [{FIELDS_MAX}] fields"))
+}
+
+impl TermFilter {
+    fn parse(value: &Value) -> Result<TermFilter, RequestError> {
+        let mut filter = TermFilter::default();
+        let Value::Object(members) = value else { return Err(failed("field [filter] must be an object")) };
+        for (name, value) in members {
+            let number = || match json::int(value) {
+                Ok(number) if number >= 0 => Ok(number as u64),
+                Ok(number) => Err(RequestError::illegal_argument(format!(
+                    "[{name}] must not be negative, but was [{number}]"
+                ))),
+                Err(error) => Err(error),
+            };
+            match name.as_str() {
+                "max_num_terms" => filter.count_max = number()? as usize,
+                "min_term_freq" => filter.term_freq_min = number()?,
+                "max_term_freq" => filter.term_freq_max = number()?,
+                "min_doc_freq" => filter.doc_freq_min = number()?,
+                "max_doc_freq" => filter.doc_freq_max = number()?,
+                "min_word_length" => filter.length_min = number()? as usize,
+                "max_word_length" => filter.length_max = number()? as usize,
+                _ => {
+                    return Err(failed(format_args!(
+                        "the field [{name}] is not valid for filter parameter for term vector request"
+                    )));
+                }
+            }
+        }
+        Ok(filter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn bodies_are_read_and_refused() {
+        let read = |body: Value| {
+            let mut request = TermVectorsRequest::default();
+            request.read(body.as_object().expect("an object")).map(|()| request).map_err(|error| error.reason)
+        };
+        let found = read(json!({
+            "fields": ["a", "b*"], "offsets": false, "termStatistics": "true", "filter": { "max_num_terms": 3 },
+            "per_field_analyzer": { "a": "keyword" },
+        }))
+        .expect("sound");
+        assert_eq!(found.fields, Some(vec!["a".to_owned(), "b*".to_owned()]));
+        assert!(!found.offsets && found.positions && found.term_statistics);
+        assert_eq!(found.filter, Some(TermFilter { count_max: 3, ..TermFilter::default() }));
+        assert_eq!(found.analyzers["a"], "keyword");
+        for (body, reason) in [
+            (json!({ "fields": "a" }), "field [fields] must be an array"),
+            (json!({ "foo": 1 }), "unknown field [foo]"),
+            (json!({ "_id": "1", "doc": {} }), "either [id] or [doc] can be specified, but not both!"),
+            (
+                json!({ "filter": { "foo": 1 } }),
+                "the field [foo] is not valid for filter parameter for term vector request",
+            ),
+        ] {
+            assert_eq!(read(body), Err(format!("failed to parse term vectors request. {reason}")));
+        }
+    }
+}
