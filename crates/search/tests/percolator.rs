@@ -48,7 +48,7 @@ impl Random {
     }
 
     fn query(&mut self, depth: u32) -> Value {
-        match self.below(if depth == 0 { 13 } else { 16 }) {
+        match self.below(if depth == 0 { 15 } else { 18 }) {
             0 | 1 => json!({"match": {"body": self.words(3)}}),
             2 => json!({"match": {"body": {"query": self.words(3), "operator": "and"}}}),
             3 => json!({"match_phrase": {"body": self.words(2)}}),
@@ -70,8 +70,19 @@ impl Random {
                 let fields = if kind.starts_with("phrase") { ["body", "title"] } else { ["body", "tag"] };
                 json!({"multi_match": {"query": self.beginning(), "type": kind, "fields": fields}})
             }
-            13 => json!({"constant_score": {"filter": self.query(depth - 1)}}),
-            14 => json!({"dis_max": {"queries": [self.query(depth - 1), self.query(depth - 1)]}}),
+            13 => {
+                let (wanted, inside) = (self.words(2), self.words(2));
+                json!({"intervals": {"body": {"match": {"query": wanted, "filter": {"not_containing": {"match": {"query": inside}}}}}}})
+            }
+            14 => {
+                let near = json!({"span_near": {
+                    "clauses": [{"span_term": {"body": self.words(1)}}, {"span_multi": {"match": {"prefix": {"body": self.beginning()}}}}],
+                    "slop": self.below(3), "in_order": self.below(2) == 0,
+                }});
+                json!({"span_not": {"include": near, "exclude": {"span_term": {"body": self.words(1)}}}})
+            }
+            15 => json!({"constant_score": {"filter": self.query(depth - 1)}}),
+            16 => json!({"dis_max": {"queries": [self.query(depth - 1), self.query(depth - 1)]}}),
             _ => {
                 let mut clauses =
                     |most| -> Vec<Value> { (0..self.below(most)).map(|_| self.query(depth - 1)).collect() };

@@ -62,6 +62,20 @@ def full_text(out):
         query("shakespeare", {"match_bool_prefix": {text: options}})
     for options in [{"query": "my lord"}, {"query": "lord my", "slop": 2, "boost": 2}, {"query": "the lord", "analyzer": "stop"}, {"query": "the", "analyzer": "stop", "zero_terms_query": "all"}]:
         query("shakespeare", {"match_phrase": {text: options}})
+    words = lambda value, **options: {"match": {"query": value, **options}}
+    for rule in [words("my lord"), words("lord my", max_gaps=3), words("my good lord", ordered=True, max_gaps=0), words("the king", analyzer="stop"), words("love love"), words(""), words("my", max_gaps=-2),
+                 words("king", filter={"after": words("the", max_gaps=0)}), words("king", filter={"not_contained_by": words("the king", ordered=True, max_gaps=0)}), words("love", filter={"script": {"source": "interval.start > 4"}}),
+                 {"all_of": {"ordered": True, "max_gaps": 2, "intervals": [{"any_of": {"intervals": [words("my good", ordered=True, max_gaps=0), words("my")]}}, {"prefix": {"prefix": "lor"}}]}},
+                 {"any_of": {"intervals": [{"wildcard": {"pattern": "k?ng"}}, {"fuzzy": {"term": "qeuen"}}, {"regexp": {"pattern": "lov.*"}}, {"range": {"gte": "hat", "lt": "hate"}}], "filter": {"overlapping": words("my the")}}},
+                 {"all_of": {"intervals": []}}, {"any_of": {}}, {"nope": {}}, {"match": {"query": "x", "nope": 1}}, {"range": {"gte": "x"}}]:
+        query("shakespeare", {"intervals": {text: rule}})
+    term = lambda value, **options: {"span_term": {text: {"value": value, **options} if options else value}}
+    near = lambda *clauses, **options: {"span_near": {"clauses": list(clauses), **options}}
+    for spans in [term("love"), term("love", boost=3), near(term("my"), term("lord"), slop=1), near(term("lord"), term("my"), slop=4, in_order=False), near(term("my"), {"span_gap": {text: 1}}, term("lord")),
+                  {"span_or": {"clauses": [term("love"), near(term("my"), term("heart"))]}}, {"span_not": {"include": term("lord"), "exclude": term("my"), "pre": 1}}, {"span_first": {"match": term("love"), "end": 2}},
+                  {"span_containing": {"big": near(term("the"), term("king"), slop=5), "little": term("of")}}, {"span_within": {"big": near(term("the"), term("king"), slop=5), "little": term("of")}},
+                  near({"span_multi": {"match": {"prefix": {text: "lor"}}}}, {"span_multi": {"match": {"fuzzy": {text: "knig"}}}}, slop=8, in_order=False), near(term("x"), term("y", boost=2)), near(), {"span_or": {"clauses": [{"match": {text: "x"}}]}}]:
+        query("shakespeare", spans)
     for kind in ["best_fields", "most_fields", "phrase", "phrase_prefix", "bool_prefix", "cross_fields"]:
         for options in [{}, {"fields": ["firstname^2", "lastname", "address"]}, {"operator": "and"}, {"tie_breaker": 0.3}, {"fields": ["*name", "employer.raw"]}, {"fields": ["nope"]},
                         {"minimum_should_match": 2}]:

@@ -129,7 +129,9 @@ class Maker:
             {"multi_match": {"query": words, "fields": others, "type": rng.choice(["best_fields", "most_fields", "phrase", "bool_prefix"]), **boost}},
             {"multi_match": {"query": words, "fields": others, "tie_breaker": 0.3, "operator": rng.choice(["or", "and"]), **boost}},
             {"query_string": {"query": rng.choice([" AND ", " OR ", " ", " NOT "]).join(words.split()), "default_field": field, **boost}},
-            {"query_string": {"query": f'"{words}"~2 {words}*', "fields": others, **boost}}])
+            {"query_string": {"query": f'"{words}"~2 {words}*', "fields": others, **boost}},
+            {"intervals": {field: {"match": {"query": words, "ordered": rng.random() < 0.5, "max_gaps": rng.choice([-1, 0, 3])}, **boost}}},
+            {"span_near": {"clauses": [{"span_term": {field: word.lower()}} for word in words.split()], "slop": rng.randrange(6), "in_order": rng.random() < 0.5, **boost}}])
 
     def script(self, _, depth):
         field = self.field("number")

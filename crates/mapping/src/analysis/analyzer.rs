@@ -100,6 +100,19 @@ impl Analyzer {
         self.rewritten(text).pop().map_or_else(|| text.to_owned(), |last| last.text)
     }
 
+    /// A text that stays one term, through those of the filters that change characters alone: as a prefix or a pattern is looked for.
+    pub fn normalize(&self, text: &str) -> String {
+        let mut normal = text.to_owned();
+        for filter in self.char_filters.iter().filter(|filter| filter.is_normalizing()) {
+            normal = filter.apply(&normal).text;
+        }
+        let mut other = String::new();
+        for filter in self.filters.iter().filter(|filter| filter.is_normalizing()) {
+            filter.apply(&mut normal, &mut other);
+        }
+        normal
+    }
+
     /// The text after each of the character filters.
     fn rewritten(&self, text: &str) -> Vec<Rewritten> {
         let mut stages: Vec<Rewritten> = Vec::with_capacity(self.char_filters.len());

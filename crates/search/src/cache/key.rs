@@ -27,7 +27,7 @@ fn wrap(query: BoundQuery, shard: &ShardSnapshot, caches: &ShardCaches, is_filte
             _ => Some(FREQUENCY_OF_COSTLY),
         },
         Node::Bool(_) | Node::DisMax(_) => Some(FREQUENCY_OF_COMBINED),
-        Node::Phrase(_) => Some(FREQUENCY_OF_OTHERS),
+        Node::Phrase(_) | Node::Intervals(_) | Node::Spans(_) => Some(FREQUENCY_OF_OTHERS),
         _ => None,
     };
     let mut key = Vec::new();
@@ -97,6 +97,16 @@ fn write(query: &BoundQuery, out: &mut Vec<u8>) -> bool {
                 number(terms.len() as u64, out);
                 terms.iter().for_each(|term| text(term, out));
             }
+        }
+        Node::Intervals(node) => {
+            out.push(b'v');
+            text(node.field.path.as_bytes(), out);
+            text(&node.source.key(), out);
+            return node.source.is_lasting();
+        }
+        Node::Spans(node) => {
+            out.push(b'S');
+            node.span.write(out);
         }
         Node::Bool(node) => {
             out.push(b'b');

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::matcher;
 use crate::percolator::StoredQueries;
 use crate::query::{
-    BoolNode, BoundNeeded, BoundQuery, CombinedNode, DisMaxNode, FeatureNode, FeatureOrigin, NestedNode,
-    NestedScore, Node, PhraseNode, Query, TermNode, TermsSetNode, bind,
+    BoolNode, BoundNeeded, BoundQuery, CombinedNode, DisMaxNode, FeatureNode, FeatureOrigin, IntervalsNode,
+    NestedNode, NestedScore, Node, PhraseNode, Query, SpansNode, TermNode, TermsSetNode, bind,
 };
 use crate::score::{Bm25, Explanation};
 
@@ -35,6 +35,8 @@ pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Resu
         Node::Cached(node) => explain(&node.inner, segment, doc)?,
         Node::Term(node) => term(node, segment, doc)?,
         Node::Phrase(node) => phrase(node, query, segment, doc)?,
+        Node::Intervals(node) => intervals(node, segment, doc)?,
+        Node::Spans(node) => spans(node, segment, doc)?,
         Node::Feature(node) => feature(node, query, segment, doc)?,
         Node::Bool(node) => boolean(node, query, segment, doc)?,
         Node::DisMax(node) => best(node, query, segment, doc)?,
@@ -81,6 +83,8 @@ pub(crate) fn name(query: &BoundQuery) -> String {
             let slop = if node.slop == 0 { String::new() } else { format!("~{}", node.slop) };
             format!("{}:\"{}\"{slop}", node.field.path, words.join(" "))
         }
+        Node::Intervals(node) => boosted(&node.text(), node.boost),
+        Node::Spans(node) => boosted(&node.span.text(), node.boost),
         Node::Combined(node) => node.text(),
         Node::TermsSet(node) => {
             let queries: Vec<String> = node.queries.iter().map(name).collect();
@@ -213,6 +217,32 @@ fn phrase(node: &PhraseNode, query: &BoundQuery, segment: &Segment, doc: DocId) 
     let freq = matcher::phrase_freq_in(node, segment, doc)?;
     let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
     Ok(weight(&name(query), &node.scorer, freq, norm(segment, &node.field.path, doc)?, doc))
+}
+
+/// Source: Lucene's `SpanWeight#explain`.
+fn spans(node: &SpansNode, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let Some(scorer) = &node.scorer else {
+        return Ok(Explanation::leaf(0.0, format!("match {} in {doc} without score", node.span.text())));
+    };
+    let freq = matcher::span_freq(node, segment, doc)?;
+    let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
+    let norm = match &node.field {
+        Some(field) => norm(segment, &field.path, doc)?,
+        None => None,
+    };
+    Ok(weight(&node.span.text(), scorer, freq, norm, doc))
+}
+
+/// Source: Lucene's `IntervalScoreFunction#explain`.
+fn intervals(node: &IntervalsNode, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    let freq = matcher::interval_freq(node, segment, doc)?;
+    let details = vec![
+        Explanation::leaf(node.boost, "w, weight of this function"),
+        Explanation::leaf(1.0, "k, pivot feature value that would give a score contribution equal to w/2"),
+        Explanation::leaf(freq, format!("S, the sloppy frequency of the interval query {}", node.text())),
+    ];
+    let text = "Saturation function on interval frequency, computed as w * S / (S + k) from:";
+    Ok(Explanation::of(node.score(freq), text, details))
 }
 
 fn best(node: &DisMaxNode, query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {

@@ -121,7 +121,7 @@ impl<'r> BoundHighlight<'r> {
         let values = values_of(document, field);
         let start_max = self.start_max(document, options, field, &values)?;
         let highlight = FieldHighlight { options, escapes: self.request.escapes, field, start_max };
-        Ok(highlight.fragments(&values, &parts.matching(document.doc, wanted)))
+        highlight.fragments(&values, &parts.matching(document.doc, wanted))
     }
 
     /// The UTF-16 unit of the values behind which no token is looked at; `None`: there is none.

@@ -8,6 +8,7 @@ use super::breaks::word_end;
 use super::parts::Part;
 use super::passages::{Passage, best, passages_of};
 use super::units::Units;
+use crate::error::Result;
 use crate::request::HighlightField;
 
 /// How the values of one field are highlighted.
@@ -22,10 +23,10 @@ pub(crate) struct FieldHighlight<'h> {
 
 impl FieldHighlight<'_> {
     /// What is shown of the values of a document that `parts` match. Empty: the field is left out.
-    pub fn fragments(&self, values: &[String], parts: &[Part<'_>]) -> Vec<String> {
-        let passages = best(passages_of(self, values, parts), self.options.fragments_max);
+    pub fn fragments(&self, values: &[String], parts: &[Part<'_>]) -> Result<Vec<String>> {
+        let passages = best(passages_of(self, values, parts)?, self.options.fragments_max);
         if passages.is_empty() {
-            return self.summary(values).into_iter().collect();
+            return Ok(self.summary(values).into_iter().collect());
         }
         let mut fragments: Vec<(f32, String)> = Vec::with_capacity(passages.len());
         for of_value in passages.chunk_by(|left, right| left.value == right.value) {
@@ -36,7 +37,7 @@ impl FieldHighlight<'_> {
             // Stable: equal ones stay in the order of the text.
             fragments.sort_by(|(left, _), (right, _)| right.total_cmp(left));
         }
-        fragments.into_iter().map(|(_, text)| text).collect()
+        Ok(fragments.into_iter().map(|(_, text)| text).collect())
     }
 
     /// The beginning of the first value, where nothing matches.

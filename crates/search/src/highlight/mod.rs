@@ -11,6 +11,7 @@ mod units;
 
 mod matches;
 mod phrases;
+mod placed;
 
 mod breaks;
 mod passages;

@@ -8,7 +8,7 @@ use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
 use crate::matcher::matching_docs;
-use crate::query::{BoundQuery, Docs, Node, PhraseNode};
+use crate::query::{BoundQuery, Docs, Node, PhraseNode, Source, SpanTree};
 
 /// A part of a query that words match.
 #[derive(Clone, Copy)]
@@ -16,6 +16,15 @@ pub(crate) enum Part<'q> {
     Term(&'q [u8]),
     Terms(&'q Docs),
     Phrase(&'q PhraseNode),
+    Intervals(&'q Source),
+    Spans(&'q SpanTree),
+}
+
+impl Part<'_> {
+    /// Whether it is one of terms that stand to one another in some way, in whichever values.
+    pub fn is_placed(&self) -> bool {
+        matches!(self, Part::Intervals(_) | Part::Spans(_))
+    }
 }
 
 struct FieldPart<'q> {
@@ -48,6 +57,13 @@ impl<'q> QueryParts<'q> {
             }
             Node::Phrase(node) => {
                 self.0.push(FieldPart { field: &node.field, part: Part::Phrase(node), docs })
+            }
+            Node::Intervals(node) => {
+                self.0.push(FieldPart { field: &node.field, part: Part::Intervals(&node.source), docs });
+            }
+            Node::Spans(node) => {
+                let part = Part::Spans(&node.span);
+                self.0.extend(node.field.as_deref().map(|field| FieldPart { field, part, docs }));
             }
             Node::Combined(node) => self.0.extend(node.fields.iter().map(|(field, _)| FieldPart {
                 field,

@@ -6,8 +6,10 @@ use super::breaks::Passages;
 use super::fragments::FieldHighlight;
 use super::matches::{Match, matches_in};
 use super::parts::Part;
+use super::placed::Text;
 use super::tokens::Tokens;
 use super::units;
+use crate::error::Result;
 
 /// UTF-16 units after which a longer text scores less (`PassageScorer`).
 const PIVOT: f32 = 87.0;
@@ -36,30 +38,46 @@ pub(super) fn passages_of(
     highlight: &FieldHighlight<'_>,
     values: &[String],
     parts: &[Part<'_>],
-) -> Vec<Passage> {
+) -> Result<Vec<Passage>> {
     let mut found = Vec::new();
     if parts.is_empty() {
-        return found;
+        return Ok(found);
     }
     let content_length = content_length(values);
+    let mut starts = Vec::with_capacity(values.len());
+    let mut tokens: Vec<Tokens> = Vec::with_capacity(values.len());
     let mut base = 0;
-    for (number, value) in values.iter().enumerate() {
-        let is_wanted = |start: usize| highlight.start_max.is_none_or(|most| base + start <= most);
-        if !is_wanted(0) {
+    let is_wanted = |at: usize| highlight.start_max.is_none_or(|most| at <= most);
+    for value in values {
+        if !is_wanted(base) {
             break;
         }
         // Tokens are counted from the start of their value, matches from that of the text.
-        let tokens = Tokens::of(highlight.field, value, highlight.start_max);
-        let mut matches = matches_in(parts, &tokens);
-        matches.retain(|one| is_wanted(one.start));
+        tokens.push(Tokens::of(highlight.field, value, highlight.start_max));
+        starts.push(base);
+        base += units::count(value) + 1;
+    }
+    let mut matches: Vec<Vec<Match>> = tokens.iter().map(|tokens| matches_in(parts, tokens)).collect();
+    if parts.iter().any(Part::is_placed) {
+        let field = highlight.options.require_field_match.then_some(highlight.field);
+        let text = Text::new(&tokens, field, highlight.field.position_increment_gap);
+        for one in text.placed(parts)? {
+            let token = tokens[one.value].get(one.place);
+            // Each token by itself; equal terms are one part.
+            let part = parts.len() + one.term;
+            matches[one.value].push(Match { start: token.start, end: token.end, part });
+        }
+    }
+    for (number, ((value, base), mut matches)) in values.iter().zip(starts).zip(matches).enumerate() {
+        matches.retain(|one| is_wanted(base + one.start));
+        matches.sort_unstable();
         let first = found.len();
         add_passages(highlight, number, value, matches, &mut found);
         for passage in &mut found[first..] {
             passage.score = score(passage, base, content_length);
         }
-        base += units::count(value) + 1;
     }
-    found
+    Ok(found)
 }
 
 /// Lays passages around the matches of one value.

@@ -74,6 +74,11 @@ impl Tokens {
         self.places.get(term).map_or(&[], Vec::as_slice)
     }
 
+    /// The position of the last token.
+    pub fn last_position(&self) -> Option<u32> {
+        self.list.last().map(|token| token.position)
+    }
+
     /// Every term with its places, in no order.
     pub fn terms(&self) -> impl Iterator<Item = (&[u8], &[u32])> {
         self.places.iter().map(|(term, places)| (&**term, places.as_slice()))

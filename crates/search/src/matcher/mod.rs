@@ -14,6 +14,7 @@ mod confirmed;
 mod contenders;
 mod disjunction;
 mod function_score;
+mod intervals;
 mod nested;
 mod open;
 mod open_scorer;
@@ -21,6 +22,8 @@ mod percolate;
 mod phrase;
 mod places;
 mod points;
+mod position_queue;
+mod positions;
 mod postings;
 mod runtime;
 pub(crate) use runtime::selects_constant;
@@ -30,15 +33,20 @@ mod shapes;
 mod simple;
 mod slice;
 mod source_phrase;
+mod spans;
 mod terms_set;
 
 pub(crate) use bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use disjunction::Disjunction;
+pub(crate) use intervals::{interval_freq, open as open_intervals};
+pub(crate) use open::each_term;
 pub(crate) use open::{
     combined_freq, covered, factor_of, matcher, matches_doc, matching_docs, phrase_freq_in,
 };
 pub(crate) use open_scorer::{scorer, scores_of};
+pub(crate) use positions::{Leaf, Leaves, NO_MORE};
 pub(crate) use scorer::BoxedScorer;
+pub(crate) use spans::{open as open_spans, span_freq};
 
 use limber_segment::DocId;
 

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use limber_mapping::Field;
 use limber_segment::columns::Batch;
 use limber_segment::postings::{Postings, Want};
-use limber_segment::terms::TermInfo;
+use limber_segment::terms::{TermCursor, TermInfo};
 use limber_segment::{DocId, Segment, StoredReader};
 
 use super::asked::AskedDocs;
@@ -28,7 +28,7 @@ use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
 use super::terms_set::{CoveredDocs, OpenNeeded};
-use super::{Bits, BoxedMatcher, WINDOW};
+use super::{Bits, BoxedMatcher, WINDOW, intervals, spans};
 use crate::automaton::walk;
 use crate::error::Result;
 use crate::query::{BoundQuery, CombinedNode, Docs, FunctionScoreNode, Node, PhraseNode, TermsSetNode};
@@ -49,6 +49,8 @@ pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result
         Node::Constant { inner, .. } => matcher(inner, segment)?,
         Node::Feature(node) => with_field(segment, &node.field.path)?,
         Node::Phrase(node) => phrase(node, segment)?,
+        Node::Intervals(node) => intervals::confirmed(node, segment)?,
+        Node::Spans(node) => spans::confirmed(node, segment)?,
         Node::DisMax(node) => {
             let parts = node.queries.iter().map(|query| matcher(query, segment)).collect::<Result<_>>()?;
             Box::new(Union { parts })
@@ -124,14 +126,14 @@ pub(super) fn open_postings(
     Ok(Some(segment.postings(&field.path, &info, want)?))
 }
 
-fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Result<BoxedMatcher<'a>> {
+pub(super) fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Result<BoxedMatcher<'a>> {
     Ok(match open_postings(segment, field, term, Want::Docs)? {
         Some(postings) => Box::new(TermDocs::new(postings, segment.doc_count())),
         None => Box::new(NoDocs),
     })
 }
 
-fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+pub(super) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let doc_count = segment.doc_count();
     match docs {
         Docs::Terms { field, terms } if field.index => {
@@ -304,6 +306,48 @@ fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     }
 }
 
+/// Calls `found` on every term of a set of terms that the segment has, ascending.
+pub(crate) fn each_term(
+    docs: &Docs,
+    segment: &Segment,
+    mut found: impl FnMut(&TermCursor<'_>) -> Result<()>,
+) -> Result<()> {
+    let dictionary = |field: &Field| segment.terms(&field.path);
+    match docs {
+        Docs::Terms { field, terms } => {
+            let Some(dictionary) = dictionary(field)? else { return Ok(()) };
+            for term in terms.iter() {
+                let mut cursor = dictionary.range(Bound::Included(&**term), Bound::Included(&**term))?;
+                if cursor.advance()? {
+                    found(&cursor)?;
+                }
+            }
+        }
+        Docs::TermRange { field, lower, upper } => {
+            let Some(dictionary) = dictionary(field)? else { return Ok(()) };
+            let mut cursor = dictionary.range(bound(lower), bound(upper))?;
+            while cursor.advance()? {
+                found(&cursor)?;
+            }
+        }
+        Docs::Pattern { field, lower, upper, pattern } => {
+            let Some(dictionary) = dictionary(field)? else { return Ok(()) };
+            let mut cursor = dictionary.range(bound(lower), bound(upper))?;
+            while cursor.advance()? {
+                if pattern.matches(cursor.term()) {
+                    found(&cursor)?;
+                }
+            }
+        }
+        Docs::Automaton { field, automaton } => {
+            let Some(dictionary) = dictionary(field)? else { return Ok(()) };
+            walk(dictionary, &**automaton, |cursor, _| found(cursor))?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
 fn bound(end: &Option<(Vec<u8>, bool)>) -> Bound<&[u8]> {
     match end {
         None => Bound::Unbounded,
@@ -323,7 +367,7 @@ fn with_field<'a>(segment: &'a Segment, path: &str) -> Result<BoxedMatcher<'a>> 
 fn postings_of<'a>(
     segment: &'a Segment,
     field: &Field,
-    mut cursor: limber_segment::terms::TermCursor<'_>,
+    mut cursor: TermCursor<'_>,
     passes: impl Fn(&[u8]) -> bool,
 ) -> Result<BoxedMatcher<'a>> {
     let Some(reader) = segment.postings_reader(&field.path)? else { return Ok(Box::new(NoDocs)) };
@@ -337,14 +381,14 @@ fn postings_of<'a>(
 }
 
 /// The union of postings: a few side by side, more as one bit set, so that memory does not grow with their number.
-struct AnyPostings {
+pub(super) struct AnyPostings {
     doc_count: u32,
     few: Vec<Postings>,
     bits: Option<DocBits>,
 }
 
 impl AnyPostings {
-    fn new(doc_count: u32) -> AnyPostings {
+    pub fn new(doc_count: u32) -> AnyPostings {
         AnyPostings { doc_count, few: Vec::new(), bits: None }
     }
 
@@ -364,7 +408,7 @@ impl AnyPostings {
         }
     }
 
-    fn add(&mut self, postings: Postings) -> Result<()> {
+    pub fn add(&mut self, postings: Postings) -> Result<()> {
         self.few.push(postings);
         if self.few.len() <= POSTINGS_SIDE_BY_SIDE && self.bits.is_none() {
             return Ok(());
@@ -380,7 +424,7 @@ impl AnyPostings {
         Ok(())
     }
 
-    fn finish<'a>(self) -> BoxedMatcher<'a> {
+    pub fn finish<'a>(self) -> BoxedMatcher<'a> {
         let doc_count = self.doc_count;
         if let Some(bits) = self.bits {
             return Box::new(bits.finish());

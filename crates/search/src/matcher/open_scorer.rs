@@ -6,7 +6,6 @@ use limber_segment::norms::Norms;
 use limber_segment::postings::Want;
 use limber_segment::{DocId, Segment};
 
-use super::WINDOW;
 use super::combined::CombinedScorer;
 use super::function_score::{BoostingScorer, FunctionScorer, MatchingScorer};
 use super::nested::{NestedScorer, ScoredWindow};
@@ -16,6 +15,7 @@ use super::scorer::{
     BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, FeatureScorer, PhraseScorer, TermScorer,
 };
 use super::script::ScriptScorer;
+use super::{WINDOW, intervals, spans};
 use crate::error::Result;
 use crate::query::{BoundQuery, NestedScore, Node, ScriptScoreNode};
 
@@ -45,6 +45,14 @@ pub(crate) fn scorer<'a>(
             Some(cursor) => {
                 Ok(Box::new(PhraseScorer { cursor, norms: norms(segment, &node.field)?, bm25: &node.scorer }))
             }
+        },
+        Node::Intervals(node) => match intervals::scorer(node, segment)? {
+            None => constant(0.0),
+            Some(scorer) => Ok(Box::new(scorer)),
+        },
+        Node::Spans(node) => match spans::scorer(node, segment)? {
+            None => constant(0.0),
+            Some(scorer) => Ok(Box::new(scorer)),
         },
         Node::Feature(node) => match segment.numbers(&node.field.path)? {
             None => constant(0.0),

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::query::{BoolNode, BoundQuery, Docs, Node, PhraseNode, TermNode};
+use limber_mapping::Field;
+
+use crate::query::{BoolNode, BoundQuery, Docs, Node, PhraseNode, Source, SpanTree, TermNode};
 
 /// Path of a field and a term of it.
 pub(super) type FieldTerm = (Arc<str>, Box<[u8]>);
@@ -47,6 +49,8 @@ pub(super) fn extract(query: &BoundQuery) -> Found {
             Found::Unknown => Found::Unknown,
         },
         Node::Phrase(node) => phrase(node),
+        Node::Intervals(node) => intervals(&node.source),
+        Node::Spans(node) => spans(&node.span),
         Node::Bool(node) => boolean(node),
         // What matches nothing without documents may match something with them.
         _ => Found::Unknown,
@@ -66,6 +70,76 @@ fn phrase(node: &PhraseNode) -> Found {
             is_exact: false,
         },
         _ => Found::Unknown,
+    }
+}
+
+/// What of several must be there is known by the one whose shortest term is longest.
+fn longest(parts: impl Iterator<Item = Found>) -> Found {
+    let mut best: Option<Vec<FieldTerm>> = None;
+    for part in parts {
+        if let Found::Terms { terms, .. } = part
+            && best.as_ref().is_none_or(|others| shortest(&terms) > shortest(others))
+        {
+            best = Some(terms);
+        }
+    }
+    best.map_or(Found::Unknown, |terms| Found::Terms { terms, is_exact: false })
+}
+
+/// What of several one must be there is known by the terms of all.
+fn union(parts: impl Iterator<Item = Found>) -> Found {
+    let mut all = Vec::new();
+    for part in parts {
+        match part {
+            Found::Terms { terms, .. } => all.extend(terms),
+            Found::Unknown => return Found::Unknown,
+        }
+    }
+    Found::Terms { terms: all, is_exact: false }
+}
+
+fn shortest(terms: &[FieldTerm]) -> Option<usize> {
+    terms.iter().map(|(_, term)| term.len()).min()
+}
+
+fn one(field: &Field, term: &[u8]) -> Found {
+    Found::Terms { terms: vec![(field.path.clone(), term.into())], is_exact: false }
+}
+
+fn intervals(source: &Source) -> Found {
+    match source {
+        Source::Nothing => union(std::iter::empty()),
+        Source::Term { field, term } => one(field, term),
+        Source::Terms(_) => Found::Unknown,
+        Source::Any(sources) => union(sources.iter().map(intervals)),
+        Source::Ordered(sources) | Source::Unordered(sources) | Source::Block(sources) => {
+            longest(sources.iter().map(intervals))
+        }
+        Source::Related { relation, source, reference } if !relation.is_negative() => {
+            longest([intervals(source), intervals(reference)].into_iter())
+        }
+        Source::Repeated { source, .. }
+        | Source::GapsMax { source, .. }
+        | Source::Script { source, .. }
+        | Source::Extended { source, .. }
+        | Source::Beside { source, .. }
+        | Source::InField { source, .. }
+        | Source::Related { source, .. } => intervals(source),
+    }
+}
+
+fn spans(tree: &SpanTree) -> Found {
+    match tree {
+        SpanTree::Nothing { .. } => union(std::iter::empty()),
+        SpanTree::Term { field, term } => one(field, term),
+        // The terms of documents that are still to come.
+        SpanTree::Terms { .. } | SpanTree::Gap { .. } => Found::Unknown,
+        SpanTree::Any(trees) => union(trees.iter().map(spans)),
+        SpanTree::Near { spans: trees, .. } => longest(trees.iter().map(spans)),
+        SpanTree::Contained { big, little, .. } => longest([spans(big), spans(little)].into_iter()),
+        SpanTree::Not { include: tree, .. }
+        | SpanTree::First { span: tree, .. }
+        | SpanTree::Masked { span: tree, .. } => spans(tree),
     }
 }
 
@@ -96,7 +170,6 @@ fn boolean(node: &BoolNode) -> Found {
             Found::Unknown => Found::Unknown,
         };
     }
-    let shortest = |terms: &[FieldTerm]| terms.iter().map(|(_, term)| term.len()).min();
     let mut best: Option<(Vec<FieldTerm>, bool)> = None;
     for query in node.must.iter().chain(&node.filter) {
         if let Found::Terms { terms, is_exact } = extract(query)

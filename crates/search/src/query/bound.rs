@@ -10,8 +10,10 @@ use super::combined_fields::CombinedNode;
 use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
+use super::intervals::IntervalsNode;
 use super::nested::NestedNode;
 use super::percolate::PercolateNode;
+use super::spans::SpansNode;
 use super::terms_set::TermsSetNode;
 use super::wildcard::TermPattern;
 use crate::automaton::TermAutomaton;
@@ -56,6 +58,8 @@ pub(crate) enum Node {
         boost: f32,
     },
     Phrase(PhraseNode),
+    Intervals(Box<IntervalsNode>),
+    Spans(Box<SpansNode>),
     /// Documents with a value, scored by how far it is from an origin.
     Feature(FeatureNode),
     Bool(BoolNode),
@@ -363,6 +367,8 @@ impl BoundQuery {
             | Node::Feature(_)
             | Node::Script(_)
             | Node::Nested(_) => 0,
+            Node::Intervals(node) => node.source.pattern_count(),
+            Node::Spans(node) => node.span.pattern_count(),
             Node::Percolate(_) => 1,
             Node::ScriptScore(node) => 2 * node.query.bit_set_count(),
             Node::Docs { docs: Docs::AnyOf(parts) | Docs::AllOf(parts), .. } => parts.len() as u64,

@@ -2,6 +2,7 @@
 //!
 //! Source: Elasticsearch's `Fuzziness`, Lucene's `FuzzyQuery` and `FuzzyTermsEnum`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use limber_mapping::{Field, FieldType, RequestError};
@@ -10,7 +11,7 @@ use serde_json::Value;
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::flattened::refuse_key;
-use super::rewrite::{Rewrite, bind_automaton};
+use super::rewrite::{Rewrite, bind_automaton, collect_terms};
 use crate::automaton::Levenshtein;
 use crate::error::Error;
 use crate::json;
@@ -59,7 +60,7 @@ impl Fuzziness {
         }
     }
 
-    fn distance(self, word: &str) -> u8 {
+    pub fn distance(self, word: &str) -> u8 {
         match self {
             Fuzziness::Edits(edits) => edits,
             Fuzziness::Auto(low, high) => match word.chars().count() {
@@ -108,13 +109,45 @@ impl Fuzzy {
         word: &str,
         boost: f32,
     ) -> Result<BoundQuery, Error> {
+        let rewrite = self.check(binder, field)?;
+        let distance = self.fuzziness.distance(word);
+        let length = word.chars().count();
+        let prefix_length = self.prefix_length as usize;
+        if distance == 0 {
+            return binder.scored_term(field, word.as_bytes(), boost);
+        }
+        let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions);
+        let text = format!("{}:{word}~{distance}", field.path);
+        let nearness = |term: &[u8], distance: u8| nearness(term, distance, length);
+        bind_automaton(binder, field, Arc::new(automaton), rewrite, nearness, boost, text)
+    }
+
+    /// Terms of the field that are like `word`, each with how near it is.
+    pub fn terms(
+        &self,
+        binder: &Binder<'_>,
+        field: &Field,
+        word: &str,
+    ) -> Result<BTreeMap<Box<[u8]>, f32>, Error> {
+        let rewrite = self.check(binder, field)?;
+        let distance = self.fuzziness.distance(word);
+        let length = word.chars().count();
+        let prefix_length = self.prefix_length as usize;
+        let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions);
+        let rewrite = if rewrite == Rewrite::Constant { Rewrite::Scoring } else { rewrite };
+        let nearness = |term: &[u8], distance: u8| nearness(term, distance, length);
+        collect_terms(binder, field, &automaton, rewrite, nearness)
+    }
+
+    /// Refuses fields that it cannot be asked of, and options that make no sense.
+    fn check(&self, binder: &Binder<'_>, field: &Field) -> Result<Rewrite, Error> {
         if matches!(field.kind, FieldType::Text | FieldType::Keyword) {
             binder.check_expensive("[fuzzy] queries")?;
         } else {
             let reason = format!(
                 "Can only use fuzzy queries on keyword and text fields - not on [{}] which is of type [{}]",
                 field.path,
-                binder.type_name(field)
+                field.type_name()
             );
             return Err(RequestError::illegal_argument(reason).into());
         }
@@ -126,24 +159,17 @@ impl Fuzzy {
             return Err(RequestError::illegal_argument("maxExpansions must be positive.").into());
         }
         let count_max = (self.expansions_max as usize).min(EXPANSIONS_MAX);
-        let rewrite = match &self.rewrite {
+        Ok(match &self.rewrite {
             None => Rewrite::TopBlended(count_max),
             Some(name) => Rewrite::parse(name)?,
-        };
-        let distance = self.fuzziness.distance(word);
-        let length = word.chars().count();
-        let prefix_length = self.prefix_length as usize;
-        if distance == 0 {
-            return binder.scored_term(field, word.as_bytes(), boost);
-        }
-        let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions);
-        let nearness = |term: &[u8], distance: u8| {
-            let shortest = String::from_utf8_lossy(term).chars().count().min(length);
-            if distance == 0 { 1.0 } else { 1.0 - f32::from(distance) / shortest as f32 }
-        };
-        let text = format!("{}:{word}~{distance}", field.path);
-        bind_automaton(binder, field, Arc::new(automaton), rewrite, nearness, boost, text)
+        })
     }
+}
+
+/// How near a term is to a word of `length` characters (Lucene's `FuzzyTermsEnum`).
+fn nearness(term: &[u8], distance: u8, length: usize) -> f32 {
+    let shortest = String::from_utf8_lossy(term).chars().count().min(length);
+    if distance == 0 { 1.0 } else { 1.0 - f32::from(distance) / shortest as f32 }
 }
 
 #[cfg(test)]

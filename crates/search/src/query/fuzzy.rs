@@ -7,6 +7,7 @@ use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::fuzziness::{Fuzziness, Fuzzy};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
+use super::spans::{Expansion, MultiTermQuery};
 use crate::error::Error;
 use crate::json;
 
@@ -54,6 +55,22 @@ impl QueryNode for FuzzyQuery {
         match binder.searchable_field(&self.field)? {
             Some(field) => self.fuzzy.bind(binder, &field, &field.normalize(&self.word), boost),
             None => Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field))),
+        }
+    }
+
+    fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
+        Some(self)
+    }
+}
+
+impl MultiTermQuery for FuzzyQuery {
+    fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
+        match binder.searchable_field(&self.field)? {
+            Some(field) => {
+                let terms = self.fuzzy.terms(binder, &field, &field.normalize(&self.word))?;
+                Ok(Expansion::Best(field, terms))
+            }
+            None => Ok(Expansion::Unmapped),
         }
     }
 }

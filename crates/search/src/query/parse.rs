@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
+use super::spans::{MultiTermQuery, SpanQuery};
 use super::table::{QUERIES, UNSUPPORTED};
 use crate::did_you_mean::did_you_mean;
 use crate::error::Error;
@@ -37,6 +38,18 @@ pub trait QueryNode: Debug + Send + Sync {
     /// Whether it surely finds every document of whatever shard it meets.
     fn is_match_all(&self) -> bool {
         false
+    }
+
+    /// Itself as a query that finds spans, if it is one.
+    #[expect(private_interfaces, reason = "implemented and asked for by queries alone")]
+    fn as_span(&self) -> Option<&dyn SpanQuery> {
+        None
+    }
+
+    /// Itself as a query that stands for terms, if it is one.
+    #[expect(private_interfaces, reason = "implemented and asked for by queries alone")]
+    fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
+        None
     }
 }
 
@@ -116,7 +129,7 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    fn count_clause(&mut self) -> Result<(), RequestError> {
+    pub(super) fn count_clause(&mut self) -> Result<(), RequestError> {
         self.clauses += 1;
         if self.clauses > self.limits.clauses_max {
             return Err(too_many_nested_clauses(self.limits.clauses_max));
@@ -298,7 +311,8 @@ mod tests {
                 json!({"match_phrase": {"a": {"query": "x", "foo": -1}}}),
                 "[match_phrase] query does not support [foo]",
             ),
-            (json!({"span_term": {}}), "query [span_term] is not supported by Limber yet"),
+            (json!({"span_term": {}}), "field name is null or empty"),
+            (json!({"has_child": {}}), "query [has_child] is not supported by Limber yet"),
         ] {
             assert_eq!(reason(query.clone()), expected, "{query}");
         }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::{BoundQuery, Docs};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
+use super::spans::{Expansion, MultiTermQuery};
 use crate::error::Error;
 use crate::json;
 
@@ -75,13 +76,31 @@ impl QueryNode for Prefix {
         };
         Ok(bind_prefix(&field, &field.normalize(&self.value), boost))
     }
+
+    fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
+        Some(self)
+    }
+}
+
+impl MultiTermQuery for Prefix {
+    /// Elasticsearch passes over `case_insensitive` here.
+    fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
+        let Some(field) = term_field(binder, &self.field, "prefix")? else { return Ok(Expansion::Unmapped) };
+        let docs = prefix_docs(&field, &field.normalize(&self.value));
+        Ok(Expansion::All(field, docs))
+    }
 }
 
 pub(super) fn bind_prefix(field: &Arc<Field>, prefix: &str, boost: f32) -> BoundQuery {
+    let text = format!("{}:{prefix}*", field.path);
+    BoundQuery::constant(prefix_docs(field, prefix), boost, text)
+}
+
+/// The terms that start with `prefix`.
+pub(super) fn prefix_docs(field: &Arc<Field>, prefix: &str) -> Docs {
     let lower = prefix.as_bytes().to_vec();
     let upper = successor(&lower).map(|upper| (upper, false));
-    let text = format!("{}:{prefix}*", field.path);
-    BoundQuery::constant(Docs::term_range(field, Some((lower, true)), upper), boost, text)
+    Docs::term_range(field, Some((lower, true)), upper)
 }
 
 /// The first term after all that start with `prefix`; `None` when there is none.

@@ -6,9 +6,10 @@ use limber_mapping::{Field, FieldType, Flattened, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs};
+use super::bound::{BoundQuery, Docs, Node};
 use super::convert;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
+use super::spans::{Expansion, MultiTermQuery};
 use crate::error::Error;
 use crate::json;
 
@@ -101,6 +102,26 @@ impl QueryNode for Range {
         }
         let selection = self.select(&field, binder)?;
         Ok(convert::constant(&field, selection, boost))
+    }
+
+    fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
+        Some(self)
+    }
+}
+
+impl MultiTermQuery for Range {
+    fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
+        match self.bind(1.0, binder)?.node {
+            Node::Docs { docs: docs @ (Docs::TermRange { .. } | Docs::Terms { .. }), .. } => {
+                let Some(field) = binder.field(&self.field) else { return Ok(Expansion::Unmapped) };
+                Ok(Expansion::All(field, docs))
+            }
+            Node::Nothing { .. } => Ok(Expansion::Unmapped),
+            Node::Docs { docs: Docs::Exists { .. }, .. } => {
+                Ok(Expansion::NoTerms("org.apache.lucene.search.ConstantScoreQuery"))
+            }
+            _ => Ok(Expansion::NoTerms("org.apache.lucene.search.IndexOrDocValuesQuery")),
+        }
     }
 }
 

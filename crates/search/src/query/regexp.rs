@@ -6,11 +6,12 @@ use limber_mapping::{FieldType, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::BoundQuery;
+use super::bound::{BoundQuery, Docs};
 use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
-use super::rewrite::{Rewrite, bind_automaton};
-use crate::automaton::{Regexp, RegexpOptions};
+use super::rewrite::{Rewrite, bind_automaton, collect_terms};
+use super::spans::{Expansion, MultiTermQuery};
+use crate::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use crate::error::Error;
 use crate::json;
 
@@ -85,5 +86,30 @@ impl QueryNode for RegexpQuery {
         let regexp = Arc::new(Regexp::parse(&field.normalize(&self.pattern), self.options)?);
         let text = format!("{}:/{}/", self.field, self.pattern);
         bind_automaton(binder, &field, regexp, rewrite, |_, _| 1.0, boost, text)
+    }
+
+    fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
+        Some(self)
+    }
+}
+
+impl MultiTermQuery for RegexpQuery {
+    fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
+        // Found wrong as it would be by itself.
+        let bound = self.bind(1.0, binder)?;
+        let Some(field) = binder.field(&self.field) else { return Ok(Expansion::Unmapped) };
+        if bound.is_nothing() {
+            return Ok(Expansion::Unmapped);
+        }
+        let automaton: Arc<dyn TermAutomaton> =
+            Arc::new(Regexp::parse(&field.normalize(&self.pattern), self.options)?);
+        let rewrite = self.rewrite.as_deref().map_or(Ok(Rewrite::Constant), Rewrite::parse)?;
+        match rewrite.count_max() {
+            None => Ok(Expansion::All(field.clone(), Docs::Automaton { field, automaton })),
+            Some(_) => {
+                let found = collect_terms(binder, &field, &*automaton, rewrite, |_, _| 1.0)?;
+                Ok(Expansion::Best(field, found))
+            }
+        }
     }
 }

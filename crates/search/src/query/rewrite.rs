@@ -49,7 +49,7 @@ impl Rewrite {
         }
     }
 
-    fn count_max(self) -> Option<usize> {
+    pub fn count_max(self) -> Option<usize> {
         match self {
             Rewrite::Constant | Rewrite::Scoring => None,
             Rewrite::Top(count) | Rewrite::TopBoost(count) | Rewrite::TopBlended(count) => Some(count),
@@ -75,24 +75,7 @@ pub(super) fn bind_automaton(
     {
         return Ok(BoundQuery::constant(Docs::Automaton { field: field.clone(), automaton }, boost, text));
     }
-    let mut found: BTreeMap<Box<[u8]>, f32> = BTreeMap::new();
-    for view in &binder.shard().segments {
-        let Some(terms) = view.segment.terms(&field.path)? else { continue };
-        walk(terms, &*automaton, |cursor, distance| {
-            let nearness = nearness(cursor.term(), distance);
-            found.insert(cursor.term().into(), nearness);
-            // All terms of a pattern are clauses, of which there may be only so many.
-            if rewrite == Rewrite::Scoring {
-                binder.check_clauses(found.len())?;
-            } else if found.len() > 2 * TERMS_HELD_MAX {
-                keep_best(&mut found, rewrite.count_max().unwrap_or(TERMS_HELD_MAX).min(TERMS_HELD_MAX));
-            }
-            Ok(())
-        })?;
-    }
-    if let Some(count_max) = rewrite.count_max() {
-        keep_best(&mut found, count_max);
-    }
+    let found = collect_terms(binder, field, &*automaton, rewrite, nearness)?;
     let mut node = BoolNode { min_should_match: 1, ..BoolNode::default() };
     let most_frequent = match rewrite {
         Rewrite::TopBlended(_) => {
@@ -120,6 +103,35 @@ pub(super) fn bind_automaton(
         1 => node.should.remove(0),
         _ => Node::Bool(node).into(),
     })
+}
+
+/// The terms of `field` that `automaton` accepts, each with what `nearness` makes of it and its distance; of a rewrite that keeps the best, those.
+pub(super) fn collect_terms(
+    binder: &Binder<'_>,
+    field: &Field,
+    automaton: &dyn TermAutomaton,
+    rewrite: Rewrite,
+    nearness: impl Fn(&[u8], u8) -> f32,
+) -> Result<BTreeMap<Box<[u8]>, f32>, Error> {
+    let mut found: BTreeMap<Box<[u8]>, f32> = BTreeMap::new();
+    for view in &binder.shard().segments {
+        let Some(terms) = view.segment.terms(&field.path)? else { continue };
+        walk(terms, automaton, |cursor, distance| {
+            let nearness = nearness(cursor.term(), distance);
+            found.insert(cursor.term().into(), nearness);
+            // All terms of a pattern are clauses, of which there may be only so many.
+            if rewrite == Rewrite::Scoring {
+                binder.check_clauses(found.len())?;
+            } else if found.len() > 2 * TERMS_HELD_MAX {
+                keep_best(&mut found, rewrite.count_max().unwrap_or(TERMS_HELD_MAX).min(TERMS_HELD_MAX));
+            }
+            Ok(())
+        })?;
+    }
+    if let Some(count_max) = rewrite.count_max() {
+        keep_best(&mut found, count_max);
+    }
+    Ok(found)
 }
 
 /// Terms held at a time while the best are looked for.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -11,6 +11,7 @@ use super::bound::{BoundQuery, Docs};
 use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::prefix::{successor, term_field};
+use super::spans::{Expansion, MultiTermQuery};
 use crate::error::Error;
 use crate::json;
 
@@ -57,6 +58,21 @@ impl QueryNode for Wildcard {
         let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
         Ok(bind_pattern(&field, pattern, boost, format!("{}:{}", self.field, self.pattern)))
     }
+
+    fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
+        Some(self)
+    }
+}
+
+impl MultiTermQuery for Wildcard {
+    fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
+        let Some(field) = term_field(binder, &self.field, "wildcard")? else {
+            return Ok(Expansion::Unmapped);
+        };
+        let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
+        let docs = pattern_docs(&field, pattern);
+        Ok(Expansion::All(field, docs))
+    }
 }
 
 pub(super) fn bind_literal(
@@ -86,20 +102,23 @@ pub(super) fn bind_prefix_ignoring_case(
     Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, format!("{path}:{text}*")))
 }
 
-fn bind_pattern(
-    field: &Arc<limber_mapping::Field>,
-    pattern: TermPattern,
-    boost: f32,
-    text: String,
-) -> BoundQuery {
+/// The terms that a pattern fits, as it is written.
+pub(super) fn terms_of_pattern(field: &Arc<Field>, pattern: &str) -> Docs {
+    fn as_it_is(text: &str) -> Cow<'_, str> {
+        text.into()
+    }
+    pattern_docs(field, TermPattern::parse(pattern, as_it_is, false))
+}
+
+fn pattern_docs(field: &Arc<Field>, pattern: TermPattern) -> Docs {
     let prefix = pattern.prefix();
     let upper = successor(prefix.as_bytes()).map(|upper| (upper, false));
     let lower = Some((prefix.into_bytes(), true));
-    BoundQuery::constant(
-        Docs::Pattern { field: field.clone(), lower, upper, pattern: Arc::new(pattern) },
-        boost,
-        text,
-    )
+    Docs::Pattern { field: field.clone(), lower, upper, pattern: Arc::new(pattern) }
+}
+
+fn bind_pattern(field: &Arc<Field>, pattern: TermPattern, boost: f32, text: String) -> BoundQuery {
+    BoundQuery::constant(pattern_docs(field, pattern), boost, text)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

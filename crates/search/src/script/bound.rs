@@ -258,6 +258,17 @@ impl OpenScript<'_> {
         }
     }
 
+    /// Whether a script of [`ScriptContext::Interval`] says `true` of an interval, both of whose ends belong to it.
+    pub fn accepts_interval(&mut self, start: i64, end: i64, gaps: i64) -> Result<bool> {
+        let member = |name: &str, number: i64| (Value::str(name), Value::Int(number as i32));
+        let interval = vec![member("start", start), member("end", end), member("gaps", gaps)];
+        self.run.given = Some(Value::map(interval, true));
+        match self.run.run(0) {
+            Ok(value) => Ok(matches!(value, Value::Bool(true))),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
     fn each(
         &mut self,
         count: usize,

@@ -313,6 +313,8 @@ pub enum ScriptContext {
     MetricCombine,
     MetricReduce,
     RuntimeField(Emits),
+    /// Of a filter of intervals.
+    Interval,
 }
 
 /// What the script of a runtime field emits.
@@ -350,6 +352,7 @@ impl ScriptContext {
             ScriptContext::MetricMap => "aggs_map",
             ScriptContext::MetricCombine => "aggs_combine",
             ScriptContext::MetricReduce => "aggs_reduce",
+            ScriptContext::Interval => "interval",
             ScriptContext::RuntimeField(emits) => match emits {
                 Emits::Boolean => "boolean_field",
                 Emits::Composite => "composite_field",
@@ -366,9 +369,10 @@ impl ScriptContext {
     pub(crate) fn returns(self) -> Type {
         match self {
             ScriptContext::Score | ScriptContext::NumberSort => Type::Double,
-            ScriptContext::Filter | ScriptContext::IngestCondition | ScriptContext::BucketSelector => {
-                Type::Bool
-            }
+            ScriptContext::Filter
+            | ScriptContext::Interval
+            | ScriptContext::IngestCondition
+            | ScriptContext::BucketSelector => Type::Bool,
             ScriptContext::StringSort => Type::Str,
             ScriptContext::Field
             | ScriptContext::Aggregation
@@ -398,6 +402,7 @@ impl ScriptContext {
                 | ScriptContext::MetricInit
                 | ScriptContext::MetricCombine
                 | ScriptContext::MetricReduce
+                | ScriptContext::Interval
         )
     }
 
@@ -419,6 +424,7 @@ impl ScriptContext {
                 Some(("state", Type::Object("java.util.Map")))
             }
             ScriptContext::MetricReduce => Some(("states", Type::Object("java.util.List"))),
+            ScriptContext::Interval => Some(("interval", Type::Def)),
             _ => None,
         }
     }

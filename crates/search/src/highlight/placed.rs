@@ -1,0 +1,210 @@
+//! The tokens that intervals and spans consist of: "where in the values of a field do terms stand to one another as a query asks?"
+//!
+//! The values are one text with a gap of positions between them, as the index has them. Lucene's highlighter indexes the terms that a query looks for
+//! alone, where it can tell them: terms that only exclude are not there then, so that what they exclude is shown.
+
+use std::collections::{HashMap, HashSet};
+
+use limber_mapping::Field;
+
+use super::parts::Part;
+use super::tokens::Tokens;
+use crate::error::Result;
+use crate::matcher::{Leaf, Leaves, NO_MORE, open_intervals, open_spans, selects_constant};
+use crate::query::{Docs, PatternTerms, Source};
+
+/// A token of an interval or span.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlacedToken {
+    /// Which of the values, and which token of it.
+    pub value: usize,
+    pub place: u32,
+    /// Equal for equal terms.
+    pub term: usize,
+}
+
+/// The tokens of several values as one text.
+pub(super) struct Text<'t> {
+    /// The field that the text is of, where terms of others are not looked for.
+    field: Option<&'t Field>,
+    values: &'t [Tokens],
+    /// Of each value: what its positions are counted from, and the number of its first token.
+    bases: Vec<(u32, u32)>,
+}
+
+impl<'t> Text<'t> {
+    /// `gap`: positions left free between two values.
+    pub fn new(values: &'t [Tokens], field: Option<&'t Field>, gap: u32) -> Text<'t> {
+        let (mut position, mut token) = (0u32, 0);
+        let mut bases = Vec::with_capacity(values.len());
+        for tokens in values {
+            bases.push((position, token));
+            token += tokens.len() as u32;
+            let end = tokens.last_position().map_or(position, |last| position.saturating_add(last + 1));
+            position = end.saturating_add(gap);
+        }
+        Text { field, values, bases }
+    }
+
+    /// The tokens of all intervals and spans of these parts, one after the other.
+    pub fn placed(&self, parts: &[Part<'_>]) -> Result<Vec<PlacedToken>> {
+        let mut found = Vec::new();
+        let mut leaves = TextLeaves { text: self, known: Known::of(parts) };
+        for part in parts {
+            match part {
+                Part::Intervals(source) => {
+                    if let Some(mut intervals) = open_intervals(source, &mut leaves, true)?
+                        && intervals.reset(0)?
+                    {
+                        while intervals.next()? != NO_MORE {
+                            intervals.tokens(&mut found);
+                        }
+                    }
+                }
+                Part::Spans(tree) => {
+                    if let Some(mut spans) = open_spans(tree, &mut leaves)?
+                        && spans.reset(0)?
+                    {
+                        while spans.next() != NO_MORE {
+                            spans.tokens(&mut found);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let terms = self.terms();
+        let placed = |token: u32| {
+            let value = self.bases.partition_point(|(_, first)| *first <= token) - 1;
+            PlacedToken { value, place: token - self.bases[value].1, term: terms[token as usize] }
+        };
+        Ok(found.into_iter().map(placed).collect())
+    }
+
+    /// For each token the number of its term.
+    fn terms(&self) -> Vec<usize> {
+        let mut numbers: HashMap<&[u8], usize> = HashMap::new();
+        let mut of_tokens = vec![0; self.values.iter().map(Tokens::len).sum()];
+        for (tokens, (_, first)) in self.values.iter().zip(&self.bases) {
+            for (term, places) in tokens.terms() {
+                let next = numbers.len();
+                let number = *numbers.entry(term).or_insert(next);
+                places.iter().for_each(|place| of_tokens[(first + place) as usize] = number);
+            }
+        }
+        of_tokens
+    }
+}
+
+/// Terms that a query looks for.
+#[derive(Default)]
+struct Known<'q> {
+    terms: HashSet<&'q [u8]>,
+    patterns: Vec<&'q Docs>,
+    /// It looks for what Lucene cannot tell, so that nothing is left out.
+    has_all: bool,
+}
+
+impl<'q> Known<'q> {
+    fn of(parts: &[Part<'q>]) -> Known<'q> {
+        let mut known = Known::default();
+        for part in parts {
+            match part {
+                Part::Term(term) => {
+                    known.terms.insert(term);
+                }
+                Part::Terms(docs) => known.patterns.push(docs),
+                Part::Phrase(phrase) => {
+                    known
+                        .terms
+                        .extend(phrase.slots.iter().flat_map(|(_, terms)| terms.iter().map(|term| &**term)));
+                }
+                Part::Intervals(source) => known.add_intervals(source),
+                Part::Spans(tree) => {
+                    let mut terms = Vec::new();
+                    tree.terms(&mut terms);
+                    known.has_all |= tree.is_opaque();
+                    known.terms.extend(terms.into_iter().map(|(_, term)| term));
+                }
+            }
+        }
+        known
+    }
+
+    fn add_intervals(&mut self, source: &'q Source) {
+        match source {
+            Source::Nothing => {}
+            Source::Term { term, .. } => {
+                self.terms.insert(term);
+            }
+            Source::Terms(_) => self.has_all = true,
+            Source::Any(sources)
+            | Source::Ordered(sources)
+            | Source::Unordered(sources)
+            | Source::Block(sources) => sources.iter().for_each(|source| self.add_intervals(source)),
+            Source::Related { relation, source, reference } => {
+                self.add_intervals(source);
+                if !relation.is_negative() {
+                    self.add_intervals(reference);
+                }
+            }
+            Source::Repeated { source, .. }
+            | Source::GapsMax { source, .. }
+            | Source::Script { source, .. }
+            | Source::Extended { source, .. }
+            | Source::Beside { source, .. }
+            | Source::InField { source, .. } => self.add_intervals(source),
+        }
+    }
+
+    fn has(&self, term: &[u8]) -> bool {
+        self.has_all
+            || self.terms.contains(term)
+            || self.patterns.iter().any(|docs| selects_constant(docs, Some(term)))
+    }
+}
+
+/// Leaves of intervals and spans over a text.
+struct TextLeaves<'t> {
+    text: &'t Text<'t>,
+    known: Known<'t>,
+}
+
+impl TextLeaves<'_> {
+    /// A leaf on the tokens of those terms that `selects` says.
+    fn leaf(&self, field: &Field, selects: impl Fn(&Tokens, &mut Vec<u32>)) -> Option<Leaf> {
+        if self.text.field.is_some_and(|own| own.path != field.path) {
+            return None;
+        }
+        let (mut positions, mut numbers, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for (tokens, (base, first)) in self.text.values.iter().zip(&self.text.bases) {
+            places.clear();
+            selects(tokens, &mut places);
+            places.sort_unstable();
+            positions.extend(places.iter().map(|place| base + tokens.get(*place).position));
+            numbers.extend(places.iter().map(|place| first + place));
+        }
+        Leaf::of_text(positions, numbers)
+    }
+}
+
+impl Leaves for TextLeaves<'_> {
+    fn term(&mut self, field: &Field, term: &[u8]) -> Result<Option<Leaf>> {
+        if !self.known.has(term) {
+            return Ok(None);
+        }
+        Ok(self.leaf(field, |tokens, places| places.extend_from_slice(tokens.places_of(term))))
+    }
+
+    fn terms(&mut self, terms: &PatternTerms) -> Result<Option<Leaf>> {
+        Ok(self.leaf(&terms.field, |tokens, places| {
+            let selected = tokens
+                .terms()
+                .filter(|(term, _)| selects_constant(&terms.docs, Some(term)) && self.known.has(term));
+            places.extend(selected.flat_map(|(_, places)| places.iter().copied()));
+        }))
+    }
+}

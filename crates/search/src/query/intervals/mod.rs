@@ -1,0 +1,12 @@
+//! `intervals`: documents by where terms stand to one another.
+//!
+//! [`rule`] reads the rules, [`bind`] makes [`source`]s of them on a shard: trees of terms and of what is asked of their intervals, simplified
+//! as Lucene simplifies them. [`crate::matcher::intervals`] runs them.
+
+mod bind;
+mod rule;
+mod source;
+
+pub(crate) use bind::{IntervalsNode, PatternTerms, too_many_terms};
+pub(super) use rule::parse;
+pub(crate) use source::{Relation, Side, Source};

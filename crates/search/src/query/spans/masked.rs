@@ -1,0 +1,46 @@
+//! `span_field_masking` (`field_masking_span`): spans of one field that pass for those of another.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::bind::{SpanQuery, parse_inner, query, span_of};
+use super::span::SpanTree;
+use crate::error::Error;
+use crate::json;
+use crate::query::bind::Binder;
+use crate::query::parse::{Common, Parser, Query, does_not_support};
+
+#[derive(Debug)]
+struct SpanMasked {
+    inner: Query,
+    field: String,
+}
+
+const NAME: &str = "span_field_masking";
+
+pub(in crate::query) fn parse(
+    members: &Map<String, Value>,
+    parser: &mut Parser<'_>,
+) -> Result<Query, RequestError> {
+    let (mut common, mut inner, mut field) = (Common::default(), None, None);
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("query", Value::Object(_)) => inner = Some(parse_inner(NAME, "query", value, parser)?),
+            (key, Value::Object(_)) => return Err(does_not_support(NAME, key)),
+            ("field", value) => field = Some(json::text(value)?),
+            (key, value) if common.take(key, value)? => {}
+            (key, _) => return Err(does_not_support(NAME, key)),
+        }
+    }
+    let inner =
+        inner.ok_or_else(|| RequestError::parsing(format!("{NAME} must have [query] span query clause")))?;
+    let field = field.ok_or_else(|| RequestError::parsing(format!("{NAME} must have [field] set for it")))?;
+    Ok(query(common, SpanMasked { inner, field }))
+}
+
+impl SpanQuery for SpanMasked {
+    fn span(&self, binder: &Binder<'_>) -> Result<SpanTree, Error> {
+        let span = Box::new(span_of(&self.inner, binder)?);
+        Ok(SpanTree::Masked { span, path: self.field.as_str().into() })
+    }
+}

@@ -1,0 +1,31 @@
+//! The span queries: documents by where terms stand to one another, with a score for how near they are.
+//!
+//! Each query is one file that reads it and makes a [`span::SpanTree`] of it on a shard; [`bind`] scores the whole by all terms in it.
+//! [`crate::matcher::spans`] runs them.
+
+mod bind;
+mod span;
+
+mod contained;
+mod first;
+mod gap;
+mod masked;
+mod multi;
+mod near;
+mod not;
+mod or;
+mod term;
+
+pub(in crate::query) use bind::SpanQuery;
+pub(crate) use bind::SpansNode;
+pub(super) use contained::{parse_containing, parse_within};
+pub(super) use first::parse as parse_first;
+pub(super) use gap::parse as parse_gap;
+pub(super) use masked::parse as parse_masked;
+pub(super) use multi::parse as parse_multi;
+pub(in crate::query) use multi::{Expansion, MultiTermQuery};
+pub(super) use near::parse as parse_near;
+pub(super) use not::parse as parse_not;
+pub(super) use or::parse as parse_or;
+pub(crate) use span::SpanTree;
+pub(super) use term::parse as parse_term;
