@@ -91,6 +91,10 @@ pub struct Field {
     pub similarity: Similarity,
     /// Text: whether positions are written (`index_options: positions`, the default for text).
     pub positions: bool,
+    /// Text: whether an index of Elasticsearch would have offsets of its terms. Here they are made anew where they are needed.
+    pub has_offsets: bool,
+    /// Text: whether it would have them by document (`term_vector`).
+    pub has_vector_offsets: bool,
     /// Text and keyword: whether frequencies are written.
     pub frequencies: bool,
     /// Text alone.
@@ -173,6 +177,8 @@ impl Field {
             norms: false,
             similarity: Similarity::default(),
             positions: false,
+            has_offsets: false,
+            has_vector_offsets: false,
             frequencies: false,
             analyzer: None,
             search_analyzer: None,

@@ -49,7 +49,7 @@ pub use error::{Error, Result, ShardFailure, root_cause};
 pub use execute::{Cursor, count, execute, execute_page};
 pub use fetch::{describe, filter_source, stored_values};
 pub use percolator::index_queries;
-pub use query::{PercolateLookup, can_match};
+pub use query::{LikeLookup, PercolateLookup, TermCounts, can_match, found_of};
 pub use request::{CountRequest, SearchRequest, TermVectorsRequest, UrlParameters};
 pub use response::{CountResponse, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};
 pub use runtime::{check_scripts as check_runtime_scripts, index_scripts};

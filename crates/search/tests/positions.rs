@@ -1,7 +1,7 @@
-//! Intervals and spans: beside what Elasticsearch 9.4.3 answered (hits, scores, explanations, highlights, errors), and beside a model that lists
-//! every interval of a text.
+//! Intervals, spans, `more_like_this` and the plain and fast vector highlighters: beside what Elasticsearch 9.4.3 answered (hits, scores,
+//! explanations, highlights, errors); intervals beside a model that lists every one of a text too.
 //!
-//! `data/positions-9.4.3.ndjson`: a line with mapping and documents, then one recorded search a line.
+//! `data/*-9.4.3.ndjson`: a line with mapping and documents, then one recorded search a line.
 
 mod support;
 
@@ -75,8 +75,17 @@ fn difference(case: &Value, answer: Result<Vec<Value>, Error>) -> Option<String>
 }
 
 #[test]
-fn answers_are_elasticsearchs() {
-    let mut lines = include_str!("data/positions-9.4.3.ndjson").lines().map(|line| {
+fn intervals_and_spans_are_elasticsearchs() {
+    replay(include_str!("data/positions-9.4.3.ndjson"));
+}
+
+#[test]
+fn highlighters_and_more_like_this_are_elasticsearchs() {
+    replay(include_str!("data/like-and-highlight-9.4.3.ndjson"));
+}
+
+fn replay(recorded: &str) {
+    let mut lines = recorded.lines().map(|line| {
         let line: Value = serde_json::from_str(line).expect("JSON");
         line
     });

@@ -6,13 +6,15 @@ use super::Node;
 use crate::api::*;
 
 impl Node {
-    /// Puts what other documents hold into the JSON of a search: terms, shapes and documents to percolate.
+    /// Puts what other documents hold into the JSON of a search: terms, shapes, documents to percolate and terms of documents that
+    /// others are to be like. `indices`: what the search is of, for documents that are named without an index; `None`: it is not known.
     ///
     /// Errors: as any of them.
-    pub fn resolve_lookups(&self, body: &mut Value) -> Result<()> {
+    pub fn resolve_lookups(&self, body: &mut Value, indices: Option<&str>) -> Result<()> {
         self.resolve_terms_lookups(body)?;
         self.resolve_shape_lookups(body)?;
-        self.resolve_percolate_lookups(body)
+        self.resolve_percolate_lookups(body)?;
+        self.resolve_like_lookups(body, indices)
     }
 }
 
@@ -39,7 +41,10 @@ fn below(
             .iter_mut()
             .filter(|(key, _)| !(is_percolate && matches!(key.as_str(), "document" | "documents")))
             .try_for_each(|(key, value)| {
-                below(value, key == "percolate", name, visit)?;
+                // Neither are documents that others are to be like.
+                if !(key == "more_like_this" && value.get("like").is_some()) {
+                    below(value, key == "percolate", name, visit)?;
+                }
                 if key == name { visit(value) } else { Ok(()) }
             }),
         _ => Ok(()),

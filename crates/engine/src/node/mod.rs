@@ -24,6 +24,7 @@ mod ingest;
 mod lifecycle;
 mod lifecycle_round;
 mod lifecycle_steps;
+mod like_lookup;
 mod live;
 mod lookups;
 mod open;

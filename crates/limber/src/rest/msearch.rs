@@ -154,7 +154,8 @@ impl Header {
         }
         url.extend(self.request_cache.map(|flag| ("request_cache".to_owned(), flag.to_string())));
         let mut body = parse_json(body)?;
-        app.node.resolve_lookups(&mut body)?;
+        let indices = body.get("pit").is_none().then(|| self.index.as_deref().unwrap_or("_all"));
+        app.node.resolve_lookups(&mut body, indices)?;
         SearchRequest::parse(&body, &UrlParameters(url))
     }
 

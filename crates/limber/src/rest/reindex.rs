@@ -36,7 +36,8 @@ pub const ROUTES: &[Route] = &[Route {
 
 fn reindex(app: &App, request: &Request) -> Result<Response> {
     let mut body = request.json_required()?;
-    app.node.resolve_lookups(&mut body)?;
+    let indices = parse_indices(body.pointer("/source/index").cloned()).unwrap_or_default();
+    app.node.resolve_lookups(&mut body, Some(&indices))?;
     let Value::Object(mut members) = body else {
         return Err(RequestError::parsing("Expected [START_OBJECT]"));
     };

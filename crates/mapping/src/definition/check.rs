@@ -69,10 +69,7 @@ pub(super) fn checked(
         }
         Check::IndexOptions => match value.as_str() {
             Some("docs" | "freqs") => Ok(value.clone()),
-            Some("positions") if kind.name == "text" => Ok(value.clone()),
-            Some("offsets") if kind.name == "text" => {
-                Err(RequestError::unsupported("[index_options: offsets]"))
-            }
+            Some("positions" | "offsets") if kind.name == "text" => Ok(value.clone()),
             _ => Err(mapper_parsing(format!(
                 "Unknown value [{}] for field [index_options] - accepted values are [{}]",
                 java_text(value),

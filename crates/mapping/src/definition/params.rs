@@ -16,7 +16,7 @@ pub(crate) enum Check {
     Number,
     /// `no`, `yes`, `with_positions`, ...
     TermVector,
-    /// `docs`, `freqs`, `positions` (`offsets` is refused by name).
+    /// `docs`, `freqs`, `positions`, `offsets`.
     IndexOptions,
     Analyzer,
     Normalizer,

@@ -497,7 +497,8 @@ fn leaf(
     if leaf.params.contains_key("search_analyzer") && !leaf.params.contains_key("analyzer") {
         leaf.params.insert("analyzer", "default".into());
     }
-    if leaf.params.contains_key("position_increment_gap") && leaf.param("index_options") != "positions" {
+    let has_positions = matches!(leaf.param("index_options").as_str(), Some("positions" | "offsets"));
+    if leaf.params.contains_key("position_increment_gap") && !has_positions {
         return Err(RequestError::illegal_argument(format!(
             "Cannot set position_increment_gap on field [{last}] without positions enabled"
         )));

@@ -59,6 +59,10 @@ pub(super) fn build(
     let is_wildcard = leaf.kind.name == "wildcard";
     let is_query = kind == FieldType::Query;
     let index_options = leaf.param("index_options");
+    let has_positions = index_options == "positions" || index_options == "offsets";
+    let term_vector = leaf.param("term_vector");
+    let has_vector_offsets =
+        term_vector == "with_positions_offsets" || term_vector == "with_positions_offsets_payloads";
     let explicit = |name: &str, default: bool| match leaf.params.get(name).and_then(Value::as_bool) {
         Some(flag) => flag,
         None => leaf.kind.param(name).is_some() && default,
@@ -73,8 +77,10 @@ pub(super) fn build(
         is_wildcard,
         norms: leaf.flag("norms"),
         similarity: similarity(leaf, settings),
-        positions: index_options == "positions",
-        frequencies: index_options == "positions" || (index_options == "freqs" && flattened.is_none()),
+        positions: has_positions,
+        has_offsets: index_options == "offsets" || has_vector_offsets,
+        has_vector_offsets,
+        frequencies: has_positions || (index_options == "freqs" && flattened.is_none()),
         analyzer,
         search_analyzer,
         normalizer: leaf

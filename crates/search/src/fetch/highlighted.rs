@@ -10,11 +10,11 @@ use super::fields::gather;
 use super::percolated::Percolations;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use crate::highlight::{FieldHighlight, QueryParts, content_length};
+use crate::highlight::{FieldHighlight, MatchedField, QueryParts, content_length};
 use crate::json;
 use crate::percolator::slots_of;
 use crate::query::{BoundQuery, PercolateNode, bind_in};
-use crate::request::{Highlight, HighlightField};
+use crate::request::{Highlight, HighlightField, Highlighter};
 use crate::source::read_source;
 
 /// What one shard highlights by.
@@ -115,13 +115,46 @@ impl<'r> BoundHighlight<'r> {
         parts: &QueryParts<'_>,
     ) -> Result<Vec<String>> {
         let wanted = options.require_field_match.then_some(field);
-        if options.no_match_size == 0 && !parts.has_any(wanted) {
+        let has_others = options.highlighter == Highlighter::FastVector;
+        if options.no_match_size == 0 && !has_others && !parts.has_any(wanted) {
             return Ok(Vec::new());
         }
         let values = values_of(document, field);
         let start_max = self.start_max(document, options, field, &values)?;
         let highlight = FieldHighlight { options, escapes: self.request.escapes, field, start_max };
-        highlight.fragments(&values, &parts.matching(document.doc, wanted))
+        match options.highlighter {
+            Highlighter::Unified => highlight.fragments(&values, &parts.matching(document.doc, wanted)),
+            Highlighter::Plain => highlight.plain_fragments(&values, &parts.all(wanted)),
+            Highlighter::FastVector => self.vector_fragments(document, &highlight, &values, parts),
+        }
+    }
+
+    fn vector_fragments(
+        &self,
+        document: &Document<'_>,
+        highlight: &FieldHighlight<'_>,
+        values: &[String],
+        parts: &QueryParts<'_>,
+    ) -> Result<Vec<String>> {
+        if !highlight.field.has_vector_offsets {
+            return Err(RequestError::illegal_argument(format!(
+                "the field [{}] should be indexed with term vector with position offsets to be used with fast vector highlighter",
+                highlight.field.path
+            ))
+            .into());
+        }
+        let names = &highlight.options.matched_fields;
+        let others: Vec<_> = names
+            .iter()
+            .filter_map(|name| document.mapping.field(name))
+            .filter(|field| field.has_vector_offsets)
+            .map(|field| (values_of(document, &field), field))
+            .collect();
+        let matched: Vec<MatchedField<'_>> = match names.is_empty() {
+            true => vec![MatchedField { field: highlight.field, values }],
+            false => others.iter().map(|(values, field)| MatchedField { field, values }).collect(),
+        };
+        highlight.vector_fragments(values, &matched, &parts.all(None))
     }
 
     /// The UTF-16 unit of the values behind which no token is looked at; `None`: there is none.
@@ -137,7 +170,13 @@ impl<'r> BoundHighlight<'r> {
     ) -> Result<Option<usize>> {
         let limit = self.shard.settings.highlight_offset_max;
         let start_max = options.offset_max.start_max(limit);
-        let length = content_length(values);
+        let length = match options.highlighter {
+            // Of offsets that the index has, no more is looked at than is needed.
+            Highlighter::Unified if field.has_offsets => return Ok(start_max),
+            Highlighter::FastVector => return Ok(None),
+            Highlighter::Unified => content_length(values),
+            Highlighter::Plain => values.iter().map(|value| value.encode_utf16().count()).max().unwrap_or(0),
+        };
         if length <= limit || start_max.is_some_and(|most| most <= limit) {
             return Ok(start_max);
         }

@@ -102,6 +102,23 @@ impl Passages {
     }
 }
 
+fn breaks_of(text: &str, boundaries: Boundaries) -> Breaks {
+    match boundaries {
+        Boundaries::Words => Breaks::of(text.split_word_bounds()),
+        Boundaries::Sentences => Breaks::of(one_line(text).split_sentence_bounds()),
+    }
+}
+
+/// The last place before the end of a text at which a sentence or word begins.
+pub(super) fn last_break(text: &str, boundaries: Boundaries) -> usize {
+    breaks_of(text, boundaries).preceding(units::count(text))
+}
+
+/// The first place behind the beginning of a text at which a sentence or word ends.
+pub(super) fn first_break(text: &str, boundaries: Boundaries) -> usize {
+    breaks_of(text, boundaries).following(0).unwrap_or(0)
+}
+
 /// The first place behind `at` at which a word or what lies between words ends; the text's end when there is none.
 pub(super) fn word_end(text: &str, at: usize) -> usize {
     let mut end = 0;

@@ -62,9 +62,9 @@ impl FieldHighlight<'_> {
             }
             let end = one.end.min(passage.end);
             if end > at {
-                out.push_str(&self.options.pre_tag);
+                out.push_str(self.options.pre_tag());
                 add(at.max(one.start), end, &mut out);
-                out.push_str(&self.options.post_tag);
+                out.push_str(self.options.post_tag());
                 at = end;
             }
         }
@@ -78,7 +78,7 @@ impl FieldHighlight<'_> {
 }
 
 /// Lucene's `SimpleHTMLEncoder`.
-fn escape(text: &str, out: &mut String) {
+pub(super) fn escape(text: &str, out: &mut String) {
     for unit in text.chars() {
         match unit {
             '"' => out.push_str("&quot;"),

@@ -27,9 +27,19 @@ impl Part<'_> {
     }
 }
 
+/// A part of a query, whatever documents it matches.
+#[derive(Clone, Copy)]
+pub(crate) struct WeightedPart<'q> {
+    pub part: Part<'q>,
+    /// The product of all boosts down to it.
+    pub boost: f32,
+    pub field: &'q Field,
+}
+
 struct FieldPart<'q> {
     field: &'q Field,
     part: Part<'q>,
+    boost: f32,
     /// Those of the documents that were asked for in which it matches, ascending.
     docs: Vec<DocId>,
 }
@@ -52,25 +62,42 @@ impl<'q> QueryParts<'q> {
             None => docs.to_vec(),
         };
         match &query.node {
-            Node::Term(node) => {
-                self.0.push(FieldPart { field: &node.field, part: Part::Term(&node.term), docs })
-            }
-            Node::Phrase(node) => {
-                self.0.push(FieldPart { field: &node.field, part: Part::Phrase(node), docs })
-            }
+            Node::Term(node) => self.0.push(FieldPart {
+                field: &node.field,
+                part: Part::Term(&node.term),
+                boost: node.scorer.boost(),
+                docs,
+            }),
+            Node::Phrase(node) => self.0.push(FieldPart {
+                field: &node.field,
+                part: Part::Phrase(node),
+                boost: node.scorer.boost(),
+                docs,
+            }),
             Node::Intervals(node) => {
-                self.0.push(FieldPart { field: &node.field, part: Part::Intervals(&node.source), docs });
+                self.0.push(FieldPart {
+                    field: &node.field,
+                    part: Part::Intervals(&node.source),
+                    boost: node.boost,
+                    docs,
+                });
             }
             Node::Spans(node) => {
                 let part = Part::Spans(&node.span);
-                self.0.extend(node.field.as_deref().map(|field| FieldPart { field, part, docs }));
+                self.0.extend(node.field.as_deref().map(|field| FieldPart {
+                    field,
+                    part,
+                    boost: node.boost,
+                    docs,
+                }));
             }
             Node::Combined(node) => self.0.extend(node.fields.iter().map(|(field, _)| FieldPart {
                 field,
                 part: Part::Term(&node.term),
+                boost: node.scorer.boost(),
                 docs: docs.clone(),
             })),
-            Node::Docs { docs: wanted, .. } => self.add_terms(wanted, &docs),
+            Node::Docs { docs: wanted, boost, .. } => self.add_terms(wanted, *boost, &docs),
             // Of the documents inside, which are not looked at one by one.
             Node::Nested(node) => self.add(&node.query, None, &docs)?,
             Node::Boosting(node) => self.add(&node.positive, segment, &docs)?,
@@ -84,18 +111,18 @@ impl<'q> QueryParts<'q> {
         Ok(())
     }
 
-    fn add_terms(&mut self, wanted: &'q Docs, docs: &[DocId]) {
+    fn add_terms(&mut self, wanted: &'q Docs, boost: f32, docs: &[DocId]) {
         match wanted {
             Docs::Terms { field, .. }
             | Docs::TermRange { field, .. }
             | Docs::Pattern { field, .. }
             | Docs::Automaton { field, .. } => {
-                self.0.push(FieldPart { field, part: Part::Terms(wanted), docs: docs.to_vec() });
+                self.0.push(FieldPart { field, part: Part::Terms(wanted), boost, docs: docs.to_vec() });
             }
             Docs::AnyOf(parts) | Docs::AllOf(parts) => {
-                parts.iter().for_each(|part| self.add_terms(part, docs));
+                parts.iter().for_each(|part| self.add_terms(part, boost, docs));
             }
-            Docs::Runtime { docs: wanted, .. } => self.add_terms(wanted, docs),
+            Docs::Runtime { docs: wanted, .. } => self.add_terms(wanted, boost, docs),
             _ => {}
         }
     }
@@ -109,6 +136,13 @@ impl<'q> QueryParts<'q> {
     pub fn matching(&self, doc: DocId, field: Option<&Field>) -> Vec<Part<'q>> {
         let matching = self.about(field).filter(|part| part.docs.binary_search(&doc).is_ok());
         matching.map(|part| part.part).collect()
+    }
+
+    /// The parts that are about `field`, or about any field, in the order of the query, whatever documents they match.
+    pub fn all(&self, field: Option<&Field>) -> Vec<WeightedPart<'q>> {
+        self.about(field)
+            .map(|part| WeightedPart { part: part.part, boost: part.boost, field: part.field })
+            .collect()
     }
 
     /// Fields are told apart by their paths: the keys of a flattened field share an id.

@@ -11,7 +11,7 @@ use super::parts::Part;
 use super::tokens::Tokens;
 use crate::error::Result;
 use crate::matcher::{Leaf, Leaves, NO_MORE, open_intervals, open_spans, selects_constant};
-use crate::query::{Docs, PatternTerms, Source};
+use crate::query::{Docs, PatternTerms, Source, SpanTree};
 
 /// A token of an interval or span.
 #[derive(Debug, Clone, Copy)]
@@ -82,6 +82,20 @@ impl<'t> Text<'t> {
             PlacedToken { value, place: token - self.bases[value].1, term: terms[token as usize] }
         };
         Ok(found.into_iter().map(placed).collect())
+    }
+
+    /// First and last position of every span of a tree, whatever fields its terms are of.
+    pub fn spans(&self, tree: &SpanTree) -> Result<Vec<(i64, i64)>> {
+        let mut found = Vec::new();
+        let known = Known { has_all: true, ..Known::default() };
+        if let Some(mut spans) = open_spans(tree, &mut TextLeaves { text: self, known })?
+            && spans.reset(0)?
+        {
+            while spans.next() != NO_MORE {
+                found.push((spans.start(), spans.end() - 1));
+            }
+        }
+        Ok(found)
     }
 
     /// For each token the number of its term.

@@ -74,6 +74,19 @@ impl Tokens {
         self.places.get(term).map_or(&[], Vec::as_slice)
     }
 
+    pub fn list(&self) -> &[Token] {
+        &self.list
+    }
+
+    /// The term of each token.
+    pub fn by_place(&self) -> Vec<&[u8]> {
+        let mut terms: Vec<&[u8]> = vec![&[]; self.list.len()];
+        for (term, places) in &self.places {
+            places.iter().for_each(|place| terms[*place as usize] = term);
+        }
+        terms
+    }
+
     /// The position of the last token.
     pub fn last_position(&self) -> Option<u32> {
         self.list.last().map(|token| token.position)

@@ -44,6 +44,7 @@ pub(crate) use open::{
     combined_freq, covered, factor_of, matcher, matches_doc, matching_docs, phrase_freq_in,
 };
 pub(crate) use open_scorer::{scorer, scores_of};
+pub(crate) use position_queue::PositionQueue;
 pub(crate) use positions::{Leaf, Leaves, NO_MORE};
 pub(crate) use scorer::BoxedScorer;
 pub(crate) use spans::{open as open_spans, span_freq};

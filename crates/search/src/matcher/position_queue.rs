@@ -3,7 +3,7 @@
 //! Of parts that stand alike it gives the one that Lucene's `PriorityQueue` gives, which decides what is matched next; so it is that heap, step by step.
 
 /// Parts by their keys. `precedes` is asked whether the first of two keys goes before the second, also where they are equal.
-pub(super) struct PositionQueue {
+pub(crate) struct PositionQueue {
     heap: Vec<((i64, i64), usize)>,
     precedes: fn((i64, i64), (i64, i64)) -> bool,
 }

@@ -134,6 +134,14 @@ impl<'a> Binder<'a> {
         Ok(self.norms(field)?.statistics)
     }
 
+    /// Documents of the shard, nested ones included, that are not deleted.
+    pub(crate) fn live_count(&self) -> u64 {
+        let shard = self.shard;
+        let whole = shard.nested.as_ref().map_or(&shard.segments[..], |scope| &scope.whole);
+        let deleted: u64 = whole.iter().map(|view| u64::from(view.deleted_count())).sum();
+        self.doc_count().saturating_sub(deleted)
+    }
+
     /// Documents of the shard, nested and deleted ones included, as Lucene counts them.
     pub(crate) fn doc_count(&self) -> u64 {
         self.with_nested().map(|segment| u64::from(segment.doc_count())).sum()

@@ -7,8 +7,8 @@ use super::parse::{Parser, Query};
 use super::{
     bool_query, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score,
     fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, intervals, match_all,
-    match_phrase, match_text, multi_match, nested, percolate, prefix, query_string, range, regexp, script,
-    script_score, simple_query_string, spans, term, terms, terms_set, wildcard,
+    match_phrase, match_text, more_like_this, multi_match, nested, percolate, prefix, query_string, range,
+    regexp, script, script_score, simple_query_string, spans, term, terms, terms_set, wildcard,
 };
 
 /// Parses the object after a query's name.
@@ -38,6 +38,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("match_none", match_all::parse_none),
     ("match_phrase", match_phrase::parse),
     ("match_phrase_prefix", match_phrase::parse_prefix),
+    ("more_like_this", more_like_this::parse),
     ("multi_match", multi_match::parse),
     ("nested", nested::parse),
     ("percolate", percolate::parse),
@@ -69,7 +70,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "has_child",
     "has_parent",
     "knn",
-    "more_like_this",
     "parent_id",
     "pinned",
     "rank_feature",

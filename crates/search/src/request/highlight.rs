@@ -1,7 +1,7 @@
 //! `highlight`: which parts of a hit's fields are shown, and how matches in them are marked.
 //!
-//! Source: Elasticsearch's `HighlightBuilder` and `AbstractHighlighterBuilder`. Of the highlighters there is `unified`; options of the others are
-//! read and have no effect on it.
+//! Source: Elasticsearch's `HighlightBuilder` and `AbstractHighlighterBuilder`. Options of a highlighter have no effect on the
+//! others.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
@@ -17,6 +17,32 @@ const FIELDS_MAX: usize = 1_000;
 pub(crate) enum Boundaries {
     Sentences,
     Words,
+}
+
+/// `boundary_scanner`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scanner {
+    Chars,
+    Breaks(Boundaries),
+}
+
+/// `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Highlighter {
+    Unified,
+    Plain,
+    /// `fvh`.
+    FastVector,
+}
+
+/// `fragmenter`: how the plain highlighter cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fragmenter {
+    /// Values are not cut.
+    None,
+    Simple,
+    /// Spans are not cut.
+    Span,
 }
 
 /// `max_analyzed_offset`: the UTF-16 unit of a field's values behind which no token is looked at.
@@ -49,20 +75,29 @@ struct Options {
     number_of_fragments: Option<i32>,
     by_score: Option<bool>,
     require_field_match: Option<bool>,
-    boundaries: Option<Boundaries>,
+    scanner: Option<Scanner>,
+    boundary_chars: Option<String>,
+    boundary_max_scan: Option<i32>,
+    fragmenter: Option<String>,
+    phrase_limit: Option<i32>,
     no_match_size: Option<i32>,
     max_analyzed_offset: Option<i32>,
     /// `type`.
     highlighter: Option<String>,
     query: Option<Query>,
+    /// Of a field alone.
+    fragment_offset: Option<i32>,
+    matched_fields: Vec<String>,
 }
 
 /// How one field (or all that fit a pattern) is highlighted.
 #[derive(Debug, Clone)]
 pub(crate) struct HighlightField {
     pub pattern: String,
-    pub pre_tag: String,
-    pub post_tag: String,
+    pub highlighter: Highlighter,
+    /// One or more; only `fvh` uses others than the first.
+    pub pre_tags: Vec<String>,
+    pub post_tags: Vec<String>,
     /// UTF-16 units of a fragment; 0: as long as its sentence.
     pub fragment_size: usize,
     /// 0: each value as a whole.
@@ -70,11 +105,32 @@ pub(crate) struct HighlightField {
     pub by_score: bool,
     pub require_field_match: bool,
     pub boundaries: Boundaries,
+    pub scanner: Scanner,
+    /// Units at which a fragment may begin or end, and how many are looked at.
+    pub boundary_chars: String,
+    pub boundary_max_scan: usize,
+    pub fragmenter: Fragmenter,
+    /// Phrases of a document that are looked at.
+    pub phrase_limit: usize,
+    /// Units shown before a match; negative ones are refused when they are met.
+    pub fragment_offset: i32,
+    /// Fields whose matches are marked in this one.
+    pub matched_fields: Vec<String>,
     /// UTF-16 units shown where nothing matches; 0: nothing is.
     pub no_match_size: usize,
     pub offset_max: OffsetMax,
     /// Absent: that of the search.
     pub query: Option<Query>,
+}
+
+impl HighlightField {
+    pub fn pre_tag(&self) -> &str {
+        self.pre_tags.first().map_or("", String::as_str)
+    }
+
+    pub fn post_tag(&self) -> &str {
+        self.post_tags.first().map_or("", String::as_str)
+    }
 }
 
 /// A parsed `highlight`.
@@ -111,12 +167,10 @@ impl Options {
             "type" => self.highlighter = Some(json::text(value)?),
             "highlight_query" => self.query = Some(parse_query(value, &QueryLimits::default())?),
             "boundary_scanner" => {
-                self.boundaries = Some(match json::text(value)?.to_lowercase().as_str() {
-                    "sentence" => Boundaries::Sentences,
-                    "word" => Boundaries::Words,
-                    "chars" => {
-                        return Err(RequestError::illegal_argument("Invalid boundary scanner type: chars"));
-                    }
+                self.scanner = Some(match json::text(value)?.to_lowercase().as_str() {
+                    "sentence" => Scanner::Breaks(Boundaries::Sentences),
+                    "word" => Scanner::Breaks(Boundaries::Words),
+                    "chars" => Scanner::Chars,
                     _ => return Err(failed()),
                 })
             }
@@ -130,12 +184,14 @@ impl Options {
                 }
                 self.max_analyzed_offset = Some(offset);
             }
-            // They shape the work of the other highlighters alone, or say where values come from: here always from the source.
-            "boundary_chars" | "boundary_max_scan" | "fragmenter" | "phrase_limit" | "force_source"
-            | "highlight_filter" => json::check_scalar("highlight", key, value)?,
-            "options" | "matched_fields" => {
-                return Err(RequestError::unsupported(format!("[{key}] in [highlight]")));
-            }
+            "boundary_chars" => self.boundary_chars = Some(json::text(value)?),
+            "boundary_max_scan" => self.boundary_max_scan = Some(json::int(value)?),
+            "fragmenter" => self.fragmenter = Some(json::text(value)?),
+            "phrase_limit" => self.phrase_limit = Some(json::int(value)?),
+            // Where values come from: here always from the source. Filters are not told apart from other clauses, as by default.
+            "force_source" | "highlight_filter" => json::check_scalar("highlight", key, value)?,
+            // Of highlighters of plugins.
+            "options" if value.is_object() => {}
             _ => return Ok(false),
         }
         Ok(true)
@@ -153,32 +209,58 @@ impl Options {
         let number = |own: Option<i32>, all: Option<i32>, default: usize| {
             own.or(all).and_then(|number| usize::try_from(number).ok()).unwrap_or(default)
         };
-        let tag = |own: Option<Vec<String>>, all: &Option<Vec<String>>, default: &str| {
-            let tags = own.or_else(|| all.clone()).unwrap_or_default();
-            tags.into_iter().next().unwrap_or_else(|| default.to_owned())
+        let tags = |own: Option<Vec<String>>, all: &Option<Vec<String>>, default: &str| {
+            let tags = own.or_else(|| all.clone()).filter(|tags| !tags.is_empty());
+            tags.unwrap_or_else(|| vec![default.to_owned()])
         };
-        match own.highlighter.as_deref().or(self.highlighter.as_deref()) {
-            None | Some("unified") => {}
-            Some("plain") => return Err(RequestError::unsupported("[type: plain] in [highlight]")),
-            Some("fvh") => {
-                return Err(RequestError::illegal_argument(format!(
-                    "the field [{pattern}] should be indexed with term vector with position offsets to be used with fast vector highlighter"
-                )));
-            }
+        let highlighter = match own.highlighter.as_deref().or(self.highlighter.as_deref()) {
+            None | Some("unified") => Highlighter::Unified,
+            Some("plain") => Highlighter::Plain,
+            Some("fvh") => Highlighter::FastVector,
             Some(other) => {
                 let reason = format!("unknown highlighter type [{other}] for the field [{pattern}]");
                 return Err(RequestError::illegal_argument(reason));
             }
+        };
+        let scanner = own.scanner.or(self.scanner);
+        let boundaries = match scanner {
+            Some(Scanner::Breaks(boundaries)) => boundaries,
+            Some(Scanner::Chars) if highlighter == Highlighter::Unified => {
+                return Err(RequestError::illegal_argument("Invalid boundary scanner type: chars"));
+            }
+            _ => Boundaries::Sentences,
+        };
+        if highlighter == Highlighter::Unified && !own.matched_fields.is_empty() {
+            return Err(RequestError::unsupported("[matched_fields] of the type [unified] in [highlight]"));
         }
+        let fragmenter = match own.fragmenter.as_deref().or(self.fragmenter.as_deref()) {
+            Some("simple") => Fragmenter::Simple,
+            Some(other) if other != "span" && highlighter == Highlighter::Plain => {
+                let reason = format!("unknown fragmenter option [{other}] for the field [{pattern}]");
+                return Err(RequestError::illegal_argument(reason));
+            }
+            _ => Fragmenter::Span,
+        };
         Ok(HighlightField {
             pattern: pattern.to_owned(),
-            pre_tag: tag(own.pre_tags, &self.pre_tags, "<em>"),
-            post_tag: tag(own.post_tags, &self.post_tags, "</em>"),
+            highlighter,
+            pre_tags: tags(own.pre_tags, &self.pre_tags, "<em>"),
+            post_tags: tags(own.post_tags, &self.post_tags, "</em>"),
             fragment_size: number(own.fragment_size, self.fragment_size, 100),
             fragments_max: number(own.number_of_fragments, self.number_of_fragments, 5),
             by_score: own.by_score.or(self.by_score).unwrap_or(false),
             require_field_match: own.require_field_match.or(self.require_field_match).unwrap_or(true),
-            boundaries: own.boundaries.or(self.boundaries).unwrap_or(Boundaries::Sentences),
+            boundaries,
+            scanner: scanner.unwrap_or(Scanner::Chars),
+            boundary_chars: own
+                .boundary_chars
+                .or_else(|| self.boundary_chars.clone())
+                .unwrap_or_else(|| ".,!? \t\n".to_owned()),
+            boundary_max_scan: number(own.boundary_max_scan, self.boundary_max_scan, 20),
+            fragmenter,
+            phrase_limit: number(own.phrase_limit, self.phrase_limit, 256),
+            fragment_offset: own.fragment_offset.unwrap_or(6),
+            matched_fields: own.matched_fields,
             no_match_size: number(own.no_match_size, self.no_match_size, 0),
             offset_max: match own.max_analyzed_offset.or(self.max_analyzed_offset) {
                 None => OffsetMax::Unset,
@@ -259,9 +341,19 @@ fn parse_fields(fields: &Map<String, Value>, out: &mut Vec<(String, Options)>) -
         let Value::Object(members) = value else { return Err(json::unknown_key(pattern, value)) };
         let mut own = Options::default();
         for (key, value) in members {
-            // Of the highlighter that needs term vectors.
-            let is_offset = key == "fragment_offset";
-            if !is_offset && !own.take(key, value, "highlight_field")? {
+            match (key.as_str(), value) {
+                // -1 is what it is when it is not given.
+                ("fragment_offset", value) => {
+                    own.fragment_offset = Some(json::int(value)?).filter(|offset| *offset != -1);
+                    continue;
+                }
+                ("matched_fields", Value::Array(names)) => {
+                    own.matched_fields = names.iter().filter_map(json::scalar_text).collect();
+                    continue;
+                }
+                _ => {}
+            }
+            if !own.take(key, value, "highlight_field")? {
                 return Err(refused("[highlight] failed to parse field [fields]".to_owned())
                     .caused_by(refused(format!("[highlight_field] unknown field [{key}]"))));
             }

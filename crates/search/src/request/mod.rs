@@ -25,7 +25,7 @@ pub use collapse::Collapse;
 pub use fields::FieldFormat;
 pub(crate) use geo_sort::GeoSort;
 pub use highlight::Highlight;
-pub(crate) use highlight::{Boundaries, HighlightField};
+pub(crate) use highlight::{Boundaries, Fragmenter, HighlightField, Highlighter, Scanner};
 pub(crate) use inner_hits::InnerHits;
 pub(crate) use nested_sort::NestedSort;
 pub use point_in_time::PointInTime;

@@ -50,6 +50,8 @@ pub(crate) struct Bm25 {
     norms: Arc<NormCache>,
     /// For explanations.
     boost: f32,
+    /// Whether `boost` holds the factor.
+    has_factor: bool,
     idf: f32,
     doc_freqs: Vec<(Box<[u8]>, u64)>,
 }
@@ -63,7 +65,10 @@ impl Bm25 {
     /// `terms`: each with the number of documents that hold it.
     pub fn new(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
         match norms.similarity {
-            Similarity::Bm25 { k1, .. } => Bm25::without_factor(boost * (1.0f32 + k1), terms, norms),
+            Similarity::Bm25 { k1, .. } => {
+                let scorer = Bm25::without_factor(boost * (1.0f32 + k1), terms, norms);
+                Bm25 { has_factor: true, ..scorer }
+            }
             Similarity::Boolean => Bm25::without_factor(boost, terms, norms),
         }
     }
@@ -71,7 +76,7 @@ impl Bm25 {
     /// Without the factor `k1 + 1`, which Lucene has given up and Elasticsearch keeps.
     pub fn without_factor(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
         if norms.similarity == Similarity::Boolean {
-            return Bm25 { weight: boost, norms, boost, idf: 1.0, doc_freqs: terms };
+            return Bm25 { weight: boost, norms, boost, has_factor: false, idf: 1.0, doc_freqs: terms };
         }
         let doc_count = norms.statistics.doc_count;
         let idf = match terms.as_slice() {
@@ -80,13 +85,21 @@ impl Bm25 {
                 several.iter().map(|(_, doc_freq)| f64::from(idf(*doc_freq, doc_count))).sum::<f64>() as f32
             }
         };
-        Bm25 { weight: boost * idf, norms, boost, idf, doc_freqs: terms }
+        Bm25 { weight: boost * idf, norms, boost, has_factor: false, idf, doc_freqs: terms }
     }
 
     /// `norm` is 1 for fields without norms.
     #[inline]
     pub fn score(&self, freq: f32, norm: u8) -> f32 {
         self.weight - self.weight / (1.0f32 + freq * self.norms.inverse[norm as usize])
+    }
+
+    /// What the query was boosted by, without the factor `k1 + 1`.
+    pub fn boost(&self) -> f32 {
+        match self.norms.similarity {
+            Similarity::Bm25 { k1, .. } if self.has_factor => self.boost / (1.0f32 + k1),
+            _ => self.boost,
+        }
     }
 
     /// More than any document can score.

@@ -127,7 +127,7 @@ impl RatedRequest {
         let mut search = search
             .ok_or_else(|| built("Need to set at least test request or test request template parameters."))?;
         check_search(&search).map_err(built)?;
-        app.node.resolve_lookups(&mut search)?;
+        app.node.resolve_lookups(&mut search, None)?;
         let mut search = SearchRequest::parse(&search, &UrlParameters::default())
             .map_err(|cause| in_field("request", cause))?;
         search.size = Some(k);

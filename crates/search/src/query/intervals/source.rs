@@ -147,6 +147,30 @@ impl Source {
         }
     }
 
+    /// Terms that it looks for, those that only exclude and those of patterns left out.
+    pub fn terms<'s>(&'s self, out: &mut Vec<&'s [u8]>) {
+        match self {
+            Source::Nothing | Source::Terms(_) => {}
+            Source::Term { term, .. } => out.push(term),
+            Source::Any(sources)
+            | Source::Ordered(sources)
+            | Source::Unordered(sources)
+            | Source::Block(sources) => sources.iter().for_each(|source| source.terms(out)),
+            Source::Related { relation, source, reference } => {
+                source.terms(out);
+                if !relation.is_negative() {
+                    reference.terms(out);
+                }
+            }
+            Source::Repeated { source, .. }
+            | Source::GapsMax { source, .. }
+            | Source::Script { source, .. }
+            | Source::Extended { source, .. }
+            | Source::Beside { source, .. }
+            | Source::InField { source, .. } => source.terms(out),
+        }
+    }
+
     /// Patterns in it, for each of which a set of documents may be built.
     pub fn pattern_count(&self) -> u64 {
         match self {

@@ -1,0 +1,358 @@
+//! The plain highlighter: each value by itself is cut into fragments of about a size, of which those with most words of the query are shown.
+//!
+//! What of the query matches the document is not asked: words of any clause that is not excluded are marked, those of phrases and spans where they
+//! stand as one. Source: Lucene's `Highlighter`, `QueryScorer`, `WeightedSpanTermExtractor` and fragmenters; Elasticsearch's `PlainHighlighter`.
+
+use std::collections::{HashMap, HashSet};
+
+use super::fragments::{FieldHighlight, escape};
+use super::parts::{Part, WeightedPart};
+use super::placed::Text;
+use super::tokens::{Token, Tokens};
+use super::units::{self, Units};
+use crate::error::Result;
+use crate::matcher::selects_constant;
+use crate::query::{PhraseNode, SpanTree};
+use crate::request::Fragmenter;
+
+/// What a word of the query counts, and where.
+struct Weight {
+    weight: f32,
+    /// First and last position of the spans that it may be part of; `None`: it may be anywhere.
+    spans: Option<Vec<(i64, i64)>>,
+    /// Spans by which fragments are not cut, though the word may be anywhere.
+    others: Vec<(i64, i64)>,
+}
+
+impl Weight {
+    fn all_spans(&self) -> impl Iterator<Item = &(i64, i64)> {
+        self.spans.iter().flatten().chain(&self.others)
+    }
+}
+
+type Weights = HashMap<Box<[u8]>, Weight>;
+
+/// A piece of one value, marked.
+struct Fragment {
+    text: String,
+    score: f32,
+    number: usize,
+}
+
+impl FieldHighlight<'_> {
+    /// What is shown of the values of a document, by the plain highlighter. Empty: the field is left out.
+    pub fn plain_fragments(&self, values: &[String], parts: &[WeightedPart<'_>]) -> Result<Vec<String>> {
+        let count_max = self.options.fragments_max.max(1);
+        let mut fragments: Vec<Fragment> = Vec::new();
+        let mut base = 0;
+        for value in values {
+            let tokens = Tokens::of(self.field, value, self.start_max);
+            let cut = self.cut(value, &tokens, &weights(parts, &tokens)?);
+            // Elasticsearch numbers by how many fragments it kept of the values before, not by how many there are.
+            let kept = cut.len().min(count_max);
+            fragments.extend(best(cut, count_max).into_iter().map(|mut fragment| {
+                fragment.number += base;
+                fragment
+            }));
+            base += kept;
+        }
+        if self.options.by_score {
+            fragments.sort_by(|left, right| right.score.total_cmp(&left.score));
+        } else {
+            fragments.sort_by_key(|fragment| fragment.number);
+        }
+        if !(self.options.fragments_max == 0 && values.len() > 1) {
+            fragments.truncate(count_max);
+        }
+        if fragments.is_empty() {
+            return Ok(self.excerpt(values).into_iter().collect());
+        }
+        Ok(fragments.into_iter().map(|fragment| fragment.text).collect())
+    }
+
+    /// The beginning of the first value up to the end of a word, where nothing matches.
+    fn excerpt(&self, values: &[String]) -> Option<String> {
+        let size = self.options.no_match_size;
+        let value = values.first().filter(|_| size > 0)?;
+        if units::count(value) <= size {
+            return Some(value.clone()).filter(|value| !value.is_empty());
+        }
+        let tokens = Tokens::of(self.field, value, self.start_max);
+        let mut end = 0;
+        for token in tokens.list() {
+            if token.end >= size {
+                end = if token.end == size { size } else { end };
+                break;
+            }
+            end = token.end;
+        }
+        (end > 0).then(|| Units::of(value).slice(0, end).to_owned())
+    }
+
+    /// All fragments of a value.
+    fn cut(&self, value: &str, tokens: &Tokens, weights: &Weights) -> Vec<Fragment> {
+        let terms = tokens.by_place();
+        let mut cutter = Cutter {
+            highlight: self,
+            units: Units::of(value),
+            out: String::new(),
+            shown: 0,
+            fragments: Vec::new(),
+            begin: 0,
+            score: 0.0,
+        };
+        let mut borders = Borders::new(self, units::count(value));
+        let mut group = Group::default();
+        let mut seen: HashSet<&[u8]> = HashSet::new();
+        let mut previous = -1;
+        for (place, token) in tokens.list().iter().enumerate() {
+            let step = i64::from(token.position) - previous;
+            previous = i64::from(token.position);
+            if group.count > 0 && token.start >= group.end {
+                cutter.mark(&group);
+                group = Group::default();
+                if borders.is_reached(token, step, weights.get(terms[place])) {
+                    cutter.end_fragment();
+                    seen.clear();
+                }
+            }
+            let score = match weights.get(terms[place]) {
+                Some(weight) if is_at(weight, i64::from(token.position)) => {
+                    if seen.insert(terms[place]) {
+                        cutter.score += weight.weight;
+                    }
+                    weight.weight
+                }
+                _ => 0.0,
+            };
+            group.add(token, score);
+        }
+        if group.count > 0 {
+            cutter.mark(&group);
+        }
+        cutter.finish(units::count(value))
+    }
+}
+
+fn is_at(weight: &Weight, position: i64) -> bool {
+    match &weight.spans {
+        None => true,
+        Some(spans) => spans.iter().any(|(first, last)| (*first..=*last).contains(&position)),
+    }
+}
+
+/// Those that score most, at most `count`, best first; of equal ones the first.
+fn best(mut fragments: Vec<Fragment>, count: usize) -> Vec<Fragment> {
+    fragments.sort_by(|left, right| right.score.total_cmp(&left.score).then(left.number.cmp(&right.number)));
+    fragments.truncate(count);
+    fragments.retain(|fragment| fragment.score > 0.0);
+    fragments
+}
+
+/// Writes a value with its marks and cuts it.
+struct Cutter<'h, 'v> {
+    highlight: &'h FieldHighlight<'h>,
+    units: Units<'v>,
+    out: String,
+    /// Units of the value that were written.
+    shown: usize,
+    fragments: Vec<Fragment>,
+    /// Where in `out` the current fragment begins.
+    begin: usize,
+    score: f32,
+}
+
+impl Cutter<'_, '_> {
+    fn write(&mut self, from: usize, to: usize) {
+        let text = self.units.slice(from, to);
+        match self.highlight.escapes {
+            true => escape(text, &mut self.out),
+            false => self.out.push_str(text),
+        }
+    }
+
+    fn mark(&mut self, group: &Group) {
+        if group.mark_start > self.shown {
+            self.write(self.shown, group.mark_start);
+        }
+        let is_marked = group.score > 0.0;
+        if is_marked {
+            self.out.push_str(self.highlight.options.pre_tag());
+        }
+        self.write(group.mark_start, group.mark_end);
+        if is_marked {
+            self.out.push_str(self.highlight.options.post_tag());
+        }
+        self.shown = self.shown.max(group.mark_end);
+    }
+
+    fn end_fragment(&mut self) {
+        let text = self.out[self.begin..].to_owned();
+        self.fragments.push(Fragment { text, score: self.score, number: self.fragments.len() });
+        (self.begin, self.score) = (self.out.len(), 0.0);
+    }
+
+    fn finish(mut self, length: usize) -> Vec<Fragment> {
+        if self.shown < length {
+            self.write(self.shown, length);
+        }
+        self.end_fragment();
+        self.fragments
+    }
+}
+
+/// Tokens that overlap one another.
+#[derive(Default)]
+struct Group {
+    count: usize,
+    /// Behind all of them.
+    end: usize,
+    /// Around those that count, or around the first where none does.
+    mark_start: usize,
+    mark_end: usize,
+    score: f32,
+}
+
+impl Group {
+    /// Tokens of a group that are looked at (`TokenGroup.MAX_NUM_TOKENS_PER_GROUP`).
+    const TOKENS_MAX: usize = 50;
+
+    fn add(&mut self, token: &Token, score: f32) {
+        if self.count >= Group::TOKENS_MAX {
+            return;
+        }
+        if self.count == 0 {
+            (self.mark_start, self.mark_end, self.end) = (token.start, token.end, token.end);
+            self.score += score;
+        } else {
+            self.end = self.end.max(token.end);
+            if score > 0.0 {
+                if self.score == 0.0 {
+                    (self.mark_start, self.mark_end) = (token.start, token.end);
+                } else {
+                    self.mark_start = self.mark_start.min(token.start);
+                    self.mark_end = self.mark_end.max(token.end);
+                }
+                self.score += score;
+            }
+        }
+        self.count += 1;
+    }
+}
+
+/// Says where a fragment ends.
+struct Borders {
+    fragmenter: Fragmenter,
+    size: usize,
+    /// Fragments so far, the current one included.
+    count: usize,
+    /// Units of the value.
+    length: usize,
+    position: i64,
+    /// The position behind a span that is not cut.
+    wait_for: Option<i64>,
+}
+
+impl Borders {
+    fn new(highlight: &FieldHighlight<'_>, length: usize) -> Borders {
+        let fragmenter = match highlight.options.fragments_max {
+            0 => Fragmenter::None,
+            _ => highlight.options.fragmenter,
+        };
+        let size = highlight.options.fragment_size;
+        Borders { fragmenter, size, count: 1, length, position: -1, wait_for: None }
+    }
+
+    /// Whether a fragment begins with this token. `step`: how far it is from the token before.
+    fn is_reached(&mut self, token: &Token, step: i64, weight: Option<&Weight>) -> bool {
+        let is_full = token.end >= self.size.saturating_mul(self.count);
+        let is_new = match self.fragmenter {
+            Fragmenter::None => false,
+            Fragmenter::Simple => is_full,
+            Fragmenter::Span => {
+                self.position += step;
+                match self.wait_for {
+                    Some(position) if position > self.position => return false,
+                    _ => self.wait_for = None,
+                }
+                if let Some(weight) = weight
+                    && let Some((_, last)) = weight.all_spans().find(|(first, _)| *first == self.position)
+                {
+                    self.wait_for = Some(last + 1);
+                }
+                is_full && self.length.saturating_sub(token.end) >= self.size >> 1
+            }
+        };
+        self.count += usize::from(is_new);
+        is_new
+    }
+}
+
+/// The words of the query that count in a value.
+fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens) -> Result<Weights> {
+    let mut weights = Weights::new();
+    for WeightedPart { part, boost, .. } in parts {
+        let plain = || Weight { weight: *boost, spans: None, others: Vec::new() };
+        match part {
+            Part::Term(term) => {
+                weights.insert((*term).into(), plain());
+            }
+            Part::Terms(docs) => {
+                let selected = tokens.terms().filter(|(term, _)| selects_constant(docs, Some(term)));
+                for (term, _) in selected {
+                    weights.insert(term.into(), plain());
+                }
+            }
+            Part::Phrase(phrase) => add_spans(&tree_of(phrase), *boost, tokens, &mut weights)?,
+            Part::Spans(tree) => add_spans(tree, *boost, tokens, &mut weights)?,
+            // Wherever they stand: Lucene's highlighter knows no more of them than their terms.
+            Part::Intervals(source) => {
+                let mut terms = Vec::new();
+                source.terms(&mut terms);
+                for term in terms {
+                    weights.insert(term.into(), Weight { weight: 1.0, spans: None, others: Vec::new() });
+                }
+            }
+        }
+    }
+    Ok(weights)
+}
+
+fn add_spans(tree: &SpanTree, boost: f32, tokens: &Tokens, weights: &mut Weights) -> Result<()> {
+    let mut terms = Vec::new();
+    tree.terms(&mut terms);
+    if terms.is_empty() {
+        return Ok(());
+    }
+    let spans = Text::new(std::slice::from_ref(tokens), None, 0).spans(tree)?;
+    if spans.is_empty() {
+        return Ok(());
+    }
+    for term in terms.into_iter().map(|(_, term)| term).collect::<HashSet<_>>() {
+        match weights.get_mut(term) {
+            None => {
+                let weight = Weight { weight: boost, spans: Some(spans.clone()), others: Vec::new() };
+                weights.insert(term.into(), weight);
+            }
+            Some(weight) => match &mut weight.spans {
+                Some(known) => known.extend_from_slice(&spans),
+                None => weight.others.extend_from_slice(&spans),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// A phrase as spans: in order, or within its slop in any.
+fn tree_of(phrase: &PhraseNode) -> SpanTree {
+    let slots: Vec<SpanTree> = phrase
+        .slots
+        .iter()
+        .map(|(_, terms)| SpanTree::Terms { field: phrase.field.clone(), terms: terms.clone() })
+        .collect();
+    let positions = || phrase.slots.iter().map(|(position, _)| *position);
+    let width = positions().max().unwrap_or(0) - positions().min().unwrap_or(0);
+    let gaps = (width as usize + 1).saturating_sub(slots.len());
+    let slop = i64::from(phrase.slop) + gaps as i64;
+    SpanTree::Near { spans: slots, slop: i32::try_from(slop).unwrap_or(i32::MAX), in_order: phrase.slop == 0 }
+}

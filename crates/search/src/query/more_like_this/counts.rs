@@ -1,0 +1,127 @@
+//! How often terms are in a document, field by field.
+
+use std::collections::BTreeMap;
+
+use limber_mapping::document::{Parsed, Scratch, infer, parse};
+use limber_mapping::{Field, FieldSink, FieldType, Mapping, Nested, RequestError, SpaceId};
+use serde_json::{Map, Value, json};
+
+/// By path of a field and by term. Fields of texts and keywords alone have any.
+#[derive(Debug, Clone, Default)]
+pub struct TermCounts(pub(super) BTreeMap<String, BTreeMap<String, u32>>);
+
+/// Levels of objects that a document may lack in its mapping: each takes a round.
+const ROUNDS_MAX: usize = 3;
+
+impl TermCounts {
+    /// The terms of a document.
+    ///
+    /// `fields`: names and patterns of those that are wanted; `None`: all. `analyzers`: by which fields are analysed instead of their own.
+    ///
+    /// # Errors
+    /// The document does not fit the mapping, or an analyzer is not there.
+    pub fn of(
+        mapping: &Mapping,
+        document: &[u8],
+        fields: Option<&[String]>,
+        analyzers: &Map<String, Value>,
+    ) -> Result<TermCounts, RequestError> {
+        let known = &mapping.settings().analyzers;
+        let missing =
+            analyzers.values().find(|name| name.as_str().is_none_or(|name| known.get(name).is_none()));
+        if let Some(name) = missing {
+            return Err(RequestError::illegal_argument(format!("analyzer {name} not found")));
+        }
+        let mut grown: Option<Mapping> = None;
+        for _ in 0..ROUNDS_MAX {
+            let mapping = grown.as_ref().unwrap_or(mapping);
+            let mut counter = Counter { mapping, fields, analyzers, counts: TermCounts::default() };
+            match parse(mapping, document, &mut Scratch::new(), &mut counter)? {
+                Parsed::Done => return Ok(counter.counts),
+                // Fields that the shard does not have have no terms that are in it, but those behind them may.
+                Parsed::NeedsMapping => grown = Some(mapping.merge(&infer(mapping, document)?)?),
+            }
+        }
+        Ok(TermCounts::default())
+    }
+
+    pub fn to_json(&self) -> Value {
+        json!(self.0)
+    }
+
+    /// What [`TermCounts::to_json`] made.
+    pub(super) fn from_json(value: &Value) -> TermCounts {
+        let counts = |terms: &Value| -> BTreeMap<String, u32> {
+            let terms = terms.as_object().into_iter().flatten();
+            terms.map(|(term, count)| (term.clone(), count.as_u64().unwrap_or(0) as u32)).collect()
+        };
+        let fields = value.as_object().into_iter().flatten();
+        TermCounts(fields.map(|(path, terms)| (path.clone(), counts(terms))).collect())
+    }
+}
+
+struct Counter<'c> {
+    mapping: &'c Mapping,
+    fields: Option<&'c [String]>,
+    analyzers: &'c Map<String, Value>,
+    counts: TermCounts,
+}
+
+impl Counter<'_> {
+    fn is_wanted(&self, field: &Field) -> bool {
+        let is_own = |pattern: &String| {
+            **pattern == *field.path
+                || pattern.contains('*')
+                    && self.mapping.matching_distinct(pattern).any(|other| other.path == field.path)
+        };
+        field.index && self.fields.is_none_or(|fields| fields.iter().any(is_own))
+    }
+
+    fn add(&mut self, field: &Field, term: &str) {
+        if !self.counts.0.contains_key(&*field.path) {
+            self.counts.0.insert(field.path.to_string(), BTreeMap::new());
+        }
+        if let Some(terms) = self.counts.0.get_mut(&*field.path) {
+            *terms.entry(term.to_owned()).or_default() += 1;
+        }
+    }
+}
+
+impl FieldSink for Counter<'_> {
+    fn term(&mut self, field: &Field, term: &[u8]) {
+        let is_reserved = (field.id.0 as usize) < limber_mapping::reserved::COUNT;
+        if matches!(field.kind, FieldType::Keyword)
+            && field.flattened.is_none()
+            && !is_reserved
+            && self.is_wanted(field)
+        {
+            let text = String::from_utf8_lossy(term).into_owned();
+            match self.analyzers.get(&*field.path).and_then(Value::as_str) {
+                None => self.add(field, &text),
+                Some(_) => self.text(field, &text),
+            }
+        }
+    }
+
+    fn number(&mut self, _: &Field, _: i64) {}
+
+    fn text(&mut self, field: &Field, value: &str) {
+        if !self.is_wanted(field) {
+            return;
+        }
+        let named = self.analyzers.get(&*field.path).and_then(Value::as_str);
+        let named = named.and_then(|name| self.mapping.settings().analyzers.get(name)).cloned();
+        match named.or_else(|| field.analyzer.clone()) {
+            Some(analyzer) => analyzer.tokens(value, |token| self.add(field, token.text)),
+            None => self.add(field, value),
+        }
+    }
+
+    fn shape(&mut self, _: &Field, _: &[i64], _: &[u8]) {}
+
+    fn begin_nested(&mut self, _: &Nested) {}
+
+    fn end_nested(&mut self, _: &Nested) {}
+
+    fn turn_to(&mut self, _: SpaceId) {}
+}

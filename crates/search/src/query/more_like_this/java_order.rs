@@ -1,0 +1,32 @@
+//! The order in which a `java.util.HashMap` gives its keys: of terms that stand out equally, it decides which are taken.
+
+/// `String#hashCode`, with its upper half mixed in as the map does.
+fn hash(text: &str) -> u32 {
+    let hash =
+        text.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+    hash ^ (hash >> 16)
+}
+
+/// Distinct keys, given in the order in which they were put into the map, in the map's. Buckets of many keys, which Java makes trees of, keep the
+/// order of a list here as there.
+pub(super) fn in_java_order<T>(mut entries: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
+    let mut capacity = 16usize;
+    while entries.len() * 4 > capacity * 3 {
+        capacity *= 2;
+    }
+    entries.sort_by_key(|entry| hash(key(entry)) as usize & (capacity - 1));
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_as_javas() {
+        let order = |text: &str| in_java_order(text.split(' ').collect::<Vec<_>>(), |word| word).join(" ");
+        assert_eq!(order("b a"), "a b");
+        assert_eq!(order("Aa BB"), "Aa BB");
+        assert_eq!(order("BB Aa"), "BB Aa");
+    }
+}
