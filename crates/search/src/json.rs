@@ -42,7 +42,7 @@ pub fn text(value: &Value) -> Result<String, RequestError> {
         .ok_or_else(|| RequestError::illegal_argument(format!("Expected text but found {}", token(value))))
 }
 
-/// A boolean, or `"true"`/`"false"`.
+/// A boolean, or `"true"`/`"false"`; empty text is false, as `XContentParser#booleanValue` has it.
 pub fn boolean(value: &Value) -> Result<bool, RequestError> {
     let text = match value {
         Value::Bool(flag) => return Ok(*flag),
@@ -59,7 +59,7 @@ pub fn boolean(value: &Value) -> Result<bool, RequestError> {
     };
     match text.as_str() {
         "true" => Ok(true),
-        "false" => Ok(false),
+        "false" | "" => Ok(false),
         _ => Err(RequestError::illegal_argument(format!(
             "Failed to parse value [{text}] as only [true] or [false] are allowed."
         ))),

@@ -268,6 +268,7 @@ mod tests {
             (json!({"terms": {"a": [null]}}), "No value specified for terms query"),
             (json!({"range": {}}), "field name is null or empty"),
             (json!({"range": {"n": {"foo": 1}}}), "[range] query does not support [foo]"),
+            (json!({"range": {"n": null}}), "field name is null or empty"),
             (json!({"range": {"n": 5}}), "[range] query does not support [n]"),
             (
                 json!({"range": {"a": {"gte": 1}, "b": {"gte": 1}}}),

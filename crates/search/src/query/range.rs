@@ -29,7 +29,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let (field, body) = single_field("range", members, &mut common)?.ok_or_else(no_field)?;
     let options = match body {
         Value::Object(options) => options,
-        Value::Array(_) => return Err(RequestError::illegal_argument("field name is null or empty")),
+        Value::Array(_) | Value::Null => return Err(no_field()),
         _ => return Err(does_not_support("range", field)),
     };
     let mut range = Range {
