@@ -7,20 +7,8 @@ use limber_search::{LikeLookup, TermCounts, found_of};
 use serde_json::{Map, Value};
 
 use super::Node;
-use super::lookups::each_member;
+use super::lookups::{DocumentsRead, each_member};
 use crate::api::*;
-
-/// Documents that one request may read. Ours.
-const LOOKUPS_MAX: usize = 1_000;
-/// JSON of the documents that one request may read. Ours.
-const LOOKUP_BYTES_MAX: usize = 16 << 20;
-
-/// What one request has read.
-#[derive(Default)]
-struct Read {
-    count: usize,
-    bytes: usize,
-}
 
 impl Node {
     /// Adds the terms of documents to the members of `like` and `unlike` that name one. Those that are not there are left alone.
@@ -28,7 +16,7 @@ impl Node {
     /// # Errors
     /// As of [`LikeLookup::of`]; `routing_missing_exception`; more documents, or larger ones, than a request may read.
     pub(super) fn resolve_like_lookups(&self, body: &mut Value, indices: Option<&str>) -> Result<()> {
-        let mut read = Read::default();
+        let mut read = DocumentsRead::of("more_like_this");
         each_member(body, "more_like_this", &mut |query: &mut Value| {
             let fields = query.get("fields").and_then(Value::as_array).map(|names| {
                 names.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<String>>()
@@ -56,7 +44,7 @@ impl Node {
         lookup: &LikeLookup,
         members: &mut Map<String, Value>,
         indices: Option<&str>,
-        read: &mut Read,
+        read: &mut DocumentsRead,
     ) -> Result<()> {
         let names: Vec<String> = match (&lookup.index, indices) {
             (Some(index), _) => vec![index.clone()],
@@ -80,13 +68,13 @@ impl Node {
     }
 
     /// `None`: there is no such document, or none that has sources.
-    fn terms_of_document(&self, index: &str, lookup: &LikeLookup, read: &mut Read) -> Result<Option<Value>> {
-        read.count += 1;
-        if read.count > LOOKUPS_MAX {
-            return Err(RequestError::illegal_argument(format!(
-                "more than [{LOOKUPS_MAX}] indexed documents in the [more_like_this] queries of one request"
-            )));
-        }
+    fn terms_of_document(
+        &self,
+        index: &str,
+        lookup: &LikeLookup,
+        read: &mut DocumentsRead,
+    ) -> Result<Option<Value>> {
+        read.count()?;
         let request = GetRequest {
             routing: lookup.routing.as_deref(),
             version: lookup.version,
@@ -98,12 +86,7 @@ impl Node {
             Err(_) => None,
         };
         let Some(document) = document.filter(|document| !document.source.is_empty()) else { return Ok(None) };
-        read.bytes += document.source.len();
-        if read.bytes > LOOKUP_BYTES_MAX {
-            return Err(RequestError::illegal_argument(format!(
-                "the indexed documents in the [more_like_this] queries of one request are larger than [{LOOKUP_BYTES_MAX}] bytes"
-            )));
-        }
+        read.weigh(document.source.len())?;
         let (metadata, _) = self.catalog.load().single(index)?;
         let mapping = self.live(&metadata)?.core.mapping.load_full();
         let fields = lookup.fields.as_deref();

@@ -1,5 +1,6 @@
 //! What a search names in other documents: read when it begins, and put in its place.
 
+use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::Node;
@@ -48,6 +49,48 @@ fn below(
                 if key == name { visit(value) } else { Ok(()) }
             }),
         _ => Ok(()),
+    }
+}
+
+/// Documents that one request may read for its queries of one kind. Ours.
+const DOCUMENTS_MAX: usize = 1_000;
+/// JSON of the documents that one request may read, some of which is held as long as the request. Ours.
+const DOCUMENT_BYTES_MAX: usize = 16 << 20;
+
+/// The documents that one request has read for its queries of one kind.
+pub(super) struct DocumentsRead {
+    query: &'static str,
+    count: usize,
+    bytes: usize,
+}
+
+impl DocumentsRead {
+    pub fn of(query: &'static str) -> DocumentsRead {
+        DocumentsRead { query, count: 0, bytes: 0 }
+    }
+
+    /// Errors: one document more than a request may read.
+    pub fn count(&mut self) -> Result<()> {
+        self.count += 1;
+        if self.count > DOCUMENTS_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "more than [{DOCUMENTS_MAX}] indexed documents in the [{}] queries of one request",
+                self.query
+            )));
+        }
+        Ok(())
+    }
+
+    /// Errors: more bytes than the documents of a request may have.
+    pub fn weigh(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes;
+        if self.bytes > DOCUMENT_BYTES_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "the indexed documents in the [{}] queries of one request are larger than [{DOCUMENT_BYTES_MAX}] bytes",
+                self.query
+            )));
+        }
+        Ok(())
     }
 }
 

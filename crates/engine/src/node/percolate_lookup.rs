@@ -7,20 +7,8 @@ use limber_search::PercolateLookup;
 use serde_json::{Map, Value};
 
 use super::Node;
-use super::lookups::each_member;
+use super::lookups::{DocumentsRead, each_member};
 use crate::api::*;
-
-/// Documents that one request may read. Ours.
-const LOOKUPS_MAX: usize = 1_000;
-/// JSON of the documents that one request may read, which is held as long as the request. Ours.
-const LOOKUP_BYTES_MAX: usize = 16 << 20;
-
-/// What one request has read.
-#[derive(Default)]
-struct Read {
-    count: usize,
-    bytes: usize,
-}
 
 impl Node {
     /// Replaces `{"percolate": {"index", "id", "routing", "preference", "version"}}` in the JSON of a search by `document`.
@@ -29,17 +17,18 @@ impl Node {
     /// As of [`PercolateLookup::of`]; `index_not_found_exception`; `resource_not_found_exception` for a document that is not there; one of
     /// another version, or of an index that keeps no sources; more documents, or larger ones, than a request may read.
     pub(super) fn resolve_percolate_lookups(&self, body: &mut Value) -> Result<()> {
-        let mut read = Read::default();
+        let mut read = DocumentsRead::of("percolate");
         each_member(body, "percolate", &mut |query: &mut Value| match query {
             Value::Object(options) => self.put_document(options, &mut read),
             _ => Ok(()),
         })
     }
 
-    fn put_document(&self, options: &mut Map<String, Value>, read: &mut Read) -> Result<()> {
+    fn put_document(&self, options: &mut Map<String, Value>, read: &mut DocumentsRead) -> Result<()> {
         let Some(lookup) = PercolateLookup::of(options)? else { return Ok(()) };
         let source = self.look_up_document(&lookup)?;
-        read.add(source.len())?;
+        read.count()?;
+        read.weigh(source.len())?;
         let document: Value = serde_json::from_slice(&source)
             .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
         options.retain(|name, _| !PercolateLookup::OPTIONS.contains(&name.as_str()));
@@ -60,23 +49,5 @@ impl Node {
             return Err(RequestError::illegal_argument(reason));
         }
         Ok(document.source)
-    }
-}
-
-impl Read {
-    fn add(&mut self, bytes: usize) -> Result<()> {
-        self.count += 1;
-        self.bytes += bytes;
-        if self.count > LOOKUPS_MAX {
-            return Err(RequestError::illegal_argument(format!(
-                "more than [{LOOKUPS_MAX}] indexed documents in the [percolate] queries of one request"
-            )));
-        }
-        if self.bytes > LOOKUP_BYTES_MAX {
-            return Err(RequestError::illegal_argument(format!(
-                "the indexed documents in the [percolate] queries of one request are larger than [{LOOKUP_BYTES_MAX}] bytes"
-            )));
-        }
-        Ok(())
     }
 }

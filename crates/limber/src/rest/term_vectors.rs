@@ -16,20 +16,6 @@ use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::http::server::circuit_breaking;
 
-const PARAMETERS: &[&str] = &[
-    "fields",
-    "offsets",
-    "positions",
-    "payloads",
-    "term_statistics",
-    "field_statistics",
-    "routing",
-    "preference",
-    "realtime",
-    "version",
-    "version_type",
-];
-
 const MANY_PARAMETERS: &[&str] = &[
     "ids",
     "fields",
@@ -44,6 +30,9 @@ const MANY_PARAMETERS: &[&str] = &[
     "version",
     "version_type",
 ];
+
+/// All but `ids`.
+const PARAMETERS: &[&str] = MANY_PARAMETERS.split_at(1).1;
 
 const fn route(path: &'static str, parameters: &'static [&'static str], handler: Handler) -> Route {
     Route { methods: &[Method::Get, Method::Post], path, parameters, pool: PoolName::Search, handler }

@@ -292,7 +292,7 @@ mod tests {
         /// Against the full rules, blank by blank; no marks on punctuation.
         #[test]
         fn words_are_those_of_the_full_rules(
-            text in "([a-c1éЖжωלאلحहन한林文カひไท١😀🇩🇪ℹ][\u{301}\u{93f}\u{200d}]?|[_.:,;'\"  ·ʼ-]|[éЖжل]{1,4}|[,.:] ?){0,24}"
+            text in "([a-c1éЖжωלאلحहन한林文𠀀𐐀\u{fa6e}\u{2a6e0}カひไท١😀🇩🇪ℹ][\u{301}\u{93f}\u{200d}]?|[_.:,;'\"  ·ʼ-]|[éЖжل]{1,4}|[,.:] ?){0,24}"
         ) {
             let mut lower = text.to_ascii_lowercase().into_bytes();
             lower.resize(text.len() + PADDING, 0);

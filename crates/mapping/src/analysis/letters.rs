@@ -28,10 +28,13 @@ const LOWER_BITS: u32 = 21;
 
 #[inline]
 fn known(c: char) -> u32 {
-    let Some(entry) = KNOWN.get(c as usize) else { return ask(c) };
+    let Some(entry) = KNOWN.get(c as usize) else {
+        // Beyond the plane nothing is kept: what would cost the segmenter is left to the full rules.
+        return packed(if is_lone_ideograph(c) { Kind::Ideograph } else { Kind::Other }, c);
+    };
     match entry.load(Relaxed) {
         0 => {
-            let found = ask(c);
+            let found = packed(kind_by_rules(c), c);
             entry.store(found, Relaxed);
             found
         }
@@ -39,11 +42,10 @@ fn known(c: char) -> u32 {
     }
 }
 
-#[cold]
-fn ask(c: char) -> u32 {
+fn packed(kind: Kind, c: char) -> u32 {
     // Only the dotted capital I has two: its first, a plain i, is Java's answer.
     let lower = c.to_lowercase().next().unwrap_or(c);
-    (kind_by_rules(c) as u32) << LOWER_BITS | lower as u32
+    (kind as u32) << LOWER_BITS | lower as u32
 }
 
 #[inline]
@@ -61,7 +63,13 @@ pub(super) fn lower(c: char) -> char {
     char::from_u32(known(c) & ((1 << LOWER_BITS) - 1)).unwrap_or(c)
 }
 
+/// An ideograph that is one in the standard library's version of Unicode too, without which the full rules see no word.
+fn is_lone_ideograph(c: char) -> bool {
+    uax29::is_ideographic(c) && c.is_alphanumeric()
+}
+
 /// By what the segmenter does with the character beside others.
+#[cold]
 fn kind_by_rules(c: char) -> Kind {
     let is_one = |parts: [&str; 3]| {
         let text = parts.concat();
@@ -75,7 +83,7 @@ fn kind_by_rules(c: char) -> Kind {
         // Not the joiner of emoji, nor what a word of its own could be made of.
         return if is_mark && c != '\u{200d}' { Kind::Mark } else { Kind::Other };
     }
-    if uax29::is_ideographic(c) {
+    if is_lone_ideograph(c) {
         let alone = !is_one([this, this, ""]) && !is_one(["a", this, ""]) && !is_one([this, "a", ""]);
         return if alone { Kind::Ideograph } else { Kind::Other };
     }
@@ -116,7 +124,10 @@ mod tests {
             ("林", "Ideograph"),
             ("𠀀", "Ideograph"),
             ("😀", "Other"),
+            ("𐐀", "Other"),
             ("—", "Other"),
+            ("\u{fa6e}", "Other"),
+            ("\u{2a6e0}", "Other"),
         ];
         for (text, expected) in &cases {
             let c = text.chars().next().expect("a character");

@@ -104,9 +104,9 @@ pub(super) fn kind(token: &str) -> &'static str {
     if is_number { "<NUM>" } else { "<ALPHANUM>" }
 }
 
-/// Letters that are words alone or only beside their like.
+/// Letters that are words alone or only beside their like, those of Southeast Asia left out.
 pub(super) fn stands_apart(c: char) -> bool {
-    is_southeast_asian(c) || is_ideographic(c) || is_hiragana(c) || is_katakana(c)
+    is_ideographic(c) || is_hiragana(c) || is_katakana(c)
 }
 
 fn is_southeast_asian(c: char) -> bool {

@@ -186,33 +186,26 @@ static SCALED_FLOAT: &[Param] = &[
     KEEP,
 ];
 
-static DATE: &[Param] = &[
-    INDEX,
-    DOC_VALUES,
-    STORE,
-    param("format", Check::DateFormat, Update::Never, "\"strict_date_optional_time||epoch_millis\""),
-    param("locale", Check::OnlyDefault, Update::Never, "\"en\""),
-    NULL_VALUE,
-    IGNORE_MALFORMED,
-    SCRIPT,
-    ON_SCRIPT_ERROR,
-    META,
-    KEEP,
-];
+static DATE: &[Param] = &date_params("\"strict_date_optional_time||epoch_millis\"");
 
-static DATE_NANOS: &[Param] = &[
-    INDEX,
-    DOC_VALUES,
-    STORE,
-    param("format", Check::DateFormat, Update::Never, "\"strict_date_optional_time_nanos||epoch_millis\""),
-    param("locale", Check::OnlyDefault, Update::Never, "\"en\""),
-    NULL_VALUE,
-    IGNORE_MALFORMED,
-    SCRIPT,
-    ON_SCRIPT_ERROR,
-    META,
-    KEEP,
-];
+static DATE_NANOS: &[Param] = &date_params("\"strict_date_optional_time_nanos||epoch_millis\"");
+
+/// Of dates whose `format` is this where the mapping gives none.
+const fn date_params(format: &'static str) -> [Param; 11] {
+    [
+        INDEX,
+        DOC_VALUES,
+        STORE,
+        param("format", Check::DateFormat, Update::Never, format),
+        param("locale", Check::OnlyDefault, Update::Never, "\"en\""),
+        NULL_VALUE,
+        IGNORE_MALFORMED,
+        SCRIPT,
+        ON_SCRIPT_ERROR,
+        META,
+        KEEP,
+    ]
+}
 
 static BOOLEAN: &[Param] =
     &[META, DOC_VALUES, INDEX, NULL_VALUE, STORE, SCRIPT, ON_SCRIPT_ERROR, DIMENSION, IGNORE_MALFORMED, KEEP];

@@ -150,27 +150,11 @@ impl<'q> Known<'q> {
 
     fn add_intervals(&mut self, source: &'q Source) {
         match source {
-            Source::Nothing => {}
             Source::Term { term, .. } => {
                 self.terms.insert(term);
             }
             Source::Terms(_) => self.has_all = true,
-            Source::Any(sources)
-            | Source::Ordered(sources)
-            | Source::Unordered(sources)
-            | Source::Block(sources) => sources.iter().for_each(|source| self.add_intervals(source)),
-            Source::Related { relation, source, reference } => {
-                self.add_intervals(source);
-                if !relation.is_negative() {
-                    self.add_intervals(reference);
-                }
-            }
-            Source::Repeated { source, .. }
-            | Source::GapsMax { source, .. }
-            | Source::Script { source, .. }
-            | Source::Extended { source, .. }
-            | Source::Beside { source, .. }
-            | Source::InField { source, .. } => self.add_intervals(source),
+            _ => source.sought_parts().for_each(|part| self.add_intervals(part)),
         }
     }
 

@@ -112,19 +112,7 @@ fn intervals(source: &Source) -> Found {
         Source::Term { field, term } => one(field, term),
         Source::Terms(_) => Found::Unknown,
         Source::Any(sources) => union(sources.iter().map(intervals)),
-        Source::Ordered(sources) | Source::Unordered(sources) | Source::Block(sources) => {
-            longest(sources.iter().map(intervals))
-        }
-        Source::Related { relation, source, reference } if !relation.is_negative() => {
-            longest([intervals(source), intervals(reference)].into_iter())
-        }
-        Source::Repeated { source, .. }
-        | Source::GapsMax { source, .. }
-        | Source::Script { source, .. }
-        | Source::Extended { source, .. }
-        | Source::Beside { source, .. }
-        | Source::InField { source, .. }
-        | Source::Related { source, .. } => intervals(source),
+        _ => longest(source.sought_parts().map(intervals)),
     }
 }
 

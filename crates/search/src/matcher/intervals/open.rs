@@ -80,11 +80,6 @@ pub(crate) fn open<'a>(
 
 /// Documents of which all that have an interval are among.
 pub(super) fn candidates<'a>(source: &'a Source, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
-    let doc_count = segment.doc_count();
-    let all_of = |sources: &mut dyn Iterator<Item = &'a Source>| -> Result<BoxedMatcher<'a>> {
-        let required = sources.map(|source| candidates(source, segment)).collect::<Result<Vec<_>>>()?;
-        Ok(Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), doc_count)))
-    };
     match source {
         Source::Nothing => Ok(Box::new(NoDocs)),
         Source::Term { field, term: text } => term(segment, field, text),
@@ -93,18 +88,13 @@ pub(super) fn candidates<'a>(source: &'a Source, segment: &'a Segment) -> Result
             let parts = sources.iter().map(|source| candidates(source, segment)).collect::<Result<_>>()?;
             Ok(Box::new(Union { parts }))
         }
-        Source::Ordered(sources) | Source::Unordered(sources) | Source::Block(sources) => {
-            all_of(&mut sources.iter())
+        _ => {
+            let mut parts =
+                source.sought_parts().map(|part| candidates(part, segment)).collect::<Result<Vec<_>>>()?;
+            match parts.len() {
+                1 => Ok(parts.remove(0)),
+                _ => Ok(Box::new(BoolDocs::new(parts, Vec::new(), 0, Vec::new(), segment.doc_count()))),
+            }
         }
-        Source::Related { relation, source, reference } if !relation.is_negative() => {
-            all_of(&mut [&**source, &**reference].into_iter())
-        }
-        Source::Repeated { source, .. }
-        | Source::GapsMax { source, .. }
-        | Source::Script { source, .. }
-        | Source::Extended { source, .. }
-        | Source::Beside { source, .. }
-        | Source::InField { source, .. }
-        | Source::Related { source, .. } => candidates(source, segment),
     }
 }

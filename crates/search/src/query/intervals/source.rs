@@ -128,65 +128,52 @@ impl Source {
         }
     }
 
-    /// Terms in it, counted wherever they stand.
-    pub fn term_count(&self) -> usize {
-        match self {
-            Source::Nothing => 0,
-            Source::Term { .. } | Source::Terms(_) => 1,
+    /// The sources that it is made of.
+    fn parts(&self) -> impl Iterator<Item = &Source> {
+        let (many, one, other): (&[Source], Option<&Source>, Option<&Source>) = match self {
+            Source::Nothing | Source::Term { .. } | Source::Terms(_) => (&[], None, None),
             Source::Any(sources)
             | Source::Ordered(sources)
             | Source::Unordered(sources)
-            | Source::Block(sources) => sources.iter().map(Source::term_count).sum(),
+            | Source::Block(sources) => (sources, None, None),
+            Source::Related { source, reference, .. } => (&[], Some(source), Some(reference)),
             Source::Repeated { source, .. }
             | Source::GapsMax { source, .. }
             | Source::Script { source, .. }
             | Source::Extended { source, .. }
             | Source::Beside { source, .. }
-            | Source::InField { source, .. } => source.term_count(),
-            Source::Related { source, reference, .. } => source.term_count() + reference.term_count(),
+            | Source::InField { source, .. } => (&[], Some(source), None),
+        };
+        many.iter().chain(one).chain(other)
+    }
+
+    /// [`Source::parts`] but for what only excludes.
+    pub fn sought_parts(&self) -> impl Iterator<Item = &Source> {
+        let excludes = matches!(self, Source::Related { relation, .. } if relation.is_negative());
+        self.parts().take(if excludes { 1 } else { usize::MAX })
+    }
+
+    /// Terms in it, counted wherever they stand.
+    pub fn term_count(&self) -> usize {
+        match self {
+            Source::Term { .. } | Source::Terms(_) => 1,
+            _ => self.parts().map(Source::term_count).sum(),
         }
     }
 
     /// Terms that it looks for, those that only exclude and those of patterns left out.
     pub fn terms<'s>(&'s self, out: &mut Vec<&'s [u8]>) {
         match self {
-            Source::Nothing | Source::Terms(_) => {}
             Source::Term { term, .. } => out.push(term),
-            Source::Any(sources)
-            | Source::Ordered(sources)
-            | Source::Unordered(sources)
-            | Source::Block(sources) => sources.iter().for_each(|source| source.terms(out)),
-            Source::Related { relation, source, reference } => {
-                source.terms(out);
-                if !relation.is_negative() {
-                    reference.terms(out);
-                }
-            }
-            Source::Repeated { source, .. }
-            | Source::GapsMax { source, .. }
-            | Source::Script { source, .. }
-            | Source::Extended { source, .. }
-            | Source::Beside { source, .. }
-            | Source::InField { source, .. } => source.terms(out),
+            _ => self.sought_parts().for_each(|part| part.terms(out)),
         }
     }
 
     /// Patterns in it, for each of which a set of documents may be built.
     pub fn pattern_count(&self) -> u64 {
         match self {
-            Source::Nothing | Source::Term { .. } => 0,
             Source::Terms(_) => 1,
-            Source::Any(sources)
-            | Source::Ordered(sources)
-            | Source::Unordered(sources)
-            | Source::Block(sources) => sources.iter().map(Source::pattern_count).sum(),
-            Source::Repeated { source, .. }
-            | Source::GapsMax { source, .. }
-            | Source::Script { source, .. }
-            | Source::Extended { source, .. }
-            | Source::Beside { source, .. }
-            | Source::InField { source, .. } => source.pattern_count(),
-            Source::Related { source, reference, .. } => source.pattern_count() + reference.pattern_count(),
+            _ => self.parts().map(Source::pattern_count).sum(),
         }
     }
 
