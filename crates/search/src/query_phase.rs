@@ -284,6 +284,7 @@ impl QueryPhase<'_> {
                 };
                 Some((cursor.keys.clone(), tie))
             }
+            (None, Some(_)) if request.is_by_score() => return Err(no_sort().into()),
             (None, Some(values)) => Some((search_after(values, &sorts)?, Tie::Seen)),
             (None, None) => None,
         };
@@ -352,9 +353,14 @@ pub(crate) fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchC
     }
 }
 
+/// Of a `search_after` whose search is sorted by nothing but its score, the best first: Elasticsearch makes no sort of that.
+fn no_sort() -> RequestError {
+    RequestError::illegal_argument("Sort must contain at least one field.")
+}
+
 fn search_after(values: &[Value], sorts: &[BoundSort]) -> Result<Box<[SortKey]>> {
     if sorts.is_empty() {
-        return Err(RequestError::illegal_argument("Sort must contain at least one field.").into());
+        return Err(no_sort().into());
     }
     if values.len() != sorts.len() {
         return Err(RequestError::illegal_argument(format!(

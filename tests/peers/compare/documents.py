@@ -88,6 +88,24 @@ def kinds(count):
     return lines
 
 
+def scenes(count):
+    """Passages of consecutive lines, as one text or several, at moments that differ by less than a millisecond."""
+    rng, lines = random.Random(6), [json.loads(line) for line in sample("shakespeare/shakespeare.ndjson.zst")(count * 6)]
+    start = datetime.datetime(1999, 6, 12, tzinfo=datetime.timezone.utc)
+    made = []
+    for place in range(count):
+        own = lines[place * 6:place * 6 + rng.randrange(1, 7)]
+        words = [line["text_entry"] for line in own]
+        moments = [(start + datetime.timedelta(hours=rng.randrange(2000))).strftime("%Y-%m-%dT%H:%M:%S.") + f"{rng.randrange(4):03}{rng.randrange(10**6):06}Z" for _ in range(rng.choice([1, 1, 1, 2]))]
+        made.append({"id": place, "play": own[0]["play_name"], "speakers": sorted({line["speaker"] for line in own}), "title": own[-1]["text_entry"], "needed": rng.randrange(1, 4), "text": words if place % 5 == 0 else ". ".join(words) if place % 2 else " ".join(words),
+                     **({"at": moments} if rng.random() < 0.9 else {})})
+    return [json.dumps(one).encode() for one in made]
+
+
+# Every way to keep the places of words.
+PASSAGE = {"type": "text", "fields": {"offsets": {"type": "text", "index_options": "offsets"}, "vectors": {"type": "text", "term_vector": "with_positions_offsets"}, "english": {"type": "text", "analyzer": "english", "term_vector": "with_positions_offsets"}}}
+
+
 # Index: (documents by count, count, mapping's properties).
 INDICES = {
     "http_logs": (sample("http_logs/documents.ndjson.zst"), 30_000, lambda: {
@@ -110,6 +128,8 @@ INDICES = {
         "maybe": {"type": "keyword", "null_value": "NULL"}, "weight": INTEGER,
         "comments": {"type": "nested", "properties": {"author": KEYWORD, "stars": INTEGER, "at": DATE, "text": {"type": "text"},
                                                       "replies": {"type": "nested", "properties": {"author": KEYWORD, "likes": INTEGER}}}}}),
+    "scenes": (scenes, 800, lambda: {
+        "id": INTEGER, "play": KEYWORD, "speakers": KEYWORD, "title": {"type": "text"}, "needed": INTEGER, "text": PASSAGE, "at": {"type": "date_nanos"}}),
 }
 
 # Not from those that are asked for significant terms: Elasticsearch counts the tombstones of deletes in their background.

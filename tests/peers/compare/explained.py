@@ -220,6 +220,22 @@ def excluded_first(request, differences, theirs, ours):
     return request.index.startswith("-") and ours[0] == 404
 
 
+def likeness_wrapped(request, differences, theirs, ours):
+    """What more_like_this finds while terms are chosen is told as a failure to create the query."""
+    return '"more_like_this"' in json.dumps(request.body) and theirs[0] == ours[0] == 400 and "failed to create query: " in json.dumps(ours[1])
+
+
+def sloppy_marks(request, differences, theirs, ours):
+    """Which words of a phrase with a slop, or of spans and intervals, are marked."""
+    body = json.dumps(request.body)
+    return any(word in body for word in ('"slop"', "~", '"intervals"', '"span_')) and all(".highlight" in text for text in differences)
+
+
+def mapped_format(request, differences, theirs, ours):
+    """`use_field_mapping`, which 9.x reads as a pattern."""
+    return "use_field_mapping" in json.dumps(request.body) and ours[0] == 200
+
+
 def no_hits_of_top_hits(request, differences, theirs, ours):
     """`top_hits` of size 0, which Elasticsearch 9 refuses in the words of Lucene."""
     return "numHits must be > 0" in json.dumps(theirs[1]) and ours[0] == 200
@@ -232,7 +248,8 @@ EXPLAINED = [("estimated cardinality", estimated), ("t-digest of many values", m
              ("which of two mistakes", two_mistakes), ("told before the shards are asked", told_early), ("failure of Elasticsearch", own_failure),
              ("significant terms of equal scores", significance_ties), ("variance of dates", cancelled), ("seed drawn by random_sampler", random_seed), ("_score in a sort script", script_sort_score),
              ("which slice", sliced_by_number), ("text of _explain", only_text_of("_explain/")), ("internal fields", metadata_fields), ("one reduce", reduced_at_once),
-             ("exists on *", exists_anything), ("exclusion in front", excluded_first), ("top_hits of size 0", no_hits_of_top_hits)]
+             ("exists on *", exists_anything), ("exclusion in front", excluded_first), ("top_hits of size 0", no_hits_of_top_hits),
+             ("choice of terms", likeness_wrapped), ("marks of sloppy phrases, spans and intervals", sloppy_marks), ("use_field_mapping of 8.x", mapped_format)]
 
 
 LACKING = re.compile(r"unknown query \[|Unknown aggregation type|No handler for type|script_lang not supported|no handler found for uri|"

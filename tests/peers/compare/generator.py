@@ -22,6 +22,7 @@ FIELDS = {
     "kinds": {"text": ["text"], "keyword": ["tags", "group", "maybe"], "ip": ["address"], "number": ["longs", "doubles", "half", "byte", "short", "weight"], "date": ["when"],
               "boolean": ["flag"], "unique": "id", "place": ["place"],
               "nested": {"comments": {"keyword": ["author"], "number": ["stars"], "text": ["text"]}}},
+    "scenes": {"text": ["text", "title"], "keyword": ["play", "speakers"], "ip": [], "number": ["id", "needed"], "date": ["at"], "boolean": [], "unique": "id"},
 }
 
 
@@ -56,7 +57,7 @@ class Maker:
         rng = self.rng
         kinds = ["term", "terms", "range", "range", "exists", "prefix", "ids", "match_all", "pattern", "pattern", "script"]
         if self.fields["text"]:
-            kinds += ["match", "match", "match", "phrase", "phrase", "text", "text", "text"]
+            kinds += ["match", "match", "match", "phrase", "phrase", "text", "text", "text", "intervals", "spans", "like"]
         if depth:
             kinds += ["bool", "bool", "bool", "constant", "dis_max", "boosting", "function", "function"]
         if self.fields.get("nested"):
@@ -71,7 +72,7 @@ class Maker:
         if kind == "terms":
             field = self.field("keyword", "number", "ip")
             return {"terms": {field: [self.value(field) for _ in range(rng.randrange(1, 6))], **boost}}
-        if kind in ("pattern", "text", "script", "dis_max", "boosting", "function", "nested"):
+        if kind in ("pattern", "text", "script", "dis_max", "boosting", "function", "nested", "intervals", "spans", "like"):
             return getattr(self, kind)(boost, depth)
         if kind == "range":
             field = self.field("number", "date", "number", "ip")
@@ -129,9 +130,61 @@ class Maker:
             {"multi_match": {"query": words, "fields": others, "type": rng.choice(["best_fields", "most_fields", "phrase", "bool_prefix"]), **boost}},
             {"multi_match": {"query": words, "fields": others, "tie_breaker": 0.3, "operator": rng.choice(["or", "and"]), **boost}},
             {"query_string": {"query": rng.choice([" AND ", " OR ", " ", " NOT "]).join(words.split()), "default_field": field, **boost}},
-            {"query_string": {"query": f'"{words}"~2 {words}*', "fields": others, **boost}},
-            {"intervals": {field: {"match": {"query": words, "ordered": rng.random() < 0.5, "max_gaps": rng.choice([-1, 0, 3])}, **boost}}},
-            {"span_near": {"clauses": [{"span_term": {field: word.lower()}} for word in words.split()], "slop": rng.randrange(6), "in_order": rng.random() < 0.5, **boost}}])
+            {"query_string": {"query": f'"{words}"~2 {words}*', "fields": others, **boost}}])
+
+    def intervals(self, boost, _):
+        field, _ = self.words(1)
+        return {"intervals": {field: {**self.rule(field), **boost}}}
+
+    def rule(self, field, depth=2):
+        """A rule of intervals over words of `field`."""
+        rng = self.rng
+        words = re.findall(r"\w+", str(self.value(field)).lower()) or ["none"]
+        at = rng.randrange(len(words))
+        word, some = words[at], " ".join(words[at:at + rng.randrange(1, 4)])
+        kinds = ["match", "match", "match", "prefix", "wildcard", "regexp", "fuzzy", "range"] + ["all_of", "any_of", "all_of"] * bool(depth)
+        kind = rng.choice(kinds)
+        options = {"match": {"query": some}, "prefix": {"prefix": word[:rng.randrange(1, 4)]}, "wildcard": {"pattern": word[:1] + "*" + word[-1:]}, "regexp": {"pattern": word[:2] + ".*"},
+                   "fuzzy": {"term": word[:-1] + "x"}, "range": {"gte": word, "lt": word + "z"}}.get(kind, {})
+        if kind in ("all_of", "any_of"):
+            options["intervals"] = [self.rule(field, depth - 1) for _ in range(rng.randrange(1, 4))]
+        if kind in ("all_of", "match"):
+            options.update({"ordered": rng.random() < 0.5, "max_gaps": rng.choice([-1, 0, 1, 3, 10])})
+        if kind in ("all_of", "any_of", "match") and depth and rng.random() < 0.3:
+            filters = ["after", "before", "contained_by", "containing", "not_contained_by", "not_containing", "not_overlapping", "overlapping"]
+            options["filter"] = {rng.choice(filters): self.rule(field, 0)}
+        return {kind: options}
+
+    def spans(self, boost, _):
+        made = self.span(self.field("text"))
+        next(iter(made.values())).update(boost) if "span_term" not in made else None
+        return made
+
+    def span(self, field, depth=2):
+        rng = self.rng
+        words = re.findall(r"\w+", str(self.value(field)).lower()) or ["none"]
+        at, inner = rng.randrange(len(words)), lambda: self.span(field, depth - 1)
+        terms = [{"span_term": {field: word}} for word in words[at:at + rng.randrange(1, 4)]]
+        near = {"span_near": {"clauses": terms, "slop": rng.choice([0, 1, 4, 9]), "in_order": rng.random() < 0.5}}
+        if not depth:
+            return rng.choice([terms[0], near])
+        return rng.choice([lambda: near, lambda: {"span_near": {"clauses": [inner(), inner()], "slop": rng.randrange(20), "in_order": rng.random() < 0.5}}, lambda: {"span_or": {"clauses": [inner() for _ in range(rng.randrange(1, 4))]}},
+                           lambda: {"span_not": {"include": inner(), "exclude": inner(), **rng.choice([{}, {"dist": 1}, {"pre": 2, "post": 1}])}}, lambda: {"span_first": {"match": inner(), "end": rng.randrange(1, 12)}},
+                           lambda: {"span_containing": {"big": inner(), "little": inner()}}, lambda: {"span_within": {"big": inner(), "little": inner()}},
+                           lambda: {"span_multi": {"match": rng.choice([{"prefix": {field: words[at][:3]}}, {"fuzzy": {field: words[at] + "x"}}, {"wildcard": {field: words[at][:2] + "?*"}}])}}])()
+
+    def like(self, boost, _):
+        """`more_like_this` by words of its own or documents."""
+        rng, (field, words) = self.rng, self.words(self.rng.randrange(2, 9))
+        document = lambda: {"_index": self.index, "_id": str(rng.randrange(len(self.documents)))}
+        thing = lambda: rng.choice([words, document(), {"_index": self.index, "doc": {field: words}}])
+        options = {"fields": rng.choice([[field], self.fields["text"]]), "like": [thing() for _ in range(rng.randrange(1, 4))], "min_term_freq": rng.choice([1, 1, 2]), "min_doc_freq": rng.choice([1, 5, 20])}
+        if rng.random() < 0.2:
+            options["unlike"] = [thing()]
+        for name, values in {"max_query_terms": [1, 3, 10], "minimum_should_match": [1, "50%", "-1"], "max_doc_freq": [50, 500], "min_word_length": [4], "max_word_length": [6], "stop_words": [["the", "and"]], "include": [True], "boost_terms": [1, 2.5]}.items():
+            if rng.random() < 0.25:
+                options[name] = rng.choice(values)
+        return {"more_like_this": {**options, **boost}}
 
     def script(self, _, depth):
         field = self.field("number")
@@ -306,6 +359,17 @@ class Maker:
             out.append(rng.choice([field, {field: "desc"}, {field: {"order": "asc", "missing": rng.choice(["_first", "_last"])}}, "_score"]))
         return out
 
+    def highlight(self):
+        rng = self.rng
+        fields = ["text", "text.offsets", "text.vectors"] if self.index == "scenes" else self.fields["text"]
+        options = {"type": rng.choice(["unified", "plain"] + ["fvh"] * (self.index == "scenes")), "fragment_size": rng.choice([0, 20, 100]), "number_of_fragments": rng.choice([0, 1, 5])}
+        if options["type"] == "fvh":
+            fields = ["text.vectors"]
+        for name, values in {"order": ["score"], "require_field_match": [False], "no_match_size": [10, 50], "boundary_scanner": ["word", "sentence"]}.items():
+            if rng.random() < 0.3:
+                options[name] = rng.choice(values)
+        return {**options, "fields": {field: {} for field in fields}}
+
     def request(self):
         rng, body = self.rng, {"query": self.query()}
         path = "_count" if rng.random() < 0.08 else "_search"
@@ -322,6 +386,8 @@ class Maker:
                 body["from"] = rng.randrange(0, 200)
             if rng.random() < 0.1:
                 body["explain"] = True
+            if self.fields["text"] and rng.random() < 0.15:
+                body["highlight"] = self.highlight()
         if rng.random() < 0.2:
             body["track_total_hits"] = rng.choice([True, 5, 500])
         return Request(self.index, body, path)
@@ -351,4 +417,7 @@ def malformed(rng, request):
         holder[key + "_x"] = holder.pop(key)
     else:
         holder[key] = rng.choice([[], {}, "x", -1, None, 1.5, True, [[1]], {"x": {}}, ""])
+    if "termvectors" in request.path and ("filter" in body and not isinstance(body["filter"], dict) or "filter_x" in body):
+        # Elasticsearch 9.4 reads on for ever.
+        return None
     return dataclasses.replace(request, body=body, pages="")

@@ -1,6 +1,7 @@
 //! Where passages of a text begin and end. Places are UTF-16 units, as in Java.
 //!
-//! Source: `java.text.BreakIterator` (here Unicode's default rules), Elasticsearch's `BoundedBreakIteratorScanner`.
+//! Source: `java.text.BreakIterator` (here Unicode's default rules and where Java's were seen to differ), Elasticsearch's
+//! `BoundedBreakIteratorScanner`.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -38,6 +39,78 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r', '\u{85}', '\u{2028}'], " ")
 }
 
+/// Pieces of one line: behind `!` and `?` a sentence ends whatever follows, and behind a full stop where dashes stand before a capital.
+fn sentences(line: &str) -> impl Iterator<Item = &str> {
+    line.split_sentence_bounds().flat_map(|mut sentence| {
+        let mut pieces = Vec::new();
+        while let Some(end) = inner_end(sentence) {
+            let (piece, rest) = sentence.split_at(end);
+            pieces.push(piece);
+            sentence = rest;
+        }
+        pieces.push(sentence);
+        pieces
+    })
+}
+
+/// Where, by Java's rules, a sentence ends that goes on by Unicode's.
+fn inner_end(sentence: &str) -> Option<usize> {
+    let is_term = |c: char| matches!(c, '!' | '?' | '\u{3002}' | '\u{ff01}' | '\u{ff1f}');
+    let mut rest = sentence;
+    loop {
+        rest = &rest[rest.find(|c: char| is_term(c) || c == '.')?..];
+        let behind = rest.trim_start_matches(|c: char| is_term(c) || c == '.');
+        let has_term = rest[..rest.len() - behind.len()].contains(is_term);
+        let behind = behind.trim_start_matches(is_closing).trim_start();
+        let dashed = behind.trim_start_matches(is_dash);
+        let is_end = has_term || dashed.len() < behind.len() && dashed.starts_with(char::is_uppercase);
+        if is_end && !behind.is_empty() {
+            return Some(sentence.len() - behind.len());
+        }
+        rest = behind;
+    }
+}
+
+fn is_closing(c: char) -> bool {
+    matches!(c, '"' | '\'' | ')' | ']' | '}' | '\u{bb}' | '\u{2019}' | '\u{201d}' | '\u{203a}')
+}
+
+/// Unicode's dash punctuation.
+fn is_dash(c: char) -> bool {
+    matches!(
+        c,
+        '-' | '\u{58a}' | '\u{5be}' | '\u{1806}' | '\u{2010}'
+            ..='\u{2015}' | '\u{2e3a}' | '\u{2e3b}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'
+    )
+}
+
+/// Words and what lies between them: letters with one dash or quotation mark between are one word to Java.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let ends = text.split_word_bound_indices().map(|(start, piece)| start + piece.len());
+    let mut start = 0;
+    ends.filter_map(move |end| {
+        if is_within_word(text, end) {
+            return None;
+        }
+        let piece = &text[start..end];
+        start = end;
+        Some(piece)
+    })
+}
+
+/// Whether a dash or quotation mark before or behind `at` holds letters together.
+fn is_within_word(text: &str, at: usize) -> bool {
+    let is_mark = |c: &char| *c == '"' || is_dash(*c);
+    // Ideographs and kana are words of their own.
+    let is_letter = |c: char| {
+        c.is_alphabetic() && !matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..)
+    };
+    let (before, behind) = text.split_at(at);
+    let (mut before, mut behind) = (before.chars().rev().peekable(), behind.chars().peekable());
+    let is_marked = before.next_if(is_mark).is_some() || behind.next_if(is_mark).is_some();
+    is_marked && before.next().is_some_and(is_letter) && behind.next().is_some_and(is_letter)
+}
+
 /// Cuts one text into passages, from its start to its end.
 pub(super) struct Passages {
     /// `None`: the whole text is one.
@@ -55,12 +128,11 @@ pub(super) struct Passages {
 impl Passages {
     /// `boundaries`: `None` for the whole text. `length_max`: of passages of sentences.
     pub fn new(text: &str, boundaries: Option<Boundaries>, length_max: usize) -> Passages {
-        let words = || Breaks::of(text.split_word_bounds());
         let (breaks, inner_words, length_max) = match boundaries {
             None => (None, Breaks(vec![0]), 0),
-            Some(Boundaries::Words) => (Some(words()), Breaks(vec![0]), 0),
+            Some(Boundaries::Words) => (Some(Breaks::of(words(text))), Breaks(vec![0]), 0),
             Some(Boundaries::Sentences) => {
-                (Some(Breaks::of(one_line(text).split_sentence_bounds())), words(), length_max)
+                (Some(Breaks::of(sentences(&one_line(text)))), Breaks::of(words(text)), length_max)
             }
         };
         let length = units::count(text);
@@ -104,8 +176,8 @@ impl Passages {
 
 fn breaks_of(text: &str, boundaries: Boundaries) -> Breaks {
     match boundaries {
-        Boundaries::Words => Breaks::of(text.split_word_bounds()),
-        Boundaries::Sentences => Breaks::of(one_line(text).split_sentence_bounds()),
+        Boundaries::Words => Breaks::of(words(text)),
+        Boundaries::Sentences => Breaks::of(sentences(&one_line(text))),
     }
 }
 
@@ -122,7 +194,7 @@ pub(super) fn first_break(text: &str, boundaries: Boundaries) -> usize {
 /// The first place behind `at` at which a word or what lies between words ends; the text's end when there is none.
 pub(super) fn word_end(text: &str, at: usize) -> usize {
     let mut end = 0;
-    for piece in text.split_word_bounds() {
+    for piece in words(text) {
         end += units::count(piece);
         if end > at {
             break;
@@ -147,5 +219,43 @@ mod tests {
         assert_eq!(passages.around(44), (36, 57));
         assert_eq!(Passages::new(text, None, 0).around(4), (0, 70));
         assert_eq!(Passages::new(text, Some(Boundaries::Words), 0).around(4), (4, 7));
+    }
+
+    /// Compared with Elasticsearch 9.4.3.
+    #[test]
+    fn sentences_end_where_java_ends_them() {
+        let check = |text: &str, first: &str| assert_eq!(sentences(text).next(), Some(first), "{text}");
+        check("zz ab!--The wise", "zz ab!");
+        check("zz ab!, the", "zz ab!");
+        check("zz ab? - and", "zz ab? ");
+        check("zz ab!\", b", "zz ab!\"");
+        check("zz ab!.b", "zz ab!.");
+        check("zz ab?--", "zz ab?");
+        check("zz ab.--The m", "zz ab.");
+        check("zz ab. \u{2014}B", "zz ab. ");
+        check("zz ab. - The m", "zz ab. - The m");
+        check("zz ab., B", "zz ab., B");
+        check("zz hard--. o misery", "zz hard--. o misery");
+        check("zz hard--. O misery", "zz hard--. ");
+        assert_eq!(sentences("a! - b? (c) d.--E").collect::<String>(), "a! - b? (c) d.--E");
+    }
+
+    /// Compared with Elasticsearch 9.4.3.
+    #[test]
+    fn words_end_where_java_ends_them() {
+        let check = |text: &str, first: &str| assert_eq!(words(text).next(), Some(first), "{text}");
+        check("zz-yy x", "zz-yy");
+        check("zz\"yy x", "zz\"yy");
+        check("zz\u{2014}yy x", "zz\u{2014}yy");
+        check("zz-yy-xx ww", "zz-yy-xx");
+        check("zz-yy5-x w", "zz-yy5");
+        check("zz--yy x", "zz");
+        check("zz-5 x", "zz");
+        check("5-zz x", "5");
+        check("zz5-yy x", "zz5");
+        check("zz- yy", "zz");
+        check("zz-\"yy x", "zz");
+        check("-zz", "-");
+        assert_eq!(words("-a b-c \"d\"").collect::<String>(), "-a b-c \"d\"");
     }
 }

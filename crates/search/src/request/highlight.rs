@@ -4,7 +4,7 @@
 //! others.
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
@@ -145,20 +145,112 @@ fn refused(reason: String) -> RequestError {
     RequestError::new(400, "x_content_parse_exception", reason)
 }
 
-fn texts(value: &Value) -> Vec<String> {
+fn no_text(found: &Value) -> RequestError {
+    let reason = format!("expected value but got [{}]", json::token(found));
+    RequestError::new(400, "illegal_state_exception", reason)
+}
+
+fn texts(value: &Value) -> Result<Vec<String>, RequestError> {
     match value {
-        Value::Array(items) => items.iter().filter_map(json::scalar_text).collect(),
-        scalar => json::scalar_text(scalar).into_iter().collect(),
+        Value::Array(items) => {
+            items.iter().map(|item| json::scalar_text(item).ok_or_else(|| no_text(item))).collect()
+        }
+        scalar => Ok(vec![json::text(scalar)?]),
     }
 }
 
+/// What an option's value may be.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Texts,
+    Int,
+    Boolean,
+    Object,
+}
+
+/// The options of both a field and all of them.
+const OPTIONS: [(&str, Kind); 19] = [
+    ("pre_tags", Kind::Texts),
+    ("post_tags", Kind::Texts),
+    ("fragment_size", Kind::Int),
+    ("number_of_fragments", Kind::Int),
+    ("no_match_size", Kind::Int),
+    ("order", Kind::Text),
+    ("require_field_match", Kind::Boolean),
+    ("type", Kind::Text),
+    ("highlight_query", Kind::Object),
+    ("boundary_scanner", Kind::Text),
+    ("boundary_scanner_locale", Kind::Text),
+    ("max_analyzed_offset", Kind::Int),
+    ("boundary_chars", Kind::Text),
+    ("boundary_max_scan", Kind::Int),
+    ("fragmenter", Kind::Text),
+    ("phrase_limit", Kind::Int),
+    ("force_source", Kind::Boolean),
+    ("highlight_filter", Kind::Boolean),
+    ("options", Kind::Object),
+];
+
+/// Options of a field alone.
+const FIELD_OPTIONS: [(&str, Kind); 2] = [("fragment_offset", Kind::Int), ("matched_fields", Kind::Texts)];
+
+impl Kind {
+    /// That `value` is of this kind. `parser`: Elasticsearch's name for the object around it.
+    fn check(self, parser: &str, key: &str, value: &Value) -> Result<(), RequestError> {
+        let fits = match self {
+            Kind::Text => value.is_string(),
+            Kind::Texts => value.is_string() || value.is_array(),
+            Kind::Int => value.is_string() || value.is_number(),
+            Kind::Boolean => value.is_string() || value.is_boolean(),
+            Kind::Object => value.is_object(),
+        };
+        let token = json::token(value);
+        match fits {
+            true => Ok(()),
+            false => Err(refused(format!("[{parser}] {key} doesn't support values of type: {token}"))),
+        }
+    }
+}
+
+fn failed_field(parser: &str, key: &str, cause: RequestError) -> RequestError {
+    refused(format!("[{parser}] failed to parse field [{key}]")).caused_by(cause)
+}
+
 impl Options {
-    /// Whether `key` is an option of both a field and all of them. `parser`: Elasticsearch's name for the object.
+    /// Takes an option of both a field and all of them; false: `key` is none. `parser`: Elasticsearch's name for the object.
     fn take(&mut self, key: &str, value: &Value, parser: &str) -> Result<bool, RequestError> {
-        let failed = || refused(format!("[{parser}] failed to parse field [{key}]"));
+        let Some((_, kind)) = OPTIONS.iter().find(|(name, _)| *name == key) else { return Ok(false) };
+        kind.check(parser, key, value)?;
+        self.set(key, value).map_err(|cause| failed_field(parser, key, cause))?;
+        Ok(true)
+    }
+
+    /// Takes an option of a field; false: `key` is none.
+    fn take_own(&mut self, key: &str, value: &Value) -> Result<bool, RequestError> {
+        let parser = "highlight_field";
+        let Some((_, kind)) = FIELD_OPTIONS.iter().find(|(name, _)| *name == key) else {
+            return self.take(key, value, parser);
+        };
+        kind.check(parser, key, value)?;
         match key {
-            "pre_tags" => self.pre_tags = Some(texts(value)),
-            "post_tags" => self.post_tags = Some(texts(value)),
+            "matched_fields" => {
+                self.matched_fields = texts(value).map_err(|cause| failed_field(parser, key, cause))?;
+            }
+            _ => {
+                let offset = json::int(value).map_err(|cause| failed_field(parser, key, cause))?;
+                // -1 is what it is when it is not given.
+                self.fragment_offset = Some(offset).filter(|offset| *offset != -1);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Of those in [`OPTIONS`].
+    fn set(&mut self, key: &str, value: &Value) -> Result<(), RequestError> {
+        match key {
+            "pre_tags" => self.pre_tags = Some(texts(value)?),
+            "post_tags" => self.post_tags = Some(texts(value)?),
             "fragment_size" => self.fragment_size = Some(json::int(value)?),
             "number_of_fragments" => self.number_of_fragments = Some(json::int(value)?),
             "no_match_size" => self.no_match_size = Some(json::int(value)?),
@@ -167,20 +259,25 @@ impl Options {
             "type" => self.highlighter = Some(json::text(value)?),
             "highlight_query" => self.query = Some(parse_query(value, &QueryLimits::default())?),
             "boundary_scanner" => {
-                self.scanner = Some(match json::text(value)?.to_lowercase().as_str() {
-                    "sentence" => Scanner::Breaks(Boundaries::Sentences),
-                    "word" => Scanner::Breaks(Boundaries::Words),
-                    "chars" => Scanner::Chars,
-                    _ => return Err(failed()),
+                let name = json::text(value)?.to_uppercase();
+                self.scanner = Some(match name.as_str() {
+                    "SENTENCE" => Scanner::Breaks(Boundaries::Sentences),
+                    "WORD" => Scanner::Breaks(Boundaries::Words),
+                    "CHARS" => Scanner::Chars,
+                    _ => {
+                        let known = "org.elasticsearch.search.fetch.subphase.highlight.HighlightBuilder.BoundaryScannerType";
+                        return Err(RequestError::illegal_argument(format!(
+                            "No enum constant {known}.{name}"
+                        )));
+                    }
                 })
             }
             "boundary_scanner_locale" => check_locale(&json::text(value)?)?,
             "max_analyzed_offset" => {
                 let offset = json::int(value)?;
                 if offset < -1 || offset == 0 {
-                    return Err(failed().caused_by(RequestError::illegal_argument(
-                        "[max_analyzed_offset] must be a positive integer, or -1",
-                    )));
+                    let reason = "[max_analyzed_offset] must be a positive integer, or -1";
+                    return Err(RequestError::illegal_argument(reason));
                 }
                 self.max_analyzed_offset = Some(offset);
             }
@@ -189,12 +286,13 @@ impl Options {
             "fragmenter" => self.fragmenter = Some(json::text(value)?),
             "phrase_limit" => self.phrase_limit = Some(json::int(value)?),
             // Where values come from: here always from the source. Filters are not told apart from other clauses, as by default.
-            "force_source" | "highlight_filter" => json::check_scalar("highlight", key, value)?,
-            // Of highlighters of plugins.
-            "options" if value.is_object() => {}
-            _ => return Ok(false),
+            "force_source" | "highlight_filter" => {
+                json::boolean(value)?;
+            }
+            // `options`, of highlighters of plugins.
+            _ => {}
         }
-        Ok(true)
+        Ok(())
     }
 
     fn check_tags(&self) -> Result<(), RequestError> {
@@ -291,21 +389,18 @@ impl Highlight {
         let (mut all, mut own, mut escapes) = (Options::default(), Vec::new(), false);
         for (key, value) in members {
             match (key.as_str(), value) {
-                ("fields", Value::Object(fields)) => parse_fields(fields, &mut own)?,
-                ("fields", Value::Array(items)) => {
-                    for item in items {
-                        let fields = item.as_object().ok_or_else(|| json::unknown_key("fields", item))?;
-                        parse_fields(fields, &mut own)?;
+                ("fields", fields) => {
+                    if !fields.is_array() {
+                        Kind::Object.check("highlight", key, fields)?;
                     }
+                    parse_fields(fields, &mut own).map_err(|cause| failed_field("highlight", key, cause))?;
                 }
-                ("fields", other) => {
-                    let token = json::token(other);
-                    return Err(refused(format!(
-                        "[highlight] fields doesn't support values of type: {token}"
-                    )));
+                ("encoder", value) => {
+                    Kind::Text.check("highlight", key, value)?;
+                    escapes = value == "html";
                 }
-                ("encoder", value) => escapes = json::text(value)? == "html",
                 ("tags_schema", value) => {
+                    Kind::Text.check("highlight", key, value)?;
                     let schema = json::text(value)?;
                     let (open, close) = match schema.as_str() {
                         "styled" => styled(),
@@ -336,30 +431,46 @@ impl Highlight {
     }
 }
 
-fn parse_fields(fields: &Map<String, Value>, out: &mut Vec<(String, Options)>) -> Result<(), RequestError> {
+/// Of an object of fields, or a list of objects of one field each.
+fn parse_fields(fields: &Value, out: &mut Vec<(String, Options)>) -> Result<(), RequestError> {
+    let single: Vec<&Value> = match fields {
+        Value::Array(items) => items.iter().collect(),
+        one => return named_fields(one.as_object().into_iter().flatten(), out),
+    };
+    for item in single {
+        let Some(field) = item.as_object().filter(|members| members.len() == 1) else {
+            return Err(refused(
+                "[fields] can be a single object with any number of fields or an array where each entry is an object with a single field"
+                    .to_owned(),
+            ));
+        };
+        named_fields(field.iter(), out)?;
+    }
+    Ok(())
+}
+
+fn named_fields<'v>(
+    fields: impl Iterator<Item = (&'v String, &'v Value)>,
+    out: &mut Vec<(String, Options)>,
+) -> Result<(), RequestError> {
     for (pattern, value) in fields {
-        let Value::Object(members) = value else { return Err(json::unknown_key(pattern, value)) };
-        let mut own = Options::default();
-        for (key, value) in members {
-            match (key.as_str(), value) {
-                // -1 is what it is when it is not given.
-                ("fragment_offset", value) => {
-                    own.fragment_offset = Some(json::int(value)?).filter(|offset| *offset != -1);
-                    continue;
-                }
-                ("matched_fields", Value::Array(names)) => {
-                    own.matched_fields = names.iter().filter_map(json::scalar_text).collect();
-                    continue;
-                }
-                _ => {}
-            }
-            if !own.take(key, value, "highlight_field")? {
-                return Err(refused("[highlight] failed to parse field [fields]".to_owned())
-                    .caused_by(refused(format!("[highlight_field] unknown field [{key}]"))));
-            }
-        }
-        own.check_tags()?;
+        let own = field_options(value).map_err(|cause| failed_field("fields", pattern, cause))?;
         out.push((pattern.clone(), own));
     }
     Ok(())
+}
+
+fn field_options(value: &Value) -> Result<Options, RequestError> {
+    let Value::Object(members) = value else {
+        let token = json::token(value);
+        return Err(refused(format!("[highlight_field] Expected START_OBJECT but was: {token}")));
+    };
+    let mut own = Options::default();
+    for (key, value) in members {
+        if !own.take_own(key, value)? {
+            return Err(refused(format!("[highlight_field] unknown field [{key}]")));
+        }
+    }
+    own.check_tags()?;
+    Ok(own)
 }

@@ -61,13 +61,7 @@ impl SourceFilter {
 fn patterns(key: &str, value: &Value) -> Result<Vec<String>, RequestError> {
     match value {
         Value::String(pattern) => Ok(vec![pattern.clone()]),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| match item {
-                Value::String(pattern) => Ok(pattern.clone()),
-                other => Err(json::unknown_key(key, other)),
-            })
-            .collect(),
+        Value::Array(items) => items.iter().map(json::text).collect(),
         other => Err(json::unknown_key(key, other)),
     }
 }

@@ -83,6 +83,19 @@ fn failed(why: impl std::fmt::Display) -> RequestError {
     RequestError::new(400, "parse_exception", format!("failed to parse term vectors request. {why}"))
 }
 
+fn no_analyzer_name(field: &str, found: &Value) -> RequestError {
+    let class = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "class java.lang.Boolean",
+        Value::Number(number) if number.is_f64() => "class java.lang.Double",
+        Value::Number(_) => "class java.lang.Integer",
+        Value::Array(_) => "class java.util.ArrayList",
+        _ => "class java.util.LinkedHashMap",
+    };
+    let reason = format!("expecting the analyzer at [{field}] to be a String, but found [{class}] instead");
+    RequestError::new(400, "parse_exception", reason)
+}
+
 impl TermVectorsRequest {
     /// Reads the members of a body over what is there.
     ///
@@ -98,7 +111,7 @@ impl TermVectorsRequest {
                     let Value::Array(list) = value else {
                         return Err(failed("field [fields] must be an array"));
                     };
-                    self.set_fields(list.iter().filter_map(json::scalar_text).collect())?;
+                    self.set_fields(list.iter().map(json::text).collect::<Result<_, _>>()?)?;
                 }
                 "offsets" => self.offsets = json::boolean(value)?,
                 "positions" => self.positions = json::boolean(value)?,
@@ -113,10 +126,10 @@ impl TermVectorsRequest {
                     if named.len() > FIELDS_MAX {
                         return Err(too_many_fields());
                     }
-                    let named = named
-                        .iter()
-                        .filter_map(|(field, name)| Some((field.clone(), json::scalar_text(name)?)));
-                    self.analyzers = named.collect();
+                    for (field, name) in named {
+                        let name = name.as_str().ok_or_else(|| no_analyzer_name(field, name))?;
+                        self.analyzers.insert(field.clone(), name.to_owned());
+                    }
                 }
                 "filter" => self.filter = Some(TermFilter::parse(value)?),
                 "_index" => self.index = Some(text()?),

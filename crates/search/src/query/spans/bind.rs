@@ -49,7 +49,7 @@ fn bind_span(mut span: SpanTree, boost: f32, binder: &Binder<'_>) -> Result<Boun
     while let SpanTree::Masked { span: inner, .. } = span {
         span = *inner;
     }
-    if let SpanTree::Nothing { text } = &span {
+    if let SpanTree::Nothing { text, .. } = &span {
         return Ok(BoundQuery::nothing(text.clone()));
     }
     if span.is_gap() {

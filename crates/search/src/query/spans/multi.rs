@@ -66,6 +66,7 @@ pub(in crate::query) fn parse(
 impl SpanQuery for SpanMulti {
     fn span(&self, binder: &Binder<'_>) -> Result<SpanTree, Error> {
         let nothing = || SpanTree::Nothing {
+            path: None,
             text: "SpanMatchNoDocsQuery(\"Inner query rewrote to match_none\")".to_owned(),
         };
         let Some(inner) = self.inner.node.as_multi_term() else { return Ok(nothing()) };

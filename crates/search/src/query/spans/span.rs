@@ -9,6 +9,7 @@ use limber_mapping::Field;
 pub(crate) enum SpanTree {
     /// `text`: as Lucene prints it.
     Nothing {
+        path: Option<Arc<str>>,
         text: String,
     },
     Term {
@@ -59,7 +60,7 @@ impl SpanTree {
     /// The field that it passes for; `None`: any.
     pub fn path(&self) -> Option<&Arc<str>> {
         match self {
-            SpanTree::Nothing { .. } => None,
+            SpanTree::Nothing { path, .. } => path.as_ref(),
             SpanTree::Term { field, .. } | SpanTree::Terms { field, .. } => Some(&field.path),
             SpanTree::Gap { path, .. } | SpanTree::Masked { path, .. } => Some(path),
             SpanTree::Any(spans) | SpanTree::Near { spans, .. } => spans.iter().find_map(SpanTree::path),
@@ -132,7 +133,7 @@ impl SpanTree {
     pub fn text(&self) -> String {
         let list = |spans: &[SpanTree]| spans.iter().map(SpanTree::text).collect::<Vec<_>>().join(", ");
         match self {
-            SpanTree::Nothing { text } => text.clone(),
+            SpanTree::Nothing { text, .. } => text.clone(),
             SpanTree::Term { field, term } => format!("{}:{}", field.path, String::from_utf8_lossy(term)),
             SpanTree::Terms { field, terms } => {
                 let shown: Vec<String> = terms

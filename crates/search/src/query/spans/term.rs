@@ -66,7 +66,7 @@ impl SpanQuery for SpanTerm {
     fn span(&self, binder: &Binder<'_>) -> Result<SpanTree, Error> {
         let Some(field) = binder.field(&self.field) else {
             let text = format!("SpanMatchNoDocsQuery(\"unmapped field: {}\")", self.field);
-            return Ok(SpanTree::Nothing { text });
+            return Ok(SpanTree::Nothing { path: Some(self.field.as_str().into()), text });
         };
         check_positions(&field)?;
         match field.select_term(&self.value, &binder.dates())? {
