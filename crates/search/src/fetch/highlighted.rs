@@ -123,6 +123,11 @@ impl<'r> BoundHighlight<'r> {
         let start_max = self.start_max(document, options, field, &values)?;
         let highlight = FieldHighlight { options, escapes: self.request.escapes, field, start_max };
         match options.highlighter {
+            Highlighter::Unified if wanted.is_none() => {
+                // Words are marked wherever they are, whichever field's clause they make match.
+                let all: Vec<_> = parts.all(None).into_iter().map(|part| part.part).collect();
+                highlight.fragments(&values, &all)
+            }
             Highlighter::Unified => highlight.fragments(&values, &parts.matching(document.doc, wanted)),
             Highlighter::Plain => highlight.plain_fragments(&values, &parts.all(wanted)),
             Highlighter::FastVector => self.vector_fragments(document, &highlight, &values, parts),

@@ -56,11 +56,17 @@ impl FieldHighlight<'_> {
             false => out.push_str(text.slice(from, to)),
         };
         let mut at = passage.start;
-        for one in &passage.matches {
+        let mut matches = passage.matches.iter().peekable();
+        while let Some(one) = matches.next() {
             if one.start > at {
                 add(at, one.start, &mut out);
             }
-            let end = one.end.min(passage.end);
+            // What overlaps is marked together.
+            let mut end = one.end;
+            while let Some(next) = matches.next_if(|next| next.start < end) {
+                end = end.max(next.end);
+            }
+            let end = end.min(passage.end);
             if end > at {
                 out.push_str(self.options.pre_tag());
                 add(at.max(one.start), end, &mut out);

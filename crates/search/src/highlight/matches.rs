@@ -1,6 +1,9 @@
 //! Where in a text parts of a query match.
 //!
-//! Source: Lucene's `Weight#matches`; the words of a phrase are one match.
+//! Source: Lucene's `Weight#matches`, where the words of a phrase are one match; with `require_field_match: false` its `PhraseHelper`, where each
+//! word is one.
+
+use std::collections::HashMap;
 
 use super::parts::Part;
 use super::phrases::phrases_in;
@@ -16,33 +19,83 @@ pub(super) struct Match {
 }
 
 impl Match {
+    fn at(tokens: &Tokens, place: u32, part: usize) -> Match {
+        let token = tokens.get(place);
+        Match { start: token.start, end: token.end, part }
+    }
+
     /// The unit in its middle, around which a passage is laid.
     pub fn center(&self) -> usize {
         self.start + ((self.end - self.start) / 2).saturating_sub(1)
     }
 }
 
-/// All matches among the tokens of a value, in no order.
-pub(super) fn matches_in(parts: &[Part<'_>], tokens: &Tokens) -> Vec<Match> {
+/// Numbers for the words of a query that are matches by themselves, whichever parts they stand in.
+#[derive(Default)]
+pub(super) struct Words<'q>(HashMap<&'q [u8], usize>);
+
+impl<'q> Words<'q> {
+    /// Counted down, beyond all parts.
+    fn number(&mut self, term: &'q [u8]) -> usize {
+        let next = usize::MAX - self.0.len();
+        *self.0.entry(term).or_insert(next)
+    }
+}
+
+/// All words that match among the tokens of a value, those of phrases where the phrases are, in order.
+pub(super) fn words_in<'q>(parts: &[Part<'q>], tokens: &Tokens, words: &mut Words<'q>) -> Vec<Match> {
     let mut found = Vec::new();
     for (part, one) in parts.iter().enumerate() {
-        let at = |place: &u32| {
-            let token = tokens.get(*place);
-            Match { start: token.start, end: token.end, part }
-        };
         match one {
-            Part::Term(term) => found.extend(tokens.places_of(term).iter().map(at)),
-            Part::Terms(docs) => {
-                let selected = tokens.terms().filter(|(term, _)| selects_constant(docs, Some(term)));
-                found.extend(selected.flat_map(|(_, places)| places.iter().map(at)));
+            Part::Term(term) => {
+                let part = words.number(term);
+                found.extend(tokens.places_of(term).iter().map(|place| Match::at(tokens, *place, part)));
             }
             Part::Phrase(phrase) => {
-                let phrases = phrases_in(&phrase.slots, phrase.slop, tokens);
-                found.extend(phrases.into_iter().map(|(start, end)| Match { start, end, part }));
+                // Each end is the furthest so far.
+                let mut spans = phrases_in(&phrase.slots, phrase.slop, tokens);
+                spans.sort_unstable();
+                let mut furthest = 0;
+                for (_, end) in &mut spans {
+                    furthest = furthest.max(*end);
+                    *end = furthest;
+                }
+                for term in phrase.slots.iter().flat_map(|(_, terms)| terms) {
+                    let part = words.number(term);
+                    let all = tokens.places_of(term).iter().map(|place| Match::at(tokens, *place, part));
+                    found.extend(all.filter(|word| {
+                        let next = spans.partition_point(|(start, _)| *start <= word.start);
+                        next > 0 && word.end <= spans[next - 1].1
+                    }));
+                }
             }
-            // They may go from a value to the next (`placed`).
-            Part::Intervals(_) | Part::Spans(_) => {}
+            _ => found.extend(matches_of(one, part, tokens)),
         }
     }
+    found.sort_unstable();
+    found.dedup();
     found
+}
+
+/// All matches among the tokens of a value, in no order.
+pub(super) fn matches_in(parts: &[Part<'_>], tokens: &Tokens) -> Vec<Match> {
+    parts.iter().enumerate().flat_map(|(part, one)| matches_of(one, part, tokens)).collect()
+}
+
+/// Those of the part with the number `part`.
+fn matches_of(one: &Part<'_>, part: usize, tokens: &Tokens) -> Vec<Match> {
+    let at = |place: &u32| Match::at(tokens, *place, part);
+    match one {
+        Part::Term(term) => tokens.places_of(term).iter().map(at).collect(),
+        Part::Terms(docs) => {
+            let selected = tokens.terms().filter(|(term, _)| selects_constant(docs, Some(term)));
+            selected.flat_map(|(_, places)| places.iter().map(at)).collect()
+        }
+        Part::Phrase(phrase) => {
+            let phrases = phrases_in(&phrase.slots, phrase.slop, tokens);
+            phrases.into_iter().map(|(start, end)| Match { start, end, part }).collect()
+        }
+        // They may go from a value to the next (`placed`).
+        Part::Intervals(_) | Part::Spans(_) => Vec::new(),
+    }
 }

@@ -2,9 +2,11 @@
 //!
 //! Source: Lucene's `FieldHighlighter` and `PassageScorer`.
 
+use std::collections::HashMap;
+
 use super::breaks::Passages;
 use super::fragments::FieldHighlight;
-use super::matches::{Match, matches_in};
+use super::matches::{Match, Words, matches_in, words_in};
 use super::parts::Part;
 use super::placed::Text;
 use super::tokens::Tokens;
@@ -57,7 +59,17 @@ pub(super) fn passages_of(
         starts.push(base);
         base += units::count(value) + 1;
     }
-    let mut matches: Vec<Vec<Match>> = tokens.iter().map(|tokens| matches_in(parts, tokens)).collect();
+    let is_whole = highlight.options.require_field_match;
+    let mut words = Words::default();
+    let mut matches: Vec<Vec<Match>> = tokens
+        .iter()
+        .map(|tokens| if is_whole { matches_in(parts, tokens) } else { words_in(parts, tokens, &mut words) })
+        .collect();
+    // How often each matches; one of a match as a whole counts as the only one.
+    let mut freqs: HashMap<usize, u32> = HashMap::new();
+    if !is_whole {
+        matches.iter().flatten().for_each(|one| *freqs.entry(one.part).or_default() += 1);
+    }
     if parts.iter().any(Part::is_placed) {
         let field = highlight.options.require_field_match.then_some(highlight.field);
         let text = Text::new(&tokens, field, highlight.field.position_increment_gap);
@@ -74,7 +86,7 @@ pub(super) fn passages_of(
         let first = found.len();
         add_passages(highlight, number, value, matches, &mut found);
         for passage in &mut found[first..] {
-            passage.score = score(passage, base, content_length);
+            passage.score = score(passage, base, content_length, &freqs);
         }
     }
     Ok(found)
@@ -110,15 +122,18 @@ fn add_passages(
 }
 
 /// `PassageScorer#score`, for matches of which each part occurs once in the text, as its enumeration of matches says.
-fn score(passage: &Passage, base: usize, content_length: usize) -> f32 {
-    let weight =
-        (K1 + 1.0) * (1.0 + (1.0 + content_length as f64 / f64::from(PIVOT) + 0.5) / 1.5).ln() as f32;
+fn score(passage: &Passage, base: usize, content_length: usize, freqs: &HashMap<usize, u32>) -> f32 {
+    let count = 1.0 + content_length as f64 / f64::from(PIVOT);
+    let weight = |part: usize| {
+        let freq = f64::from(freqs.get(&part).copied().unwrap_or(1));
+        (K1 + 1.0) * (1.0 + (count + 0.5) / (freq + 0.5)).ln() as f32
+    };
     let length = (passage.end - passage.start) as f32;
     let norm = K1 * ((1.0 - B) + B * (length / PIVOT));
     let mut parts: Vec<usize> = passage.matches.iter().map(|one| one.part).collect();
     parts.sort_unstable();
     let runs = parts.chunk_by(|left, right| left == right);
-    let sum: f32 = runs.map(|run| weight * (run.len() as f32 / (run.len() as f32 + norm))).sum();
+    let sum: f32 = runs.map(|run| weight(run[0]) * (run.len() as f32 / (run.len() as f32 + norm))).sum();
     sum * (1.0 + 1.0 / (PIVOT + (base + passage.start) as f32).ln())
 }
 
