@@ -75,7 +75,7 @@ enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   limber serve --data /var/lib/limber --memory-limit 2gb
-  limber serve --http 127.0.0.1:0 -E cluster.name=test -E indices.memory.index_buffer_size=20%")]
+  limber serve --http 127.0.0.1:0 -E cluster.name=test -E indices.memory.index_buffer_size=30%")]
 struct ServeCommand {
     /// Data folder, created when absent [default: path.data of the configuration, else ./data]
     #[arg(long, value_name = "DIR")]

@@ -285,7 +285,7 @@ pub struct Ledger {
     pub limit_bytes: u64,
     /// Of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where only what is charged counts).
     pub parent: Arc<Parent>,
-    /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 10 %).
+    /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 20 %).
     pub indexing: Arc<Pool>,
     /// What it takes to write a segment, beside the buffer or the segments it is made of: refreshes and merges (30 %). Merges that do not
     /// fit wait or take fewer segments.
@@ -310,7 +310,7 @@ impl Ledger {
         let share = |name, percent: u64| Pool::below(Some(parent.clone()), name, limit_bytes / 100 * percent);
         Ledger {
             limit_bytes,
-            indexing: share("indexing", 10),
+            indexing: share("indexing", 20),
             segment_writes: share("segment_writes", 30),
             segments: share("segments", 100),
             segment_memory: share("segment_memory", 10),

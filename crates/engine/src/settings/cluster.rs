@@ -48,7 +48,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("cluster.routing.allocation.disk.watermark.flood_stage", Text, "95%", Dynamic),
     row("cluster.routing.allocation.disk.watermark.flood_stage.max_headroom", Text, "100GB", Dynamic),
     row("cluster.info.update.interval", Time { min_ms: 10_000, minus_one: false }, "30s", Dynamic),
-    row("indices.memory.index_buffer_size", BytesOrPercent, "10%", Dynamic),
+    row("indices.memory.index_buffer_size", BytesOrPercent, "20%", Dynamic),
     row("indices.queries.cache.size", BytesOrPercent, "10%", Dynamic),
     row("indices.requests.cache.size", BytesOrPercent, "1%", Dynamic),
     row("indices.segment_memory.off_heap.enable", Boolean, "true", Dynamic),

@@ -163,9 +163,24 @@ impl Emitted {
         self.buckets.push(bucket);
     }
 
+    /// Takes the place of what was there: pair `i` is of entry `positions[i]`, or of entry `i` where there is no list.
+    pub fn fill(&mut self, entry_count: usize, positions: Option<&[u32]>, buckets: impl Iterator<Item = u32>) {
+        self.clear();
+        self.buckets.extend(buckets);
+        match positions {
+            Some(positions) => self.entries.extend_from_slice(positions),
+            None => self.entries.extend(0..entry_count as u32),
+        }
+    }
+
+    /// The bucket of each pair.
+    pub fn buckets(&self) -> &[u32] {
+        &self.buckets
+    }
+
     /// The pairs as a batch over the documents of `parent`, without those documents that are in no pair.
     pub fn batch<'e>(&'e mut self, parent: &Entries<'e>, bucket_count: usize) -> Entries<'e> {
-        let is_strict = self.entries.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_strict = self.entries.windows(2).fold(true, |strict, pair| strict & (pair[0] < pair[1]));
         if is_strict && parent.positions.is_none() {
             if self.entries.len() == parent.docs.len() {
                 return Entries {

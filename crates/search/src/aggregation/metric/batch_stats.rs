@@ -27,9 +27,9 @@ pub struct BatchStats {
 }
 
 impl BatchStats {
-    /// Takes `values[i]` into bucket `buckets[i]`, each below `bucket_count`. False: too few values for the buckets, or too large ones;
-    /// nothing is known then.
-    pub fn take(&mut self, values: &[i64], buckets: &[u32], bucket_count: usize) -> bool {
+    /// Takes `values[i]` into bucket `buckets[i]`, each below `bucket_count`; `min` and `max` are kept only where they are wanted. False: too
+    /// few values for the buckets, or too large ones; nothing is known then.
+    pub fn take(&mut self, values: &[i64], buckets: &[u32], bucket_count: usize, wants_range: bool) -> bool {
         if values.len() < bucket_count * VALUES_PER_BUCKET || values.len() > 4096 {
             return false;
         }
@@ -39,12 +39,22 @@ impl BatchStats {
         }
         self.by_bucket.clear();
         self.by_bucket.resize(bucket_count, EMPTY);
-        for (&value, &bucket) in values.iter().zip(buckets) {
-            let stats = &mut self.by_bucket[bucket as usize];
-            stats.count += 1;
-            stats.sum += value;
-            stats.min = stats.min.min(value);
-            stats.max = stats.max.max(value);
+        let by_bucket = self.by_bucket.as_mut_slice();
+        let pairs = values.iter().zip(buckets);
+        if wants_range {
+            pairs.for_each(|(&value, &bucket)| {
+                let stats = &mut by_bucket[bucket as usize];
+                stats.count += 1;
+                stats.sum += value;
+                stats.min = stats.min.min(value);
+                stats.max = stats.max.max(value);
+            });
+        } else {
+            pairs.for_each(|(&value, &bucket)| {
+                let stats = &mut by_bucket[bucket as usize];
+                stats.count += 1;
+                stats.sum += value;
+            });
         }
         true
     }
@@ -67,7 +77,7 @@ mod tests {
         fn as_one_by_one(entries in prop::collection::vec((-1_000_000i64..1_000_000, 0u32..8), 32..400)) {
             let (values, buckets): (Vec<i64>, Vec<u32>) = entries.iter().copied().unzip();
             let mut stats = BatchStats::default();
-            prop_assert!(stats.take(&values, &buckets, 8));
+            prop_assert!(stats.take(&values, &buckets, 8, true));
             let mut seen = 0;
             stats.for_each(|bucket, found| {
                 let own = || entries.iter().filter(|(_, of)| *of as usize == bucket).map(|(value, _)| *value);
@@ -83,8 +93,8 @@ mod tests {
     #[test]
     fn refuses_what_it_cannot_add_exactly() {
         let mut stats = BatchStats::default();
-        assert!(!stats.take(&[1 << 41; 64], &[0; 64], 1));
-        assert!(!stats.take(&[i64::MIN; 64], &[0; 64], 1));
-        assert!(!stats.take(&[1; 3], &[0; 3], 1));
+        assert!(!stats.take(&[1 << 41; 64], &[0; 64], 1, false));
+        assert!(!stats.take(&[i64::MIN; 64], &[0; 64], 1, false));
+        assert!(!stats.take(&[1; 3], &[0; 3], 1, false));
     }
 }

@@ -220,7 +220,7 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
             && self.is_linear
             && stored.positions.is_none()
             && let (None, Some(buckets)) = (entries.positions, entries.buckets)
-            && self.batch.take(stored.values, buckets, entries.bucket_count)
+            && self.batch.take(stored.values, buckets, entries.bucket_count, !ranges.is_empty())
         {
             let source = self.source;
             self.batch.for_each(|bucket, stored| {

@@ -9,16 +9,14 @@ use super::super::entries::{Emitted, Entries};
 use super::super::partial::{Partial, TermKey};
 use super::super::source::{OrdinalReader, Source};
 use super::include::TermFilter;
-use super::pool::TermPool;
+use super::numbers::{REFUSED, TermNumbers, UNKNOWN};
 use super::request::Terms;
 use super::select::{Candidate, finish_kept, select, select_all, terms_partial, terms_partials};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// A term that has no number yet.
-const UNKNOWN: u32 = u32::MAX;
-/// A term that may have no bucket.
-const REFUSED: u32 = u32::MAX - 1;
+/// Fields of so many terms have a slot for every pair of a parent and a term, as far as a table of slots goes.
+const DENSE_ORDINALS_MAX: usize = 1 << 12;
 
 /// Documents by ordinal of one segment.
 #[derive(Debug)]
@@ -32,15 +30,12 @@ pub struct KeywordTerms<'s> {
     request: &'s Terms,
     filter: &'s TermFilter,
     source: &'s Source,
-    missing: Option<Vec<u8>>,
     reader: OrdinalReader<'s>,
     segment: Option<&'s Segment>,
     ordinal_count: usize,
-    /// Number in `pool` by ordinal of this segment; [`UNKNOWN`] until it is met.
-    numbers: Vec<u32>,
-    /// Bucket under parent 0 by ordinal of this segment; [`UNKNOWN`] until it is met.
+    numbers: TermNumbers<'s>,
+    /// Bucket under parent 0 by ordinal of this segment; [`UNKNOWN`] until it is met, [`REFUSED`] where it may have none.
     buckets: Vec<u32>,
-    pool: TermPool,
     table: BucketTable,
     /// Documents by ordinal of this segment, while all belong to the only bucket and nothing is below it. Empty: none.
     ordinal_counts: Vec<u32>,
@@ -51,7 +46,6 @@ pub struct KeywordTerms<'s> {
     subs: Subs<'s>,
     emitted: Emitted,
     starts: Vec<u32>,
-    pairs: Vec<(u32, u32, u32)>,
     term: Vec<u8>,
     shard: &'s ShardSnapshot,
     budget: &'s Budget,
@@ -72,12 +66,10 @@ impl<'s> KeywordTerms<'s> {
             filter,
             source,
             reader: OrdinalReader::new(source.path(), missing.is_some()),
-            missing,
             segment: None,
             ordinal_count: 0,
-            numbers: Vec::new(),
+            numbers: TermNumbers::new(filter, source, missing, budget),
             buckets: Vec::new(),
-            pool: TermPool::default(),
             table: BucketTable::default(),
             ordinal_counts: Vec::new(),
             is_whole: false,
@@ -85,42 +77,10 @@ impl<'s> KeywordTerms<'s> {
             subs,
             emitted: Emitted::default(),
             starts: Vec::new(),
-            pairs: Vec::new(),
             term: Vec::new(),
             shard,
             budget,
         })
-    }
-
-    /// The number of a term of this segment.
-    fn number(&mut self, ordinal: u32) -> Result<u32> {
-        let known = self.numbers[ordinal as usize];
-        if known != UNKNOWN {
-            return Ok(known);
-        }
-        let number = if Some(ordinal) == self.reader.missing_ordinal() {
-            self.named(self.missing.clone().unwrap_or_default())?
-        } else {
-            let mut term = std::mem::take(&mut self.term);
-            if let Some(segment) = self.segment
-                && let Some(terms) = segment.terms(self.source.path())?
-            {
-                terms.term(u64::from(ordinal), &mut term)?;
-            }
-            let number = self.named_ref(&term)?;
-            self.term = term;
-            number
-        };
-        self.numbers[ordinal as usize] = number;
-        Ok(number)
-    }
-
-    fn named(&mut self, term: Vec<u8>) -> Result<u32> {
-        self.named_ref(&term)
-    }
-
-    fn named_ref(&mut self, term: &[u8]) -> Result<u32> {
-        if self.filter.allows_term(term) { self.pool.number(term, self.budget) } else { Ok(REFUSED) }
     }
 
     /// Names the terms counted by ordinal in this segment.
@@ -134,7 +94,11 @@ impl<'s> KeywordTerms<'s> {
             && let Some(&count) = counts.get(missing as usize)
             && count > 0
         {
-            self.add_counted(&self.missing.clone().unwrap_or_default(), u64::from(count))?;
+            let number = self.numbers.number_of_missing()?;
+            if number != REFUSED {
+                let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
+                self.table.counts[bucket as usize] += u64::from(count);
+            }
         }
         let Some(segment) = self.segment.filter(|_| self.source.is_mapped()) else { return Ok(()) };
         let Some(terms) = segment.terms(self.source.path())? else { return Ok(()) };
@@ -168,7 +132,7 @@ impl<'s> KeywordTerms<'s> {
         while cursor.advance()? {
             let count = held.counts[cursor.ord() as usize];
             if count > 0 && self.filter.allows_term(cursor.term()) {
-                let number = self.pool.number(cursor.term(), self.budget)?;
+                let number = self.numbers.pool.number(cursor.term(), self.budget)?;
                 let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
                 self.table.counts[bucket as usize] += u64::from(count);
             }
@@ -197,15 +161,6 @@ impl<'s> KeywordTerms<'s> {
         Ok(terms_partial(selected, key, &mut std::iter::empty()))
     }
 
-    fn add_counted(&mut self, term: &[u8], count: u64) -> Result<()> {
-        let number = self.named_ref(term)?;
-        if number != REFUSED {
-            let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
-            self.table.counts[bucket as usize] += count;
-        }
-        Ok(())
-    }
-
     /// With `min_doc_count: 0` every term of the field has a bucket under every parent.
     fn add_terms_without_documents(&mut self, parents: &[u32]) -> Result<()> {
         if self.request.min_doc_count > 0 || !self.source.is_mapped() {
@@ -218,7 +173,7 @@ impl<'s> KeywordTerms<'s> {
                 if !self.filter.allows_term(cursor.term()) {
                     continue;
                 }
-                let number = self.pool.number(cursor.term(), self.budget)?;
+                let number = self.numbers.pool.number(cursor.term(), self.budget)?;
                 for &parent in parents {
                     self.table.bucket(parent, i64::from(number), self.budget)?;
                 }
@@ -236,7 +191,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
         self.segment = Some(&*view.segment);
-        self.numbers.clear();
+        self.numbers.begin(&view.segment, self.reader.missing_ordinal());
         self.buckets.clear();
         self.subs.begin_segment(view)
     }
@@ -259,38 +214,59 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             }
             return Ok(());
         }
-        if self.numbers.is_empty() {
-            self.budget.spend(self.ordinal_count as u64 * 8)?;
-            self.numbers.resize(self.ordinal_count, UNKNOWN);
+        if self.buckets.is_empty() {
+            self.budget.spend(self.ordinal_count as u64 * 4)?;
             self.buckets.resize(self.ordinal_count, UNKNOWN);
+            self.numbers.reserve(self.ordinal_count)?;
         }
-        let mut pairs = std::mem::take(&mut self.pairs);
-        pairs.clear();
         let values = self.reader.load(entries.docs)?;
-        values.join(entries, &mut self.starts, |entry, parent, ordinal| {
-            pairs.push((entry as u32, parent, ordinal))
-        });
         self.emitted.clear();
-        let has_subs = !self.subs.is_empty();
-        for &(entry, parent, ordinal) in &pairs {
-            let mut bucket = if parent == 0 { self.buckets[ordinal as usize] } else { UNKNOWN };
-            if bucket == UNKNOWN {
-                let number = self.number(ordinal)?;
-                if number == REFUSED {
-                    continue;
-                }
-                bucket = self.table.bucket(parent, i64::from(number), self.budget)?;
-                if parent == 0 {
-                    self.buckets[ordinal as usize] = bucket;
+        let (buckets, numbers, table) = (&mut self.buckets, &mut self.numbers, &mut self.table);
+        if entries.bucket_count == 1 && entries.positions.is_none() {
+            let is_any = |wanted: u32, buckets: &[u32]| {
+                values.values.iter().fold(false, |any, &ordinal| any | (buckets[ordinal as usize] == wanted))
+            };
+            if is_any(UNKNOWN, buckets) {
+                for &ordinal in values.values {
+                    if buckets[ordinal as usize] == UNKNOWN {
+                        buckets[ordinal as usize] = match numbers.number(ordinal)? {
+                            REFUSED => REFUSED,
+                            number => table.bucket(0, i64::from(number), self.budget)?,
+                        };
+                    }
                 }
             }
-            self.table.counts[bucket as usize] += 1;
-            if has_subs {
-                self.emitted.push(entry as usize, bucket);
+            if !self.filter.allows_all() && is_any(REFUSED, buckets) {
+                values.join(entries, &mut self.starts, |entry, _, ordinal| match buckets[ordinal as usize] {
+                    REFUSED => {}
+                    bucket => self.emitted.push(entry, bucket),
+                });
+            } else {
+                let buckets = values.values.iter().map(|&ordinal| buckets[ordinal as usize]);
+                self.emitted.fill(entries.docs.len(), values.positions, buckets);
             }
+        } else {
+            if table.len() == 0 && self.ordinal_count <= DENSE_ORDINALS_MAX {
+                *table = BucketTable::with_range(Some((0, self.ordinal_count as i64 - 1)), self.budget)?;
+            }
+            let mut failed = Ok(());
+            values.join(entries, &mut self.starts, |entry, parent, ordinal| {
+                let bucket = match numbers.number(ordinal) {
+                    Ok(REFUSED) => return,
+                    Ok(number) => table.bucket(parent, i64::from(number), self.budget),
+                    Err(error) => Err(error),
+                };
+                match bucket {
+                    Ok(bucket) => self.emitted.push(entry, bucket),
+                    Err(error) => failed = Err(error),
+                }
+            });
+            failed?;
         }
-        self.pairs = pairs;
-        if has_subs {
+        for &bucket in self.emitted.buckets() {
+            self.table.counts[bucket as usize] += 1;
+        }
+        if !self.subs.is_empty() {
             self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
         }
         Ok(())
@@ -300,8 +276,8 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         if !self.subs.is_empty() {
             return Ok(false);
         }
-        let Some(column) = self.reader.column() else { return Ok(self.missing.is_none()) };
-        if self.missing.is_some() && column.doc_count_with_value() < column.doc_count() {
+        let Some(column) = self.reader.column() else { return Ok(self.reader.missing_ordinal().is_none()) };
+        if self.reader.missing_ordinal().is_some() && column.doc_count_with_value() < column.doc_count() {
             return Ok(false);
         }
         // Without postings the dictionary does not know how many documents a term has.
@@ -324,7 +300,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         }
         self.add_terms_without_documents(parents)?;
         self.subs.settle()?;
-        let (table, pool) = (&self.table, &self.pool);
+        let (table, pool) = (&self.table, &self.numbers.pool);
         let term = |bucket: u32| pool.term(table.key(bucket) as u32);
         let selected = select_all(&self.table, parents, self.request, &self.subs, |left, right| {
             term(left).cmp(term(right))

@@ -5,6 +5,7 @@ mod keyword;
 mod made;
 mod multi;
 mod number;
+mod numbers;
 mod pool;
 mod rare;
 mod reduce;
