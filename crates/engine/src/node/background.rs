@@ -131,7 +131,10 @@ impl Node {
         let write = |shard: &Shard| match shard.write_buffers() {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "buffers not written");
+                // Of an index that was deleted meanwhile nothing is to be said.
+                if shard.core().is_ok() {
+                    tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "buffers not written");
+                }
                 false
             }
         };

@@ -164,7 +164,12 @@ impl Emitted {
     }
 
     /// Takes the place of what was there: pair `i` is of entry `positions[i]`, or of entry `i` where there is no list.
-    pub fn fill(&mut self, entry_count: usize, positions: Option<&[u32]>, buckets: impl Iterator<Item = u32>) {
+    pub fn fill(
+        &mut self,
+        entry_count: usize,
+        positions: Option<&[u32]>,
+        buckets: impl Iterator<Item = u32>,
+    ) {
         self.clear();
         self.buckets.extend(buckets);
         match positions {
