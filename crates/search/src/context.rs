@@ -159,6 +159,8 @@ pub struct SearchContext {
     pub max_buckets: u32,
     /// `search.allow_expensive_queries`.
     pub allow_expensive_queries: bool,
+    /// `search.default_allow_partial_results`: what a search answers without the shards that failed, where it does not say itself.
+    pub allows_partial: bool,
     /// The node's id, for `_shards.failures` and `_explanation`.
     pub node_id: Arc<str>,
     /// Who helps with the shards; `None`: they are searched one after the other.
@@ -175,6 +177,7 @@ impl SearchContext {
             cancelled: Arc::new(AtomicBool::new(false)),
             max_buckets: 65_536,
             allow_expensive_queries: true,
+            allows_partial: true,
             node_id: Arc::from(""),
             workers: None,
         }

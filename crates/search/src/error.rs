@@ -19,6 +19,9 @@ pub enum Error {
     /// Every shard failed; Elasticsearch's `search_phase_execution_exception`.
     #[error("all shards failed")]
     AllShardsFailed { phase: &'static str, failures: Vec<ShardFailure> },
+    /// Some shards failed, and the request wants no part of an answer (`allow_partial_search_results`).
+    #[error("Partial shards failure")]
+    SomeShardsFailed { phase: &'static str, failures: Vec<ShardFailure> },
     /// The task was cancelled while it ran.
     #[error("task cancelled")]
     Cancelled,
@@ -58,6 +61,7 @@ impl Error {
             Error::Cancelled => RequestError::new(400, "task_cancelled_exception", "task cancelled"),
             Error::TimedOut => RequestError::new(504, "query_phase_execution_exception", "Time exceeded"),
             Error::AllShardsFailed { phase, failures } => all_shards_failed(phase, failures),
+            Error::SomeShardsFailed { phase, failures } => shards_failed(phase, self.to_string(), failures),
         }
     }
 
@@ -74,15 +78,8 @@ impl Error {
             root.to_json()
         };
         match self {
-            Error::AllShardsFailed { failures, .. } => {
-                let mut causes: Vec<Value> = Vec::new();
-                for failure in failures {
-                    let cause = shown(&failure.reason);
-                    if !causes.contains(&cause) {
-                        causes.push(cause);
-                    }
-                }
-                causes
+            Error::AllShardsFailed { failures, .. } | Error::SomeShardsFailed { failures, .. } => {
+                grouped(failures).into_iter().map(|failure| shown(&failure.reason)).collect()
             }
             other => {
                 let error = other.to_request_error();
@@ -107,7 +104,7 @@ impl Error {
         json!({ "error": object, "status": error.status })
     }
 
-    /// Whether one shard may fail with this while the others go on. Cancellation and full memory end the whole search.
+    /// Whether one shard may fail with this while the others go on.
     pub(crate) fn is_of_one_shard(&self) -> bool {
         !matches!(self, Error::Cancelled | Error::TimedOut)
     }
@@ -166,14 +163,19 @@ pub fn root_cause(error: &RequestError) -> &RequestError {
     }
 }
 
-/// `SearchPhaseExecutionException`: the first failure's root cause is repeated unless it is that failure itself.
-fn all_shards_failed(phase: &'static str, failures: &[ShardFailure]) -> RequestError {
+/// `SearchPhaseExecutionException` without a cause.
+fn shards_failed(phase: &'static str, reason: impl Into<String>, failures: &[ShardFailure]) -> RequestError {
     let status = failures.iter().map(|failure| failure.reason.status).max().unwrap_or(503);
     let shards: Vec<Value> = grouped(failures).iter().map(|failure| failure.to_json()).collect();
-    let mut error = RequestError::new(status, "search_phase_execution_exception", "all shards failed")
+    RequestError::new(status, "search_phase_execution_exception", reason)
         .with("phase", phase)
         .with("grouped", true)
-        .with("failed_shards", shards);
+        .with("failed_shards", shards)
+}
+
+/// `SearchPhaseExecutionException`: the first failure's root cause is repeated unless it is that failure itself.
+fn all_shards_failed(phase: &'static str, failures: &[ShardFailure]) -> RequestError {
+    let mut error = shards_failed(phase, "all shards failed", failures);
     if let Some(first) = failures.first() {
         let root = root_cause(&first.reason);
         if is_foreign(root.kind) {

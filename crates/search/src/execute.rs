@@ -11,10 +11,11 @@ use serde_json::Value;
 use crate::aggregation;
 use crate::collect::{Hit, KeyKind, SortKey, TopScores};
 use crate::context::{SearchContext, ShardSnapshot};
-use crate::error::{Error, Result, ShardFailure};
+use crate::error::{Error, Result};
 use crate::expand;
+use crate::failures::failure;
 use crate::fetch;
-use crate::query_phase::{Answered, QueryPhase, check_window, collected_hits, failure};
+use crate::query_phase::{Answered, QueryPhase, check_window, collected_hits};
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, SearchResponse, ShardsSummary, TotalHits};
 use crate::runtime::check_scripts;
@@ -34,10 +35,10 @@ pub struct Cursor {
 
 /// Searches all shards and fetches the winners.
 ///
-/// A shard that fails is reported in `_shards.failures` while others succeed.
+/// A shard that fails, in whichever phase, is reported in `_shards.failures` while others succeed; its hits are left out.
 ///
 /// # Errors
-/// The request's fault as a whole, every shard failed, cancelled, or out of memory (`circuit_breaking_exception`).
+/// The request's fault as a whole, every shard failed (one, where `allow_partial_search_results` is off), or cancelled.
 pub fn execute(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -138,15 +139,16 @@ fn run(
     let aggregations = request.aggregations.as_ref().filter(|list| cursor.is_none() && !list.is_empty());
     let _charge = charge_hits(shards, request, is_scroll, context)?;
 
-    let phase = QueryPhase { shards, request, aggregations, cursor, is_scroll, context };
+    // The pages of a scroll after the first are not asked for all or nothing.
+    let allows_partial = cursor.is_some() || request.allows_partial.unwrap_or(context.allows_partial);
+    let phase = QueryPhase { shards, request, aggregations, cursor, is_scroll, allows_partial, context };
     let skipped = skipped_shards(shards, request, is_scroll, context);
-    let Answered { found, best, failures, aggregates, charges: _charges } = phase.run(&skipped)?;
+    let Answered { found, best, mut failures, aggregates, charges: _charges } = phase.run(&skipped)?;
     check_sort_kinds(&found)?;
 
     let skipped_count = skipped.iter().filter(|is_skipped| **is_skipped).count() as u32;
-    let mut response = reduce(shards.len(), &found, best.first(), failures, request);
+    let mut response = reduce(shards.len(), &found, best.first(), request);
     response.shards.skipped = skipped_count;
-    response.shards.successful += skipped_count;
     if let Some(cursor) = cursor {
         (response.total, response.max_score) = (cursor.total, cursor.max_score);
     }
@@ -170,14 +172,17 @@ fn run(
     };
     let shows_sort = !is_by_score_alone;
     let next = of_next_phase(context);
+    let page = fetch::Winners { shards, found: &found, hits: &winners, shows_sort, allows_partial };
     let fetched = match request.collapse_field() {
-        None => fetch::fetch(shards, &found, &winners, request, shows_sort, &next)?,
+        None => fetch::fetch(&page, request, &mut failures, &next)?,
         Some(_) => {
             let mut shown = request.clone();
             shown.show_group_key();
-            fetch::fetch(shards, &found, &winners, &shown, shows_sort, &next)?
+            fetch::fetch(&page, &shown, &mut failures, &next)?
         }
     };
+    response.shards.successful = (shards.len() - failures.len()) as u32;
+    response.shards.failures = failures.into_list();
     response.hits = fetched.hits;
     response.timed_out |= fetched.timed_out;
     response.charges.push(Arc::new(fetched.charge));
@@ -280,7 +285,6 @@ fn reduce(
     shard_count: usize,
     found: &[(usize, ShardHits)],
     best: Option<&Hit>,
-    failures: Vec<ShardFailure>,
     request: &SearchRequest,
 ) -> SearchResponse {
     let counted: u64 = found.iter().map(|(_, hits)| hits.total).sum();
@@ -310,12 +314,7 @@ fn reduce(
         timed_out: found.iter().any(|(_, hits)| hits.timed_out),
         terminated_early: (request.terminate_after > 0)
             .then(|| found.iter().any(|(_, hits)| hits.terminated_early)),
-        shards: ShardsSummary {
-            total: shard_count as u32,
-            successful: found.len() as u32,
-            skipped: 0,
-            failures,
-        },
+        shards: ShardsSummary { total: shard_count as u32, ..ShardsSummary::default() },
         total,
         max_score,
         hits: Vec::new(),

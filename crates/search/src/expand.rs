@@ -31,6 +31,7 @@ pub(crate) fn expand(
             let group = SearchRequest {
                 query: Some(query),
                 post_filter: request.post_filter.clone(),
+                allows_partial: request.allows_partial,
                 ..wanted.request.clone()
             };
             let found = execute(shards, &group, context).map_err(failed)?;
@@ -65,7 +66,7 @@ fn of_group(query: Option<Query>, field: &str, hit: &SearchHit) -> Result<Query>
 
 fn failed(error: Error) -> Error {
     match error {
-        Error::Request(_) | Error::AllShardsFailed { .. } => {
+        Error::Request(_) | Error::AllShardsFailed { .. } | Error::SomeShardsFailed { .. } => {
             let cause = error.to_request_error();
             RequestError::new(cause.status, "search_phase_execution_exception", "failed to expand hits")
                 .with("phase", "expand")

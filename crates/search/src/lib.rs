@@ -21,6 +21,7 @@ pub mod dissect;
 mod error;
 mod execute;
 mod expand;
+mod failures;
 mod fetch;
 pub mod geo;
 pub mod grok;

@@ -12,10 +12,12 @@ use serde_json::Value;
 use crate::aggregation::{Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
 use crate::bound_search;
 use crate::cache::{CachedAnswer, RequestUse};
-use crate::collect::{Bar, Best, BoundSort, SortKey, Tie, TopScores, best_first_key, check_column};
+use crate::collect::{Bar, Best, BoundSort, SortKey, Tie, TopScores, best_first_key};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
-use crate::error::{Error, Result, ShardFailure};
+use crate::error::{Error, Result};
 use crate::execute::Cursor;
+use crate::failures::{Failures, failure};
+use crate::fetch;
 use crate::geo::Shape;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
@@ -31,6 +33,8 @@ pub(crate) struct QueryPhase<'r> {
     pub aggregations: Option<&'r Aggregations>,
     pub cursor: Option<&'r Cursor>,
     pub is_scroll: bool,
+    /// `false`: a shard that fails, or runs out of time, fails the search.
+    pub allows_partial: bool,
     pub context: &'r SearchContext,
 }
 
@@ -38,7 +42,7 @@ pub(crate) struct QueryPhase<'r> {
 pub(crate) struct Answered {
     pub found: Vec<(usize, ShardHits)>,
     pub best: Best,
-    pub failures: Vec<ShardFailure>,
+    pub failures: Failures,
     pub aggregates: Vec<ShardAggregations>,
     /// Of `aggregates`, until they are reduced.
     pub charges: Vec<Charge>,
@@ -47,7 +51,7 @@ pub(crate) struct Answered {
 /// What came in so far.
 struct Gathered {
     found: Vec<(usize, ShardHits)>,
-    failures: Vec<(usize, ShardFailure)>,
+    failures: Failures,
     aggregates: Vec<(usize, Aggregated)>,
     best: Best,
     counted: u64,
@@ -87,7 +91,7 @@ impl QueryPhase<'_> {
         visits.retain(|visit| skipped.get(visit.number) != Some(&true));
         let gathered = Mutex::new(Gathered {
             found: Vec::with_capacity(visits.len()),
-            failures: Vec::new(),
+            failures: Failures::default(),
             aggregates: Vec::new(),
             best: Best::new(wanted_hits(self.request) as usize),
             counted: 0,
@@ -100,7 +104,7 @@ impl QueryPhase<'_> {
                 let bar = gathered.best.bar(visit.number).filter(|_| self.request.ranks_hits_alone());
                 Before { bar, counted: gathered.counted }
             };
-            let answer = self.ask(visit, before);
+            let answer = self.ask(visit, before).and_then(|answer| self.in_time(answer));
             let gathered = &mut *gathered.lock();
             match answer {
                 Ok((mut hits, aggregated)) => {
@@ -111,7 +115,7 @@ impl QueryPhase<'_> {
                 }
                 Err(error) if error.is_of_one_shard() => {
                     let failure = failure(&self.shards[visit.number], &error, self.context);
-                    gathered.failures.push((visit.number, failure));
+                    gathered.failures.add(visit.number, failure);
                 }
                 Err(error) => {
                     gathered.error.get_or_insert(error);
@@ -125,13 +129,9 @@ impl QueryPhase<'_> {
             return Err(error);
         }
         found.sort_unstable_by_key(|(number, _)| *number);
-        failures.sort_by_key(|(number, _)| *number);
         // Numbers are added up in the order of the shards.
         aggregates.sort_unstable_by_key(|(number, _)| *number);
-        let failures: Vec<ShardFailure> = failures.into_iter().map(|(_, failure)| failure).collect();
-        if found.is_empty() && !failures.is_empty() {
-            return Err(Error::AllShardsFailed { phase: "query", failures });
-        }
+        failures.check("query", self.shards.len(), self.allows_partial)?;
         let (aggregates, charges) =
             aggregates.into_iter().map(|(_, found)| (found.aggregations, found.charge)).unzip();
         Ok(Answered { found, best, failures, aggregates, charges })
@@ -171,6 +171,14 @@ impl QueryPhase<'_> {
         };
         visits.sort_by_key(|(key, visit)| (*key, visit.number));
         visits.into_iter().map(|(_, visit)| visit).collect()
+    }
+
+    /// Time that is over makes an answer a part of one.
+    fn in_time(&self, answer: (ShardHits, Option<Aggregated>)) -> Result<(ShardHits, Option<Aggregated>)> {
+        match answer.0.timed_out && !self.allows_partial {
+            true => Err(time_exceeded().into()),
+            false => Ok(answer),
+        }
     }
 
     /// Searches a shard and aggregates over all its hits, or finds in the request cache what came out of that.
@@ -264,11 +272,7 @@ impl QueryPhase<'_> {
         let (snapshot, request) = (&self.shards[visit.number], self.request);
         check_window(snapshot, request, self.is_scroll)?;
         check_source(snapshot, request)?;
-        for wanted in &request.docvalue_fields {
-            if let Some(field) = snapshot.mapping.field(&wanted.field) {
-                check_column(&field, snapshot)?;
-            }
-        }
+        fetch::check(snapshot, request, self.context)?;
         let sorts = match &visit.sorts {
             Some(sorts) => sorts.clone(),
             None => self.sorts_of(visit.number)?,
@@ -344,13 +348,9 @@ pub(crate) fn collected_hits(request: &SearchRequest) -> u64 {
     if wanted == 0 { 0 } else { windows.fold(wanted, u64::max) }
 }
 
-pub(crate) fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchContext) -> ShardFailure {
-    ShardFailure {
-        index: snapshot.index.name.clone(),
-        shard: snapshot.shard,
-        node: context.node_id.to_string(),
-        reason: error.to_request_error(),
-    }
+/// Why a shard that ran out of time fails, where all of its answer is wanted or none.
+pub(crate) fn time_exceeded() -> RequestError {
+    RequestError::new(504, "search_timeout_exception", "Time exceeded")
 }
 
 /// Of a `search_after` whose search is sorted by nothing but its score, the best first: Elasticsearch makes no sort of that.

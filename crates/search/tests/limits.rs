@@ -82,6 +82,95 @@ fn one_failing_shard_leaves_the_others() {
     assert_eq!(order, [("0".to_owned(), 0), ("0".to_owned(), 1), ("1".to_owned(), 0)]);
 }
 
+/// Shards fail when hits of theirs are read, and only then: by values that are longer than their index allows to be highlighted.
+#[test]
+fn a_shard_that_fails_when_hits_are_read_leaves_those_of_others() {
+    let mut shards =
+        support::Shards::new(&json!({"properties": {"n": {"type": "long"}, "text": {"type": "text"}}}));
+    let mut snapshots = Vec::new();
+    for number in 0..3 {
+        // Shard 2 has hits on late pages alone.
+        let documents: Vec<(String, Value)> = (0..6)
+            .map(|n| {
+                let n = if number == 2 { 100 + n } else { 3 * n + number };
+                (n.to_string(), json!({"n": n, "text": "some words"}))
+            })
+            .collect();
+        let view = shards.segment(&documents, &[]);
+        snapshots.push(shards.shard(number as u32, vec![view]));
+    }
+    for failing in 0..8usize {
+        let is_failing = |shard: u32| failing >> shard & 1 == 1;
+        let faulty: Vec<ShardSnapshot> = snapshots
+            .iter()
+            .cloned()
+            .map(|mut snapshot| {
+                let highlight_offset_max = if is_failing(snapshot.shard) { 3 } else { 1000 };
+                snapshot.settings = Arc::new(limber_search::ShardSettings {
+                    highlight_offset_max,
+                    ..(*snapshot.settings).clone()
+                });
+                snapshot
+            })
+            .collect();
+        for (from, size) in [(0, 1), (0, 2), (1, 5), (0, 13), (0, 20), (12, 6), (0, 0), (40, 5)] {
+            let body = json!({"query": {"match": {"text": "words"}}, "sort": ["n"], "from": from, "size": size,
+                "highlight": {"fields": {"text": {}}}, "aggs": {"m": {"max": {"field": "n"}}}});
+            let whole = support::search(&snapshots, &body);
+            let mut failed: Vec<u32> =
+                whole.hits.iter().map(|hit| hit.shard).filter(|shard| is_failing(*shard)).collect();
+            failed.sort_unstable();
+            failed.dedup();
+            let mut request = parse(&body);
+            let found = limber_search::execute(&faulty, &request, &support::context());
+            request.allows_partial = Some(false);
+            let strict = limber_search::execute(&faulty, &request, &support::context());
+            if failed.len() == 3 {
+                for error in [found.unwrap_err(), strict.unwrap_err()] {
+                    assert!(matches!(error, Error::AllShardsFailed { phase: "fetch", .. }), "{error:?}");
+                }
+                continue;
+            }
+            let found = found.unwrap();
+            let left: Vec<&Option<String>> =
+                whole.hits.iter().filter(|hit| !is_failing(hit.shard)).map(|hit| &hit.id).collect();
+            assert_eq!(found.hits.iter().map(|hit| &hit.id).collect::<Vec<_>>(), left);
+            assert!(found.hits.iter().all(|hit| hit.highlight.is_some()));
+            let (total, aggregations) = (found.total, &found.aggregations);
+            assert_eq!((total, aggregations), (whole.total, &whole.aggregations));
+            let numbers: Vec<u32> = found.shards.failures.iter().map(|failure| failure.shard).collect();
+            assert_eq!(numbers, failed);
+            assert_eq!((found.shards.total, found.shards.successful), (3, 3 - failed.len() as u32));
+            match strict {
+                Ok(strict) => assert!(failed.is_empty() && strict.hits.len() == whole.hits.len()),
+                Err(Error::SomeShardsFailed { phase: "fetch", failures }) => {
+                    assert_eq!(failures.len(), failed.len());
+                }
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+    }
+}
+
+/// A request that wants all of an answer or none has none when a shard fails, or the time is over.
+#[test]
+fn parts_of_an_answer_are_refused_where_all_is_wanted() {
+    let (_shards, mut snapshots) = shards();
+    let mut request = parse(&json!({"sort": ["n"]}));
+    request.allows_partial = Some(false);
+    let mut context = support::context();
+    context.deadline = Some(Instant::now());
+    let error = limber_search::execute(&snapshots, &request, &context).unwrap_err();
+    assert!(matches!(error, Error::AllShardsFailed { phase: "query", .. }), "{error:?}");
+    let other = support::Shards::new(&json!({"properties": {"m": {"type": "long"}}}));
+    snapshots.push(other.shard(2, vec![]));
+    let error = limber_search::execute(&snapshots, &request, &support::context()).unwrap_err();
+    let shown = error.to_json();
+    assert_eq!(shown["error"]["reason"], "Partial shards failure");
+    assert_eq!(shown["error"]["phase"], "query");
+    assert_eq!(shown["error"]["root_cause"][0]["reason"], "No mapping found for [n] in order to sort on");
+}
+
 #[test]
 fn sort_keys_of_different_types_do_not_mix() {
     let (_shards, mut snapshots) = shards();

@@ -110,7 +110,8 @@ def odd_clause(request, differences, theirs, ours):
                 return True
             if key in ("gte", "gt", "lte", "lt", "boost") and isinstance(inner, (list, dict)):
                 return True
-            if key == "terms" and isinstance(inner, dict) and any(isinstance(values, list) and any(isinstance(one, (dict, list)) for one in values) for values in inner.values()):
+            sets = inner.values() if key == "terms" and isinstance(inner, dict) else [one["terms"] for one in inner.values() if isinstance(one, dict) and "terms" in one] if key == "terms_set" and isinstance(inner, dict) else []
+            if any(isinstance(values, list) and any(isinstance(one, (dict, list)) for one in values) for values in sets):
                 return True
             if key in ("random_score", "field_value_factor") and isinstance(inner, dict) and any(isinstance(one, (dict, list)) for one in inner.values()):
                 return True
@@ -236,6 +237,14 @@ def mapped_format(request, differences, theirs, ours):
     return "use_field_mapping" in json.dumps(request.body) and ours[0] == 200
 
 
+def drawn_shard(request, differences, theirs, ours):
+    """A document that comes with the request is counted in a shard that Elasticsearch draws."""
+    body = request.body or {}
+    documents = body["docs"] if isinstance(body.get("docs"), list) else []
+    comes = any("doc" in one and "routing" not in one for one in [body, *documents] if isinstance(one, dict))
+    return "termvectors" in request.path and comes and all(re.search(r"\.(doc_freq|ttf|field_statistics\.\w+): \d+ / \d+$", text) for text in differences)
+
+
 def no_hits_of_top_hits(request, differences, theirs, ours):
     """`top_hits` of size 0, which Elasticsearch 9 refuses in the words of Lucene."""
     return "numHits must be > 0" in json.dumps(theirs[1]) and ours[0] == 200
@@ -249,7 +258,7 @@ EXPLAINED = [("estimated cardinality", estimated), ("t-digest of many values", m
              ("significant terms of equal scores", significance_ties), ("variance of dates", cancelled), ("seed drawn by random_sampler", random_seed), ("_score in a sort script", script_sort_score),
              ("which slice", sliced_by_number), ("text of _explain", only_text_of("_explain/")), ("internal fields", metadata_fields), ("one reduce", reduced_at_once),
              ("exists on *", exists_anything), ("exclusion in front", excluded_first), ("top_hits of size 0", no_hits_of_top_hits),
-             ("choice of terms", likeness_wrapped), ("marks of sloppy phrases, spans and intervals", sloppy_marks), ("use_field_mapping of 8.x", mapped_format)]
+             ("choice of terms", likeness_wrapped), ("marks of sloppy phrases, spans and intervals", sloppy_marks), ("use_field_mapping of 8.x", mapped_format), ("shard of a document in the request", drawn_shard)]
 
 
 LACKING = re.compile(r"unknown query \[|Unknown aggregation type|No handler for type|script_lang not supported|no handler found for uri|"

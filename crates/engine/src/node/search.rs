@@ -75,6 +75,9 @@ impl Node {
         };
         let request = &self.prepared(request, &pinned, options)?;
         let context = self.search_context(cancelled);
+        if !request.allows_partial.unwrap_or(context.allows_partial) {
+            check_no_shard_missing(&pinned.failures)?;
+        }
         let meters = Meters::start(self, &pinned.shards);
         let outcome = match scroll_keep_alive_ms {
             None => {
@@ -162,6 +165,9 @@ impl Node {
             request.query = Some(filtered(request.query, filter)?);
         }
         let context = self.search_context(cancelled);
+        if !context.allows_partial {
+            check_no_shard_missing(&pinned.failures)?;
+        }
         let meters = Meters::start(self, &pinned.shards);
         let outcome = limber_search::count(&pinned.snapshots, &request, &context);
         meters.finish(outcome.is_ok());
@@ -213,6 +219,7 @@ impl Node {
         context.cancelled = cancelled;
         context.max_buckets = settings.integer("search.max_buckets").clamp(0, u32::MAX.into()) as u32;
         context.allow_expensive_queries = settings.boolean("search.allow_expensive_queries");
+        context.allows_partial = settings.boolean("search.default_allow_partial_results");
         context.deadline = settings
             .time_ms("search.default_search_timeout")
             .filter(|ms| *ms > 0)
@@ -360,6 +367,23 @@ fn search_routing(catalog: &Catalog, expression: &str, index: &IndexMetadata) ->
         }
     }
     found
+}
+
+/// A search that wants all of an answer or none is not begun without a shard. Source: `SearchPhase#doCheckNoMissingShards`.
+fn check_no_shard_missing(failures: &[ShardFailure]) -> Result<()> {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let missing: Vec<String> =
+        failures.iter().map(|failure| format!("[{}][{}]", failure.index, failure.shard)).collect();
+    let reason = format!(
+        "Search rejected due to missing shards [{}]. Consider using `allow_partial_search_results` setting to bypass this error.",
+        missing.join(", ")
+    );
+    Err(RequestError::new(503, "search_phase_execution_exception", reason)
+        .with("phase", "query")
+        .with("grouped", true)
+        .with("failed_shards", Value::Array(Vec::new())))
 }
 
 fn add_failures(response: &mut SearchResponse, failures: Vec<ShardFailure>) -> limber_search::Result<()> {

@@ -71,7 +71,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("search.max_keep_alive", Time { min_ms: 0, minus_one: false }, "24h", Dynamic),
     row("search.max_open_scroll_context", Integer { min: 0, max: INT_MAX }, "500", Dynamic),
     row("search.allow_expensive_queries", Boolean, "true", Dynamic),
-    row("search.default_allow_partial_results", Choice(&["true"]), "true", Dynamic),
+    row("search.default_allow_partial_results", Boolean, "true", Dynamic),
 ];
 
 /// Where writes stop for want of room: `cluster.routing.allocation.disk.watermark.flood_stage`.

@@ -137,6 +137,7 @@ struct Header {
     routing: Option<String>,
     preference: Option<String>,
     request_cache: Option<bool>,
+    allows_partial: Option<bool>,
     search_type: Option<String>,
 }
 
@@ -152,7 +153,11 @@ impl Header {
         ] {
             url.extend(value.map(|value| (name.to_owned(), value.to_owned())));
         }
-        url.extend(self.request_cache.map(|flag| ("request_cache".to_owned(), flag.to_string())));
+        for (name, flag) in
+            [("request_cache", self.request_cache), ("allow_partial_search_results", self.allows_partial)]
+        {
+            url.extend(flag.map(|flag| (name.to_owned(), flag.to_string())));
+        }
         let mut body = parse_json(body)?;
         let indices = body.get("pit").is_none().then(|| self.index.as_deref().unwrap_or("_all"));
         app.node.resolve_lookups(&mut body, indices)?;
@@ -166,6 +171,7 @@ impl Header {
             routing: None,
             preference: None,
             request_cache: None,
+            allows_partial: None,
             search_type: None,
         };
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -192,7 +198,8 @@ impl Header {
                 "expand_wildcards" | "expandWildcards" => expand = Some(words()),
                 "preference" => header.preference = Some(words()),
                 "request_cache" | "requestCache" => header.request_cache = flag(),
-                "allow_partial_search_results" | "ccs_minimize_roundtrips" | "ignore_throttled" => {}
+                "allow_partial_search_results" => header.allows_partial = flag(),
+                "ccs_minimize_roundtrips" | "ignore_throttled" => {}
                 other => {
                     return Err(RequestError::illegal_argument(format!(
                         "key [{other}] is not supported in the metadata section"

@@ -38,7 +38,7 @@ fn wrap(query: BoundQuery, shard: &ShardSnapshot, caches: &ShardCaches, is_filte
     };
     let filter = FilterUse::new(cache, caches, shard.doc_count(), key, frequency_min);
     let name = query.name.clone();
-    BoundQuery { node: Node::Cached(CachedNode { inner: Box::new(query), filter }), name }
+    BoundQuery { node: Node::Cached(CachedNode { inner: Box::new(query), filter }), name, likeness: None }
 }
 
 fn wrap_parts(

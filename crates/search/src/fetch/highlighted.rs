@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::fields::gather;
 use super::percolated::Percolations;
 use crate::context::{SearchContext, ShardSnapshot};
-use crate::error::Result;
-use crate::highlight::{FieldHighlight, MatchedField, QueryParts, content_length};
+use crate::error::{Error, Result};
+use crate::highlight::{Choice, FieldHighlight, MatchedField, QueryParts, content_length};
 use crate::json;
 use crate::percolator::slots_of;
 use crate::query::{BoundQuery, PercolateNode, bind_in};
@@ -54,7 +54,7 @@ impl<'r> BoundHighlight<'r> {
         context: &SearchContext,
     ) -> Result<BoundHighlight<'r>> {
         let queries = request.fields.iter().map(|field| match &field.query {
-            Some(query) => bind_in(query, shard, context).map(Some),
+            Some(query) => bind_in(query, shard, context).map(Some).map_err(unwrapped),
             None => Ok(None),
         });
         Ok(BoundHighlight { request, shard, queries: queries.collect::<Result<_>>()? })
@@ -95,8 +95,12 @@ impl<'r> BoundHighlight<'r> {
             let parts = own.as_ref().unwrap_or(&matching.searched);
             let is_pattern = options.pattern.contains('*');
             for (name, field) in document.mapping.matching_names(&options.pattern) {
-                if field.runtime.is_some() || is_pattern && !is_text(&field) {
+                let has_vectors = options.highlighter != Highlighter::FastVector || field.has_vector_offsets;
+                if field.runtime.is_some() || is_pattern && !(is_text(&field) && has_vectors) {
                     continue;
+                }
+                if let Some(fault) = &options.fault {
+                    return Err(fault.error(&name).into());
                 }
                 let fragments = self.fragments(document, options, &field, parts)?;
                 if !fragments.is_empty() {
@@ -125,11 +129,14 @@ impl<'r> BoundHighlight<'r> {
         match options.highlighter {
             Highlighter::Unified if wanted.is_none() => {
                 // Words are marked wherever they are, whichever field's clause they make match.
-                let all: Vec<_> = parts.all(None).into_iter().map(|part| part.part).collect();
+                let all: Vec<_> =
+                    parts.all(None, Choice::Nothing).into_iter().map(|part| part.part).collect();
                 highlight.fragments(&values, &all)
             }
-            Highlighter::Unified => highlight.fragments(&values, &parts.matching(document.doc, wanted)),
-            Highlighter::Plain => highlight.plain_fragments(&values, &parts.all(wanted)),
+            Highlighter::Unified => {
+                highlight.fragments(&values, &parts.matching(document.doc, wanted, Choice::OfText))
+            }
+            Highlighter::Plain => highlight.plain_fragments(&values, &parts.all(wanted, Choice::OfText)),
             Highlighter::FastVector => self.vector_fragments(document, &highlight, &values, parts),
         }
     }
@@ -159,7 +166,7 @@ impl<'r> BoundHighlight<'r> {
             true => vec![MatchedField { field: highlight.field, values }],
             false => others.iter().map(|(values, field)| MatchedField { field, values }).collect(),
         };
-        highlight.vector_fragments(values, &matched, &parts.all(None))
+        highlight.vector_fragments(values, &matched, &parts.all(None, Choice::OfShard))
     }
 
     /// The UTF-16 unit of the values behind which no token is looked at; `None`: there is none.
@@ -239,6 +246,18 @@ impl SegmentHighlight<'_> {
             }
         }
         Ok((!shown.is_empty()).then_some(Value::Object(shown)))
+    }
+}
+
+/// The cause alone: that no query could be made of it is said of the search's own.
+fn unwrapped(error: Error) -> Error {
+    match error {
+        Error::Request(RequestError { caused_by: Some(cause), reason, .. })
+            if reason.starts_with("failed to create query: ") =>
+        {
+            (*cause).into()
+        }
+        other => other,
     }
 }
 

@@ -6,9 +6,12 @@ use limber_store::Charge;
 use super::highlighted::BoundHighlight;
 use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
-use crate::collect::Hit;
+use super::script_fields::ScriptFields;
+use crate::collect::{Hit, check_column};
 use crate::context::{SearchContext, ShardSnapshot};
-use crate::error::{Error, Result, ShardFailure};
+use crate::error::{Error, Result};
+use crate::failures::{Failures, failure};
+use crate::query_phase::time_exceeded;
 use crate::request::SearchRequest;
 use crate::response::SearchHit;
 use crate::shard::ShardHits;
@@ -29,16 +32,43 @@ pub(crate) struct Fetched {
     pub timed_out: bool,
 }
 
-/// Fetches the winners: (index of the shard, hit), in the order in which they are shown.
+/// What is to be fetched.
+pub(crate) struct Winners<'w> {
+    pub shards: &'w [ShardSnapshot],
+    /// What the shards found, by their numbers.
+    pub found: &'w [(usize, ShardHits)],
+    /// Number of the shard and hit, in the order in which they are shown.
+    pub hits: &'w [(usize, &'w Hit)],
+    pub shows_sort: bool,
+    /// `false`: a shard that runs out of time has failed.
+    pub allows_partial: bool,
+}
+
+/// Refuses what Elasticsearch refuses before it looks for hits, on every shard: it binds these parts of a request with the query.
+///
+/// # Errors
+/// Those of scripts in `script_fields`, and of queries that are highlighted by.
+pub(crate) fn check(shard: &ShardSnapshot, request: &SearchRequest, context: &SearchContext) -> Result<()> {
+    if request.size() > 0 {
+        ScriptFields::of(request, shard)?;
+    }
+    match &request.highlight {
+        Some(highlight) => BoundHighlight::bind(highlight, shard, context).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Fetches the winners. A shard that fails is added to `failures`, and none of its hits is shown.
+///
+/// # Errors
+/// Every shard has failed, or one where all are wanted ([`Failures::check`]); cancelled.
 pub(crate) fn fetch(
-    shards: &[ShardSnapshot],
-    found: &[(usize, ShardHits)],
-    winners: &[(usize, &Hit)],
+    page: &Winners<'_>,
     request: &SearchRequest,
-    shows_sort: bool,
+    failures: &mut Failures,
     context: &SearchContext,
 ) -> Result<Fetched> {
-    let highlights = bind_highlights(shards, request, context)?;
+    let &Winners { shards, found, hits: winners, shows_sort, allows_partial } = page;
     let charge = context.ledger.request.charge(0, "<fetched hits>")?;
     let mut page = Page { winners, hits: vec![None; winners.len()], charge, context };
     let (plan, mut reader) = (Plan::of(request), StoredReader::new());
@@ -56,19 +86,34 @@ pub(crate) fn fetch(
             sorts: &shard_hits.sorts,
             rescores: &shard_hits.rescores,
         };
-        let fetcher = Fetcher::new(&shards[number], searched, request, &plan, shows_sort, &mut reader);
-        let outcome = fetcher.and_then(|mut fetcher| {
-            fetcher.highlight = highlights.get(number);
+        let shard = &shards[number];
+        let bound = request.highlight.as_ref().map(|wanted| BoundHighlight::bind(wanted, shard, context));
+        let outcome = bound.transpose().and_then(|highlight| {
+            for wanted in &request.docvalue_fields {
+                if let Some(field) = shard.mapping.field(&wanted.field) {
+                    check_column(&field, shard)?;
+                }
+            }
+            let mut fetcher = Fetcher::new(shard, searched, request, &plan, shows_sort, &mut reader)?;
+            fetcher.highlight = highlight.as_ref();
             page.read(of_shard, fetcher)
         });
-        match outcome {
-            Err(Error::TimedOut) => {
+        let error = match outcome {
+            Ok(()) => continue,
+            Err(Error::TimedOut) if allows_partial => {
                 timed_out = true;
                 break;
             }
-            outcome => outcome.map_err(|error| failed(error, shards, number, context))?,
-        }
+            Err(Error::TimedOut) => time_exceeded().into(),
+            Err(error) if error.is_of_one_shard() => error,
+            Err(error) => return Err(error),
+        };
+        of_shard.iter().for_each(|&place| page.hits[place] = None);
+        failures.add(number, failure(shard, &error, context));
     }
+    // One shard is asked for both phases at once.
+    let phase = if shards.len() == 1 { "query" } else { "fetch" };
+    failures.check(phase, shards.len(), allows_partial)?;
     Ok(Fetched { hits: page.hits.into_iter().flatten().collect(), charge: page.charge, timed_out })
 }
 
@@ -93,16 +138,6 @@ pub(crate) fn fetch_hits(
         }
     }
     Ok(fetched)
-}
-
-/// By shard; empty where nothing is highlighted.
-fn bind_highlights<'r>(
-    shards: &'r [ShardSnapshot],
-    request: &'r SearchRequest,
-    context: &SearchContext,
-) -> Result<Vec<BoundHighlight<'r>>> {
-    let Some(highlight) = &request.highlight else { return Ok(Vec::new()) };
-    shards.iter().map(|shard| BoundHighlight::bind(highlight, shard, context)).collect()
 }
 
 /// Hits that are being read.
@@ -133,26 +168,5 @@ impl Page<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// A request that fails on a hit, by a script or by its own fault, fails the hit's shard, and with it the page.
-fn failed(error: Error, shards: &[ShardSnapshot], number: usize, context: &SearchContext) -> Error {
-    match error {
-        Error::Request(reason)
-            if matches!(reason.kind, "script_exception" | "illegal_argument_exception") =>
-        {
-            let shard = &shards[number];
-            let failure = ShardFailure {
-                index: shard.index.name.clone(),
-                shard: shard.shard,
-                node: context.node_id.to_string(),
-                reason,
-            };
-            // One shard is asked for both phases at once.
-            let phase = if shards.len() == 1 { "query" } else { "fetch" };
-            Error::AllShardsFailed { phase, failures: vec![failure] }
-        }
-        other => other,
     }
 }

@@ -95,7 +95,7 @@ fn matches_of(one: &Part<'_>, part: usize, tokens: &Tokens) -> Vec<Match> {
             let phrases = phrases_in(&phrase.slots, phrase.slop, tokens);
             phrases.into_iter().map(|(start, end)| Match { start, end, part }).collect()
         }
-        // They may go from a value to the next (`placed`).
-        Part::Intervals(_) | Part::Spans(_) => Vec::new(),
+        // They may go from a value to the next (`placed`), or are terms that were chosen from all values.
+        Part::Intervals(_) | Part::Spans(_) | Part::Likeness(_) => Vec::new(),
     }
 }

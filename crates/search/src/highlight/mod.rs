@@ -22,6 +22,6 @@ mod plain;
 mod vectors;
 
 pub(crate) use fragments::FieldHighlight;
-pub(crate) use parts::QueryParts;
+pub(crate) use parts::{Choice, QueryParts};
 pub(crate) use passages::content_length;
 pub(crate) use vectors::MatchedField;

@@ -3,12 +3,14 @@
 //! A clause of a query that does not match a document matches nowhere in it, whatever its words. Documents of a segment are asked for together,
 //! so that each clause is opened once for all of them.
 
+use std::collections::HashSet;
+
 use limber_mapping::Field;
 use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
 use crate::matcher::matching_docs;
-use crate::query::{BoundQuery, Docs, Node, PhraseNode, Source, SpanTree};
+use crate::query::{BoundQuery, Docs, Likeness, Node, PhraseNode, Source, SpanTree};
 
 /// A part of a query that words match.
 #[derive(Clone, Copy)]
@@ -18,6 +20,19 @@ pub(crate) enum Part<'q> {
     Phrase(&'q PhraseNode),
     Intervals(&'q Source),
     Spans(&'q SpanTree),
+    /// Which of its terms is told by the text that they are looked for in.
+    Likeness(&'q Likeness),
+}
+
+/// How the terms of a likeness are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// As the shard chose them, by which the document was found.
+    OfShard,
+    /// By the text that is shown, as if it were the shard.
+    OfText,
+    /// Not at all.
+    Nothing,
 }
 
 impl Part<'_> {
@@ -42,6 +57,8 @@ struct FieldPart<'q> {
     boost: f32,
     /// Those of the documents that were asked for in which it matches, ascending.
     docs: Vec<DocId>,
+    /// Of a likeness: with which choice it belongs to the query; `None`: always.
+    choice: Option<Choice>,
 }
 
 /// The parts of a query, and in which of some documents they match.
@@ -57,6 +74,17 @@ impl<'q> QueryParts<'q> {
 
     /// Without a segment, what the query matches in is not looked at.
     fn add(&mut self, query: &'q BoundQuery, segment: Option<&Segment>, docs: &[DocId]) -> Result<()> {
+        if let Some(likeness) = &query.likeness {
+            let first = self.0.len();
+            self.add_node(query, segment, docs)?;
+            self.0[first..].iter_mut().for_each(|part| part.choice = Some(Choice::OfShard));
+            self.add_likeness(likeness, docs);
+            return Ok(());
+        }
+        self.add_node(query, segment, docs)
+    }
+
+    fn add_node(&mut self, query: &'q BoundQuery, segment: Option<&Segment>, docs: &[DocId]) -> Result<()> {
         let docs = match segment {
             Some(segment) => matching_docs(query, segment, docs)?,
             None => docs.to_vec(),
@@ -67,12 +95,14 @@ impl<'q> QueryParts<'q> {
                 part: Part::Term(&node.term),
                 boost: node.scorer.boost(),
                 docs,
+                choice: None,
             }),
             Node::Phrase(node) => self.0.push(FieldPart {
                 field: &node.field,
                 part: Part::Phrase(node),
                 boost: node.scorer.boost(),
                 docs,
+                choice: None,
             }),
             Node::Intervals(node) => {
                 self.0.push(FieldPart {
@@ -80,6 +110,7 @@ impl<'q> QueryParts<'q> {
                     part: Part::Intervals(&node.source),
                     boost: node.boost,
                     docs,
+                    choice: None,
                 });
             }
             Node::Spans(node) => {
@@ -89,6 +120,7 @@ impl<'q> QueryParts<'q> {
                     part,
                     boost: node.boost,
                     docs,
+                    choice: None,
                 }));
             }
             Node::Combined(node) => self.0.extend(node.fields.iter().map(|(field, _)| FieldPart {
@@ -96,6 +128,7 @@ impl<'q> QueryParts<'q> {
                 part: Part::Term(&node.term),
                 boost: node.scorer.boost(),
                 docs: docs.clone(),
+                choice: None,
             })),
             Node::Docs { docs: wanted, boost, .. } => self.add_terms(wanted, *boost, &docs),
             // Of the documents inside, which are not looked at one by one.
@@ -111,13 +144,32 @@ impl<'q> QueryParts<'q> {
         Ok(())
     }
 
+    /// One part a field. It matches in a text that has one of its terms, whatever the shard chose.
+    fn add_likeness(&mut self, likeness: &'q Likeness, docs: &[DocId]) {
+        let mut paths = HashSet::new();
+        let distinct = likeness.fields().filter(|field| paths.insert(&*field.path));
+        self.0.extend(distinct.map(|field| FieldPart {
+            field,
+            part: Part::Likeness(likeness),
+            boost: likeness.boost(),
+            docs: docs.to_vec(),
+            choice: Some(Choice::OfText),
+        }));
+    }
+
     fn add_terms(&mut self, wanted: &'q Docs, boost: f32, docs: &[DocId]) {
         match wanted {
             Docs::Terms { field, .. }
             | Docs::TermRange { field, .. }
             | Docs::Pattern { field, .. }
             | Docs::Automaton { field, .. } => {
-                self.0.push(FieldPart { field, part: Part::Terms(wanted), boost, docs: docs.to_vec() });
+                self.0.push(FieldPart {
+                    field,
+                    part: Part::Terms(wanted),
+                    boost,
+                    docs: docs.to_vec(),
+                    choice: None,
+                });
             }
             Docs::AnyOf(parts) | Docs::AllOf(parts) => {
                 parts.iter().for_each(|part| self.add_terms(part, boost, docs));
@@ -133,16 +185,20 @@ impl<'q> QueryParts<'q> {
     }
 
     /// The parts that match `doc` and are about `field`, or about any field.
-    pub fn matching(&self, doc: DocId, field: Option<&Field>) -> Vec<Part<'q>> {
-        let matching = self.about(field).filter(|part| part.docs.binary_search(&doc).is_ok());
+    pub fn matching(&self, doc: DocId, field: Option<&Field>, choice: Choice) -> Vec<Part<'q>> {
+        let matching = self.chosen(field, choice).filter(|part| part.docs.binary_search(&doc).is_ok());
         matching.map(|part| part.part).collect()
     }
 
     /// The parts that are about `field`, or about any field, in the order of the query, whatever documents they match.
-    pub fn all(&self, field: Option<&Field>) -> Vec<WeightedPart<'q>> {
-        self.about(field)
+    pub fn all(&self, field: Option<&Field>, choice: Choice) -> Vec<WeightedPart<'q>> {
+        self.chosen(field, choice)
             .map(|part| WeightedPart { part: part.part, boost: part.boost, field: part.field })
             .collect()
+    }
+
+    fn chosen(&self, field: Option<&Field>, choice: Choice) -> impl Iterator<Item = &FieldPart<'q>> {
+        self.about(field).filter(move |part| part.choice.is_none_or(|wanted| wanted == choice))
     }
 
     /// Fields are told apart by their paths: the keys of a flattened field share an id.

@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use limber_mapping::Field;
+
 use super::breaks::Passages;
 use super::fragments::FieldHighlight;
 use super::matches::{Match, Words, matches_in, words_in};
@@ -59,6 +61,7 @@ pub(super) fn passages_of(
         starts.push(base);
         base += units::count(value) + 1;
     }
+    let parts = &chosen(parts, highlight.field, &tokens);
     let is_whole = highlight.options.require_field_match;
     let mut words = Words::default();
     let mut matches: Vec<Vec<Match>> = tokens
@@ -90,6 +93,21 @@ pub(super) fn passages_of(
         }
     }
     Ok(found)
+}
+
+/// The parts with those terms of likenesses that are looked for in these values.
+fn chosen<'q>(parts: &[Part<'q>], field: &Field, values: &[Tokens]) -> Vec<Part<'q>> {
+    let is_there = |term: &[u8]| values.iter().any(|tokens| !tokens.places_of(term).is_empty());
+    let mut chosen = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            Part::Likeness(likeness) => {
+                chosen.extend(likeness.terms_in_field(field, is_there).into_iter().map(Part::Term));
+            }
+            part => chosen.push(*part),
+        }
+    }
+    chosen
 }
 
 /// Lays passages around the matches of one value.

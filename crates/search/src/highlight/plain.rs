@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use limber_mapping::Field;
+
 use super::fragments::{FieldHighlight, escape};
 use super::parts::{Part, WeightedPart};
 use super::placed::Text;
@@ -43,11 +45,12 @@ impl FieldHighlight<'_> {
     /// What is shown of the values of a document, by the plain highlighter. Empty: the field is left out.
     pub fn plain_fragments(&self, values: &[String], parts: &[WeightedPart<'_>]) -> Result<Vec<String>> {
         let count_max = self.options.fragments_max.max(1);
+        let field = self.options.require_field_match.then_some(self.field);
         let mut fragments: Vec<Fragment> = Vec::new();
         let mut base = 0;
         for value in values {
             let tokens = Tokens::of(self.field, value, self.start_max);
-            let cut = self.cut(value, &tokens, &weights(parts, &tokens)?);
+            let cut = self.cut(value, &tokens, &weights(parts, &tokens, field)?);
             // Elasticsearch numbers by how many fragments it kept of the values before, not by how many there are.
             let kept = cut.len().min(count_max);
             fragments.extend(best(cut, count_max).into_iter().map(|mut fragment| {
@@ -288,8 +291,8 @@ impl Borders {
     }
 }
 
-/// The words of the query that count in a value.
-fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens) -> Result<Weights> {
+/// The words of the query that count in a value; `field`: where those of others do not.
+fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens, field: Option<&Field>) -> Result<Weights> {
     let mut weights = Weights::new();
     for WeightedPart { part, boost, .. } in parts {
         let plain = || Weight { weight: *boost, spans: None, others: Vec::new() };
@@ -305,6 +308,12 @@ fn weights(parts: &[WeightedPart<'_>], tokens: &Tokens) -> Result<Weights> {
             }
             Part::Phrase(phrase) => add_spans(&tree_of(phrase), *boost, tokens, &mut weights)?,
             Part::Spans(tree) => add_spans(tree, *boost, tokens, &mut weights)?,
+            Part::Likeness(likeness) => {
+                let is_there = |term: &[u8]| !tokens.places_of(term).is_empty();
+                for (term, weight) in likeness.weighted_terms_in_text(field, is_there) {
+                    weights.insert(term.into(), Weight { weight, spans: None, others: Vec::new() });
+                }
+            }
             // Wherever they stand: Lucene's highlighter knows no more of them than their terms.
             Part::Intervals(source) => {
                 let mut terms = Vec::new();

@@ -255,7 +255,7 @@ fn flat(parts: &[WeightedPart<'_>], tokens: &[Tokens], by_field: bool) -> Vec<Wa
             }
             Part::Spans(SpanTree::Term { term, .. }) => add(vec![term.clone()], 0),
             // Lucene's highlighter does not know them.
-            Part::Spans(_) | Part::Intervals(_) => {}
+            Part::Spans(_) | Part::Intervals(_) | Part::Likeness(_) => {}
         }
     }
     wanted

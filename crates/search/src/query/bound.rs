@@ -11,6 +11,7 @@ use super::distance_feature::FeatureNode;
 use super::function::BoundFunction;
 use super::function_score::{BoostMode, ScoreMode};
 use super::intervals::IntervalsNode;
+use super::more_like_this::Likeness;
 use super::nested::NestedNode;
 use super::percolate::PercolateNode;
 use super::spans::SpansNode;
@@ -32,6 +33,8 @@ pub struct BoundQuery {
     pub(crate) node: Node,
     /// `_name`.
     pub(crate) name: Option<Arc<str>>,
+    /// What it was made from, where that is a likeness: its terms are chosen anew where they are marked.
+    pub(crate) likeness: Option<Arc<Likeness>>,
 }
 
 #[derive(Debug)]
@@ -267,7 +270,7 @@ impl Docs {
 
 impl From<Node> for BoundQuery {
     fn from(node: Node) -> BoundQuery {
-        BoundQuery { node, name: None }
+        BoundQuery { node, name: None, likeness: None }
     }
 }
 

@@ -70,7 +70,9 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         let failed = |cause: RequestError| refused(format!("failed to parse field [{key}]")).caused_by(cause);
         match (key.as_str(), value) {
             ("fields", Value::Array(_) | Value::String(_)) => fields = weights(value).map_err(failed)?,
-            ("fields", other) | (_, other @ (Value::Array(_) | Value::Object(_) | Value::Null)) => {
+            ("query" | "_name", other @ (Value::Bool(_) | Value::Number(_)))
+            | ("fields", other)
+            | (_, other @ (Value::Array(_) | Value::Object(_) | Value::Null)) => {
                 let reason = format!("{key} doesn't support values of type: {}", json::token(other));
                 return Err(refused(reason));
             }

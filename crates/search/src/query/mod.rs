@@ -82,6 +82,7 @@ pub(crate) use function_score::{BoostMode, ScoreMode};
 pub(crate) use geo_bounding_box::parse_corners;
 pub(crate) use intervals::{IntervalsNode, PatternTerms, Relation, Side, Source, too_many_terms};
 pub use matching::MatchingDocs;
+pub(crate) use more_like_this::Likeness;
 pub use more_like_this::{LikeLookup, TermCounts, found_of};
 pub(crate) use nested::{NestedNode, NestedScore, no_nested_object};
 pub use parse::{Query, QueryLimits, QueryNode, parse_query};

@@ -60,10 +60,11 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             ("minimum_should_match_script", Value::Object(_)) => {
                 by_script = Some(Needed::Script(Script::parse(value)?));
             }
-            ("minimum_should_match_field", Value::String(path)) => {
-                by_field = Some(Needed::Field(path.clone()))
+            (key, Value::Null) => json::check_scalar("terms_set", key, value)?,
+            ("minimum_should_match_field", Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
+                by_field = json::scalar_text(value).map(Needed::Field);
             }
-            ("minimum_should_match", Value::String(_) | Value::Number(_)) => {
+            ("minimum_should_match", Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
                 count = json::scalar_text(value).map(Needed::Count);
             }
             (key, value) if !value.is_object() && !value.is_array() && common.take(key, value)? => {}

@@ -119,6 +119,8 @@ pub struct SearchRequest {
     pub version: bool,
     pub seq_no_primary_term: bool,
     pub timeout_millis: Option<u64>,
+    /// `allow_partial_search_results`. `None`: as the node's settings say.
+    pub allows_partial: Option<bool>,
     /// 0: never.
     pub terminate_after: u32,
     pub aggregations: Option<Aggregations>,
@@ -166,6 +168,7 @@ impl Default for SearchRequest {
             version: false,
             seq_no_primary_term: false,
             timeout_millis: None,
+            allows_partial: None,
             terminate_after: 0,
             aggregations: None,
             typed_keys: false,

@@ -45,6 +45,29 @@ pub(crate) enum Fragmenter {
     Span,
 }
 
+/// An option that there is not. Elasticsearch finds out when a shard shows a hit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// `type`.
+    Highlighter(String),
+    Fragmenter(String),
+    /// The unified highlighter does not look for characters.
+    Scanner,
+}
+
+impl Fault {
+    /// `field`: the name of a field that is shown.
+    pub fn error(&self, field: &str) -> RequestError {
+        RequestError::illegal_argument(match self {
+            Fault::Highlighter(name) => {
+                format!("unknown highlighter type [{name}] for the field [{field}]")
+            }
+            Fault::Fragmenter(name) => format!("unknown fragmenter option [{name}] for the field [{field}]"),
+            Fault::Scanner => "Invalid boundary scanner type: chars".to_owned(),
+        })
+    }
+}
+
 /// `max_analyzed_offset`: the UTF-16 unit of a field's values behind which no token is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OffsetMax {
@@ -121,6 +144,7 @@ pub(crate) struct HighlightField {
     pub offset_max: OffsetMax,
     /// Absent: that of the search.
     pub query: Option<Query>,
+    pub fault: Option<Fault>,
 }
 
 impl HighlightField {
@@ -311,20 +335,23 @@ impl Options {
             let tags = own.or_else(|| all.clone()).filter(|tags| !tags.is_empty());
             tags.unwrap_or_else(|| vec![default.to_owned()])
         };
+        let fragments_max = number(own.number_of_fragments, self.number_of_fragments, 5);
+        let mut fault = None;
         let highlighter = match own.highlighter.as_deref().or(self.highlighter.as_deref()) {
             None | Some("unified") => Highlighter::Unified,
             Some("plain") => Highlighter::Plain,
             Some("fvh") => Highlighter::FastVector,
             Some(other) => {
-                let reason = format!("unknown highlighter type [{other}] for the field [{pattern}]");
-                return Err(RequestError::illegal_argument(reason));
+                fault = Some(Fault::Highlighter(other.to_owned()));
+                Highlighter::Plain
             }
         };
         let scanner = own.scanner.or(self.scanner);
         let boundaries = match scanner {
             Some(Scanner::Breaks(boundaries)) => boundaries,
-            Some(Scanner::Chars) if highlighter == Highlighter::Unified => {
-                return Err(RequestError::illegal_argument("Invalid boundary scanner type: chars"));
+            Some(Scanner::Chars) if highlighter == Highlighter::Unified && fragments_max > 0 => {
+                fault = Some(Fault::Scanner);
+                Boundaries::Sentences
             }
             _ => Boundaries::Sentences,
         };
@@ -333,9 +360,9 @@ impl Options {
         }
         let fragmenter = match own.fragmenter.as_deref().or(self.fragmenter.as_deref()) {
             Some("simple") => Fragmenter::Simple,
-            Some(other) if other != "span" && highlighter == Highlighter::Plain => {
-                let reason = format!("unknown fragmenter option [{other}] for the field [{pattern}]");
-                return Err(RequestError::illegal_argument(reason));
+            Some(other) if other != "span" && highlighter == Highlighter::Plain && fragments_max > 0 => {
+                fault.get_or_insert_with(|| Fault::Fragmenter(other.to_owned()));
+                Fragmenter::Span
             }
             _ => Fragmenter::Span,
         };
@@ -345,7 +372,7 @@ impl Options {
             pre_tags: tags(own.pre_tags, &self.pre_tags, "<em>"),
             post_tags: tags(own.post_tags, &self.post_tags, "</em>"),
             fragment_size: number(own.fragment_size, self.fragment_size, 100),
-            fragments_max: number(own.number_of_fragments, self.number_of_fragments, 5),
+            fragments_max,
             by_score: own.by_score.or(self.by_score).unwrap_or(false),
             require_field_match: own.require_field_match.or(self.require_field_match).unwrap_or(true),
             boundaries,
@@ -365,6 +392,7 @@ impl Options {
                 Some(most) => usize::try_from(most).map_or(OffsetMax::OfIndex, OffsetMax::At),
             },
             query: own.query.or_else(|| self.query.clone()),
+            fault,
         })
     }
 }

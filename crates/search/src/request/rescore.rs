@@ -97,10 +97,9 @@ impl Rescore {
                     let reason = format!("unknown field [{key}]");
                     return Err(RequestError::new(400, "named_object_not_found_exception", reason));
                 }
-                (key, Value::Array(_)) => {
-                    return Err(RequestError::parsing(format!(
-                        "unexpected token [START_ARRAY] after [{key}]"
-                    )));
+                (key, Value::Array(_) | Value::Null) => {
+                    let token = json::token(value);
+                    return Err(RequestError::parsing(format!("unexpected token [{token}] after [{key}]")));
                 }
                 ("window_size", value) => {
                     let size = json::int(value)?;

@@ -73,6 +73,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
                     u32::try_from(int(name, value)?).ok().filter(|size| *size > 0);
             }
             "request_cache" => request.request_cache = Some(flag(value)?),
+            "allow_partial_search_results" => request.allows_partial = Some(flag(value)?),
             "typed_keys" => request.typed_keys = flag(value)?,
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,

@@ -200,6 +200,8 @@ impl Run<'_> {
             track_total_hits: TrackTotalHits::Exact,
             seq_no_primary_term: true,
             version: true,
+            // A part of the documents is not what was asked for.
+            allows_partial: Some(false),
             ..asked.clone()
         }
     }

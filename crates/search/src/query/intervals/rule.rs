@@ -85,6 +85,9 @@ pub(in crate::query) fn parse(
     let mut common = Common::default();
     let mut rule: Option<(&str, Rule)> = None;
     for (key, value) in body {
+        if key == "_name" {
+            json::text(value)?;
+        }
         if common.take(key, value)? {
             continue;
         }
@@ -130,7 +133,6 @@ impl Members<'_, '_> {
     fn text(&self, key: &str, value: &Value) -> Result<String, RequestError> {
         match value {
             Value::String(text) => Ok(text.clone()),
-            Value::Number(number) => Ok(number.to_string()),
             other => Err(self.wrong_type(key, other)),
         }
     }
@@ -159,7 +161,13 @@ impl Members<'_, '_> {
         };
         let mut rules = Vec::with_capacity(items.len());
         for item in items {
-            let Value::Object(members) = item else { return Err(self.wrong_type(key, item)) };
+            let members = match item {
+                Value::Object(members) => members,
+                Value::Array(_) => return Err(self.wrong_type(key, item)),
+                scalar => {
+                    return Err(self.failed(key, expected("START_OBJECT", json::token(scalar))));
+                }
+            };
             rules.push(Rule::parse_only(members, self.parser).map_err(|cause| self.failed(key, cause))?);
         }
         Ok(rules)

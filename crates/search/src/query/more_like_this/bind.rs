@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, FieldType, RequestError};
 
-use super::choice::{Chosen, Selection};
+use super::candidates::{Candidates, Selection};
 use super::counts::TermCounts;
 use super::java_order::in_java_order;
+use super::likeness::{Likeness, weights};
 use super::parse::Examples;
 use crate::error::Error;
 use crate::query::bind::Binder;
@@ -44,14 +45,23 @@ impl QueryNode for MoreLikeThis {
             return Ok(BoundQuery::nothing("No query left after rewrite."));
         };
         let skipped = self.skipped(&fields, binder);
-        let doc_count = binder.live_count();
-        let mut parts = Vec::new();
-        if !self.like.items.is_empty() {
-            parts.push(self.like_documents(&skipped, doc_count, boost, binder)?);
-        }
+        let mut candidates = match self.like.items.is_empty() {
+            true => Vec::new(),
+            false => self.of_documents(&skipped, binder)?,
+        };
+        let of_documents = candidates.len();
         if !self.like.texts.is_empty() {
-            parts.push(self.like_texts(&fields, &skipped, doc_count, boost, binder)?);
+            candidates.extend(self.of_texts(&fields, &skipped, binder)?);
         }
+        let likeness = Likeness {
+            selection: self.selection.clone(),
+            candidates,
+            doc_count: binder.live_count(),
+            boost,
+            boost_terms: self.boost_terms,
+        };
+        let (documents, texts) = likeness.candidates.split_at(of_documents);
+        let parts = [self.clauses(documents, &likeness, binder)?, self.clauses(texts, &likeness, binder)?];
         let mut node = BoolNode { min_should_match: 1, ..BoolNode::default() };
         for (clauses, needed) in parts {
             match clauses.len() {
@@ -68,11 +78,13 @@ impl QueryNode for MoreLikeThis {
         if !self.includes && !ids.is_empty() {
             node.must_not.push(bind_ids(ids, 1.0, binder)?);
         }
-        Ok(match (node.should.len(), node.must_not.len()) {
+        let mut query = match (node.should.len(), node.must_not.len()) {
             (0, _) => BoundQuery::nothing("no term stands out"),
             (1, 0) => node.should.remove(0),
             _ => BoundQuery::from_bool(node),
-        })
+        };
+        query.likeness = Some(Arc::new(likeness));
+        Ok(query)
     }
 }
 
@@ -152,15 +164,14 @@ impl MoreLikeThis {
         }
     }
 
-    fn like_texts(
+    /// The terms of the texts; `None`: there is no field for them.
+    fn of_texts(
         &self,
         fields: &[String],
         skipped: &Skipped,
-        doc_count: u64,
-        boost: f32,
         binder: &Binder<'_>,
-    ) -> Result<(Vec<BoundQuery>, usize), Error> {
-        let Some(first) = fields.first() else { return Ok((Vec::new(), 0)) };
+    ) -> Result<Option<Candidates>, Error> {
+        let Some(first) = fields.first() else { return Ok(None) };
         let mut terms: Vec<(String, u32)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for text in &self.like.texts {
@@ -182,17 +193,11 @@ impl MoreLikeThis {
             }
         }
         let fields: Vec<Arc<Field>> = fields.iter().filter_map(|path| binder.field(path)).collect();
-        let chosen = self.selection.choose(terms, &fields, doc_count, binder)?;
-        self.clauses(chosen, boost, binder)
+        Candidates::of(terms, fields, &self.selection, binder).map(Some)
     }
 
-    fn like_documents(
-        &self,
-        skipped: &Skipped,
-        doc_count: u64,
-        boost: f32,
-        binder: &Binder<'_>,
-    ) -> Result<(Vec<BoundQuery>, usize), Error> {
+    /// The terms of the documents, field by field.
+    fn of_documents(&self, skipped: &Skipped, binder: &Binder<'_>) -> Result<Vec<Candidates>, Error> {
         let documents: Vec<TermCounts> =
             self.like.items.iter().filter_map(|item| item.counts(binder.shard())).collect();
         let mut paths: Vec<&String> = Vec::new();
@@ -201,7 +206,7 @@ impl MoreLikeThis {
                 paths.push(path);
             }
         }
-        let mut chosen = Vec::new();
+        let mut candidates = Vec::new();
         for path in in_java_order(paths, |path| path) {
             let Some(field) = binder.field(path) else { continue };
             let mut terms: Vec<(String, u32)> = Vec::new();
@@ -218,43 +223,33 @@ impl MoreLikeThis {
                     }
                 }
             }
-            chosen.push(self.selection.choose(terms, &[field], doc_count, binder)?);
+            candidates.push(Candidates::of(terms, vec![field], &self.selection, binder)?);
         }
-        let mut clauses = Vec::new();
-        for of_field in chosen {
-            clauses.extend(self.terms(of_field, boost, binder)?);
-        }
-        let needed = minimum_should_match::required(&self.minimum_should_match, clauses.len())?;
-        Ok((clauses, needed))
+        Ok(candidates)
     }
 
+    /// The terms that stand out, and how many of them a document must have.
     fn clauses(
         &self,
-        chosen: Vec<Chosen>,
-        boost: f32,
+        candidates: &[Candidates],
+        likeness: &Likeness,
         binder: &Binder<'_>,
     ) -> Result<(Vec<BoundQuery>, usize), Error> {
-        let clauses = self.terms(chosen, boost, binder)?;
-        let needed = minimum_should_match::required(&self.minimum_should_match, clauses.len())?;
-        Ok((clauses, needed))
-    }
-
-    /// Terms of one choice, each weighted by how much more it stands out than the first.
-    fn terms(&self, chosen: Vec<Chosen>, boost: f32, binder: &Binder<'_>) -> Result<Vec<BoundQuery>, Error> {
-        if self.boost_terms < 0.0 {
+        if self.boost_terms < 0.0 && !candidates.is_empty() {
             let shown = limber_mapping::number::java_float(self.boost_terms);
             let reason = format!("boost must be a positive float, got {shown}");
             return Err(RequestError::illegal_argument(reason).into());
         }
-        let least = chosen.first().map_or(1.0, |first| first.score);
-        let term = |one: Chosen| {
-            let boost = match self.boost_terms {
-                0.0 => boost,
-                factor => boost * (factor * one.score / least),
-            };
-            binder.scored_term(&one.field, one.term.as_bytes(), boost)
-        };
-        chosen.into_iter().map(term).collect()
+        let mut clauses = Vec::new();
+        for one in candidates {
+            let chosen = one.choose(&self.selection, likeness.doc_count, |_, _, of_shard| of_shard);
+            let weights = weights(&chosen, likeness.boost, self.boost_terms);
+            for (one, weight) in chosen.into_iter().zip(weights) {
+                clauses.push(binder.scored_term(one.field, one.term.as_bytes(), weight)?);
+            }
+        }
+        let needed = minimum_should_match::required(&self.minimum_should_match, clauses.len())?;
+        Ok((clauses, needed))
     }
 }
 

@@ -92,25 +92,37 @@ impl Item {
         };
         for (key, value) in members {
             match (key.as_str(), value) {
-                ("_index", value) => item.index = json::scalar_text(value),
-                ("_id", value) => item.id = json::scalar_text(value),
+                ("_index", value) => item.index = Some(json::text(value)?),
+                ("_id", value) => item.id = Some(json::text(value)?),
                 ("doc", value) => item.document = Some(value.clone()),
                 ("fields", Value::Array(items)) => {
-                    item.fields = Some(items.iter().filter_map(json::scalar_text).collect());
+                    item.fields = Some(items.iter().map(json::text).collect::<Result<_, _>>()?);
                 }
                 ("fields", _) => return Err(malformed("field [fields] must be an array")),
-                ("per_field_analyzer", Value::Object(analyzers)) => item.analyzers = analyzers.clone(),
-                ("routing" | "_routing", value) => item.routing = json::scalar_text(value),
-                ("version" | "_version", value) => {
-                    let text = json::scalar_text(value).unwrap_or_default();
-                    let version = text.parse().map_err(|_| {
-                        RequestError::illegal_argument(format!("For input string: \"{text}\""))
-                    })?;
-                    item.version = Some(version);
+                ("per_field_analyzer", Value::Object(analyzers)) => {
+                    if let Some((path, _)) = analyzers.iter().find(|(_, name)| !name.is_string()) {
+                        let reason = format!("expecting the analyzer at [{path}] to be a String");
+                        return Err(RequestError::new(400, "parse_exception", reason));
+                    }
+                    item.analyzers = analyzers.clone();
                 }
-                ("version_type", Value::String(name)) => match name.as_str() {
+                // Read as a map, of which there is none.
+                ("per_field_analyzer", _) => {}
+                ("routing" | "_routing", value) => item.routing = Some(json::text(value)?),
+                ("version" | "_version", value) => {
+                    item.version = Some(match value {
+                        Value::String(text) => text.parse().map_err(|_| {
+                            RequestError::illegal_argument(format!("For input string: \"{text}\""))
+                        })?,
+                        Value::Number(number) => {
+                            number.as_i64().or(number.as_f64().map(|number| number as i64)).unwrap_or(0)
+                        }
+                        other => i64::from(json::int(other)?),
+                    });
+                }
+                ("version_type", value) => match json::text(value)?.as_str() {
                     "internal" | "external" | "external_gt" | "external_gte" => {}
-                    _ => {
+                    name => {
                         let reason = format!("No version type match [{name}]");
                         return Err(RequestError::illegal_argument(reason));
                     }

@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::bind::MoreLikeThis;
-use super::choice::Selection;
+use super::candidates::Selection;
 use super::item::Item;
 use crate::json;
 use crate::query::parse::{Common, Parser, Query};
@@ -22,12 +22,7 @@ impl Examples {
             Value::Object(members) => self.items.push(Item::parse(members)?),
             Value::Null => {}
             scalar => {
-                let text = json::scalar_text(scalar).ok_or_else(|| {
-                    RequestError::illegal_argument(
-                        "Content of 'like' parameter should either be a string or an object",
-                    )
-                })?;
-                self.texts.push(text);
+                self.texts.push(json::scalar_text(scalar).ok_or_else(no_example)?);
             }
         }
         Ok(())
@@ -35,18 +30,25 @@ impl Examples {
 
     fn add_all(&mut self, value: &Value) -> Result<(), RequestError> {
         match value {
-            Value::Array(items) => items.iter().try_for_each(|item| self.add(item)),
+            Value::Array(items) => items.iter().try_for_each(|item| match item {
+                Value::Null => Err(no_example()),
+                item => self.add(item),
+            }),
             one => self.add(one),
         }
     }
+}
+
+fn no_example() -> RequestError {
+    RequestError::illegal_argument("Content of 'like' parameter should either be a string or an object")
 }
 
 fn unknown(key: &str) -> RequestError {
     RequestError::parsing(format!("[mlt] query does not support [{key}]"))
 }
 
-fn words(items: &[Value]) -> impl Iterator<Item = String> {
-    items.iter().filter_map(json::scalar_text)
+fn words<W: FromIterator<String>>(items: &[Value]) -> Result<W, RequestError> {
+    items.iter().map(json::text).collect()
 }
 
 pub(in crate::query) fn parse(
@@ -70,8 +72,8 @@ pub(in crate::query) fn parse(
         match (key.as_str(), value) {
             ("like", value) => node.like.add_all(value)?,
             ("unlike", value) => node.unlike.add_all(value)?,
-            ("fields", Value::Array(items)) => node.fields = Some(words(items).collect()),
-            ("stop_words", Value::Array(items)) => selection.stop_words = words(items).collect(),
+            ("fields", Value::Array(items)) => node.fields = Some(words(items)?),
+            ("stop_words", Value::Array(items)) => selection.stop_words = words(items)?,
             (_, Value::Null) => {}
             ("fields" | "stop_words", _) | (_, Value::Array(_) | Value::Object(_)) => {
                 return Err(unknown(key));

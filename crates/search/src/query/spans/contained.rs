@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::bind::{SpanQuery, check_same_field, parse_inner, query, span_of};
 use super::span::SpanTree;
 use crate::error::Error;
+use crate::json;
 use crate::query::bind::Binder;
 use crate::query::parse::{Common, Parser, Query, does_not_support};
 
@@ -41,6 +42,9 @@ fn parse(
         match (key.as_str(), value) {
             ("big", Value::Object(_)) => big = Some(parse_inner(name, "big", value, parser)?),
             ("little", Value::Object(_)) => little = Some(parse_inner(name, "little", value, parser)?),
+            ("_name", Value::Null | Value::Array(_)) => {
+                json::text(value)?;
+            }
             (key, Value::Object(_) | Value::Array(_)) => return Err(does_not_support(name, key)),
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(does_not_support(name, key)),

@@ -24,8 +24,12 @@ pub(in crate::query) fn parse(
     for (key, value) in members {
         match (key.as_str(), value) {
             ("match", Value::Object(_)) => inner = Some(parse_inner("span_first", "match", value, parser)?),
-            (key, Value::Object(_) | Value::Array(_)) => return Err(does_not_support("span_first", key)),
+            ("_name", Value::Null | Value::Array(_)) => {
+                json::text(value)?;
+            }
+            (key, Value::Object(_)) => return Err(does_not_support("span_first", key)),
             ("end", value) => end = Some(json::int(value)?),
+            (key, Value::Array(_)) => return Err(does_not_support("span_first", key)),
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(does_not_support("span_first", key)),
         }

@@ -30,7 +30,9 @@ pub(in crate::query) fn parse(
                     node.clauses.push(parse_inner("span_near", "clauses", item, parser)?);
                 }
             }
-            (key, Value::Array(_) | Value::Object(_)) => return Err(does_not_support("span_near", key)),
+            (key, Value::Array(_) | Value::Object(_) | Value::Null) => {
+                return Err(does_not_support("span_near", key));
+            }
             ("slop", value) => node.slop = json::int(value)?,
             ("in_order", value) => node.in_order = json::boolean(value)?,
             (key, value) if common.take(key, value)? => {}

@@ -33,10 +33,14 @@ pub(in crate::query) fn parse(
             ("exclude", Value::Object(_)) => {
                 exclude = Some(parse_inner("span_not", "exclude", value, parser)?);
             }
-            (key, Value::Object(_) | Value::Array(_)) => return Err(does_not_support("span_not", key)),
+            ("_name", Value::Null | Value::Array(_)) => {
+                json::text(value)?;
+            }
+            (key, Value::Object(_)) => return Err(does_not_support("span_not", key)),
             ("dist", value) => around = Some(json::int(value)?),
             ("pre", value) => before = Some(json::int(value)?),
             ("post", value) => after = Some(json::int(value)?),
+            (key, Value::Array(_)) => return Err(does_not_support("span_not", key)),
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(does_not_support("span_not", key)),
         }

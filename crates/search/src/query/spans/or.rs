@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::bind::{SpanQuery, check_same_field, parse_inner, query, spans_of};
 use super::span::SpanTree;
 use crate::error::Error;
+use crate::json;
 use crate::query::bind::Binder;
 use crate::query::parse::{Common, Parser, Query, does_not_support};
 
@@ -25,6 +26,9 @@ pub(in crate::query) fn parse(
                 for item in items {
                     clauses.push(parse_inner("span_or", "clauses", item, parser)?);
                 }
+            }
+            ("_name", Value::Null | Value::Object(_)) => {
+                json::text(value)?;
             }
             (key, Value::Array(_) | Value::Object(_)) => return Err(does_not_support("span_or", key)),
             (key, value) if common.take(key, value)? => {}

@@ -1,0 +1,51 @@
+//! Shards that failed in a phase: "does the search go on without them?"
+//!
+//! Source: Elasticsearch's `AbstractSearchAsyncAction#executeNextPhase`.
+
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::{Error, Result, ShardFailure};
+
+/// The failures of a search's shards so far, each with the number of its shard. A shard fails once: no later phase asks it again.
+#[derive(Debug, Default)]
+pub(crate) struct Failures(Vec<(usize, ShardFailure)>);
+
+impl Failures {
+    pub fn add(&mut self, number: usize, failure: ShardFailure) {
+        self.0.push((number, failure));
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Called at the end of a phase; `shard_count`: all that the search is about.
+    ///
+    /// # Errors
+    /// Every shard has failed, or one has and the request wants all of them to answer.
+    pub fn check(&mut self, phase: &'static str, shard_count: usize, allows_partial: bool) -> Result<()> {
+        if self.0.is_empty() || allows_partial && self.0.len() < shard_count {
+            return Ok(());
+        }
+        let failures = std::mem::take(self).into_list();
+        Err(match failures.len() == shard_count {
+            true => Error::AllShardsFailed { phase, failures },
+            false => Error::SomeShardsFailed { phase, failures },
+        })
+    }
+
+    /// In the order of the shards.
+    pub fn into_list(mut self) -> Vec<ShardFailure> {
+        self.0.sort_by_key(|(number, _)| *number);
+        self.0.into_iter().map(|(_, failure)| failure).collect()
+    }
+}
+
+/// What is told of a shard that failed with `error`.
+pub(crate) fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchContext) -> ShardFailure {
+    ShardFailure {
+        index: snapshot.index.name.clone(),
+        shard: snapshot.shard,
+        node: context.node_id.to_string(),
+        reason: error.to_request_error(),
+    }
+}
