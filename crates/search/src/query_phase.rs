@@ -350,7 +350,7 @@ pub(crate) fn collected_hits(request: &SearchRequest) -> u64 {
 
 /// Why a shard that ran out of time fails, where all of its answer is wanted or none.
 pub(crate) fn time_exceeded() -> RequestError {
-    RequestError::new(504, "search_timeout_exception", "Time exceeded")
+    RequestError::new(429, "search_timeout_exception", "Time exceeded").with("timed_out", true)
 }
 
 /// Of a `search_after` whose search is sorted by nothing but its score, the best first: Elasticsearch makes no sort of that.

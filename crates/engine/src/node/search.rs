@@ -380,10 +380,13 @@ fn check_no_shard_missing(failures: &[ShardFailure]) -> Result<()> {
         "Search rejected due to missing shards [{}]. Consider using `allow_partial_search_results` setting to bypass this error.",
         missing.join(", ")
     );
-    Err(RequestError::new(503, "search_phase_execution_exception", reason)
-        .with("phase", "query")
-        .with("grouped", true)
-        .with("failed_shards", Value::Array(Vec::new())))
+    let refused = |reason: String| {
+        RequestError::new(503, "search_phase_execution_exception", reason)
+            .with("phase", "query")
+            .with("grouped", true)
+            .with("failed_shards", Value::Array(Vec::new()))
+    };
+    Err(refused(String::new()).caused_by(refused(reason)))
 }
 
 fn add_failures(response: &mut SearchResponse, failures: Vec<ShardFailure>) -> limber_search::Result<()> {
