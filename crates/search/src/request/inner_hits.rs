@@ -39,15 +39,36 @@ impl InnerHits {
                 _ => return Err(refused(format!("unknown field [{key}]"))),
             }
         }
-        let mut request = SearchRequest::parse(&Value::Object(options), &UrlParameters::default())?;
+        let parse = |options| SearchRequest::parse(&Value::Object(options), &UrlParameters::default());
+        let mut request = parse(options.clone()).map_err(|error| {
+            // The option that is refused by itself is the one that Elasticsearch names.
+            options
+                .into_iter()
+                .find_map(|(key, value)| {
+                    let alone = Map::from_iter([(key.clone(), value)]);
+                    parse(alone).err().map(|cause| failed(&key, cause))
+                })
+                .unwrap_or(error)
+        })?;
         request.size.get_or_insert(INNER_HITS_SIZE);
         request.collapse = collapse.map(Into::into);
         Ok(InnerHits { name, request, ignore_unmapped })
     }
 }
 
-/// Options whose values this parser words its own refusals of.
+/// What an option's value may be, and the options whose values this parser words its own refusals of.
 fn check_option(key: &str, value: &Value) -> Result<(), RequestError> {
+    let fits = match key {
+        "sort" => value.is_string() || value.is_array() || value.is_object(),
+        "_source" => value.is_boolean() || value.is_string() || value.is_array() || value.is_object(),
+        "stored_fields" => value.is_string() || value.is_array(),
+        "docvalue_fields" | "fields" => value.is_array() || value.is_object(),
+        "highlight" | "script_fields" => value.is_object(),
+        _ => true,
+    };
+    if !fits {
+        return Err(wrong_type(key, value));
+    }
     let checked = match key {
         "from" | "size" => json::int(value).and_then(|count| match count {
             0.. => Ok(()),
@@ -73,4 +94,33 @@ fn failed(key: &str, cause: RequestError) -> RequestError {
 
 fn wrong_type(key: &str, value: &Value) -> RequestError {
     refused(format!("{key} doesn't support values of type: {}", json::token(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Compared with Elasticsearch 9.4.3.
+    #[test]
+    fn refusals_name_the_option() {
+        let cases = [
+            (json!({"sort": [true]}), "[inner_hits] failed to parse field [sort]"),
+            (json!({"size": 1, "sort": {"a": {"nope": 1}}}), "[inner_hits] failed to parse field [sort]"),
+            (json!({"sort": 5}), "[inner_hits] sort doesn't support values of type: VALUE_NUMBER"),
+            (json!({"_source": {"nope": 1}}), "[inner_hits] failed to parse field [_source]"),
+            (json!({"_source": 5}), "[inner_hits] _source doesn't support values of type: VALUE_NUMBER"),
+            (json!({"fields": 5}), "[inner_hits] fields doesn't support values of type: VALUE_NUMBER"),
+            (json!({"highlight": []}), "[inner_hits] highlight doesn't support values of type: START_ARRAY"),
+            (json!({"nope": 5}), "[inner_hits] unknown field [nope]"),
+        ];
+        for (body, expected) in cases {
+            let members = body.as_object().expect("an object");
+            let error = InnerHits::parse(members).expect_err("is refused");
+            assert_eq!(error.reason, expected, "{body}");
+        }
+        let all = json!({"sort": ["a", {"b": "desc"}], "_source": false, "fields": ["a"], "stored_fields": "_none_", "highlight": {"fields": {"a": {}}}});
+        assert!(InnerHits::parse(all.as_object().expect("an object")).is_ok());
+    }
 }
