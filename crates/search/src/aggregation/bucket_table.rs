@@ -49,6 +49,14 @@ impl BucketTable {
         Ok(table)
     }
 
+    /// Makes it a table for keys below `key_count`, once and before it has buckets; later, nothing happens.
+    pub fn make_dense(&mut self, key_count: usize, budget: &Budget) -> Result<()> {
+        if self.dense.is_none() && self.keys.is_empty() {
+            *self = BucketTable::with_range(Some((0, key_count as i64 - 1)), budget)?;
+        }
+        Ok(())
+    }
+
     /// The first key and a counter for every key under parent 0, when the table is dense: the fastest way to count where nothing is below the
     /// buckets. [`Self::settle`] makes buckets of them.
     pub fn tally(&mut self, budget: &Budget) -> Result<Option<(i64, &mut [u64])>> {

@@ -39,24 +39,23 @@ impl BatchStats {
         }
         self.by_bucket.clear();
         self.by_bucket.resize(bucket_count, EMPTY);
-        let by_bucket = self.by_bucket.as_mut_slice();
-        let pairs = values.iter().zip(buckets);
-        if wants_range {
-            pairs.for_each(|(&value, &bucket)| {
-                let stats = &mut by_bucket[bucket as usize];
-                stats.count += 1;
-                stats.sum += value;
-                stats.min = stats.min.min(value);
-                stats.max = stats.max.max(value);
-            });
-        } else {
-            pairs.for_each(|(&value, &bucket)| {
-                let stats = &mut by_bucket[bucket as usize];
-                stats.count += 1;
-                stats.sum += value;
-            });
+        match wants_range {
+            true => self.add::<true>(values, buckets),
+            false => self.add::<false>(values, buckets),
         }
         true
+    }
+
+    fn add<const WANTS_RANGE: bool>(&mut self, values: &[i64], buckets: &[u32]) {
+        for (&value, &bucket) in values.iter().zip(buckets) {
+            let stats = &mut self.by_bucket[bucket as usize];
+            stats.count += 1;
+            stats.sum += value;
+            if WANTS_RANGE {
+                stats.min = stats.min.min(value);
+                stats.max = stats.max.max(value);
+            }
+        }
     }
 
     /// The buckets that have values.

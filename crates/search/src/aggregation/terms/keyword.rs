@@ -214,15 +214,15 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             }
             return Ok(());
         }
-        if self.buckets.is_empty() {
-            self.budget.spend(self.ordinal_count as u64 * 4)?;
-            self.buckets.resize(self.ordinal_count, UNKNOWN);
-            self.numbers.reserve(self.ordinal_count)?;
-        }
+        self.numbers.reserve(self.ordinal_count)?;
         let values = self.reader.load(entries.docs)?;
         self.emitted.clear();
         let (buckets, numbers, table) = (&mut self.buckets, &mut self.numbers, &mut self.table);
         if entries.bucket_count == 1 && entries.positions.is_none() {
+            if buckets.is_empty() {
+                self.budget.spend(self.ordinal_count as u64 * 4)?;
+                buckets.resize(self.ordinal_count, UNKNOWN);
+            }
             let is_any = |wanted: u32, buckets: &[u32]| {
                 values.values.iter().fold(false, |any, &ordinal| any | (buckets[ordinal as usize] == wanted))
             };
@@ -246,8 +246,8 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
                 self.emitted.fill(entries.docs.len(), values.positions, buckets);
             }
         } else {
-            if table.len() == 0 && self.ordinal_count <= DENSE_ORDINALS_MAX {
-                *table = BucketTable::with_range(Some((0, self.ordinal_count as i64 - 1)), self.budget)?;
+            if self.ordinal_count <= DENSE_ORDINALS_MAX {
+                table.make_dense(self.ordinal_count, self.budget)?;
             }
             let mut failed = Ok(());
             values.join(entries, &mut self.starts, |entry, parent, ordinal| {
