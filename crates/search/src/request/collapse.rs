@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::inner_hits::InnerHits;
+use super::value_kind::wrong_kind;
 use super::{FieldFormat, SearchRequest};
 use crate::json;
 
@@ -42,8 +43,7 @@ impl Collapse {
                     }
                 }
                 ("field" | "inner_hits" | "max_concurrent_group_searches", other) => {
-                    let reason = format!("{key} doesn't support values of type: {}", json::token(other));
-                    return Err(refused(reason));
+                    return Err(wrong_kind("collapse", key, other));
                 }
                 _ => return Err(refused(format!("unknown field [{key}]"))),
             }

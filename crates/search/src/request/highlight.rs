@@ -6,6 +6,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::value_kind::ValueKind;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
 
@@ -183,59 +184,32 @@ fn texts(value: &Value) -> Result<Vec<String>, RequestError> {
     }
 }
 
-/// What an option's value may be.
-#[derive(Clone, Copy)]
-enum Kind {
-    Text,
-    Texts,
-    Int,
-    Boolean,
-    Object,
-}
-
 /// The options of both a field and all of them.
-const OPTIONS: [(&str, Kind); 19] = [
-    ("pre_tags", Kind::Texts),
-    ("post_tags", Kind::Texts),
-    ("fragment_size", Kind::Int),
-    ("number_of_fragments", Kind::Int),
-    ("no_match_size", Kind::Int),
-    ("order", Kind::Text),
-    ("require_field_match", Kind::Boolean),
-    ("type", Kind::Text),
-    ("highlight_query", Kind::Object),
-    ("boundary_scanner", Kind::Text),
-    ("boundary_scanner_locale", Kind::Text),
-    ("max_analyzed_offset", Kind::Int),
-    ("boundary_chars", Kind::Text),
-    ("boundary_max_scan", Kind::Int),
-    ("fragmenter", Kind::Text),
-    ("phrase_limit", Kind::Int),
-    ("force_source", Kind::Boolean),
-    ("highlight_filter", Kind::Boolean),
-    ("options", Kind::Object),
+const OPTIONS: [(&str, ValueKind); 19] = [
+    ("pre_tags", ValueKind::Texts),
+    ("post_tags", ValueKind::Texts),
+    ("fragment_size", ValueKind::Int),
+    ("number_of_fragments", ValueKind::Int),
+    ("no_match_size", ValueKind::Int),
+    ("order", ValueKind::Text),
+    ("require_field_match", ValueKind::Boolean),
+    ("type", ValueKind::Text),
+    ("highlight_query", ValueKind::Object),
+    ("boundary_scanner", ValueKind::Text),
+    ("boundary_scanner_locale", ValueKind::Text),
+    ("max_analyzed_offset", ValueKind::Int),
+    ("boundary_chars", ValueKind::Text),
+    ("boundary_max_scan", ValueKind::Int),
+    ("fragmenter", ValueKind::Text),
+    ("phrase_limit", ValueKind::Int),
+    ("force_source", ValueKind::Boolean),
+    ("highlight_filter", ValueKind::Boolean),
+    ("options", ValueKind::Object),
 ];
 
 /// Options of a field alone.
-const FIELD_OPTIONS: [(&str, Kind); 2] = [("fragment_offset", Kind::Int), ("matched_fields", Kind::Texts)];
-
-impl Kind {
-    /// That `value` is of this kind. `parser`: Elasticsearch's name for the object around it.
-    fn check(self, parser: &str, key: &str, value: &Value) -> Result<(), RequestError> {
-        let fits = match self {
-            Kind::Text => value.is_string(),
-            Kind::Texts => value.is_string() || value.is_array(),
-            Kind::Int => value.is_string() || value.is_number(),
-            Kind::Boolean => value.is_string() || value.is_boolean(),
-            Kind::Object => value.is_object(),
-        };
-        let token = json::token(value);
-        match fits {
-            true => Ok(()),
-            false => Err(refused(format!("[{parser}] {key} doesn't support values of type: {token}"))),
-        }
-    }
-}
+const FIELD_OPTIONS: [(&str, ValueKind); 2] =
+    [("fragment_offset", ValueKind::Int), ("matched_fields", ValueKind::Texts)];
 
 fn failed_field(parser: &str, key: &str, cause: RequestError) -> RequestError {
     refused(format!("[{parser}] failed to parse field [{key}]")).caused_by(cause)
@@ -419,16 +393,16 @@ impl Highlight {
             match (key.as_str(), value) {
                 ("fields", fields) => {
                     if !fields.is_array() {
-                        Kind::Object.check("highlight", key, fields)?;
+                        ValueKind::Object.check("highlight", key, fields)?;
                     }
                     parse_fields(fields, &mut own).map_err(|cause| failed_field("highlight", key, cause))?;
                 }
                 ("encoder", value) => {
-                    Kind::Text.check("highlight", key, value)?;
+                    ValueKind::Text.check("highlight", key, value)?;
                     escapes = value == "html";
                 }
                 ("tags_schema", value) => {
-                    Kind::Text.check("highlight", key, value)?;
+                    ValueKind::Text.check("highlight", key, value)?;
                     let schema = json::text(value)?;
                     let (open, close) = match schema.as_str() {
                         "styled" => styled(),

@@ -5,6 +5,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::value_kind::{ValueKind, wrong_kind};
 use super::{Collapse, HIT_OPTIONS, SearchRequest, UrlParameters};
 use crate::json;
 
@@ -58,16 +59,16 @@ impl InnerHits {
 
 /// What an option's value may be, and the options whose values this parser words its own refusals of.
 fn check_option(key: &str, value: &Value) -> Result<(), RequestError> {
-    let fits = match key {
-        "sort" => value.is_string() || value.is_array() || value.is_object(),
-        "_source" => value.is_boolean() || value.is_string() || value.is_array() || value.is_object(),
-        "stored_fields" => value.is_string() || value.is_array(),
-        "docvalue_fields" | "fields" => value.is_array() || value.is_object(),
-        "highlight" | "script_fields" => value.is_object(),
-        _ => true,
+    let kind = match key {
+        "sort" => Some(ValueKind::ObjectsOrText),
+        "_source" => Some(ValueKind::ObjectsOrTextOrBoolean),
+        "stored_fields" => Some(ValueKind::Texts),
+        "docvalue_fields" | "fields" => Some(ValueKind::Objects),
+        "highlight" | "script_fields" => Some(ValueKind::Object),
+        _ => None,
     };
-    if !fits {
-        return Err(wrong_type(key, value));
+    if let Some(kind) = kind {
+        kind.check("inner_hits", key, value)?;
     }
     let checked = match key {
         "from" | "size" => json::int(value).and_then(|count| match count {
@@ -93,7 +94,7 @@ fn failed(key: &str, cause: RequestError) -> RequestError {
 }
 
 fn wrong_type(key: &str, value: &Value) -> RequestError {
-    refused(format!("{key} doesn't support values of type: {}", json::token(value)))
+    wrong_kind("inner_hits", key, value)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod sort;
 mod source;
 mod term_vectors;
 mod url;
+mod value_kind;
 
 pub(crate) use body::HIT_OPTIONS;
 pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};

@@ -3,6 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::value_kind::wrong_kind;
 use crate::json;
 
 /// A point in time that a search reads.
@@ -18,11 +19,7 @@ impl PointInTime {
         let Value::Object(members) = value else { return Err(json::unknown_key("pit", value)) };
         let (mut id, mut keep_alive_millis) = (None, None);
         for (name, value) in members {
-            let text = || {
-                json::scalar_text(value).ok_or_else(|| {
-                    refused(format!("{name} doesn't support values of type: {}", json::token(value)))
-                })
-            };
+            let text = || json::scalar_text(value).ok_or_else(|| wrong_kind("pit", name, value));
             match name.as_str() {
                 "id" => id = Some(text()?),
                 "keep_alive" => keep_alive_millis = json::time_millis(&text()?, "keep_alive")?,

@@ -5,6 +5,7 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::value_kind::wrong_kind;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
 
@@ -137,8 +138,7 @@ impl Rescore {
                     mode = RescoreMode::parse(name).ok_or_else(unknown).map_err(failed)?;
                 }
                 ("rescore_query" | "query_weight" | "rescore_query_weight" | "score_mode", other) => {
-                    let reason = format!("{key} doesn't support values of type: {}", json::token(other));
-                    return Err(refused(reason));
+                    return Err(wrong_kind("query", key, other));
                 }
                 (key, _) => return Err(refused(format!("unknown field [{key}]"))),
             }

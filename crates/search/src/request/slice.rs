@@ -3,6 +3,7 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::value_kind::wrong_kind;
 use crate::json;
 
 /// Part `id` of `max`.
@@ -46,10 +47,7 @@ impl Slice {
                     })?);
                 }
                 ("field", other) => {
-                    return Err(refused(format!(
-                        "field doesn't support values of type: {}",
-                        json::token(other)
-                    )));
+                    return Err(wrong_kind("slice", "field", other));
                 }
                 _ => return Err(refused(format!("unknown field [{name}]"))),
             }

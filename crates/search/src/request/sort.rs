@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::geo_sort::{self, GeoSort};
 use super::nested_sort::NestedSort;
+use super::value_kind::wrong_kind;
 use crate::json;
 use crate::script::Script;
 
@@ -200,11 +201,7 @@ impl Sort {
             }
         };
         for (name, value) in members {
-            let text = || {
-                json::scalar_text(value).ok_or_else(|| {
-                    field_sort(format!("{name} doesn't support values of type: {}", json::token(value)))
-                })
-            };
+            let text = || json::scalar_text(value).ok_or_else(|| wrong_kind("field_sort", name, value));
             match name.as_str() {
                 "order" => {
                     sort.order = parse_order(&text()?).map_err(|cause| {
@@ -221,10 +218,7 @@ impl Sort {
                         Value::String(text) if text == "_last" => Missing::Last,
                         Value::String(text) if text == "_first" => Missing::First,
                         Value::Array(_) | Value::Object(_) => {
-                            return Err(field_sort(format!(
-                                "missing doesn't support values of type: {}",
-                                json::token(value)
-                            )));
+                            return Err(wrong_kind("field_sort", "missing", value));
                         }
                         Value::Null => Missing::Last,
                         other => Missing::Value(other.clone()),

@@ -1,0 +1,43 @@
+//! What the value of an option may be. Source: Elasticsearch's `ObjectParser.ValueType`.
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::json;
+
+#[derive(Clone, Copy)]
+pub(super) enum ValueKind {
+    Text,
+    Texts,
+    Int,
+    Boolean,
+    Object,
+    Objects,
+    ObjectsOrText,
+    ObjectsOrTextOrBoolean,
+}
+
+impl ValueKind {
+    /// That `value` is of this kind. `parser`: Elasticsearch's name for the object around it.
+    pub fn check(self, parser: &str, key: &str, value: &Value) -> Result<(), RequestError> {
+        let is_objects = value.is_object() || value.is_array();
+        let fits = match self {
+            ValueKind::Text => value.is_string(),
+            ValueKind::Texts => value.is_string() || value.is_array(),
+            ValueKind::Int => value.is_string() || value.is_number(),
+            ValueKind::Boolean => value.is_string() || value.is_boolean(),
+            ValueKind::Object => value.is_object(),
+            ValueKind::Objects => is_objects,
+            ValueKind::ObjectsOrText => is_objects || value.is_string(),
+            ValueKind::ObjectsOrTextOrBoolean => is_objects || value.is_string() || value.is_boolean(),
+        };
+        if fits { Ok(()) } else { Err(wrong_kind(parser, key, value)) }
+    }
+}
+
+/// The refusal of a value that is of none of the kinds that the option may be.
+pub(super) fn wrong_kind(parser: &str, key: &str, value: &Value) -> RequestError {
+    let token = json::token(value);
+    let reason = format!("[{parser}] {key} doesn't support values of type: {token}");
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
