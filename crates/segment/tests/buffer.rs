@@ -187,6 +187,34 @@ fn an_immense_term_refuses_its_document_alone() {
     assert_eq!(segment.terms("host").expect("reads").expect("there").len(), 1);
 }
 
+/// Sources go first, and need no more memory to be written; all that the buffer has is told.
+#[test]
+fn a_buffer_tells_what_it_frees_while_it_is_written() {
+    let (mapping, directory) = (mapping(), memory());
+    let host = mapping.field("host").expect("mapped").clone();
+    let mut buffer = Buffer::new(StoredCodec::Lz4);
+    let mut state = 1u64;
+    for number in 0..2000u64 {
+        let noise: String = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from(b'!' + (state >> 60) as u8)
+        })
+        .take(2000)
+        .collect();
+        let id = number.to_be_bytes();
+        let meta = DocumentMeta { id: &id, routing: None, seq_no: number, primary_term: 1, version: 1 };
+        buffer.begin(&meta, noise.as_bytes());
+        buffer.term(&host, &noise.as_bytes()[..20]);
+        buffer.commit().expect("a sound document");
+    }
+    let (memory_bytes, writing_bytes) = (buffer.memory_bytes(), buffer.writing_bytes());
+    let mut freed = Vec::new();
+    buffer.write_sorted(&*directory, SegmentId(1), &mapping, &mut |bytes| freed.push(bytes)).expect("writes");
+    let freed_bytes: usize = freed.iter().sum();
+    assert!(freed[0] > 1_000_000 && writing_bytes == memory_bytes - freed[0], "{writing_bytes} {freed:?}");
+    assert!((memory_bytes - 64_000..=memory_bytes).contains(&freed_bytes), "{freed_bytes} of {memory_bytes}");
+}
+
 #[test]
 fn an_empty_buffer_is_an_empty_segment() {
     let (mapping, directory) = (mapping(), memory());

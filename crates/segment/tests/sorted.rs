@@ -108,7 +108,7 @@ fn segment(
         feed(&mut buffer, &mapping, document);
         buffer.commit().expect("a sound document");
     }
-    let written = buffer.write_sorted(&**directory, SegmentId(id), &mapping).expect("writes");
+    let written = buffer.write_sorted(&**directory, SegmentId(id), &mapping, &mut |_| {}).expect("writes");
     let segment = open(directory, &written.meta).expect("opens");
     let mut ordered: Vec<(usize, Document)> = documents.into_iter().enumerate().collect();
     ordered.sort_by(|(_, a), (_, b)| compare(sort, a, b));

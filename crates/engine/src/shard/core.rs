@@ -122,9 +122,11 @@ pub(crate) struct Core {
     pub(super) refreshing: Mutex<()>,
     /// One commit at a time; holds the last one.
     pub(super) committed: Mutex<Commit>,
-    /// Bytes of buffers, version map and record batches, charged to the ledger.
+    /// Bytes of buffers, version map, record batches and chunks under way, charged to the ledger.
     pub(super) charge: Mutex<Charge>,
     pub(super) buffered_bytes: AtomicU64,
+    /// What chunks under way may need.
+    pub(super) reserved_bytes: AtomicU64,
     /// Asks the background for a write-out.
     pub(crate) has_large_buffer: AtomicBool,
     pub(super) failed: AtomicBool,

@@ -116,6 +116,7 @@ impl Shard {
             deletes: RwLock::default(),
             batches: Mutex::default(),
             batch_bytes: AtomicU64::new(0),
+            reserved_bytes: AtomicU64::new(0),
             versions: Default::default(),
             segments: ArcSwap::from_pointee(segments),
             next_segment: AtomicU64::new(next_segment.max(first_segment)),
@@ -198,7 +199,7 @@ impl Shard {
                 since_check += 1;
                 if since_check >= 1024 {
                     since_check = 0;
-                    self.account(core, 0);
+                    self.account(core);
                     let limit = self.services.ledger.indexing.limit_bytes() / 2;
                     if core.buffered_bytes.load(Ordering::Relaxed)
                         > limit.min(super::core::BUFFER_BYTES_MAX as u64)

@@ -166,13 +166,22 @@ impl Shard {
     }
 
     fn write_segment(&self, core: &Core, slot: Slot) -> limber_segment::Result<Option<FreshSegment>> {
-        let bytes = slot.bytes as u64;
+        let mut bytes_left = slot.bytes as u64;
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
         let mapping = self.index.mapping.load_full();
-        // Inverting takes about what the buffer itself does: it is charged until all of it is written.
-        let _working = self.services.ledger.segment_writes.charge_always(bytes);
-        let written = slot.buffer.write_sorted(&*self.directory, id, &mapping);
-        core.buffered_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        let mut working =
+            self.services.ledger.segment_writes.charge_always(slot.buffer.writing_bytes() as u64);
+        // What is written is given back at once, so that writers have it.
+        let mut free = |bytes: u64| {
+            let bytes = bytes.min(bytes_left);
+            bytes_left -= bytes;
+            core.buffered_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            working.shrink_to(bytes_left.min(working.bytes()));
+            self.account(core);
+        };
+        let written =
+            slot.buffer.write_sorted(&*self.directory, id, &mapping, &mut |bytes| free(bytes as u64));
+        free(u64::MAX);
         let Written { meta, live, places } = written?;
         if live.as_ref().is_some_and(|live| live.live_count() == 0) {
             for file in &meta.files {
@@ -223,7 +232,7 @@ impl Shard {
         core.search_idle.note_refresh();
         core.refreshes_finished.store(core.refreshes_begun.load(Ordering::Acquire), Ordering::Release);
         drop(_gate);
-        self.account(core, 0);
+        self.account(core);
     }
 
     fn refresh_failed(&self, core: &Core, error: &limber_segment::Error) -> limber_mapping::RequestError {

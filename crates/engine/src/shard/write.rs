@@ -159,7 +159,7 @@ impl Shard {
         let mut guard = PlaceGuard(place.clone());
         for chunk in operations.chunks(CHUNK_OPERATIONS) {
             core.check()?;
-            self.reserve_memory(core, chunk)?;
+            let _reserved = self.reserve_memory(core, chunk);
             (batch, place) = self.write_chunk(core, chunk, batch, place, results)?;
             if batch.len_bytes() > BATCH_BYTES_MAX {
                 end = Some(self.append(core, &mut batch, &place)?);
@@ -254,33 +254,36 @@ impl Shard {
     }
 
     /// Charges what a chunk may need before it is parsed; a full pool makes the node write out its largest buffers.
-    fn reserve_memory(&self, core: &Core, chunk: &[ShardOperation<'_>]) -> Result<()> {
+    fn reserve_memory<'s>(&'s self, core: &'s Core, chunk: &[ShardOperation<'_>]) -> Reservation<'s> {
         let bytes: u64 = chunk.iter().map(|operation| 64 + 2 * operation.source.len() as u64).sum();
-        if self.account(core, bytes) {
+        core.reserved_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let reservation = Reservation { shard: self, core, bytes };
+        if self.account(core) {
             if is_filling(&self.services.ledger.indexing) {
                 self.write_buffers_soon();
             }
-            return Ok(());
+            return reservation;
         }
         if let Some(host) = self.services.host.upgrade() {
             host.relieve_indexing_memory(bytes);
         }
         // What still does not fit is written as soon as the chunk is through; a single document always may.
-        if !self.account(core, bytes) {
+        if !self.account(core) {
             core.charge.lock().grow_always(bytes);
         }
-        Ok(())
+        reservation
     }
 
-    /// Brings the charge to what buffers, version map and record batches hold, plus `more_bytes`. False: the pool is full.
-    pub(super) fn account(&self, core: &Core, more_bytes: u64) -> bool {
-        let held = core.buffered_bytes.load(Ordering::Relaxed)
+    /// Brings the charge to what buffers, version map and record batches hold and chunks under way may need. False: the pool is full.
+    pub(super) fn account(&self, core: &Core) -> bool {
+        let mut charge = core.charge.lock();
+        let wanted = core.buffered_bytes.load(Ordering::Relaxed)
+            + core.reserved_bytes.load(Ordering::Relaxed)
             + core.versions.memory_bytes() as u64
             + core.batch_bytes.load(Ordering::Relaxed);
-        let mut charge = core.charge.lock();
-        let (wanted, charged) = (held + more_bytes, charge.bytes());
+        let charged = charge.bytes();
         if wanted <= charged {
-            charge.shrink_to(held.max(wanted));
+            charge.shrink_to(wanted);
             return true;
         }
         charge.grow(wanted - charged, "index buffers").is_ok()
@@ -292,5 +295,19 @@ impl Shard {
             "version_conflict_engine_exception",
             format!("[{id}]: version conflict, {why}"),
         ))
+    }
+}
+
+/// What a chunk may need, charged until it is through: what it made is counted then.
+struct Reservation<'s> {
+    shard: &'s Shard,
+    core: &'s Core,
+    bytes: u64,
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.core.reserved_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.shard.account(self.core);
     }
 }

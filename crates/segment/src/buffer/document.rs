@@ -195,6 +195,16 @@ impl Buffer {
             + self.deleted.capacity() * 4
     }
 
+    /// Heap bytes that writing takes at most beside those of the buffer, estimated: inverting a field takes about what the field does, and
+    /// sources that are kept as they came are compressed anew.
+    pub fn writing_bytes(&self) -> usize {
+        let sources = match self.stored {
+            Sources::Compressed(_) => self.stored.memory_bytes(),
+            Sources::Plain(_) => 0,
+        };
+        self.memory_bytes() - sources
+    }
+
     #[inline]
     fn field(&mut self, field: FieldId) -> &mut FieldBuffer {
         let at = field.0 as usize;

@@ -34,15 +34,17 @@ impl Buffer {
         id: SegmentId,
         mapping: &Mapping,
     ) -> Result<(SegmentMeta, Option<LiveDocs>)> {
-        self.write_sorted(directory, id, mapping).map(|written| (written.meta, written.live))
+        self.write_sorted(directory, id, mapping, &mut |_| {}).map(|written| (written.meta, written.live))
     }
 
-    /// As [`Buffer::write`]; tells where the documents of a sorted buffer went.
+    /// As [`Buffer::write`]; tells where the documents of a sorted buffer went. `freed` hears how many bytes of the buffer's memory
+    /// ([`Buffer::memory_bytes`]) have gone, each time that a part of it is written.
     pub fn write_sorted(
         self,
         directory: &dyn Directory,
         id: SegmentId,
         mapping: &Mapping,
+        freed: &mut dyn FnMut(usize),
     ) -> Result<Written> {
         let doc_count = self.doc_count();
         let Buffer { mut fields, ids, stored, sort, deleted, seq_no_bounds, mut nested, .. } = self;
@@ -59,10 +61,12 @@ impl Buffer {
             let doc = order.as_ref().map_or(doc, |order| order.new_of(doc));
             live.get_or_insert_with(|| LiveDocs::all(doc_count)).delete(doc);
         }
-        let mut segment =
-            FieldsWriter { writer: SegmentWriter::new(directory, id), infos: Vec::new(), doc_count };
+        let writer = SegmentWriter::new(directory, id);
+        let mut segment = FieldsWriter { writer, infos: Vec::new(), doc_count, freed };
+        let (id_bytes, source_bytes) = (ids.memory_bytes(), stored.memory_bytes());
         let ids = ids.finish();
         stored.write(order.as_ref(), |doc| ids.get(doc), &mut segment.writer)?;
+        (segment.freed)(source_bytes);
         let filter = id_filter::encode(doc_count as usize, (0..doc_count).map(|doc| id_hash(ids.get(doc))));
         segment.writer.put(SectionKind::IdFilter, ID_FIELD, &filter)?;
         match &order {
@@ -70,6 +74,7 @@ impl Buffer {
             Some(order) => segment.write_all_ids(mapping, live.as_ref(), |doc| ids.get(order.old(doc)))?,
         }
         drop(ids);
+        (segment.freed)(id_bytes);
         segment.write_fields(fields, mapping)?;
         segment.write_nested(nested, mapping)?;
         let meta = segment.writer.finish(&segment.infos, doc_count, seq_no_bounds)?;
@@ -104,6 +109,7 @@ struct FieldsWriter<'d> {
     writer: SegmentWriter<'d>,
     infos: Vec<FieldInfo>,
     doc_count: u32,
+    freed: &'d mut dyn FnMut(usize),
 }
 
 impl FieldsWriter<'_> {
@@ -111,6 +117,7 @@ impl FieldsWriter<'_> {
     fn write_fields(&mut self, fields: Vec<FieldBuffer>, mapping: &Mapping) -> Result<()> {
         for (number, field) in fields.into_iter().enumerate() {
             let known = || mapping.field_by_id(FieldId(number as u32));
+            let bytes = field.memory_bytes();
             match field {
                 FieldBuffer::Absent => {}
                 FieldBuffer::Terms(terms) => self.write_terms(known(), *terms)?,
@@ -118,6 +125,7 @@ impl FieldsWriter<'_> {
                 FieldBuffer::Text(text) => self.write_text(known(), *text)?,
                 FieldBuffer::Shapes(shapes) => self.write_shapes(known(), *shapes)?,
             }
+            (self.freed)(bytes);
         }
         Ok(())
     }
