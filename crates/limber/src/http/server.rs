@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -266,13 +266,14 @@ async fn read_body(
         };
         outcome.map_err(|error| circuit_breaking(&error))
     };
-    // A claim alone holds little: what is promised and never sent must not keep others out.
+    // A claim alone holds little: what is promised and never sent must not keep others out. Behind the first bytes there is room for all that
+    // is promised, so that nothing is copied again; pages that nothing was written to are not there yet, and are charged as they come.
     let mut charge = None;
     let mut charged_bytes = expected.min(CLAIM_BYTES_MAX);
     if charged_bytes > 0 {
         charge_more(&mut charge, charged_bytes)?;
     }
-    let mut whole = BytesMut::with_capacity(charged_bytes);
+    let mut whole = Vec::with_capacity(charged_bytes);
     loop {
         let frame = tokio::time::timeout(BODY_IDLE_TIMEOUT, body.frame()).await.map_err(|_| {
             RequestError::new(
@@ -298,11 +299,12 @@ async fn read_body(
             let room = needed.max((charged_bytes * 2).min(expected));
             charge_more(&mut charge, room - charged_bytes)?;
             charged_bytes = room;
-            whole.reserve(room - whole.len());
+            // Without a promised length, or room for it, it grows as any list does.
+            let _ = whole.try_reserve_exact(expected.saturating_sub(whole.len()));
         }
         whole.extend_from_slice(&data);
     }
-    Ok((whole.freeze(), charge))
+    Ok((Bytes::from(whole), charge))
 }
 
 /// Undoes gzip within `max_bytes`, charged before it is held. Runs on a pool: a small body may be a lot of work.
