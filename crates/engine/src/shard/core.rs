@@ -177,7 +177,7 @@ pub(super) const BUFFER_BYTES_MAX: usize = 128 << 20;
 
 /// Whether buffers should be written out already, in the background: what is left is for what comes meanwhile.
 pub(crate) fn is_filling(pool: &Pool) -> bool {
-    const FILLED_PERCENT: u64 = 60;
+    const FILLED_PERCENT: u64 = 85;
     pool.used_bytes() > pool.limit_bytes() / 100 * FILLED_PERCENT
 }
 

@@ -19,6 +19,9 @@ use crate::api::{ForceMergeRequest, Result};
 /// cost the disk, hardly the processor, and modern disks have more to give).
 const THROTTLED_BYTES_PER_SECOND: u64 = 200 << 20;
 
+/// A shard that documents stream into and that nobody searches may have this many times the segments.
+const RESTING_SEGMENTS: f64 = 2.0;
+
 /// Gives segments free when a merge ends, however it ends.
 struct Claim(Vec<Arc<SegmentEntry>>);
 
@@ -37,8 +40,12 @@ impl Shard {
         if core.is_failed() || core.merges_running.load(Ordering::Relaxed) >= most {
             return Ok(false);
         }
-        let is_throttled = settings.merge.auto_throttle;
-        self.merge_chosen(&core, is_throttled, false, |candidates| find_merge(candidates, &settings.merge))
+        let mut policy = settings.merge.clone();
+        let operations = core.next_seq_no.load(Ordering::Relaxed);
+        if core.search_idle.puts_off_merges(self.now_millis(), settings.search_idle_after_ms, operations) {
+            policy.segments_per_tier *= RESTING_SEGMENTS;
+        }
+        self.merge_chosen(&core, policy.auto_throttle, false, |candidates| find_merge(candidates, &policy))
     }
 
     /// `_forcemerge`: blocks until it is done.

@@ -1,10 +1,11 @@
 //! "Does anyone search this shard?" One that nobody searches is not refreshed while documents stream in: a segment a second would be
-//! written and merged for no reader. It is refreshed when the writing pauses, when a search comes, and once in a while.
+//! written and merged for no reader. It is refreshed when the writing pauses, when a search comes, and once in a while. Nor is it merged as
+//! far: the processors are for what comes in.
 //!
 //! Source: Elasticsearch, `index.search.idle.after`, which knows the same rest; there it begins some seconds after a search or the
 //! creation of the shard, here a shard that was never searched rests from the start, and a pause in the writing ends it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The longest time that a refresh is put off.
 const PUT_OFF_AT_MOST_MS: u64 = 30_000;
@@ -19,6 +20,28 @@ pub(crate) struct SearchIdle {
     looked_millis: AtomicU64,
     /// The number of operations when the shard was looked at.
     looked_operations: AtomicU64,
+    stream: Stream,
+}
+
+/// Whether documents stream in, looked at once a second.
+#[derive(Debug, Default)]
+struct Stream {
+    looked_millis: AtomicU64,
+    looked_operations: AtomicU64,
+    flows: AtomicBool,
+}
+
+impl Stream {
+    const LOOK_EVERY_MS: u64 = 1_000;
+
+    fn flows(&self, now_millis: u64, operations: u64) -> bool {
+        if now_millis.saturating_sub(self.looked_millis.load(Ordering::Relaxed)) >= Stream::LOOK_EVERY_MS {
+            self.looked_millis.store(now_millis, Ordering::Relaxed);
+            let before = self.looked_operations.swap(operations, Ordering::Relaxed);
+            self.flows.store(before != operations, Ordering::Relaxed);
+        }
+        self.flows.load(Ordering::Relaxed)
+    }
 }
 
 /// A shard whose refresh is due, as its scheduler sees it.
@@ -56,6 +79,12 @@ impl SearchIdle {
     pub(crate) fn is_idle(&self, now_millis: u64, idle_after_ms: u64) -> bool {
         self.last_search_millis.load(Ordering::Relaxed) == 0
             || self.since_search_ms(now_millis) >= idle_after_ms
+    }
+
+    /// Whether merges that searches alone would profit from should wait: nobody searches, and documents stream in. `operations`: since
+    /// the shard was created.
+    pub(crate) fn puts_off_merges(&self, now_millis: u64, idle_after_ms: u64, operations: u64) -> bool {
+        self.stream.flows(now_millis, operations) && self.is_idle(now_millis, idle_after_ms)
     }
 
     /// Whether a due refresh of a shard with unseen documents should wait. Called by the scheduler alone.
@@ -129,5 +158,21 @@ mod tests {
         idle.note_refresh();
         assert!(!idle.note_search(132 * SECOND));
         assert_eq!(idle.since_search_ms(134 * SECOND), 2 * SECOND);
+    }
+
+    #[test]
+    fn merges_wait_while_documents_stream_in_and_nobody_searches() {
+        let idle = SearchIdle::default();
+        let waits = |second: u64, operations| idle.puts_off_merges(second * SECOND, 30 * SECOND, operations);
+        assert!(!waits(100, 0));
+        assert!(waits(101, 10));
+        assert!(waits(102, 20));
+        // Looked at again within the second: nothing is known yet.
+        assert!(idle.puts_off_merges(102_500, 30 * SECOND, 20));
+        assert!(!waits(103, 20));
+        assert!(waits(104, 30));
+        idle.note_search(105 * SECOND);
+        assert!(!waits(105, 40));
+        assert!(waits(136, 50));
     }
 }
