@@ -25,7 +25,7 @@ use super::versions::VersionMap;
 use crate::api::Result;
 use crate::environment::Environment;
 use crate::settings::IndexSettings;
-use crate::translog::{RecordBatch, Translog};
+use crate::translog::Translog;
 
 /// What the shards of one index share. Mapping and settings are replaced while the index lives.
 pub(crate) struct IndexCore {
@@ -107,10 +107,6 @@ pub(crate) struct Core {
     pub(super) next_buffer: AtomicU64,
     /// Per living buffer: documents that others deleted. Frozen ones included, until their segment is installed.
     pub(super) deletes: RwLock<HashMap<u64, LateDeletes, RandomState>>,
-    /// Spent record batches, for their memory.
-    pub(super) batches: Mutex<Vec<RecordBatch>>,
-    /// Their heap bytes.
-    pub(super) batch_bytes: AtomicU64,
     pub(super) versions: VersionMap,
     pub(super) segments: ArcSwap<SegmentList>,
     pub(super) next_segment: AtomicU64,
@@ -122,10 +118,10 @@ pub(crate) struct Core {
     pub(super) refreshing: Mutex<()>,
     /// One commit at a time; holds the last one.
     pub(super) committed: Mutex<Commit>,
-    /// Bytes of buffers, version map, record batches and chunks under way, charged to the ledger.
+    /// Bytes of buffers, version map, translog and writes under way, charged to the ledger.
     pub(super) charge: Mutex<Charge>,
     pub(super) buffered_bytes: AtomicU64,
-    /// What chunks under way may need.
+    /// Of writes under way.
     pub(super) reserved_bytes: AtomicU64,
     /// Asks the background for a write-out.
     pub(crate) has_large_buffer: AtomicBool,

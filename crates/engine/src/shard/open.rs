@@ -114,8 +114,6 @@ impl Shard {
             idle: Mutex::default(),
             next_buffer: AtomicU64::new(0),
             deletes: RwLock::default(),
-            batches: Mutex::default(),
-            batch_bytes: AtomicU64::new(0),
             reserved_bytes: AtomicU64::new(0),
             versions: Default::default(),
             segments: ArcSwap::from_pointee(segments),

@@ -67,7 +67,13 @@ pub(crate) struct Written {
 /// Operations between two looks at the gate and the clock: below a millisecond for log lines.
 const CHUNK_OPERATIONS: usize = 256;
 /// Records are handed to the translog when this many bytes have gathered, else once a request.
-const BATCH_BYTES_MAX: usize = 4 << 20;
+const BATCH_BYTES_MAX: usize = 1 << 20;
+
+/// About what an operation takes in a batch of records.
+fn record_bytes(operation: &ShardOperation<'_>) -> usize {
+    operation.source.len() + operation.id.len() + 32
+}
+
 /// Makes waiting readers go on when a writer ends early.
 struct PlaceGuard(Arc<BatchPlace>);
 
@@ -113,7 +119,9 @@ impl Shard {
 
     pub(crate) fn sync_now(&self, position: LogPosition) -> Result<()> {
         let core = self.core()?;
-        waiting(|| core.translog.sync(position)).map_err(|error| self.disk_failed(&core, &error))
+        waiting(|| core.translog.sync(position)).map_err(|error| self.disk_failed(&core, &error))?;
+        self.account(&core);
+        Ok(())
     }
 
     /// `async` durability: makes everything written so far durable, once per `sync_interval`.
@@ -126,7 +134,9 @@ impl Shard {
         }
         core.last_sync_millis.store(now_millis, Ordering::Relaxed);
         let end = core.translog.end();
-        core.translog.sync(end).map_err(|error| self.disk_failed(&core, &error))
+        core.translog.sync(end).map_err(|error| self.disk_failed(&core, &error))?;
+        self.account(&core);
+        Ok(())
     }
 
     /// Memory no longer agrees with the disk: the core takes no more writes until the shard was reopened.
@@ -154,28 +164,32 @@ impl Shard {
     ) -> Result<Option<LogPosition>> {
         let first_result = results.len();
         let mut end = None;
-        let mut batch = core.batches.lock().pop().unwrap_or_default();
+        let mut bytes_left: usize = operations.iter().map(record_bytes).sum();
+        let mut batch = RecordBatch::default();
         let mut place: Arc<BatchPlace> = Arc::default();
         let mut guard = PlaceGuard(place.clone());
+        let mut reservation = Reservation { shard: self, core, bytes: 0 };
         for chunk in operations.chunks(CHUNK_OPERATIONS) {
             core.check()?;
-            let _reserved = self.reserve_memory(core, chunk);
+            let chunk_bytes: usize = chunk.iter().map(record_bytes).sum();
+            self.reserve_memory(&mut reservation, batch.heap_bytes() + 2 * chunk_bytes);
+            if batch.is_empty() {
+                batch = RecordBatch::with_capacity(bytes_left.min(BATCH_BYTES_MAX + chunk_bytes));
+            }
             (batch, place) = self.write_chunk(core, chunk, batch, place, results)?;
+            bytes_left -= chunk_bytes;
             if batch.len_bytes() > BATCH_BYTES_MAX {
-                end = Some(self.append(core, &mut batch, &place)?);
+                end = Some(self.append(core, std::mem::take(&mut batch), &place)?);
                 place = Arc::default();
                 guard = PlaceGuard(place.clone());
             }
+            reservation.set(batch.heap_bytes() as u64);
         }
         if !batch.is_empty() {
-            end = Some(self.append(core, &mut batch, &place)?);
+            end = Some(self.append(core, batch, &place)?);
         }
         drop(guard);
-        let mut batches = core.batches.lock();
-        batches.push(batch);
-        let batch_bytes: usize = batches.iter().map(RecordBatch::heap_bytes).sum();
-        core.batch_bytes.store(batch_bytes as u64, Ordering::Relaxed);
-        drop(batches);
+        drop(reservation);
         if results[first_result..].iter().any(|result| result.is_ok()) {
             core.is_dirty.store(true, Ordering::Release);
             core.is_uncommitted.store(true, Ordering::Release);
@@ -183,10 +197,9 @@ impl Shard {
         Ok(end)
     }
 
-    fn append(&self, core: &Core, batch: &mut RecordBatch, place: &BatchPlace) -> Result<LogPosition> {
+    fn append(&self, core: &Core, batch: RecordBatch, place: &BatchPlace) -> Result<LogPosition> {
         let appended = core.translog.append(batch).map_err(|error| self.disk_failed(core, &error))?;
         let _ = place.set(Some((appended.generation, appended.offset)));
-        batch.clear();
         Ok(appended.end)
     }
 
@@ -254,33 +267,32 @@ impl Shard {
     }
 
     /// Charges what a chunk may need before it is parsed; a full pool makes the node write out its largest buffers.
-    fn reserve_memory<'s>(&'s self, core: &'s Core, chunk: &[ShardOperation<'_>]) -> Reservation<'s> {
-        let bytes: u64 = chunk.iter().map(|operation| 64 + 2 * operation.source.len() as u64).sum();
-        core.reserved_bytes.fetch_add(bytes, Ordering::Relaxed);
-        let reservation = Reservation { shard: self, core, bytes };
+    fn reserve_memory(&self, reservation: &mut Reservation<'_>, bytes: usize) {
+        let core = reservation.core;
+        let more = (bytes as u64).saturating_sub(reservation.bytes);
+        reservation.set(bytes as u64);
         if self.account(core) {
             if is_filling(&self.services.ledger.indexing) {
                 self.write_buffers_soon();
             }
-            return reservation;
+            return;
         }
         if let Some(host) = self.services.host.upgrade() {
-            host.relieve_indexing_memory(bytes);
+            host.relieve_indexing_memory(more);
         }
         // What still does not fit is written as soon as the chunk is through; a single document always may.
         if !self.account(core) {
-            core.charge.lock().grow_always(bytes);
+            core.charge.lock().grow_always(more);
         }
-        reservation
     }
 
-    /// Brings the charge to what buffers, version map and record batches hold and chunks under way may need. False: the pool is full.
+    /// Brings the charge to what buffers, version map and translog hold and chunks under way may need. False: the pool is full.
     pub(super) fn account(&self, core: &Core) -> bool {
         let mut charge = core.charge.lock();
         let wanted = core.buffered_bytes.load(Ordering::Relaxed)
             + core.reserved_bytes.load(Ordering::Relaxed)
             + core.versions.memory_bytes() as u64
-            + core.batch_bytes.load(Ordering::Relaxed);
+            + core.translog.pending_bytes();
         let charged = charge.bytes();
         if wanted <= charged {
             charge.shrink_to(wanted);
@@ -298,16 +310,23 @@ impl Shard {
     }
 }
 
-/// What a chunk may need, charged until it is through: what it made is counted then.
+/// What a write that is under way holds or may need beside what is counted: its batch of records, its chunk.
 struct Reservation<'s> {
     shard: &'s Shard,
     core: &'s Core,
     bytes: u64,
 }
 
+impl Reservation<'_> {
+    fn set(&mut self, bytes: u64) {
+        self.core.reserved_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.core.reserved_bytes.fetch_sub(std::mem::replace(&mut self.bytes, bytes), Ordering::Relaxed);
+    }
+}
+
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        self.core.reserved_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.set(0);
         self.shard.account(self.core);
     }
 }

@@ -2,6 +2,7 @@
 //! and syncs for all who wait).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use limber_store::{Directory, Error, FileWriter, Result};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -11,8 +12,44 @@ use super::{Appended, Location, LogPosition, Translog, TranslogStats};
 
 /// Bytes that wait for the next fsync; beyond, an append writes them. One append more may wait.
 const PENDING_BYTES_MAX: usize = 4 << 20;
-/// A larger buffer of what was pending is not kept for the next appends.
-const SPARE_BYTES_MAX: usize = 1 << 20;
+/// A shorter append is copied behind the one before it: many small ones would be as many allocations.
+const PIECE_BYTES_MIN: usize = 64 << 10;
+
+/// Appends in the memory that they came in.
+#[derive(Default)]
+struct Pending {
+    pieces: Vec<Vec<u8>>,
+    len: usize,
+}
+
+impl Pending {
+    fn push(&mut self, bytes: Vec<u8>) {
+        self.len += bytes.len();
+        match self.pieces.last_mut() {
+            Some(last) if bytes.len() < PIECE_BYTES_MIN && last.len() < PIECE_BYTES_MIN => {
+                last.extend_from_slice(&bytes);
+            }
+            _ => self.pieces.push(bytes),
+        }
+    }
+
+    /// Bytes of one append.
+    fn get(&self, mut start: usize, len: usize) -> Option<&[u8]> {
+        let mut pieces = self.pieces.iter();
+        let piece = pieces.find(|piece| {
+            let is_in = start < piece.len();
+            start -= if is_in { 0 } else { piece.len() };
+            is_in
+        })?;
+        piece.get(start..)?.get(..len)
+    }
+
+    /// Writes all; each piece is freed as it is written.
+    fn write(self, writer: &mut dyn FileWriter) -> Result<()> {
+        self.pieces.into_iter().try_for_each(|piece| writer.write_all(&piece))?;
+        writer.flush()
+    }
+}
 
 /// One generation's file and how much is in it.
 struct Generation {
@@ -26,7 +63,7 @@ struct Generation {
     /// Handed to the operating system.
     written_len: u64,
     /// Appended after what the writer was given.
-    pending: Vec<u8>,
+    pending: Pending,
     /// A leader has it while it writes.
     writer: Option<Box<dyn FileWriter>>,
 }
@@ -36,23 +73,23 @@ impl Generation {
         self.base + self.len_bytes
     }
 
-    fn write_pending(&mut self) -> Result<()> {
-        if let Some(writer) = &mut self.writer {
-            writer.write_all(&self.pending)?;
-            writer.flush()?;
-            self.pending = Vec::new();
-            self.written_len = self.len_bytes;
-        }
-        Ok(())
+    /// Writes what is pending unless a leader has the writer; how many bytes that were.
+    fn write_pending(&mut self) -> Result<usize> {
+        let Some(writer) = &mut self.writer else { return Ok(0) };
+        let pending = std::mem::take(&mut self.pending);
+        let len = pending.len;
+        pending.write(&mut **writer)?;
+        self.written_len = self.len_bytes;
+        Ok(len)
     }
 }
 
 /// What a leader takes from a generation to write it.
 struct Unwritten {
     number: u64,
-    bytes: Vec<u8>,
+    pending: Pending,
     writer: Option<Box<dyn FileWriter>>,
-    /// Length of the file with them.
+    /// Length of the file with it.
     end: u64,
 }
 
@@ -60,19 +97,20 @@ impl Unwritten {
     fn of(generation: &mut Generation) -> Unwritten {
         Unwritten {
             number: generation.number,
-            bytes: std::mem::take(&mut generation.pending),
+            pending: std::mem::take(&mut generation.pending),
             writer: generation.writer.take(),
             end: generation.len_bytes,
         }
     }
 
-    /// Writes and syncs.
-    fn settle(&mut self, directory: &dyn Directory) -> Result<()> {
+    /// Writes and syncs; how many bytes.
+    fn settle(&mut self, directory: &dyn Directory) -> Result<usize> {
+        let pending = std::mem::take(&mut self.pending);
+        let len = pending.len;
         if let Some(writer) = &mut self.writer {
-            writer.write_all(&self.bytes)?;
-            writer.flush()?;
+            pending.write(&mut **writer)?;
         }
-        directory.sync(&format::file_name(self.number))
+        directory.sync(&format::file_name(self.number)).map(|()| len)
     }
 }
 
@@ -82,8 +120,6 @@ struct State {
     older: Vec<Generation>,
     prepared: Option<Generation>,
     durable: u64,
-    /// An empty buffer for what will be pending; goes with the next commit.
-    spare: Vec<u8>,
     /// A leader is in the middle of an fsync.
     syncing: bool,
     failure: Option<String>,
@@ -101,6 +137,8 @@ pub struct FileTranslog {
     history: [u8; 16],
     state: Mutex<State>,
     synced: Condvar,
+    /// Of all generations, and what a leader writes just now.
+    pending_bytes: AtomicU64,
 }
 
 impl FileTranslog {
@@ -116,21 +154,15 @@ impl FileTranslog {
         let header = Header { generation, primary_term, history, begun_millis: now_millis };
         let current = create_file(&*directory, header)?;
         let durable = current.end();
-        let state = State {
-            current,
-            older: Vec::new(),
-            prepared: None,
-            durable,
-            spare: Vec::new(),
-            syncing: false,
-            failure: None,
-        };
+        let state =
+            State { current, older: Vec::new(), prepared: None, durable, syncing: false, failure: None };
         Ok(FileTranslog {
             directory,
             primary_term,
             history,
             state: Mutex::new(state),
             synced: Condvar::new(),
+            pending_bytes: AtomicU64::new(0),
         })
     }
 
@@ -148,6 +180,10 @@ impl FileTranslog {
         )
     }
 
+    fn wrote(&self, bytes: usize) {
+        self.pending_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+
     fn wait_for_leader(&self, state: &mut MutexGuard<'_, State>) {
         while state.syncing {
             self.synced.wait(state);
@@ -163,13 +199,9 @@ impl FileTranslog {
             if end <= generation.written_len {
                 return None;
             }
-            let pending_from = generation.len_bytes - generation.pending.len() as u64;
+            let pending_from = generation.len_bytes - generation.pending.len as u64;
             if let Some(start) = location.offset.checked_sub(pending_from) {
-                return generation
-                    .pending
-                    .get(start as usize..)?
-                    .get(..location.len as usize)
-                    .map(<[u8]>::to_vec);
+                return generation.pending.get(start as usize, location.len as usize).map(<[u8]>::to_vec);
             }
             if !state.syncing {
                 return None;
@@ -197,30 +229,31 @@ fn create_file(directory: &dyn Directory, header: Header) -> Result<Generation> 
         operations: 0,
         base: 0,
         written_len: HEADER_BYTES as u64,
-        pending: Vec::new(),
+        pending: Pending::default(),
         writer: Some(writer),
     })
 }
 
 impl Translog for FileTranslog {
-    fn append(&self, batch: &RecordBatch) -> Result<Appended> {
+    fn append(&self, batch: RecordBatch) -> Result<Appended> {
         let mut state = self.state.lock();
         if let Some(why) = &state.failure {
             return Err(self.refused(why));
         }
-        if state.current.pending.len() > PENDING_BYTES_MAX
-            && let Err(error) = state.current.write_pending()
-        {
-            return Err(self.fail(&mut state, error));
+        if state.current.pending.len > PENDING_BYTES_MAX {
+            match state.current.write_pending() {
+                Ok(written) => self.wrote(written),
+                Err(error) => return Err(self.fail(&mut state, error)),
+            }
         }
         let durable_len = state.durable.saturating_sub(state.current.base).min(state.current.len_bytes);
         let current = &mut state.current;
-        current.pending.reserve(MARK_BYTES + batch.bytes.len());
-        current.pending.extend_from_slice(&format::mark(durable_len));
-        current.pending.extend_from_slice(&batch.bytes);
+        current.operations += batch.count();
+        let bytes = batch.into_bytes(durable_len);
         let offset = current.len_bytes + MARK_BYTES as u64;
-        current.len_bytes = offset + batch.bytes.len() as u64;
-        current.operations += batch.count;
+        current.len_bytes += bytes.len() as u64;
+        self.pending_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        current.pending.push(bytes);
         Ok(Appended { generation: current.number, offset, end: LogPosition(current.end()) })
     }
 
@@ -242,9 +275,10 @@ impl Translog for FileTranslog {
             let durable = state.durable;
             let mut unwritten: Vec<Unwritten> =
                 state.generations().filter(|one| one.end() > durable).map(Unwritten::of).collect();
-            state.current.pending = std::mem::take(&mut state.spare);
             drop(state);
-            let outcome = unwritten.iter_mut().try_for_each(|one| one.settle(&*self.directory));
+            let outcome = unwritten
+                .iter_mut()
+                .try_for_each(|one| one.settle(&*self.directory).map(|written| self.wrote(written)));
             state = self.state.lock();
             state.syncing = false;
             match outcome {
@@ -254,10 +288,6 @@ impl Translog for FileTranslog {
                         {
                             generation.writer = one.writer;
                             generation.written_len = one.end;
-                        }
-                        if one.bytes.capacity() <= SPARE_BYTES_MAX {
-                            state.spare = one.bytes;
-                            state.spare.clear();
                         }
                     }
                     state.durable = state.durable.max(target);
@@ -335,7 +365,6 @@ impl Translog for FileTranslog {
         // A commit holds what they held, so everything in them is durable.
         let trimmed = state.older.iter().filter(|old| old.number < generation).map(Generation::end).max();
         state.older.retain(|old| old.number >= generation);
-        state.spare = Vec::new();
         if let Some(end) = trimmed
             && state.older.first().is_none_or(|old| old.base >= end)
         {
@@ -349,6 +378,10 @@ impl Translog for FileTranslog {
             }
         }
         Ok(())
+    }
+
+    fn pending_bytes(&self) -> u64 {
+        self.pending_bytes.load(Ordering::Relaxed)
     }
 
     fn stats(&self) -> TranslogStats {
@@ -373,7 +406,9 @@ impl Translog for FileTranslog {
         self.wait_for_leader(&mut state);
         if !has_failed {
             // With `async` durability more was acknowledged than was written.
-            let written = state.generations().try_for_each(Generation::write_pending);
+            let written = state
+                .generations()
+                .try_for_each(|generation| generation.write_pending().map(|written| self.wrote(written)));
             if let Err(error) = written {
                 tracing::warn!(%error, "what waited for the next fsync of a translog could not be written");
             }
@@ -424,7 +459,7 @@ mod tests {
         let mut batch = RecordBatch::default();
         batch.push(&operation(0));
         let (offset, len) = batch.push(&operation(1));
-        let appended = log.append(&batch).expect("appends");
+        let appended = log.append(batch).expect("appends");
         log.sync(appended.end).expect("syncs");
         let location =
             Location { generation: appended.generation, offset: appended.offset + offset as u64, len };
@@ -433,7 +468,7 @@ mod tests {
 
         log.prepare_roll(6).expect("prepares");
         assert_eq!(log.roll(), 2);
-        let appended = log.append(&RecordBatch::from_operations([operation(2)])).expect("appends");
+        let appended = log.append(RecordBatch::from_operations([operation(2)])).expect("appends");
         log.sync(appended.end).expect("syncs");
         assert_eq!(log.stats().operations, 3);
         assert_eq!(replayed(&directory, 1).expect("sound"), [0, 1, 2]);
@@ -450,7 +485,7 @@ mod tests {
         let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5).expect("creates");
         let mut ends = vec![HEADER_BYTES as u64];
         for seq_no in 0..3 {
-            let appended = log.append(&RecordBatch::from_operations([operation(seq_no)])).expect("appends");
+            let appended = log.append(RecordBatch::from_operations([operation(seq_no)])).expect("appends");
             log.sync(appended.end).expect("syncs");
             ends.push(appended.end.0);
         }
@@ -494,7 +529,7 @@ mod tests {
                 scope.spawn(move || {
                     for n in 0..20 {
                         let batch = RecordBatch::from_operations([operation(thread * 100 + n)]);
-                        let appended = log.append(&batch).expect("appends");
+                        let appended = log.append(batch).expect("appends");
                         log.sync(appended.end).expect("syncs");
                     }
                 });

@@ -173,13 +173,22 @@ pub(super) fn mark(durable_len: u64) -> [u8; MARK_BYTES] {
 /// Records of one request, encoded, ready for one append.
 #[derive(Debug, Default)]
 pub struct RecordBatch {
-    pub(super) bytes: Vec<u8>,
-    pub(super) count: u64,
+    /// Begins with room for the mark, once there is a record.
+    bytes: Vec<u8>,
+    count: u64,
 }
 
 impl RecordBatch {
-    /// Encodes one operation; answers offset and length of its record within the batch.
+    /// With room for records of `bytes`.
+    pub fn with_capacity(bytes: usize) -> RecordBatch {
+        RecordBatch { bytes: Vec::with_capacity(MARK_BYTES + bytes), count: 0 }
+    }
+
+    /// Encodes one operation; answers offset, from the first record on, and length of its record.
     pub fn push(&mut self, operation: &Operation<'_>) -> (u32, u32) {
+        if self.bytes.is_empty() {
+            self.bytes.extend_from_slice(&[0; MARK_BYTES]);
+        }
         let start = self.bytes.len();
         self.bytes.reserve(operation.source.len() + operation.id.len() + 64);
         self.bytes.extend_from_slice(&[0; PREFIX_BYTES]);
@@ -198,24 +207,34 @@ impl RecordBatch {
         self.bytes[start..start + 4].copy_from_slice(&len.to_le_bytes());
         self.bytes[start + 4..payload].copy_from_slice(&crc.to_le_bytes());
         self.count += 1;
-        (start as u32, (self.bytes.len() - start) as u32)
+        ((start - MARK_BYTES) as u32, (self.bytes.len() - start) as u32)
     }
 
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    pub fn len_bytes(&self) -> usize {
-        self.bytes.len()
+    /// Operations.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
+    /// Heap bytes.
     pub fn heap_bytes(&self) -> usize {
         self.bytes.capacity()
     }
 
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.count = 0;
+    /// Bytes of the append.
+    pub fn len_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The bytes of an append: a mark, and the records.
+    pub(super) fn into_bytes(mut self, durable_len: u64) -> Vec<u8> {
+        if let Some(room) = self.bytes.first_chunk_mut() {
+            *room = mark(durable_len);
+        }
+        self.bytes
     }
 }
 

@@ -50,7 +50,7 @@ pub struct TranslogStats {
 /// An append-only log of operations in generations. After any error the log refuses everything: the shard recovers from disk.
 pub trait Translog: Send + Sync {
     /// Takes the batch in one piece. It is on its way to the disk, and survives the process, with [`Translog::sync`].
-    fn append(&self, batch: &RecordBatch) -> Result<Appended>;
+    fn append(&self, batch: RecordBatch) -> Result<Appended>;
     /// Returns once everything before `position` is durable; concurrent callers share one fsync.
     fn sync(&self, position: LogPosition) -> Result<()>;
     /// End of what was appended.
@@ -63,6 +63,8 @@ pub trait Translog: Send + Sync {
     fn roll(&self) -> u64;
     /// A commit holds everything below `generation`: those files go.
     fn trim(&self, generation: u64) -> Result<()>;
+    /// Heap bytes of what waits to be written.
+    fn pending_bytes(&self) -> u64;
     fn stats(&self) -> TranslogStats;
     /// Refuses everything from now on, so that whoever reads the files next misses nothing that is acknowledged later.
     fn close(&self);

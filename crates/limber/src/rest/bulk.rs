@@ -13,6 +13,7 @@ use limber_engine::{
     WriteOutcome,
 };
 use limber_mapping::RequestError;
+use limber_store::Charge;
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
@@ -68,12 +69,8 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         wants_source: filter.as_ref().is_some_and(|filter| filter.fetch),
     };
     super::document::check_wait_for_active_shards(request)?;
-    let line_count = memchr::memchr_iter(b'\n', &request.body).count() as u64;
-    let pool = &app.node.ledger().request;
-    let _charge = pool
-        .charge(line_count * BYTES_A_LINE, "<bulk_operations>")
-        .map_err(|error| circuit_breaking(&error))?;
-    let (operations, filters) = parse_operations(&request.body, &defaults)?;
+    let mut charge = app.node.ledger().request.charge(0, LABEL).map_err(|error| circuit_breaking(&error))?;
+    let (operations, filters) = parse_operations(&request.body, &defaults, &mut charge)?;
     let response = app.node.bulk(BulkRequest {
         operations: &operations,
         pipeline: request.param("pipeline"),
@@ -82,9 +79,12 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)))
 }
 
-/// What a line of the body takes while it is carried out: half of an operation as parsed, of its step, its outcome and its item in the
-/// answer, as an operation has two lines. Small lines take many times their own length.
-const BYTES_A_LINE: u64 = 320;
+const LABEL: &str = "<bulk_operations>";
+/// What an operation takes while it is carried out: as parsed, its step, its outcome and its item in the answer. Short ones take many
+/// times their own length.
+const OPERATION_BYTES: u64 = 640;
+/// Operations that are charged together.
+const CHARGED_OPERATIONS: usize = 64;
 
 /// Request-level values for operations that name none.
 #[derive(Default)]
@@ -99,10 +99,11 @@ struct Defaults<'a> {
 /// What single updates want to see of their source, by position, ascending.
 type Filters = Vec<(usize, SourceFilter)>;
 
-/// Splits `body` into operations. Line numbers in errors start at 1, as Elasticsearch's.
+/// Splits `body` into operations, charged as they are found. Line numbers in errors start at 1, as Elasticsearch's.
 fn parse_operations<'a>(
     body: &'a [u8],
     defaults: &Defaults<'a>,
+    charge: &mut Charge,
 ) -> Result<(Vec<BulkOperation<'a>>, Filters)> {
     let mut filters = Filters::new();
     if body.last() != Some(&b'\n') {
@@ -121,6 +122,11 @@ fn parse_operations<'a>(
         line_number += 1;
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
+        }
+        if operations.len().is_multiple_of(CHARGED_OPERATIONS) {
+            charge
+                .grow(CHARGED_OPERATIONS as u64 * OPERATION_BYTES, LABEL)
+                .map_err(|error| circuit_breaking(&error))?;
         }
         let mut operation = match operations.last() {
             Some(previous) if line == previous_line && previous.kind != OperationKind::Update => {
@@ -593,11 +599,14 @@ fn needs_escapes(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use limber_store::Pool;
+
     use super::*;
 
     fn parse(body: &str) -> Result<Vec<BulkOperation<'_>>> {
         let defaults = Defaults { index: Some("d"), ..Defaults::default() };
-        parse_operations(body.as_bytes(), &defaults).map(|(operations, _)| operations)
+        let mut charge = Pool::new("request", u64::MAX).charge(0, LABEL).expect("room");
+        parse_operations(body.as_bytes(), &defaults, &mut charge).map(|(operations, _)| operations)
     }
 
     #[test]
