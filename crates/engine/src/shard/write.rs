@@ -69,7 +69,7 @@ const CHUNK_OPERATIONS: usize = 256;
 /// Records are handed to the translog when this many bytes have gathered, else once a request.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
-/// About what an operation takes in a batch of records.
+/// About what an operation takes in a batch of records, and once more in a buffer.
 fn record_bytes(operation: &ShardOperation<'_>) -> usize {
     operation.source.len() + operation.id.len() + 32
 }
@@ -172,9 +172,13 @@ impl Shard {
         for chunk in operations.chunks(CHUNK_OPERATIONS) {
             core.check()?;
             let chunk_bytes: usize = chunk.iter().map(record_bytes).sum();
-            self.reserve_memory(&mut reservation, batch.heap_bytes() + 2 * chunk_bytes);
+            let batch_bytes = match batch.is_empty() {
+                true => bytes_left.min(BATCH_BYTES_MAX + chunk_bytes),
+                false => batch.heap_bytes(),
+            };
+            self.reserve_memory(&mut reservation, batch_bytes + chunk_bytes);
             if batch.is_empty() {
-                batch = RecordBatch::with_capacity(bytes_left.min(BATCH_BYTES_MAX + chunk_bytes));
+                batch = RecordBatch::with_capacity(batch_bytes);
             }
             (batch, place) = self.write_chunk(core, chunk, batch, place, results)?;
             bytes_left -= chunk_bytes;
