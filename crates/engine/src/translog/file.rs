@@ -478,6 +478,39 @@ mod tests {
         assert!(replayed(&directory, 1).is_err(), "a missing generation is noticed");
     }
 
+    /// Short appends and such as are pieces of their own; each record is read before anything is written, and after.
+    #[test]
+    fn what_is_pending_is_read_from_the_pieces_it_came_in() {
+        let (_guard, directory) = folder();
+        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5).expect("creates");
+        let sources: Vec<Vec<u8>> =
+            [3, 40_000, 30_000, 20_000, PIECE_BYTES_MIN, 1, 2, 3 * PIECE_BYTES_MIN, 9]
+                .map(|len| vec![b'x'; len])
+                .into();
+        let mut places = Vec::new();
+        for (seq_no, source) in (0..).zip(&sources) {
+            let mut batch = RecordBatch::with_capacity(0);
+            let records = [(); 2].map(|()| batch.push(&Operation { source, ..operation(seq_no) }));
+            let appended = log.append(batch).expect("appends");
+            places.extend(records.map(|(offset, len)| {
+                let offset = appended.offset + u64::from(offset);
+                (seq_no, Location { generation: appended.generation, offset, len })
+            }));
+        }
+        let check = || {
+            for (seq_no, location) in &places {
+                let payload = log.read(*location).expect("reads").expect("there");
+                let found = Operation::parse(&payload).expect("sound");
+                assert_eq!((found.seq_no, found.source), (*seq_no, &sources[*seq_no as usize][..]));
+            }
+        };
+        check();
+        assert!(log.pending_bytes() > sources.iter().map(|source| 2 * source.len() as u64).sum());
+        log.sync(log.end()).expect("syncs");
+        assert_eq!(log.pending_bytes(), 0);
+        check();
+    }
+
     /// Three synced appends of one record each; every byte of the file damaged in turn, and every prefix of it.
     #[test]
     fn damage_is_either_a_torn_tail_or_named() {

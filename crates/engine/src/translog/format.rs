@@ -273,10 +273,14 @@ mod tests {
             routing: Some("r"),
             source: b"{}",
         };
-        assert_eq!(batch.push(&operation), (0, 19));
-        assert_eq!(&batch.bytes[..4], &[11, 0, 0, 0]);
-        assert_eq!(&batch.bytes[8..], &[0x11, 0xac, 2, 1, 2, 1, b'a', 1, b'r', b'{', b'}']);
-        let (payload, next) = record_at(&batch.bytes, 0).expect("sound");
+        assert_eq!((batch.push(&operation), batch.push(&operation)), ((0, 19), (19, 19)));
+        let bytes = batch.into_bytes(700);
+        let (head, records) = bytes.split_at(MARK_BYTES);
+        assert_eq!(head, mark(700));
+        assert_eq!(&records[..4], &[11, 0, 0, 0]);
+        assert_eq!(&records[8..19], &[0x11, 0xac, 2, 1, 2, 1, b'a', 1, b'r', b'{', b'}']);
+        assert_eq!(records[..19], records[19..]);
+        let (payload, next) = record_at(records, 0).expect("sound");
         assert_eq!(next, 19);
         assert_eq!(Operation::parse(payload).expect("sound"), operation);
     }
@@ -294,8 +298,9 @@ mod tests {
             source: b"",
         };
         batch.push(&operation);
-        for bit in 0..batch.bytes.len() * 8 {
-            let mut damaged = batch.bytes.clone();
+        let record = batch.into_bytes(0).split_off(MARK_BYTES);
+        for bit in 0..record.len() * 8 {
+            let mut damaged = record.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             let found = record_at(&damaged, 0);
             assert!(found.is_err(), "bit {bit}");
