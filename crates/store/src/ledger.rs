@@ -258,6 +258,13 @@ impl Charge {
         Ok(())
     }
 
+    /// As [`Charge::grow`]; a refusal is not a trip. For work that can wait.
+    pub fn try_grow(&mut self, more_bytes: u64) -> bool {
+        let is_granted = self.pool.try_take(more_bytes, self.pool.limit_bytes());
+        self.bytes += if is_granted { more_bytes } else { 0 };
+        is_granted
+    }
+
     /// As [`Pool::charge_always`].
     pub fn grow_always(&mut self, more_bytes: u64) {
         self.pool.take_always(more_bytes);

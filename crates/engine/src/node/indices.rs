@@ -310,10 +310,8 @@ impl Host for Node {
         }
     }
 
-    fn relieve_indexing_memory(&self, bytes: u64) {
-        let pool = &self.ledger.indexing;
-        let is_full = || pool.used_bytes().saturating_add(bytes) > pool.limit_bytes();
-        if let Some(shard) = largest_buffer(&self.shards(), pool)
+    fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool) {
+        if let Some(shard) = largest_buffer(&self.shards(), &self.ledger.indexing)
             && let Err(error) = shard.write_buffers_if(is_full)
         {
             tracing::warn!(index = %shard.index.name, %error, "buffers could not be written out");

@@ -42,7 +42,7 @@ pub(crate) trait Host: Send + Sync {
     /// Merges what a document asked for into the index's mapping, durably; visible in [`IndexCore::mapping`] when it returns.
     fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()>;
     /// The indexing pool has no room for `bytes`: writes out the largest buffers of the node.
-    fn relieve_indexing_memory(&self, bytes: u64);
+    fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool);
     /// Buffers are getting large, or the indexing pool full: they are written out in the background.
     fn write_buffers_soon(&self);
     /// The disk refused a write.
@@ -312,6 +312,14 @@ impl Core {
 
     pub(crate) fn is_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
+    }
+
+    /// What buffers, version map and translog hold, and writes under way hold or may need.
+    pub(super) fn indexing_bytes(&self) -> u64 {
+        self.buffered_bytes.load(Ordering::Relaxed)
+            + self.reserved_bytes.load(Ordering::Relaxed)
+            + self.versions.memory_bytes() as u64
+            + self.translog.pending_bytes()
     }
 
     pub(super) fn check(&self) -> Result<()> {

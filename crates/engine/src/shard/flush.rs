@@ -91,6 +91,7 @@ impl Shard {
         commit.write(&*self.directory)?;
         **committed = commit;
         core.translog.trim(committed.translog_generation)?;
+        self.account(core);
         self.delete_unused(core, committed)?;
         Ok(())
     }

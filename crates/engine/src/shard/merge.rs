@@ -19,8 +19,8 @@ use crate::api::{ForceMergeRequest, Result};
 /// cost the disk, hardly the processor, and modern disks have more to give).
 const THROTTLED_BYTES_PER_SECOND: u64 = 200 << 20;
 
-/// A shard that documents stream into and that nobody searches may have this many times the segments.
-const RESTING_SEGMENTS: f64 = 2.0;
+/// Of `segments_per_tier`, while documents stream in and nobody searches.
+const RESTING_SEGMENTS_FACTOR: f64 = 2.0;
 
 /// Gives segments free when a merge ends, however it ends.
 struct Claim(Vec<Arc<SegmentEntry>>);
@@ -43,7 +43,7 @@ impl Shard {
         let mut policy = settings.merge.clone();
         let operations = core.next_seq_no.load(Ordering::Relaxed);
         if core.search_idle.puts_off_merges(self.now_millis(), settings.search_idle_after_ms, operations) {
-            policy.segments_per_tier *= RESTING_SEGMENTS;
+            policy.segments_per_tier *= RESTING_SEGMENTS_FACTOR;
         }
         self.merge_chosen(&core, policy.auto_throttle, false, |candidates| find_merge(candidates, &policy))
     }

@@ -169,14 +169,12 @@ impl Shard {
         let mut bytes_left = slot.bytes as u64;
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
         let mapping = self.index.mapping.load_full();
-        let mut working =
-            self.services.ledger.segment_writes.charge_always(slot.buffer.writing_bytes() as u64);
+        let _working = self.services.ledger.segment_writes.charge_always(slot.buffer.writing_bytes() as u64);
         // What is written is given back at once, so that writers have it.
         let mut free = |bytes: u64| {
             let bytes = bytes.min(bytes_left);
             bytes_left -= bytes;
             core.buffered_bytes.fetch_sub(bytes, Ordering::Relaxed);
-            working.shrink_to(bytes_left.min(working.bytes()));
             self.account(core);
         };
         let written =

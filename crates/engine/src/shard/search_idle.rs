@@ -35,8 +35,11 @@ impl Stream {
     const LOOK_EVERY_MS: u64 = 1_000;
 
     fn flows(&self, now_millis: u64, operations: u64) -> bool {
-        if now_millis.saturating_sub(self.looked_millis.load(Ordering::Relaxed)) >= Stream::LOOK_EVERY_MS {
-            self.looked_millis.store(now_millis, Ordering::Relaxed);
+        let looked = self.looked_millis.load(Ordering::Relaxed);
+        let is_due = now_millis.saturating_sub(looked) >= Stream::LOOK_EVERY_MS;
+        // Of several threads that merge one looks.
+        let ordering = Ordering::Relaxed;
+        if is_due && self.looked_millis.compare_exchange(looked, now_millis, ordering, ordering).is_ok() {
             let before = self.looked_operations.swap(operations, Ordering::Relaxed);
             self.flows.store(before != operations, Ordering::Relaxed);
         }

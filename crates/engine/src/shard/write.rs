@@ -71,7 +71,7 @@ const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// About what an operation takes in a batch of records, and once more in a buffer.
 fn record_bytes(operation: &ShardOperation<'_>) -> usize {
-    operation.source.len() + operation.id.len() + 32
+    RecordBatch::record_bytes(operation.id.as_bytes(), operation.routing, operation.source)
 }
 
 /// Makes waiting readers go on when a writer ends early.
@@ -172,21 +172,22 @@ impl Shard {
         for chunk in operations.chunks(CHUNK_OPERATIONS) {
             core.check()?;
             let chunk_bytes: usize = chunk.iter().map(record_bytes).sum();
-            let batch_bytes = match batch.is_empty() {
-                true => bytes_left.min(BATCH_BYTES_MAX + chunk_bytes),
-                false => batch.heap_bytes(),
-            };
-            self.reserve_memory(&mut reservation, batch_bytes + chunk_bytes);
-            if batch.is_empty() {
-                batch = RecordBatch::with_capacity(batch_bytes);
-            }
-            (batch, place) = self.write_chunk(core, chunk, batch, place, results)?;
-            bytes_left -= chunk_bytes;
-            if batch.len_bytes() > BATCH_BYTES_MAX {
+            let fits = batch.len_bytes() + chunk_bytes <= batch.heap_bytes();
+            if !fits && !batch.is_empty() {
                 end = Some(self.append(core, std::mem::take(&mut batch), &place)?);
                 place = Arc::default();
                 guard = PlaceGuard(place.clone());
             }
+            let batch_bytes = match fits {
+                true => batch.heap_bytes(),
+                false => bytes_left.min(BATCH_BYTES_MAX + chunk_bytes),
+            };
+            self.reserve_memory(&mut reservation, batch_bytes + chunk_bytes);
+            if !fits {
+                batch = RecordBatch::with_capacity(batch_bytes);
+            }
+            (batch, place) = self.write_chunk(core, chunk, batch, place, results)?;
+            bytes_left -= chunk_bytes;
             reservation.set(batch.heap_bytes() as u64);
         }
         if !batch.is_empty() {
@@ -273,7 +274,6 @@ impl Shard {
     /// Charges what a chunk may need before it is parsed; a full pool makes the node write out its largest buffers.
     fn reserve_memory(&self, reservation: &mut Reservation<'_>, bytes: usize) {
         let core = reservation.core;
-        let more = (bytes as u64).saturating_sub(reservation.bytes);
         reservation.set(bytes as u64);
         if self.account(core) {
             if is_filling(&self.services.ledger.indexing) {
@@ -282,27 +282,20 @@ impl Shard {
             return;
         }
         if let Some(host) = self.services.host.upgrade() {
-            host.relieve_indexing_memory(more);
+            host.relieve_indexing_memory(&|| !self.account(core));
         }
         // What still does not fit is written as soon as the chunk is through; a single document always may.
-        if !self.account(core) {
-            core.charge.lock().grow_always(more);
-        }
+        let mut charge = core.charge.lock();
+        let missing = core.indexing_bytes().saturating_sub(charge.bytes());
+        charge.grow_always(missing);
     }
 
-    /// Brings the charge to what buffers, version map and translog hold and chunks under way may need. False: the pool is full.
+    /// Brings the charge to what the core holds. False: the pool is full, and the charge is as it was.
     pub(super) fn account(&self, core: &Core) -> bool {
         let mut charge = core.charge.lock();
-        let wanted = core.buffered_bytes.load(Ordering::Relaxed)
-            + core.reserved_bytes.load(Ordering::Relaxed)
-            + core.versions.memory_bytes() as u64
-            + core.translog.pending_bytes();
-        let charged = charge.bytes();
-        if wanted <= charged {
-            charge.shrink_to(wanted);
-            return true;
-        }
-        charge.grow(wanted - charged, "index buffers").is_ok()
+        let (wanted, charged) = (core.indexing_bytes(), charge.bytes());
+        charge.shrink_to(wanted.min(charged));
+        wanted <= charged || charge.try_grow(wanted - charged)
     }
 
     pub(crate) fn conflict(&self, id: &str, why: String) -> RequestError {

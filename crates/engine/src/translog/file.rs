@@ -13,7 +13,7 @@ use super::{Appended, Location, LogPosition, Translog, TranslogStats};
 /// Bytes that wait for the next fsync; beyond, an append writes them. One append more may wait.
 const PENDING_BYTES_MAX: usize = 4 << 20;
 /// A shorter append is copied behind the one before it: many small ones would be as many allocations.
-const PIECE_BYTES_MIN: usize = 64 << 10;
+const COPIED_BYTES_MAX: usize = 64 << 10;
 
 /// Appends in the memory that they came in.
 #[derive(Default)]
@@ -23,13 +23,19 @@ struct Pending {
 }
 
 impl Pending {
-    fn push(&mut self, bytes: Vec<u8>) {
+    fn push(&mut self, mut bytes: Vec<u8>) {
         self.len += bytes.len();
         match self.pieces.last_mut() {
-            Some(last) if bytes.len() < PIECE_BYTES_MIN && last.len() < PIECE_BYTES_MIN => {
+            Some(last) if bytes.len() < COPIED_BYTES_MAX && last.len() < COPIED_BYTES_MAX => {
                 last.extend_from_slice(&bytes);
             }
-            _ => self.pieces.push(bytes),
+            _ => {
+                // Most of the batch's operations may have been refused.
+                if bytes.capacity() > 2 * bytes.len() {
+                    bytes.shrink_to_fit();
+                }
+                self.pieces.push(bytes);
+            }
         }
     }
 
@@ -180,7 +186,7 @@ impl FileTranslog {
         )
     }
 
-    fn wrote(&self, bytes: usize) {
+    fn give_back(&self, bytes: usize) {
         self.pending_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 
@@ -242,7 +248,7 @@ impl Translog for FileTranslog {
         }
         if state.current.pending.len > PENDING_BYTES_MAX {
             match state.current.write_pending() {
-                Ok(written) => self.wrote(written),
+                Ok(written) => self.give_back(written),
                 Err(error) => return Err(self.fail(&mut state, error)),
             }
         }
@@ -278,7 +284,7 @@ impl Translog for FileTranslog {
             drop(state);
             let outcome = unwritten
                 .iter_mut()
-                .try_for_each(|one| one.settle(&*self.directory).map(|written| self.wrote(written)));
+                .try_for_each(|one| one.settle(&*self.directory).map(|written| self.give_back(written)));
             state = self.state.lock();
             state.syncing = false;
             match outcome {
@@ -364,7 +370,13 @@ impl Translog for FileTranslog {
         self.wait_for_leader(&mut state);
         // A commit holds what they held, so everything in them is durable.
         let trimmed = state.older.iter().filter(|old| old.number < generation).map(Generation::end).max();
-        state.older.retain(|old| old.number >= generation);
+        state.older.retain(|old| {
+            let stays = old.number >= generation;
+            if !stays {
+                self.give_back(old.pending.len);
+            }
+            stays
+        });
         if let Some(end) = trimmed
             && state.older.first().is_none_or(|old| old.base >= end)
         {
@@ -408,7 +420,7 @@ impl Translog for FileTranslog {
             // With `async` durability more was acknowledged than was written.
             let written = state
                 .generations()
-                .try_for_each(|generation| generation.write_pending().map(|written| self.wrote(written)));
+                .try_for_each(|generation| generation.write_pending().map(|written| self.give_back(written)));
             if let Err(error) = written {
                 tracing::warn!(%error, "what waited for the next fsync of a translog could not be written");
             }
@@ -484,7 +496,7 @@ mod tests {
         let (_guard, directory) = folder();
         let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5).expect("creates");
         let sources: Vec<Vec<u8>> =
-            [3, 40_000, 30_000, 20_000, PIECE_BYTES_MIN, 1, 2, 3 * PIECE_BYTES_MIN, 9]
+            [3, 40_000, 30_000, 20_000, COPIED_BYTES_MAX, 1, 2, 3 * COPIED_BYTES_MAX, 9]
                 .map(|len| vec![b'x'; len])
                 .into();
         let mut places = Vec::new();
@@ -509,6 +521,12 @@ mod tests {
         log.sync(log.end()).expect("syncs");
         assert_eq!(log.pending_bytes(), 0);
         check();
+        log.append(RecordBatch::from_operations([operation(9)])).expect("appends");
+        log.prepare_roll(6).expect("prepares");
+        log.roll();
+        assert!(log.pending_bytes() > 0);
+        log.trim(2).expect("trims");
+        assert_eq!(log.pending_bytes(), 0, "a commit has what was never written");
     }
 
     /// Three synced appends of one record each; every byte of the file damaged in turn, and every prefix of it.

@@ -170,7 +170,7 @@ pub(super) fn mark(durable_len: u64) -> [u8; MARK_BYTES] {
     record
 }
 
-/// Records of one request, encoded, ready for one append.
+/// Records, encoded, ready for one append.
 #[derive(Debug, Default)]
 pub struct RecordBatch {
     /// Begins with room for the mark, once there is a record.
@@ -179,6 +179,12 @@ pub struct RecordBatch {
 }
 
 impl RecordBatch {
+    /// What a record takes, or a little less.
+    pub fn record_bytes(id: &[u8], routing: Option<&str>, source: &[u8]) -> usize {
+        const NUMBERS: usize = 64;
+        source.len() + id.len() + routing.map_or(0, str::len) + NUMBERS
+    }
+
     /// With room for records of `bytes`.
     pub fn with_capacity(bytes: usize) -> RecordBatch {
         RecordBatch { bytes: Vec::with_capacity(MARK_BYTES + bytes), count: 0 }
@@ -190,7 +196,7 @@ impl RecordBatch {
             self.bytes.extend_from_slice(&[0; MARK_BYTES]);
         }
         let start = self.bytes.len();
-        self.bytes.reserve(operation.source.len() + operation.id.len() + 64);
+        self.bytes.reserve(RecordBatch::record_bytes(operation.id, operation.routing, operation.source));
         self.bytes.extend_from_slice(&[0; PREFIX_BYTES]);
         self.bytes.push(operation.kind as u8 | if operation.routing.is_some() { HAS_ROUTING } else { 0 });
         write_u64(&mut self.bytes, operation.seq_no);

@@ -35,6 +35,8 @@ const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What a `Content-Length` is believed unseen.
 const CLAIM_BYTES_MAX: usize = 1 << 20;
+/// Of what has come of a body, the room for it.
+const ROOM_FACTOR: usize = 8;
 /// Largest body that is read without being charged.
 const UNCHARGED_BYTES_MAX: usize = 1 << 20;
 
@@ -266,8 +268,8 @@ async fn read_body(
         };
         outcome.map_err(|error| circuit_breaking(&error))
     };
-    // A claim alone holds little: what is promised and never sent must not keep others out. Behind the first bytes there is room for all that
-    // is promised, so that nothing is copied again; pages that nothing was written to are not there yet, and are charged as they come.
+    // A claim alone holds little: what is promised and never sent must not keep others out. With some of it there is room for several times as
+    // much, so that hardly anything is copied again; it is charged as it fills.
     let mut charge = None;
     let mut charged_bytes = expected.min(CLAIM_BYTES_MAX);
     if charged_bytes > 0 {
@@ -300,7 +302,10 @@ async fn read_body(
             charge_more(&mut charge, room - charged_bytes)?;
             charged_bytes = room;
             // Without a promised length, or room for it, it grows as any list does.
-            let _ = whole.try_reserve_exact(expected.saturating_sub(whole.len()));
+            if needed > whole.capacity() {
+                let _ =
+                    whole.try_reserve_exact(expected.min(needed * ROOM_FACTOR).saturating_sub(whole.len()));
+            }
         }
         whole.extend_from_slice(&data);
     }

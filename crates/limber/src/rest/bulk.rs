@@ -85,6 +85,8 @@ const LABEL: &str = "<bulk_operations>";
 const OPERATION_BYTES: u64 = 640;
 /// Operations that are charged together.
 const CHARGED_OPERATIONS: usize = 64;
+/// For as many there is room before they are charged.
+const ROOM_OPERATIONS_MAX: usize = 1 << 14;
 
 /// Request-level values for operations that name none.
 #[derive(Default)]
@@ -109,8 +111,9 @@ fn parse_operations<'a>(
     if body.last() != Some(&b'\n') {
         return Err(RequestError::illegal_argument("The bulk request must be terminated by a newline [\\n]"));
     }
-    // Room for two lines of 128 bytes together without moving what is there; pages that are not needed are never touched.
-    let mut operations: Vec<BulkOperation<'a>> = Vec::with_capacity(body.len() / 128 + 1);
+    // Room for two lines of 128 bytes together without moving what is there.
+    let mut operations: Vec<BulkOperation<'a>> =
+        Vec::with_capacity((body.len() / 128 + 1).min(ROOM_OPERATIONS_MAX));
     let mut lines = memchr::memchr_iter(b'\n', body).scan(0, |start, end| {
         let line = &body[*start..end];
         *start = end + 1;

@@ -9,6 +9,7 @@ use super::id_log::IdLog;
 use super::nested::NestedBuffers;
 use super::sources::Sources;
 use super::text::Twin;
+use crate::file::COMPOUND_BYTES_MAX;
 use crate::stored::StoredCodec;
 use crate::{DocId, Error, Result, SortField, TERM_BYTES_MAX};
 
@@ -195,14 +196,16 @@ impl Buffer {
             + self.deleted.capacity() * 4
     }
 
-    /// Heap bytes that writing takes at most beside those of the buffer, estimated: inverting a field takes about what the field does, and
-    /// sources that are kept as they came are compressed anew.
+    /// Heap bytes that writing takes beside those of the buffer, estimated: inverting the fields takes about what they do, sources that are
+    /// kept as they came are compressed anew, and a small segment is held until it is complete.
     pub fn writing_bytes(&self) -> usize {
-        let sources = match self.stored {
-            Sources::Compressed(_) => self.stored.memory_bytes(),
+        let (all, sources) = (self.memory_bytes(), self.stored.memory_bytes());
+        let compressed = match self.stored {
+            Sources::Compressed(_) => sources,
             Sources::Plain(_) => 0,
         };
-        self.memory_bytes() - sources
+        let held = if compressed > COMPOUND_BYTES_MAX { 0 } else { all.min(COMPOUND_BYTES_MAX) };
+        all - compressed + held
     }
 
     #[inline]

@@ -125,7 +125,9 @@ impl FieldsWriter<'_> {
                 FieldBuffer::Text(text) => self.write_text(known(), *text)?,
                 FieldBuffer::Shapes(shapes) => self.write_shapes(known(), *shapes)?,
             }
-            (self.freed)(bytes);
+            if bytes > 0 {
+                (self.freed)(bytes);
+            }
         }
         Ok(())
     }
