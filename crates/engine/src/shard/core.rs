@@ -41,7 +41,7 @@ pub(crate) struct IndexCore {
 pub(crate) trait Host: Send + Sync {
     /// Merges what a document asked for into the index's mapping, durably; visible in [`IndexCore::mapping`] when it returns.
     fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()>;
-    /// The indexing pool has no room for `bytes`: writes out the largest buffers of the node.
+    /// The indexing pool has no room: writes out the largest buffers of the node, if it `is_full` still once other refreshes are through.
     fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool);
     /// Buffers are getting large, or the indexing pool full: they are written out in the background.
     fn write_buffers_soon(&self);

@@ -119,8 +119,12 @@ impl Shard {
 
     pub(crate) fn sync_now(&self, position: LogPosition) -> Result<()> {
         let core = self.core()?;
-        waiting(|| core.translog.sync(position)).map_err(|error| self.disk_failed(&core, &error))?;
-        self.account(&core);
+        waiting(|| self.sync_to(&core, position))
+    }
+
+    fn sync_to(&self, core: &Core, position: LogPosition) -> Result<()> {
+        core.translog.sync(position).map_err(|error| self.disk_failed(core, &error))?;
+        self.account(core);
         Ok(())
     }
 
@@ -133,10 +137,7 @@ impl Shard {
             return Ok(());
         }
         core.last_sync_millis.store(now_millis, Ordering::Relaxed);
-        let end = core.translog.end();
-        core.translog.sync(end).map_err(|error| self.disk_failed(&core, &error))?;
-        self.account(&core);
-        Ok(())
+        self.sync_to(&core, core.translog.end())
     }
 
     /// Memory no longer agrees with the disk: the core takes no more writes until the shard was reopened.

@@ -15,16 +15,27 @@ const PENDING_BYTES_MAX: usize = 4 << 20;
 /// A shorter append is copied behind the one before it: many small ones would be as many allocations.
 const COPIED_BYTES_MAX: usize = 64 << 10;
 
-/// Appends in the memory that they came in.
-#[derive(Default)]
+/// Appends in the memory that they came in, counted as long as they are there.
 struct Pending {
     pieces: Vec<Vec<u8>>,
     len: usize,
+    /// Bytes of all that is pending in the log.
+    total: Arc<AtomicU64>,
 }
 
 impl Pending {
+    fn new(total: Arc<AtomicU64>) -> Pending {
+        Pending { pieces: Vec::new(), len: 0, total }
+    }
+
+    fn take(&mut self) -> Pending {
+        let empty = Pending::new(self.total.clone());
+        std::mem::replace(self, empty)
+    }
+
     fn push(&mut self, mut bytes: Vec<u8>) {
         self.len += bytes.len();
+        self.total.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         match self.pieces.last_mut() {
             Some(last) if bytes.len() < COPIED_BYTES_MAX && last.len() < COPIED_BYTES_MAX => {
                 last.extend_from_slice(&bytes);
@@ -51,9 +62,15 @@ impl Pending {
     }
 
     /// Writes all; each piece is freed as it is written.
-    fn write(self, writer: &mut dyn FileWriter) -> Result<()> {
-        self.pieces.into_iter().try_for_each(|piece| writer.write_all(&piece))?;
+    fn write(mut self, writer: &mut dyn FileWriter) -> Result<()> {
+        self.pieces.drain(..).try_for_each(|piece| writer.write_all(&piece))?;
         writer.flush()
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.total.fetch_sub(self.len as u64, Ordering::Relaxed);
     }
 }
 
@@ -79,14 +96,13 @@ impl Generation {
         self.base + self.len_bytes
     }
 
-    /// Writes what is pending unless a leader has the writer; how many bytes that were.
-    fn write_pending(&mut self) -> Result<usize> {
-        let Some(writer) = &mut self.writer else { return Ok(0) };
-        let pending = std::mem::take(&mut self.pending);
-        let len = pending.len;
-        pending.write(&mut **writer)?;
-        self.written_len = self.len_bytes;
-        Ok(len)
+    /// Writes what is pending unless a leader has the writer.
+    fn write_pending(&mut self) -> Result<()> {
+        if let Some(writer) = &mut self.writer {
+            self.pending.take().write(&mut **writer)?;
+            self.written_len = self.len_bytes;
+        }
+        Ok(())
     }
 }
 
@@ -103,20 +119,18 @@ impl Unwritten {
     fn of(generation: &mut Generation) -> Unwritten {
         Unwritten {
             number: generation.number,
-            pending: std::mem::take(&mut generation.pending),
+            pending: generation.pending.take(),
             writer: generation.writer.take(),
             end: generation.len_bytes,
         }
     }
 
-    /// Writes and syncs; how many bytes.
-    fn settle(&mut self, directory: &dyn Directory) -> Result<usize> {
-        let pending = std::mem::take(&mut self.pending);
-        let len = pending.len;
+    /// Writes and syncs.
+    fn settle(&mut self, directory: &dyn Directory) -> Result<()> {
         if let Some(writer) = &mut self.writer {
-            pending.write(&mut **writer)?;
+            self.pending.take().write(&mut **writer)?;
         }
-        directory.sync(&format::file_name(self.number)).map(|()| len)
+        directory.sync(&format::file_name(self.number))
     }
 }
 
@@ -144,7 +158,7 @@ pub struct FileTranslog {
     state: Mutex<State>,
     synced: Condvar,
     /// Of all generations, and what a leader writes just now.
-    pending_bytes: AtomicU64,
+    pending_bytes: Arc<AtomicU64>,
 }
 
 impl FileTranslog {
@@ -158,7 +172,8 @@ impl FileTranslog {
         now_millis: u64,
     ) -> Result<FileTranslog> {
         let header = Header { generation, primary_term, history, begun_millis: now_millis };
-        let current = create_file(&*directory, header)?;
+        let pending_bytes = Arc::<AtomicU64>::default();
+        let current = create_file(&*directory, header, pending_bytes.clone())?;
         let durable = current.end();
         let state =
             State { current, older: Vec::new(), prepared: None, durable, syncing: false, failure: None };
@@ -168,7 +183,7 @@ impl FileTranslog {
             history,
             state: Mutex::new(state),
             synced: Condvar::new(),
-            pending_bytes: AtomicU64::new(0),
+            pending_bytes,
         })
     }
 
@@ -184,10 +199,6 @@ impl FileTranslog {
             self.directory.path(),
             std::io::Error::other(format!("translog failed before: {why}")),
         )
-    }
-
-    fn give_back(&self, bytes: usize) {
-        self.pending_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 
     fn wait_for_leader(&self, state: &mut MutexGuard<'_, State>) {
@@ -218,7 +229,11 @@ impl FileTranslog {
 }
 
 /// Creates a generation's file with its header, durable when this returns.
-fn create_file(directory: &dyn Directory, header: Header) -> Result<Generation> {
+fn create_file(
+    directory: &dyn Directory,
+    header: Header,
+    pending_bytes: Arc<AtomicU64>,
+) -> Result<Generation> {
     let name = format::file_name(header.generation);
     // Left by an attempt that never came into use.
     if directory.exists(&name) {
@@ -235,7 +250,7 @@ fn create_file(directory: &dyn Directory, header: Header) -> Result<Generation> 
         operations: 0,
         base: 0,
         written_len: HEADER_BYTES as u64,
-        pending: Pending::default(),
+        pending: Pending::new(pending_bytes),
         writer: Some(writer),
     })
 }
@@ -246,11 +261,10 @@ impl Translog for FileTranslog {
         if let Some(why) = &state.failure {
             return Err(self.refused(why));
         }
-        if state.current.pending.len > PENDING_BYTES_MAX {
-            match state.current.write_pending() {
-                Ok(written) => self.give_back(written),
-                Err(error) => return Err(self.fail(&mut state, error)),
-            }
+        if state.current.pending.len > PENDING_BYTES_MAX
+            && let Err(error) = state.current.write_pending()
+        {
+            return Err(self.fail(&mut state, error));
         }
         let durable_len = state.durable.saturating_sub(state.current.base).min(state.current.len_bytes);
         let current = &mut state.current;
@@ -258,7 +272,6 @@ impl Translog for FileTranslog {
         let bytes = batch.into_bytes(durable_len);
         let offset = current.len_bytes + MARK_BYTES as u64;
         current.len_bytes += bytes.len() as u64;
-        self.pending_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         current.pending.push(bytes);
         Ok(Appended { generation: current.number, offset, end: LogPosition(current.end()) })
     }
@@ -282,9 +295,7 @@ impl Translog for FileTranslog {
             let mut unwritten: Vec<Unwritten> =
                 state.generations().filter(|one| one.end() > durable).map(Unwritten::of).collect();
             drop(state);
-            let outcome = unwritten
-                .iter_mut()
-                .try_for_each(|one| one.settle(&*self.directory).map(|written| self.give_back(written)));
+            let outcome = unwritten.iter_mut().try_for_each(|one| one.settle(&*self.directory));
             state = self.state.lock();
             state.syncing = false;
             match outcome {
@@ -350,7 +361,7 @@ impl Translog for FileTranslog {
             history: self.history,
             begun_millis: now_millis,
         };
-        let prepared = create_file(&*self.directory, header)?;
+        let prepared = create_file(&*self.directory, header, self.pending_bytes.clone())?;
         self.state.lock().prepared = Some(prepared);
         Ok(())
     }
@@ -370,13 +381,7 @@ impl Translog for FileTranslog {
         self.wait_for_leader(&mut state);
         // A commit holds what they held, so everything in them is durable.
         let trimmed = state.older.iter().filter(|old| old.number < generation).map(Generation::end).max();
-        state.older.retain(|old| {
-            let stays = old.number >= generation;
-            if !stays {
-                self.give_back(old.pending.len);
-            }
-            stays
-        });
+        state.older.retain(|old| old.number >= generation);
         if let Some(end) = trimmed
             && state.older.first().is_none_or(|old| old.base >= end)
         {
@@ -418,9 +423,7 @@ impl Translog for FileTranslog {
         self.wait_for_leader(&mut state);
         if !has_failed {
             // With `async` durability more was acknowledged than was written.
-            let written = state
-                .generations()
-                .try_for_each(|generation| generation.write_pending().map(|written| self.give_back(written)));
+            let written = state.generations().try_for_each(Generation::write_pending);
             if let Err(error) = written {
                 tracing::warn!(%error, "what waited for the next fsync of a translog could not be written");
             }

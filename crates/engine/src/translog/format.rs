@@ -179,7 +179,7 @@ pub struct RecordBatch {
 }
 
 impl RecordBatch {
-    /// What a record takes, or a little less.
+    /// What a record takes at most.
     pub fn record_bytes(id: &[u8], routing: Option<&str>, source: &[u8]) -> usize {
         const NUMBERS: usize = 64;
         source.len() + id.len() + routing.map_or(0, str::len) + NUMBERS
