@@ -10,6 +10,10 @@ use crate::error::Result;
 /// Slots of a dense table: 8 MiB of them.
 const SLOT_COUNT_MAX: u64 = 1 << 21;
 
+/// Counters that neighbours take turns at in [`BucketTable::count`], and the documents a bucket that it pays from.
+const LANES: usize = 4;
+const DOCS_PER_BUCKET_OF_LANES: usize = 32;
+
 /// What one bucket costs: its entry here, a slot of the table, and its share of the sub-aggregations' arrays.
 const BUCKET_BYTES: u64 = 128;
 
@@ -22,6 +26,8 @@ pub struct BucketTable {
     dense: Option<Dense>,
     hashed: HashTable<u32>,
     hasher: FixedState,
+    /// Of [`BucketTable::count`], lanes back to back.
+    lanes: Vec<u32>,
 }
 
 /// Slots by `parent * width + key - first`; 0 = none, otherwise bucket + 1. Parents whose slots would lie beyond the most are hashed.
@@ -77,6 +83,28 @@ impl BucketTable {
             self.counts[bucket as usize] += count;
         }
         Ok(())
+    }
+
+    /// Counts a document in each of `buckets`. Documents of one bucket in a row need not wait for what the one before stored.
+    pub fn count(&mut self, buckets: &[u32]) {
+        let len = self.len();
+        let counts = &mut self.counts;
+        if len == 0 || buckets.len() < len * DOCS_PER_BUCKET_OF_LANES {
+            buckets.iter().for_each(|&bucket| counts[bucket as usize] += 1);
+            return;
+        }
+        self.lanes.clear();
+        self.lanes.resize(len * LANES, 0);
+        let (chunks, rest) = buckets.as_chunks::<LANES>();
+        for chunk in chunks {
+            for (lane, &bucket) in chunk.iter().enumerate() {
+                self.lanes[lane * len + bucket as usize] += 1;
+            }
+        }
+        rest.iter().for_each(|&bucket| self.lanes[bucket as usize] += 1);
+        for lane in self.lanes.chunks_exact(len) {
+            counts.iter_mut().zip(lane).for_each(|(count, &part)| *count += u64::from(part));
+        }
     }
 
     pub fn len(&self) -> usize {

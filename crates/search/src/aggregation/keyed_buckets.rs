@@ -69,6 +69,17 @@ impl<'s> KeyedBuckets<'s> {
         }
     }
 
+    /// Counts all entries of a batch, each in its bucket, and hands them on.
+    pub fn collect_each(
+        &mut self,
+        buckets: impl ExactSizeIterator<Item = u32>,
+        entries: &Entries<'_>,
+    ) -> Result<()> {
+        self.emitted.fill(buckets.len(), None, buckets);
+        self.table.count(self.emitted.buckets());
+        self.hand_on(entries)
+    }
+
     /// The batch is over.
     pub fn hand_on(&mut self, entries: &Entries<'_>) -> Result<()> {
         if !self.has_subs {

@@ -59,6 +59,9 @@ impl Default for Bits {
     }
 }
 
+/// A word with this many set bits is read run by run, not bit by bit.
+const RUNS_FROM: u32 = 56;
+
 impl Bits {
     #[inline]
     pub fn set(&mut self, index: u32) {
@@ -147,7 +150,24 @@ impl Bits {
 
     /// Appends the documents of the set bits to `docs`; `start` is the window's first document.
     pub fn append_to(&self, start: DocId, docs: &mut Vec<DocId>) {
-        self.each(|index| docs.push(start + index));
+        docs.reserve(self.count() as usize);
+        for (at, &word) in self.0.iter().enumerate() {
+            let (mut rest, mut doc) = (word, start + at as u32 * 64);
+            if word.count_ones() < RUNS_FROM {
+                while rest != 0 {
+                    docs.push(doc + rest.trailing_zeros());
+                    rest &= rest - 1;
+                }
+                continue;
+            }
+            while rest != 0 {
+                let gap = rest.trailing_zeros();
+                let run = (rest >> gap).trailing_ones();
+                docs.extend(doc + gap..doc + gap + run);
+                rest = rest.checked_shr(gap + run).unwrap_or(0);
+                doc += gap + run;
+            }
+        }
     }
 
     /// The bits of `docs`, all of the window at `start`.
@@ -171,6 +191,24 @@ mod tests {
             bits.append_to(0, &mut docs);
             assert_eq!(docs, (from..to).collect::<Vec<_>>());
             assert_eq!(bits.count(), to - from);
+        }
+    }
+
+    #[test]
+    fn words_with_gaps_are_listed_whole() {
+        for gaps in [
+            &[][..],
+            &[0],
+            &[63],
+            &[1, 2, 62],
+            &[0, 7, 8, 9, 31, 32, 33, 63],
+            &[0, 2, 4, 6, 8, 10, 12, 14, 16],
+        ] {
+            let kept = |index: &u32| !gaps.contains(&(index % 64));
+            let expected: Vec<DocId> = (0..4096).filter(kept).map(|index| 8192 + index).collect();
+            let mut docs = Vec::new();
+            Bits::of(&expected, 8192).append_to(8192, &mut docs);
+            assert_eq!(docs, expected, "{gaps:?}");
         }
     }
 }

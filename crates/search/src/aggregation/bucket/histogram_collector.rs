@@ -29,6 +29,8 @@ pub struct HistogramCollector<'s> {
 struct KnownBuckets {
     first: i64,
     buckets: Vec<u32>,
+    /// What `buckets` says of each document of the batch at hand.
+    of_batch: Vec<u32>,
 }
 
 impl KnownBuckets {
@@ -41,7 +43,7 @@ impl KnownBuckets {
             Some((first, last)) if last.abs_diff(first) < Self::WIDTH_MAX => {
                 let width = last.abs_diff(first) + 1;
                 budget.spend(width * 4)?;
-                Ok(KnownBuckets { first, buckets: vec![0; width as usize] })
+                Ok(KnownBuckets { first, buckets: vec![0; width as usize], of_batch: Vec::new() })
             }
             _ => Ok(KnownBuckets::default()),
         }
@@ -75,21 +77,33 @@ impl<'s> HistogramCollector<'s> {
     /// Takes documents that have one value each, all under one parent, by what is known of their stored numbers.
     fn collect_known(&mut self, entries: &Entries<'_>) -> Result<()> {
         let (request, source) = (self.request, self.source);
-        let KnownBuckets { first, buckets: known } = &mut self.known;
-        self.buckets.begin();
+        let KnownBuckets { first, buckets: known, of_batch } = &mut self.known;
         let values = self.reader.load(entries.docs)?;
-        for (entry, &stored) in values.values.iter().enumerate() {
-            // In range: it is that of all the shard's values.
-            let bucket = &mut known[stored.wrapping_sub(*first) as usize];
+        // In range: it is that of all the shard's values.
+        let place = |stored: i64| stored.wrapping_sub(*first) as usize;
+        of_batch.clear();
+        of_batch.extend(values.values.iter().map(|&stored| known[place(stored)]));
+        for (bucket, &stored) in of_batch.iter_mut().zip(values.values) {
             if *bucket == 0 {
-                let number = request.number(source.decode(stored));
-                *bucket = match request.allows(number) {
-                    true => self.buckets.table.bucket(0, number, self.budget)? + 1,
-                    false => KnownBuckets::REFUSED,
-                };
+                // The value may have come in this very batch.
+                let known = &mut known[place(stored)];
+                if *known == 0 {
+                    let number = request.number(source.decode(stored));
+                    *known = match request.allows(number) {
+                        true => self.buckets.table.bucket(0, number, self.budget)? + 1,
+                        false => KnownBuckets::REFUSED,
+                    };
+                }
+                *bucket = *known;
             }
-            if *bucket != KnownBuckets::REFUSED {
-                self.buckets.add(entry, *bucket - 1);
+        }
+        if !of_batch.contains(&KnownBuckets::REFUSED) {
+            return self.buckets.collect_each(of_batch.iter().map(|bucket| bucket - 1), entries);
+        }
+        self.buckets.begin();
+        for (entry, &bucket) in of_batch.iter().enumerate() {
+            if bucket != KnownBuckets::REFUSED {
+                self.buckets.add(entry, bucket - 1);
             }
         }
         self.buckets.hand_on(entries)

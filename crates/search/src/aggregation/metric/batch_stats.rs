@@ -10,6 +10,11 @@ const VALUE_MAX: u64 = 1 << 41;
 /// A batch has to have this many values a bucket, or going through the buckets costs more than it saves.
 const VALUES_PER_BUCKET: usize = 4;
 
+/// Neighbouring values go to different lanes, each with its own statistics of a bucket: values of one bucket in a row need not wait for what
+/// the one before stored. Going through the lanes costs little where a bucket has this many values.
+const LANES: usize = 4;
+const VALUES_PER_BUCKET_OF_LANES: usize = 32;
+
 /// Values of one bucket in a batch, as they are stored.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredStats {
@@ -21,9 +26,30 @@ pub struct StoredStats {
 
 const EMPTY: StoredStats = StoredStats { count: 0, sum: 0, min: i64::MAX, max: i64::MIN };
 
+impl StoredStats {
+    #[inline(always)]
+    fn add<const WANTS_RANGE: bool>(&mut self, value: i64) {
+        self.count += 1;
+        self.sum += value;
+        if WANTS_RANGE {
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+        }
+    }
+
+    fn merge(&mut self, other: &StoredStats) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct BatchStats {
+    /// Lanes back to back, merged into the first when the batch is taken.
     by_bucket: Vec<StoredStats>,
+    bucket_count: usize,
 }
 
 impl BatchStats {
@@ -38,30 +64,47 @@ impl BatchStats {
             return false;
         }
         self.by_bucket.clear();
-        self.by_bucket.resize(bucket_count, EMPTY);
-        match wants_range {
-            true => self.add::<true>(values, buckets),
-            false => self.add::<false>(values, buckets),
+        self.bucket_count = bucket_count;
+        let has_lanes = values.len() >= bucket_count * VALUES_PER_BUCKET_OF_LANES;
+        self.by_bucket.resize(bucket_count * if has_lanes { LANES } else { 1 }, EMPTY);
+        match (has_lanes, wants_range) {
+            (true, true) => self.add_in_lanes::<true>(values, buckets),
+            (true, false) => self.add_in_lanes::<false>(values, buckets),
+            (false, true) => add::<true>(&mut self.by_bucket, values, buckets),
+            (false, false) => add::<false>(&mut self.by_bucket, values, buckets),
         }
         true
     }
 
-    fn add<const WANTS_RANGE: bool>(&mut self, values: &[i64], buckets: &[u32]) {
-        for (&value, &bucket) in values.iter().zip(buckets) {
-            let stats = &mut self.by_bucket[bucket as usize];
-            stats.count += 1;
-            stats.sum += value;
-            if WANTS_RANGE {
-                stats.min = stats.min.min(value);
-                stats.max = stats.max.max(value);
-            }
+    fn add_in_lanes<const WANTS_RANGE: bool>(&mut self, values: &[i64], buckets: &[u32]) {
+        let (first, others) = self.by_bucket.split_at_mut(self.bucket_count);
+        let (second, others) = others.split_at_mut(self.bucket_count);
+        let (third, fourth) = others.split_at_mut(self.bucket_count);
+        let (values, last_values) = values.as_chunks::<LANES>();
+        let (buckets, last_buckets) = buckets.as_chunks::<LANES>();
+        for (value, bucket) in values.iter().zip(buckets) {
+            first[bucket[0] as usize].add::<WANTS_RANGE>(value[0]);
+            second[bucket[1] as usize].add::<WANTS_RANGE>(value[1]);
+            third[bucket[2] as usize].add::<WANTS_RANGE>(value[2]);
+            fourth[bucket[3] as usize].add::<WANTS_RANGE>(value[3]);
+        }
+        add::<WANTS_RANGE>(first, last_values, last_buckets);
+        for lane in [second, third, fourth] {
+            first.iter_mut().zip(lane).for_each(|(whole, part)| whole.merge(part));
         }
     }
 
     /// The buckets that have values.
     pub fn for_each(&self, mut each: impl FnMut(usize, &StoredStats)) {
-        let found = self.by_bucket.iter().enumerate().filter(|(_, stats)| stats.count > 0);
+        let found =
+            self.by_bucket[..self.bucket_count].iter().enumerate().filter(|(_, stats)| stats.count > 0);
         found.for_each(|(bucket, stats)| each(bucket, stats));
+    }
+}
+
+fn add<const WANTS_RANGE: bool>(by_bucket: &mut [StoredStats], values: &[i64], buckets: &[u32]) {
+    for (&value, &bucket) in values.iter().zip(buckets) {
+        by_bucket[bucket as usize].add::<WANTS_RANGE>(value);
     }
 }
 
