@@ -4,7 +4,8 @@
 //! http_logs indexes a seventh faster (its million requests are thirty thousand texts). Where texts do not repeat, the memo
 //! notices and is given up.
 
-use super::table::{TermTable, Vacancy};
+use super::short_texts::{self, ShortTexts};
+use super::table::{TermTable, Vacancy, same};
 
 /// Longer texts hardly repeat.
 const TEXT_BYTES_MAX: usize = 512;
@@ -26,17 +27,36 @@ pub struct Analysed<T> {
     pub last_position: i32,
 }
 
+/// Where a text is, good until the next is remembered.
+#[derive(Debug, Clone, Copy)]
+pub enum Place {
+    Short(u32),
+    Long(u32),
+}
+
 pub enum Lookup<'m> {
     /// The text's place, and what came out for it; tokens are little-endian.
-    Found(u32, Analysed<&'m [[u8; 4]]>),
+    Found(Place, Analysed<&'m [[u8; 4]]>),
+    /// The text's place; it is one token at position 0, of this number.
+    FoundOne(Place, u32),
     /// Analyse it, then [`Memo::remember`] unless it is refused.
-    New(Vacancy),
+    New(Unknown),
     /// Analyse it; it is not for the memo.
     Unsuitable,
 }
 
+/// What a look-up leaves for [`Memo::remember`].
+pub struct Unknown {
+    /// In `short`, where it is to go if it is one token.
+    key: Option<u64>,
+    /// In `texts`, if it was looked for there.
+    vacancy: Option<Vacancy>,
+}
+
 #[derive(Default)]
 pub struct Memo {
+    /// Short texts of one token; others that are short have [`NOT_ONE`] here, and are in `texts`.
+    short: ShortTexts,
     /// With each text: the number of its twin + 1, length, last position, number of tokens and the tokens, four bytes each,
     /// little-endian. A hit reads nothing else.
     texts: TermTable,
@@ -44,6 +64,9 @@ pub struct Memo {
     found: u32,
     given_up: bool,
 }
+
+/// No term's number.
+const NOT_ONE: u32 = u32::MAX;
 
 impl Memo {
     #[inline]
@@ -56,6 +79,17 @@ impl Memo {
             self.give_up();
             return Lookup::Unsuitable;
         }
+        let mut key = short_texts::key_of(text.as_bytes());
+        if let Some(some) = key {
+            match self.short.get(some) {
+                Some((place, slot)) if slot.number != NOT_ONE => {
+                    self.found += 1;
+                    return Lookup::FoundOne(Place::Short(place), slot.number);
+                }
+                Some(_) => key = None,
+                None => return Lookup::New(Unknown { key, vacancy: None }),
+            }
+        }
         match self.texts.find(text.as_bytes()) {
             Ok(entry) => {
                 self.found += 1;
@@ -65,35 +99,59 @@ impl Memo {
                 let tokens = &tokens[..u32::from_le_bytes(token_count) as usize];
                 let length = u32::from_le_bytes(length);
                 let last_position = i32::from_le_bytes(last_position);
-                Lookup::Found(entry.place, Analysed { tokens, length, last_position })
+                Lookup::Found(Place::Long(entry.place), Analysed { tokens, length, last_position })
             }
-            Err(vacancy) => Lookup::New(vacancy),
+            Err(vacancy) => Lookup::New(Unknown { key, vacancy: Some(vacancy) }),
         }
     }
 
     /// Keeps what came out for `text`, for which the last [`Memo::look_up`] answered [`Lookup::New`]; the text's place.
-    pub fn remember(&mut self, vacancy: Vacancy, text: &str, analysed: Analysed<&[u32]>) -> u32 {
+    pub fn remember(&mut self, unknown: Unknown, text: &str, analysed: Analysed<&[u32]>) -> Place {
         let Analysed { tokens, length, last_position } = analysed;
+        if let Some(key) = unknown.key {
+            if let (&[number], 1, 0) = (tokens, length, last_position) {
+                return Place::Short(self.short.add(key, number));
+            }
+            self.short.add(key, NOT_ONE);
+        }
+        let vacancy = match unknown.vacancy {
+            Some(vacancy) => vacancy,
+            None => match self.texts.find(text.as_bytes()) {
+                Ok(entry) => return Place::Long(entry.place),
+                Err(vacancy) => vacancy,
+            },
+        };
         let add = self.texts.add(vacancy, text.as_bytes(), |beside| {
             for word in [0, length, last_position as u32, tokens.len() as u32].iter().chain(tokens) {
                 beside.extend_from_slice(&word.to_le_bytes());
             }
         });
-        add.place
+        Place::Long(add.place)
     }
 
-    /// The text at a place, and the number of its twin if it is known: of the same bytes as a whole term.
+    /// What is known of the twin of the text at a place, the same bytes as a whole term: its number, if it was told. `None`: `value` is another
+    /// text than that.
     #[inline]
-    pub fn text(&self, place: u32) -> (&[u8], Option<u32>) {
-        let (text, beside) = self.texts.at(place);
-        let twin = beside.first_chunk().map_or(0, |twin| u32::from_le_bytes(*twin));
-        (text, twin.checked_sub(1))
+    pub fn twin(&self, place: Place, value: &[u8]) -> Option<Option<u32>> {
+        match place {
+            Place::Short(place) => self.short.at(place, value).map(|slot| slot.twin()),
+            Place::Long(place) => {
+                let (text, beside) = self.texts.at(place);
+                let twin = || beside.first_chunk().map_or(0, |twin| u32::from_le_bytes(*twin)).checked_sub(1);
+                same(text, value).then(twin)
+            }
+        }
     }
 
     /// Keeps the number of the twin of the text at `place`.
-    pub fn set_twin(&mut self, place: u32, number: u32) {
-        if let Some(twin) = self.texts.beside_mut(place).first_chunk_mut() {
-            *twin = (number + 1).to_le_bytes();
+    pub fn set_twin(&mut self, place: Place, number: u32) {
+        match place {
+            Place::Short(place) => self.short.set_twin(place, number),
+            Place::Long(place) => {
+                if let Some(twin) = self.texts.beside_mut(place).first_chunk_mut() {
+                    *twin = (number + 1).to_le_bytes();
+                }
+            }
         }
     }
 
@@ -111,7 +169,7 @@ impl Memo {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.texts.memory_bytes()
+        self.texts.memory_bytes() + self.short.memory_bytes()
     }
 }
 
@@ -119,20 +177,32 @@ impl Memo {
 mod tests {
     use super::*;
 
+    fn analysed(tokens: &[u32]) -> Analysed<&[u32]> {
+        Analysed { tokens, length: tokens.len() as u32, last_position: tokens.len() as i32 - 1 }
+    }
+
     /// Looks `text` up; remembers `tokens` for it when it is new. The tokens found, if any.
     fn meet(memo: &mut Memo, text: &str, tokens: &[u32]) -> Option<Vec<u32>> {
-        let vacancy = match memo.look_up(text) {
+        let place = match memo.look_up(text) {
             Lookup::Found(place, found) => {
                 let (length, last_position) = (found.length, found.last_position);
                 let tokens: Vec<u32> = found.tokens.iter().map(|token| u32::from_le_bytes(*token)).collect();
-                assert_eq!((length, last_position), (tokens.len() as u32, -1));
-                assert_eq!(memo.text(place).0, text.as_bytes());
+                assert_eq!((length, last_position), (tokens.len() as u32, tokens.len() as i32 - 1));
+                assert!(
+                    memo.twin(place, text.as_bytes()).is_some() && memo.twin(place, b"another").is_none()
+                );
                 return Some(tokens);
             }
-            Lookup::New(vacancy) => vacancy,
+            Lookup::FoundOne(place, number) => {
+                assert!(
+                    memo.twin(place, text.as_bytes()).is_some() && memo.twin(place, b"another").is_none()
+                );
+                return Some(vec![number]);
+            }
+            Lookup::New(unknown) => memo.remember(unknown, text, analysed(tokens)),
             Lookup::Unsuitable => return None,
         };
-        memo.remember(vacancy, text, Analysed { tokens, length: tokens.len() as u32, last_position: -1 });
+        assert_eq!(memo.twin(place, text.as_bytes()), Some(None));
         None
     }
 
@@ -151,21 +221,24 @@ mod tests {
     fn a_twin_is_kept_with_its_text() {
         let mut memo = Memo::default();
         let place_of = |memo: &mut Memo, text: &str| match memo.look_up(text) {
-            Lookup::Found(place, _) => place,
-            Lookup::New(vacancy) => {
-                memo.remember(vacancy, text, Analysed { tokens: &[3, 4], length: 2, last_position: -1 })
-            }
+            Lookup::Found(place, _) | Lookup::FoundOne(place, _) => place,
+            Lookup::New(unknown) => memo.remember(unknown, text, analysed(&[3, 4][text.len() / 2..])),
             Lookup::Unsuitable => unreachable!("short texts, few lookups"),
         };
-        let places = ["a b", "c", ""].map(|text| place_of(&mut memo, text));
-        memo.set_twin(places[1], 0);
-        memo.set_twin(places[2], 70_000);
-        let twins = ["a b", "c", ""].map(|text| {
+        let texts = ["a b", "c", "", "cc"];
+        for (text, twin) in texts.iter().zip([None, Some(0), Some(70_000), Some(3)]) {
             let place = place_of(&mut memo, text);
-            memo.text(place).1
+            if let Some(twin) = twin {
+                memo.set_twin(place, twin);
+            }
+        }
+        let twins = texts.map(|text| {
+            let place = place_of(&mut memo, text);
+            memo.twin(place, text.as_bytes())
         });
-        assert_eq!(twins, [None, Some(0), Some(70_000)]);
+        assert_eq!(twins, [Some(None), Some(Some(0)), Some(Some(70_000)), Some(Some(3))]);
         assert_eq!(meet(&mut memo, "c", &[]), Some(vec![3, 4]));
+        assert_eq!(meet(&mut memo, "cc", &[]), Some(vec![4]));
     }
 
     #[test]

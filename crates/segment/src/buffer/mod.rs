@@ -9,6 +9,7 @@ mod invert;
 mod memo;
 mod nested;
 mod reorder;
+mod short_texts;
 mod sort;
 mod sources;
 mod table;

@@ -6,8 +6,8 @@ use limber_mapping::{Field, FieldId};
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
 use super::fields::Mark;
-use super::memo::{Analysed, Lookup, Memo};
-use super::table::{TermTable, same};
+use super::memo::{Analysed, Lookup, Memo, Place};
+use super::table::TermTable;
 use super::waiting::{self, Unsettled};
 use crate::{DocId, TERM_BYTES_MAX};
 
@@ -35,8 +35,8 @@ pub struct TextBuffer {
     /// What a new value for the memo added to `tokens`.
     new_tokens: Vec<u32>,
     memo: Memo,
-    /// Place in `memo` of the last value.
-    last_text: Option<u32>,
+    /// Of the last value.
+    last_text: Option<Place>,
     /// The field whose terms the memo knows as its texts' twins, the first met.
     twin: Option<FieldId>,
     mark: Mark,
@@ -56,7 +56,7 @@ pub enum Twin {
     /// The term's number.
     Known(u32),
     /// Where the memo wants to be told it.
-    UnknownAt(u32),
+    UnknownAt(Place),
 }
 
 impl TextBuffer {
@@ -84,7 +84,13 @@ impl TextBuffer {
                 self.last_text = Some(place);
                 length
             }
-            Lookup::New(vacancy) => {
+            Lookup::FoundOne(place, number) => {
+                self.tokens.push(number);
+                (self.position, self.logged) = (0, 0);
+                self.last_text = Some(place);
+                1
+            }
+            Lookup::New(unknown) => {
                 let length = self.analyze::<false>(analyzer, value, oversized);
                 if oversized.is_none() {
                     self.new_tokens.clear();
@@ -92,7 +98,7 @@ impl TextBuffer {
                     pieces.for_each(|piece| self.new_tokens.extend_from_slice(piece));
                     let last_position = i32::try_from(self.logged).expect("at most POSITION_MAX");
                     let analysed = Analysed { tokens: &self.new_tokens[..], length, last_position };
-                    self.last_text = Some(self.memo.remember(vacancy, value, analysed));
+                    self.last_text = Some(self.memo.remember(unknown, value, analysed));
                 }
                 length
             }
@@ -105,15 +111,15 @@ impl TextBuffer {
     #[inline]
     pub fn twin_of_last(&mut self, field: FieldId, value: &[u8]) -> Option<Twin> {
         let place = self.last_text?;
-        let (text, number) = self.memo.text(place);
-        if !same(text, value) || *self.twin.get_or_insert(field) != field {
+        let number = self.memo.twin(place, value)?;
+        if *self.twin.get_or_insert(field) != field {
             return None;
         }
         Some(number.map_or(Twin::UnknownAt(place), Twin::Known))
     }
 
     /// Tells the memo the number that a [`Twin::UnknownAt`] this place got.
-    pub fn set_twin(&mut self, place: u32, number: u32) {
+    pub fn set_twin(&mut self, place: Place, number: u32) {
         self.memo.set_twin(place, number);
     }
 
