@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, FieldId, FieldSink, Nested, SpaceId, reserved};
 
+use super::echo::{LastText, Role};
 use super::fields::FieldBuffer;
 use super::id_log::IdLog;
 use super::nested::NestedBuffers;
@@ -40,6 +41,7 @@ pub struct Buffer {
     pub(super) nested: NestedBuffers,
     /// Field of the last text.
     last_text: Option<FieldId>,
+    last_analysed: LastText,
     pub(super) ids: IdLog,
     pub(super) stored: Sources,
     /// The order that the documents are written in; empty: as they come.
@@ -77,6 +79,7 @@ impl Buffer {
             fields: Vec::new(),
             nested: NestedBuffers::default(),
             last_text: None,
+            last_analysed: LastText::default(),
             ids: IdLog::default(),
             stored: Sources::new(codec, !sort.is_empty()),
             sort,
@@ -93,6 +96,7 @@ impl Buffer {
         let doc = self.doc_count;
         self.stored.push_source(source);
         self.routing.clear();
+        self.last_analysed.forget();
         self.ids.push(meta.id);
         self.log_bytes += meta.id.len();
         let mut immense = None;
@@ -193,6 +197,7 @@ impl Buffer {
             + self.ids.memory_bytes()
             + table
             + self.stored.memory_bytes()
+            + self.last_analysed.memory_bytes()
             + self.deleted.capacity() * 4
     }
 
@@ -225,7 +230,7 @@ impl Buffer {
         let doc = self.doc_count;
         self.log_bytes += 4;
         let Some((text, twin)) = self.twin_of_last_text(field, value) else {
-            return self.field(field).terms().push(doc, value);
+            return self.add_other_term(doc, field, value);
         };
         match twin {
             Twin::Known(number) => self.field(field).terms().push_number(doc, number),
@@ -233,6 +238,26 @@ impl Buffer {
                 let number = self.field(field).terms().push_at_once(doc, value);
                 self.field(text).text().set_twin(place, number);
             }
+        }
+    }
+
+    /// A term that no memo knows.
+    #[inline]
+    fn add_other_term(&mut self, doc: DocId, field: FieldId, value: &[u8]) {
+        if !self.last_analysed.is(value) {
+            return self.field(field).terms().push(doc, value);
+        }
+        if let Some((source, place)) = self.last_analysed.term.filter(|(source, _)| *source != field)
+            && self.field(field).terms().push_echo(doc, source, place)
+        {
+            self.field(source).terms().role = Role::Source;
+            return;
+        }
+        let terms = self.field(field).terms();
+        let place = terms.values.len() as u32;
+        terms.push(doc, value);
+        if terms.role.may_be_source() && self.sort.is_empty() {
+            self.last_analysed.term.get_or_insert((field, place));
         }
     }
 
@@ -283,7 +308,19 @@ impl FieldSink for Buffer {
         self.log_bytes += value.len();
         let mut oversized = None;
         self.last_text = Some(field.id);
-        self.field(field.id).text().push(doc, field, value, &mut oversized);
+        if let Some((source, logged)) = self.last_analysed.tokens_of(field, value)
+            && self.field(field.id).text().push_echo(doc, source, logged)
+        {
+            self.field(source).text().role = Role::Source;
+            return;
+        }
+        let logged = self.field(field.id).text().push(doc, field, value, &mut oversized);
+        // Sorted documents are moved about before references could be followed.
+        if let Some(logged) = logged
+            && self.sort.is_empty()
+        {
+            self.last_analysed.keep(field, value, logged);
+        }
         if let Some(bytes) = oversized {
             self.note_immense(&field.path, bytes);
         }
@@ -312,6 +349,7 @@ impl FieldSink for Buffer {
             return;
         }
         self.last_text = None;
+        self.last_analysed.forget();
         self.nested.exchange(space, &mut self.fields, &mut self.doc_count);
     }
 }
@@ -319,8 +357,10 @@ impl FieldSink for Buffer {
 #[cfg(test)]
 mod tests {
     use limber_mapping::{Mapping, MappingSettings};
+    use limber_store::Directory;
 
     use super::*;
+    use crate::file::SegmentId;
 
     /// Texts, each followed by terms of two keywords; every seventh document is refused.
     #[test]
@@ -369,5 +409,86 @@ mod tests {
         let of_other =
             expected.into_iter().flat_map(|(_, of_other)| of_other.into_iter().chain(["value 0".into()]));
         assert_eq!(values(&other), of_other.collect::<Vec<_>>());
+    }
+
+    /// Segment files by name, of documents whose fields often have each other's texts; `alone`: each is analysed as if it were the only one. Every
+    /// ninth document is refused, every fifth has nested ones. How many texts and terms were put in as references goes first.
+    fn segment_files(rounds: u64, alone: bool) -> (u64, Vec<(String, Vec<u8>)>) {
+        let text = |analyzer: &str| serde_json::json!({ "type": "text", "analyzer": analyzer, "fields": { "raw": { "type": "keyword" } } });
+        let nested = serde_json::json!({ "type": "nested", "properties": { "x": text("standard"), "y": text("standard") } });
+        let properties = serde_json::json!({ "c": text("standard"), "a": text("standard"), "b": text("standard"),
+            "w": text("whitespace"), "n": nested });
+        let body = serde_json::json!({ "properties": properties });
+        let mapping = Mapping::parse(&body, &MappingSettings::default()).expect("a sound mapping");
+        let mut buffer = Buffer::new(StoredCodec::Lz4);
+        let mut echoes = 0;
+        let mut add = |buffer: &mut Buffer, path: &str, value: &str| {
+            if alone {
+                buffer.last_analysed.forget();
+            }
+            let field = mapping.field(path).expect("mapped");
+            buffer.text(&field, value);
+            if alone {
+                buffer.last_analysed.forget();
+            }
+            let raw = mapping.field(&format!("{path}.raw")).expect("mapped");
+            buffer.term(&raw, value.as_bytes());
+            let (text, raw) = (buffer.field(field.id).text().role, buffer.field(raw.id).terms().role);
+            echoes += [text, raw].iter().filter(|role| matches!(role, Role::EchoOf(_))).count() as u64;
+        };
+        let mut state = 1u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        for round in 0..rounds {
+            let id = format!("{round}");
+            let meta =
+                DocumentMeta { id: id.as_bytes(), routing: None, seq_no: round, primary_term: 1, version: 1 };
+            buffer.begin(&meta, b"{}");
+            let value = |number: u64| match number {
+                0 => String::new(),
+                1 => "x".repeat(300),
+                _ => format!("Place {number}, w{}", number % 40),
+            };
+            let shared = value(below(1_000_000) / below(30).max(1));
+            for path in ["a", "b", "c", "w"] {
+                for place in 0..below(5).saturating_sub(1) {
+                    let own = value(below(100_000));
+                    let picked = if place == 0 && below(5) > 0 { &shared } else { &own };
+                    add(&mut buffer, path, picked);
+                }
+            }
+            if round % 5 == 0 {
+                let nested = &mapping.nested_objects()[0];
+                for _ in 0..below(3) {
+                    buffer.begin_nested(nested);
+                    let value = value(below(100_000));
+                    ["n.x", "n.y"].iter().for_each(|path| add(&mut buffer, path, &value));
+                    buffer.end_nested(nested);
+                }
+            }
+            match round % 9 {
+                4 => buffer.rollback(),
+                _ => buffer.commit().expect("a sound document"),
+            }
+        }
+        let directory = limber_store::MemoryDirectory::default();
+        buffer.write(&directory, SegmentId(1), &mapping).expect("memory takes all");
+        let mut names = directory.list().expect("its files");
+        names.sort_unstable();
+        let files = names.into_iter().map(|name| {
+            let len = directory.len(&name).expect("a file") as usize;
+            let bytes = directory.read(&name, 0, len).expect("a file");
+            (name, bytes)
+        });
+        (echoes, files.collect())
+    }
+
+    #[test]
+    fn a_text_that_two_fields_have_is_written_as_if_each_had_it_alone() {
+        let ((echoes, files), (none, expected)) = (segment_files(9000, false), segment_files(9000, true));
+        assert!(echoes > 9000 && none == 0, "{echoes} and {none}");
+        assert!(files == expected, "a file differs");
     }
 }

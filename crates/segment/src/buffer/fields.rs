@@ -1,7 +1,10 @@
 //! What is kept about one field's values until they are written.
 
+use limber_mapping::FieldId;
+
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
+use super::echo::Role;
 use super::table::TermTable;
 use super::text::TextBuffer;
 use super::waiting::{self, Unsettled};
@@ -48,13 +51,18 @@ impl Mark {
     }
 }
 
+/// In a log of terms; numbers and places are below.
+const ECHO: u32 = 1 << 31;
+
 /// Whole terms: keywords, addresses.
 #[derive(Default)]
 pub struct TermsBuffer {
     pub table: TermTable,
-    /// Number in `table` of each value; of those in `unsettled` 0 until then.
+    /// Number in `table` of each value; of those in `unsettled` 0 until then. With [`ECHO`] the place of the same value in the log of the field that
+    /// this one is an echo of.
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
+    pub role: Role,
     mark: Mark,
     unsettled: Unsettled,
 }
@@ -85,6 +93,30 @@ impl TermsBuffer {
         self.mark.touch(doc, self.docs.len(), self.values.len());
         self.docs.push(doc);
         self.values.push(number);
+    }
+
+    /// Adds a value that `source` has at a place of its log; `false`: it cannot be known by that.
+    #[inline]
+    pub fn push_echo(&mut self, doc: DocId, source: FieldId, place: u32) -> bool {
+        let may = self.role.become_echo_of(source);
+        if may {
+            self.push_number(doc, ECHO | place);
+        }
+        may
+    }
+
+    /// Puts the numbers of `source` in the place of what refers to them; all are those of its table from then on.
+    pub fn resolve(&mut self, source: &mut TermsBuffer) {
+        self.settle();
+        source.settle();
+        let numbers = source.table.intern_table(&std::mem::take(&mut self.table));
+        for at in 0..self.values.len() {
+            let number = match self.values.get(at) {
+                value if value & ECHO != 0 => source.values.get((value & !ECHO) as usize),
+                value => numbers[value as usize],
+            };
+            self.values.set(at, number);
+        }
     }
 
     /// Looks up the values whose terms are not known yet.

@@ -3,6 +3,7 @@
 mod chunk_log;
 mod doc_log;
 mod document;
+mod echo;
 mod fields;
 mod id_log;
 mod invert;

@@ -115,6 +115,21 @@ impl TermTable {
         }
     }
 
+    /// Interns all terms of another table; by their numbers there, those here.
+    pub fn intern_table(&mut self, other: &TermTable) -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(other.len());
+        let count = other.len() as u32;
+        for first in (0..count).step_by(BATCH_TERMS) {
+            let batch = (count - first).min(BATCH_TERMS as u32);
+            self.intern_all(
+                batch as usize,
+                |at| other.term(first + at as u32),
+                |_, number| numbers.push(number),
+            );
+        }
+        numbers
+    }
+
     #[inline]
     fn hash(&self, term: &[u8]) -> u32 {
         let mut hasher = self.hasher.build_hasher();

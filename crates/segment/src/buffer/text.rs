@@ -5,6 +5,7 @@ use limber_mapping::{Field, FieldId};
 
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
+use super::echo::{Logged, Role};
 use super::fields::Mark;
 use super::memo::{Analysed, Lookup, Memo, Place};
 use super::table::TermTable;
@@ -22,7 +23,8 @@ const POSITION_MAX: i64 = i32::MAX as i64 - 128;
 #[derive(Default)]
 pub struct TextBuffer {
     pub table: TermTable,
-    /// Numbers in `table`, of those in `unsettled` 0 until then, and steps.
+    /// Numbers in `table`, of those in `unsettled` 0 until then, and steps. Of an [`ECHO`], first: where the tokens are in the log of the
+    /// field that it is of, and how many.
     pub tokens: ChunkLog<u32>,
     /// One entry a document that has the field.
     pub entries: ChunkLog<TextEntry>,
@@ -39,6 +41,7 @@ pub struct TextBuffer {
     last_text: Option<Place>,
     /// The field whose terms the memo knows as its texts' twins, the first met.
     twin: Option<FieldId>,
+    pub role: Role,
     mark: Mark,
 }
 
@@ -47,9 +50,12 @@ pub struct TextBuffer {
 pub struct TextEntry {
     /// Where its tokens start.
     pub tokens_start: u32,
-    /// Tokens that count as length: all but those on the position of the one before.
+    /// Tokens that count as length: all but those on the position of the one before. With [`ECHO`] until [`TextBuffer::resolve`].
     pub length: u32,
 }
+
+/// In a length: the first value's tokens are those of another field.
+const ECHO: u32 = 1 << 31;
 
 /// A whole term that is the text before it, as it is for a keyword beside a text.
 pub enum Twin {
@@ -60,9 +66,16 @@ pub enum Twin {
 }
 
 impl TextBuffer {
-    /// Adds a value. `oversized` is set to the length of a token that is longer than a term may be.
+    /// Adds a value. `oversized` is set to the length of a token that is longer than a term may be. Where other fields may have its tokens from:
+    /// of the first value of a document, unless the memo has it.
     #[inline]
-    pub fn push(&mut self, doc: DocId, field: &Field, value: &str, oversized: &mut Option<usize>) {
+    pub fn push(
+        &mut self,
+        doc: DocId,
+        field: &Field,
+        value: &str,
+        oversized: &mut Option<usize>,
+    ) -> Option<Logged> {
         let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
         self.last_text = None;
         let analyzer = field.analyzer.as_deref();
@@ -72,7 +85,7 @@ impl TextBuffer {
             if let Some(entry) = self.entries.last_mut() {
                 entry.length += length;
             }
-            return;
+            return None;
         }
         self.docs.push(doc);
         let tokens_start = self.tokens.len() as u32;
@@ -102,9 +115,62 @@ impl TextBuffer {
                 }
                 length
             }
-            Lookup::Unsuitable => self.analyze::<true>(analyzer, value, oversized),
+            Lookup::Unsuitable => {
+                let length = self.analyze::<true>(analyzer, value, oversized);
+                self.entries.push(TextEntry { tokens_start, length });
+                let token_count = self.tokens.len() as u32 - tokens_start;
+                let logged = Logged { tokens_start, token_count, length, last_position: self.logged };
+                return (oversized.is_none() && self.role.may_be_source()).then_some(logged);
+            }
         };
         self.entries.push(TextEntry { tokens_start, length });
+        None
+    }
+
+    /// Adds a value whose tokens `source` has; `false`: it does not, analyse it.
+    #[inline]
+    pub fn push_echo(&mut self, doc: DocId, source: FieldId, logged: Logged) -> bool {
+        if self.mark.doc == doc || !self.role.become_echo_of(source) {
+            return false;
+        }
+        self.mark.touch(doc, self.docs.len(), self.tokens.len());
+        self.last_text = None;
+        self.docs.push(doc);
+        self.entries.push(TextEntry { tokens_start: self.tokens.len() as u32, length: logged.length | ECHO });
+        self.tokens.push(logged.tokens_start);
+        self.tokens.push(logged.token_count);
+        (self.position, self.logged) = (logged.last_position, logged.last_position);
+        true
+    }
+
+    /// Puts the tokens of `source` in the place of what refers to them; all numbers are those of its table from then on.
+    pub fn resolve(&mut self, source: &mut TextBuffer) {
+        self.settle();
+        source.settle();
+        let numbers = source.table.intern_table(&std::mem::take(&mut self.table));
+        let mut tokens = ChunkLog::default();
+        for number in 0..self.entries.len() {
+            let entry = self.entries.get(number);
+            let end = match number + 1 < self.entries.len() {
+                true => self.entries.get(number + 1).tokens_start,
+                false => self.tokens.len() as u32,
+            };
+            let (mut own_start, tokens_start) = (entry.tokens_start as usize, tokens.len() as u32);
+            if entry.length & ECHO != 0 {
+                let start = self.tokens.get(own_start) as usize;
+                let token_count = self.tokens.get(own_start + 1) as usize;
+                source
+                    .tokens
+                    .slices(start, start + token_count)
+                    .for_each(|piece| tokens.extend_from_slice(piece));
+                own_start += 2;
+            }
+            for &token in self.tokens.slices(own_start, end as usize).flatten() {
+                tokens.push(if token & STEP == 0 { numbers[token as usize] } else { token });
+            }
+            self.entries.set(number, TextEntry { tokens_start, length: entry.length & !ECHO });
+        }
+        self.tokens = tokens;
     }
 
     /// Where the memo has the last value, if that is `value` as well and `field` the one whose terms it knows.

@@ -7,11 +7,12 @@ use limber_mapping::{Field, FieldId, Mapping, SpaceId, reserved};
 use limber_store::Directory;
 
 use super::document::Buffer;
+use super::echo;
 use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer};
 use super::invert::TermOrder;
 use super::nested::NestedBuffers;
 use super::reorder::{Reordering, reorder_nested};
-use super::table::same;
+use super::table::{TermTable, same};
 use super::text::TextBuffer;
 use crate::columns::format::GROUP;
 use crate::columns::{ColumnSummary, ColumnWriter};
@@ -114,15 +115,17 @@ struct FieldsWriter<'d> {
 
 impl FieldsWriter<'_> {
     /// `fields`: by id.
-    fn write_fields(&mut self, fields: Vec<FieldBuffer>, mapping: &Mapping) -> Result<()> {
-        for (number, field) in fields.into_iter().enumerate() {
+    fn write_fields(&mut self, mut fields: Vec<FieldBuffer>, mapping: &Mapping) -> Result<()> {
+        let sizes: Vec<usize> = fields.iter().map(FieldBuffer::memory_bytes).collect();
+        let tables = echo::resolve(&mut fields);
+        for (number, ((field, bytes), table)) in fields.into_iter().zip(sizes).zip(tables).enumerate() {
             let known = || mapping.field_by_id(FieldId(number as u32));
-            let bytes = field.memory_bytes();
+            let table = table.as_deref();
             match field {
                 FieldBuffer::Absent => {}
-                FieldBuffer::Terms(terms) => self.write_terms(known(), *terms)?,
+                FieldBuffer::Terms(terms) => self.write_terms(known(), *terms, table)?,
                 FieldBuffer::Numbers(numbers) => self.write_numbers(known(), *numbers)?,
-                FieldBuffer::Text(text) => self.write_text(known(), *text)?,
+                FieldBuffer::Text(text) => self.write_text(known(), *text, table)?,
                 FieldBuffer::Shapes(shapes) => self.write_shapes(known(), *shapes)?,
             }
             if bytes > 0 {
@@ -243,7 +246,13 @@ impl FieldsWriter<'_> {
         })
     }
 
-    fn write_terms(&mut self, field: &Field, mut terms: TermsBuffer) -> Result<()> {
+    /// `other_table`: where the numbers are from, if not the buffer's own.
+    fn write_terms(
+        &mut self,
+        field: &Field,
+        mut terms: TermsBuffer,
+        other_table: Option<&TermTable>,
+    ) -> Result<()> {
         if terms.values.is_empty() {
             return Ok(());
         }
@@ -251,6 +260,7 @@ impl FieldsWriter<'_> {
         terms.settle();
         let repeats = terms.docs.has_repeats();
         let TermsBuffer { table, values, docs, .. } = terms;
+        let table = other_table.unwrap_or(&table);
         let docs = docs.finish(self.doc_count);
         let docs = docs.as_deref();
         let order = TermOrder::new(table.len(), values.chunks(), |number| table.term(number));
@@ -431,13 +441,20 @@ impl FieldsWriter<'_> {
         Ok(summary)
     }
 
-    fn write_text(&mut self, field: &Field, mut text: TextBuffer) -> Result<()> {
+    /// `other_table`: where the numbers are from, if not the buffer's own.
+    fn write_text(
+        &mut self,
+        field: &Field,
+        mut text: TextBuffer,
+        other_table: Option<&TermTable>,
+    ) -> Result<()> {
         if text.docs.len() == 0 {
             return Ok(());
         }
         text.settle();
         let (number, info) = self.add_info(field);
         let TextBuffer { table, tokens, entries, docs, .. } = text;
+        let table = other_table.unwrap_or(&table);
         let docs = docs.finish(self.doc_count);
         let docs = docs.as_deref();
         let doc_of = |entry: usize| docs.map_or(entry as u32, |docs| docs[entry]);

@@ -1,0 +1,154 @@
+//! Texts that another field of the same document has had: "was this very text not analysed a moment ago?"
+//!
+//! A name and its spelling in ASCII, a message and its copy, a title that is searched in two ways: fields of one document often have the same text.
+//! The second one keeps a reference to the tokens of the first, and is not analysed; the same for the keywords beside such texts.
+//! Where that is so in a buffer, both fields are written from the table of the first.
+
+use std::sync::Arc;
+
+use limber_mapping::analysis::Analyzer;
+use limber_mapping::{Field, FieldId};
+
+use super::fields::FieldBuffer;
+use super::table::{TermTable, same};
+
+/// Longer texts are not kept for a comparison.
+const TEXT_BYTES_MAX: usize = 4096;
+
+/// Where a field's log has the tokens of a text.
+#[derive(Debug, Clone, Copy)]
+pub struct Logged {
+    pub tokens_start: u32,
+    pub token_count: u32,
+    /// Tokens that count as length.
+    pub length: u32,
+    /// Position of the last one, -1 without tokens.
+    pub last_position: i64,
+}
+
+/// Whose values the values of a field may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    #[default]
+    None,
+    /// Others refer to it, so that it refers to none.
+    Source,
+    /// Some of its values refer to that field's.
+    EchoOf(FieldId),
+}
+
+impl Role {
+    /// Whether the field may refer to `source`, which it does from then on.
+    #[inline]
+    pub fn become_echo_of(&mut self, source: FieldId) -> bool {
+        if *self == Role::None {
+            *self = Role::EchoOf(source);
+        }
+        *self == Role::EchoOf(source)
+    }
+
+    /// Whether others may refer to it.
+    #[inline]
+    pub fn may_be_source(self) -> bool {
+        !matches!(self, Role::EchoOf(_))
+    }
+}
+
+/// The last text that was analysed, of the current document.
+#[derive(Default)]
+pub struct LastText {
+    text: Vec<u8>,
+    analysed: Option<Analysed>,
+    /// The field that has it as a whole term, and the value's place in its log.
+    pub term: Option<(FieldId, u32)>,
+}
+
+#[derive(Clone, Copy)]
+struct Analysed {
+    field: FieldId,
+    /// Address of the analyzer: of one that lives as long as the document is indexed.
+    analyzer: usize,
+    logged: Logged,
+}
+
+fn address_of(field: &Field) -> usize {
+    field.analyzer.as_ref().map_or(0, |analyzer: &Arc<Analyzer>| Arc::as_ptr(analyzer) as usize)
+}
+
+impl LastText {
+    pub fn forget(&mut self) {
+        (self.analysed, self.term) = (None, None);
+    }
+
+    pub fn keep(&mut self, field: &Field, text: &str, logged: Logged) {
+        self.forget();
+        if text.len() <= TEXT_BYTES_MAX {
+            self.text.clear();
+            self.text.extend_from_slice(text.as_bytes());
+            self.analysed = Some(Analysed { field: field.id, analyzer: address_of(field), logged });
+        }
+    }
+
+    /// Where the tokens of `text` are, if it is the last one, of another field and analysed as `field` would do.
+    #[inline]
+    pub fn tokens_of(&self, field: &Field, text: &str) -> Option<(FieldId, Logged)> {
+        let last = self.analysed.as_ref()?;
+        let is_it = same(&self.text, text.as_bytes()) && last.field != field.id;
+        (is_it && last.analyzer == address_of(field)).then_some((last.field, last.logged))
+    }
+
+    /// Whether the bytes of a term are those of the text.
+    #[inline]
+    pub fn is(&self, term: &[u8]) -> bool {
+        self.analysed.is_some() && same(&self.text, term)
+    }
+
+    pub fn memory_bytes(&self) -> usize {
+        self.text.capacity()
+    }
+}
+
+/// Puts what is referred to in the place of the references, of all fields; by field, the table that its numbers are of where that is not its own.
+pub fn resolve(fields: &mut [FieldBuffer]) -> Vec<Option<Arc<TermTable>>> {
+    let sources: Vec<Option<FieldId>> = fields.iter().map(source_of).collect();
+    let mut tables = vec![None; fields.len()];
+    for source in 0..fields.len() {
+        let mut echo_count = 0;
+        for (number, field_source) in sources.iter().enumerate() {
+            if *field_source != Some(FieldId(source as u32)) {
+                continue;
+            }
+            echo_count += 1;
+            let mut echo = std::mem::take(&mut fields[number]);
+            match (&mut fields[source], &mut echo) {
+                (FieldBuffer::Text(source), FieldBuffer::Text(echo)) => echo.resolve(source),
+                (FieldBuffer::Terms(source), FieldBuffer::Terms(echo)) => echo.resolve(source),
+                _ => unreachable!("a field refers to one of its own representation"),
+            }
+            fields[number] = echo;
+        }
+        if echo_count > 0 {
+            let table = Arc::new(std::mem::take(match &mut fields[source] {
+                FieldBuffer::Text(text) => &mut text.table,
+                FieldBuffer::Terms(terms) => &mut terms.table,
+                _ => unreachable!("only these are referred to"),
+            }));
+            let users = sources.iter().enumerate().filter(|(_, of)| **of == Some(FieldId(source as u32)));
+            users.for_each(|(number, _)| tables[number] = Some(table.clone()));
+            tables[source] = Some(table);
+        }
+    }
+    tables
+}
+
+fn source_of(field: &FieldBuffer) -> Option<FieldId> {
+    let role = match field {
+        FieldBuffer::Text(text) => text.role,
+        FieldBuffer::Terms(terms) => terms.role,
+        _ => Role::None,
+    };
+    match role {
+        Role::EchoOf(source) => Some(source),
+        _ => None,
+    }
+}
