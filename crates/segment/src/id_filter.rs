@@ -7,6 +7,7 @@ use limber_codec::bloom;
 use limber_codec::hash64::hash64;
 use limber_store::FileBytes;
 
+use crate::zeros::zeros;
 use crate::{Error, Result};
 
 /// Hash of an id, computed once and asked of every segment.
@@ -17,7 +18,7 @@ pub fn id_hash(id: &[u8]) -> u64 {
 
 /// The section for `hashes`, of which there are at most `count`.
 pub fn encode(count: usize, hashes: impl Iterator<Item = u64>) -> Vec<u8> {
-    let mut filter = vec![0; bloom::filter_bytes(count)];
+    let mut filter = zeros(bloom::filter_bytes(count));
     bloom::insert_all(&mut filter, hashes);
     filter
 }
@@ -28,7 +29,7 @@ pub struct IdFilterBuilder(Vec<u8>);
 impl IdFilterBuilder {
     /// For at most `count` ids.
     pub fn new(count: usize) -> IdFilterBuilder {
-        IdFilterBuilder(vec![0; bloom::filter_bytes(count)])
+        IdFilterBuilder(zeros(bloom::filter_bytes(count)))
     }
 
     pub fn insert(&mut self, hash: u64) {

@@ -25,6 +25,7 @@ pub mod shapes;
 mod sink;
 pub mod stored;
 pub mod terms;
+mod zeros;
 
 pub use buffer::{Buffer, DocumentMeta, Written};
 pub use check::{CheckReport, Problem};

@@ -2,6 +2,7 @@
 
 use super::text::STEP;
 use crate::DocId;
+use crate::zeros::zeros;
 
 /// The used terms of a field in order, and where each one's entries lie after a scatter.
 pub struct TermOrder {
@@ -22,7 +23,7 @@ impl TermOrder {
         values: impl Iterator<Item = &'v [u32]>,
         term: impl Fn(u32) -> &'a [u8],
     ) -> TermOrder {
-        let mut counts = vec![0u32; term_count];
+        let mut counts: Vec<u32> = zeros(term_count);
         for &value in values.flatten() {
             if value & STEP == 0 {
                 counts[value as usize] += 1;
@@ -31,7 +32,7 @@ impl TermOrder {
         let mut sorted: Vec<u32> =
             (0..term_count as u32).filter(|&number| counts[number as usize] > 0).collect();
         super::sort::sort_by_term(&mut sorted, term);
-        let (mut starts, mut ranks) = (vec![0; term_count], vec![0; term_count]);
+        let (mut starts, mut ranks) = (zeros(term_count), zeros(term_count));
         let mut start = 0;
         for (rank, &number) in sorted.iter().enumerate() {
             (starts[number as usize], ranks[number as usize]) = (start, rank as u32);
@@ -102,13 +103,6 @@ impl TermOrder {
         }
         scattered
     }
-}
-
-/// Zeros written by hand: asked for much zeroed memory, jemalloc gives pages back to the system to have them faulted in anew.
-fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
-    let mut zeros = Vec::with_capacity(len);
-    zeros.resize(len, T::default());
-    zeros
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
 use crate::points::{PointsWriter, column_serves, place_of};
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
 use crate::shapes::ShapesBuffer;
+use crate::zeros::zeros;
 use crate::{DocId, LiveDocs, Result, Sink, norms};
 
 impl Buffer {
@@ -459,7 +460,7 @@ impl FieldsWriter<'_> {
         let docs = docs.as_deref();
         let doc_of = |entry: usize| docs.map_or(entry as u32, |docs| docs[entry]);
         let norms = info.norms.then(|| {
-            let mut norms = vec![0; self.doc_count as usize];
+            let mut norms = zeros(self.doc_count as usize);
             entries.iter().enumerate().for_each(|(number, entry)| {
                 norms[doc_of(number) as usize] = norm::encode(entry.length);
             });
@@ -487,7 +488,7 @@ impl FieldsWriter<'_> {
 /// Norms of a field of whole terms: the number of values. `docs`: of each value.
 fn count_norms(docs: Option<&[DocId]>, doc_count: u32) -> Vec<u8> {
     let Some(docs) = docs else { return vec![norm::encode(1); doc_count as usize] };
-    let mut norms = vec![0; doc_count as usize];
+    let mut norms = zeros(doc_count as usize);
     for same in docs.chunk_by(|a, b| a == b) {
         norms[same[0] as usize] = norm::encode(same.len() as u32);
     }

@@ -7,6 +7,7 @@ use super::format::{
     DOCS_BITS, DOCS_RUN, DOCS_STEPS, ENTRY_BYTES, FOOTER_BYTES, KIND_COLUMN, KIND_LEAVES, LEAF_POINTS,
 };
 use crate::columns::{Cardinality, ColumnSummary, Divisor, common_divisor};
+use crate::zeros::zeros;
 use crate::{DocId, Result, Sink};
 
 /// A value and a document that has it.
@@ -312,7 +313,7 @@ const DIGIT_BITS: u32 = 11;
 
 /// Stable sort of `words` by the `bits` bits from `shift` on.
 fn radix_sort(words: &mut Vec<u64>, shift: u32, bits: u32) {
-    let mut other = vec![0u64; words.len()];
+    let mut other = zeros(words.len());
     let mut done = 0;
     while done < bits {
         radix_pass::<{ 1 << DIGIT_BITS }>(words, &mut other, shift + done);
