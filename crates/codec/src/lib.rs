@@ -12,6 +12,7 @@ pub mod column_block;
 pub mod hash64;
 pub mod murmur3;
 pub mod norm;
+pub mod prefetch;
 mod reader;
 pub mod varint;
 pub mod z_order;

@@ -3,10 +3,12 @@
 //! Keys are Elasticsearch's where one exists. Precedence, lowest first: defaults, file, `-E key=value`, dedicated flags.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Map, Value};
 
+use crate::http::request::parse_time_ms;
 use crate::http::server::Compression;
 use crate::machine;
 
@@ -17,6 +19,8 @@ pub struct Config {
     /// `host:port`; port 0 takes a free one.
     pub http_address: String,
     pub memory_limit_bytes: u64,
+    /// How long freed memory stays with the process while it holds little of the limit.
+    pub freed_memory_keep: Duration,
     pub cluster_name: String,
     pub node_name: String,
     pub compat_version: String,
@@ -72,6 +76,7 @@ impl Config {
         let port = take("http.port").unwrap_or_else(|| "9200".into());
         let configured_limit = take("memory.limit");
         let memory_limit = overrides.memory_limit.clone().or(configured_limit);
+        let freed_keep = take("memory.freed.keep").unwrap_or_else(|| "10m".into());
         let cluster_name = take("cluster.name").unwrap_or_else(|| "limber".into());
         let node_name = take("node.name").unwrap_or_else(host_name);
         let compat_version = take("compat.version").unwrap_or_else(|| DEFAULT_COMPAT_VERSION.into());
@@ -110,6 +115,8 @@ impl Config {
                 "[memory.limit] is {memory_limit_bytes} bytes, but at least {MEMORY_LIMIT_BYTES_MIN} are needed"
             );
         }
+        let freed_keep_ms =
+            parse_time_ms("memory.freed.keep", &freed_keep).map_err(|error| anyhow!("{}", error.reason))?;
         let max_content_bytes = parse_size(&max_content, usable_bytes)
             .with_context(|| format!("[http.max_content_length] is [{max_content}]"))?;
         Ok(Config {
@@ -120,6 +127,7 @@ impl Config {
                 .unwrap_or_else(|| "data".into()),
             http_address: overrides.http.clone().unwrap_or_else(|| format!("{host}:{port}")),
             memory_limit_bytes,
+            freed_memory_keep: Duration::from_millis(freed_keep_ms),
             cluster_name,
             node_name,
             compat_version,

@@ -32,13 +32,10 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// The allocator's options, read by it at the start (`malloc_conf` of jemalloc's manual). One arena a core, whatever the number of threads;
 /// large arrays, such as those that invert a buffer, are used again like small ones instead of being faulted in each time. Measured: a
-/// quarter of the page faults and a tenth of the resident memory less while indexing. What is freed and not used again goes back to the
-/// system within four seconds, not ten: until then it is memory that no pool explains (within one, there are a third more page faults
-/// while nyc_taxis is indexed).
+/// quarter of the page faults and a tenth of the resident memory less while indexing. How long freed pages stay, [`machine::FreedMemory`] says.
 // SAFETY: the symbol is jemalloc's own hook, a pointer to characters that end with a zero.
 #[unsafe(export_name = "_rjem_malloc_conf")]
-static ALLOCATOR_OPTIONS: &[u8; 84] =
-    b"oversize_threshold:0,percpu_arena:percpu,background_thread:true,dirty_decay_ms:4000\0";
+static ALLOCATOR_OPTIONS: &[u8; 64] = b"oversize_threshold:0,percpu_arena:percpu,background_thread:true\0";
 
 /// A search server that speaks Elasticsearch's API and stays inside the memory it is given, and a race tool that runs Rally's tracks.
 #[derive(Debug, Parser)]

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::config::Config;
 use crate::http::server::{self, HttpConfig};
-use crate::machine;
+use crate::machine::{self, FreedMemory};
 use crate::rest::{App, AppConfig};
 
 /// Between two looks at the memory of the process: a pool that fills at a GB a second fills 50 MB meanwhile.
@@ -69,12 +69,15 @@ impl Server {
         let http =
             HttpConfig { max_content_bytes: config.max_content_bytes, compression: config.compression };
         let measured = Arc::downgrade(&node);
+        let mut freed = FreedMemory::new(config.memory_limit_bytes, config.freed_memory_keep);
         std::thread::Builder::new()
             .name("memory".into())
             .spawn(move || {
                 while let Some(node) = measured.upgrade() {
                     // Pages of mapped files are the system's cache, which it takes back when it likes.
-                    node.ledger().parent.measure(machine::anonymous_bytes());
+                    let held_bytes = machine::anonymous_bytes();
+                    node.ledger().parent.measure(held_bytes);
+                    freed.suit(held_bytes);
                     drop(node);
                     std::thread::sleep(MEASURE_EVERY);
                 }

@@ -17,8 +17,6 @@ const BASE_BYTES: u64 = 8 * MIB;
 const TOLERANCE_BYTES: u64 = 64 * MIB;
 const TOLERANCE_PERCENT: u64 = 10;
 const UNCHARGED_BYTES_MAX: u64 = 24 * MIB;
-/// The allocator gives what is freed back at once, not within a second: what is left is what is held.
-const ALLOCATOR: (&str, &str) = ("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0");
 /// In a build for tests the load needs some seconds until buffers are large; on a machine with other work more of them.
 const LOAD: Duration = Duration::from_secs(6);
 const LOAD_MAX: Duration = Duration::from_secs(40);
@@ -142,8 +140,9 @@ fn work(
 #[test]
 fn the_pools_explain_the_memory_of_the_process_under_load() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let settings = ["-E", "indices.memory.index_buffer_size=40%"];
-    let server = ServerProcess::start_with(folder.path(), &settings, &[ALLOCATOR]);
+    // The allocator gives what is freed back at once: what is left is what is held.
+    let settings = ["-E", "indices.memory.index_buffer_size=40%", "-E", "memory.freed.keep=0"];
+    let server = ServerProcess::start(folder.path(), &settings);
     let mut client = server.client();
     let noise = noise();
     let idle = Sample::take(&server, &mut client);

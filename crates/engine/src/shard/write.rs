@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use limber_codec::prefetch::prefetch_start;
 use limber_mapping::RequestError;
 
 use super::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard, is_filling};
@@ -245,7 +246,10 @@ impl Shard {
             reserved: 0..0,
         };
         writer.reserve_seq_nos(chunk);
-        for operation in chunk {
+        for (at, operation) in chunk.iter().enumerate() {
+            if let Some(next) = chunk.get(at + 1) {
+                prefetch_start(next.source);
+            }
             let outcome = writer.carry_out(operation);
             if outcome.is_err() && operation.kind != ShardOperationKind::Delete {
                 self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);

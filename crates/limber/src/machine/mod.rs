@@ -2,12 +2,14 @@
 //!
 //! Every function answers zeros, never an error, when a file is missing: these numbers are for statistics only.
 
+mod freed;
 mod memory;
 mod scheduling;
 
 use std::fs;
 use std::path::Path;
 
+pub use freed::FreedMemory;
 pub use scheduling::prefer_short_turns;
 
 /// The memory this process may use: the machine's, or the least limit of its cgroups.

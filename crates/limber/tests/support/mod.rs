@@ -23,16 +23,10 @@ pub struct ServerProcess {
 impl ServerProcess {
     /// Starts on a free port over `data` and waits until it answers.
     pub fn start(data: &Path, extra: &[&str]) -> ServerProcess {
-        ServerProcess::start_with(data, extra, &[])
-    }
-
-    /// With variables in its environment.
-    pub fn start_with(data: &Path, extra: &[&str], environment: &[(&str, &str)]) -> ServerProcess {
         let mut child = Command::new(program())
             .args(["serve", "--http", "127.0.0.1:0", "--memory-limit", "512mb", "--data"])
             .arg(data)
             .args(extra)
-            .envs(environment.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()

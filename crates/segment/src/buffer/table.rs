@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
+use limber_codec::prefetch::prefetch;
 
 /// Terms of one field, numbered from 0 in order of first sight. Terms are never removed: those of a document that was
 /// rolled back stay, unused.
@@ -169,17 +170,25 @@ impl TermTable {
                     continue;
                 }
             }
-            put(at, self.intern(term));
+            let number = match self.find_by_hash(hash, term) {
+                Ok(entry) => entry.number,
+                Err(vacancy) => self.add(vacancy, term, |_| {}).number,
+            };
+            put(at, number);
         }
     }
 
     /// Where `term` is, or where it would go.
     #[inline]
     pub fn find(&mut self, term: &[u8]) -> Result<Entry, Vacancy> {
+        self.find_by_hash(self.hash(term), term)
+    }
+
+    #[inline]
+    fn find_by_hash(&mut self, hash: u32, term: &[u8]) -> Result<Entry, Vacancy> {
         if self.len() * 2 >= self.slots.len() {
             self.grow();
         }
-        let hash = self.hash(term);
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
         loop {
@@ -256,19 +265,6 @@ impl TermTable {
     pub fn memory_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>() + self.records.memory_bytes() + self.starts.capacity() * 4
     }
-}
-
-/// Has the processor fetch `values[at]`, which need not be there, while it goes on.
-#[inline(always)]
-fn prefetch<T>(values: &[T], at: usize) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint; it reads nothing and faults at no address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(at).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (values, at);
 }
 
 /// Whether two terms are equal. Most are short: two overlapping words each, without a call of `memcmp` (which took a tenth of

@@ -1,0 +1,94 @@
+//! Freed memory that stays with the process: "how long may the allocator keep it?"
+//!
+//! What was given back has to be faulted in again by the next bulk; on a machine whose memory is another's guest that costs microseconds a page
+//! (docs/performance.md: 5 to 10 % of the docs/s of a server that indexes now and then). While the process holds little of what it
+//! may, the allocator keeps freed pages for minutes; where memory is tight, for seconds.
+//!
+//! Source: jemalloc's manual, `arena.<i>.dirty_decay_ms`.
+
+use std::time::Duration;
+
+use tikv_jemalloc_ctl::{arenas, raw};
+
+/// While memory is tight. Within one second there are a third more page faults while nyc_taxis is indexed than within four.
+const KEEP_TIGHT: Duration = Duration::from_secs(4);
+/// Shares of `memory.limit`: above the first memory is tight, until the process holds less than the second. With a third of it freed but kept, pools may
+/// still use 62 % together, hardly less than `indices.breaker.total.limit`.
+const TIGHT_FROM_PERCENT: u64 = 33;
+const TIGHT_UNTIL_PERCENT: u64 = 25;
+
+/// Longer is for ever.
+const KEEP_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
+const FOREVER: isize = -1;
+
+/// Tells the allocator how long to keep what is freed, as the memory of the process grows and shrinks.
+pub struct FreedMemory {
+    limit_bytes: u64,
+    keep: Duration,
+    is_tight: bool,
+}
+
+impl FreedMemory {
+    /// `keep`: how long while memory is not tight; zero: never.
+    pub fn new(limit_bytes: u64, keep: Duration) -> FreedMemory {
+        set_decay(keep);
+        FreedMemory { limit_bytes, keep, is_tight: false }
+    }
+
+    /// `held_bytes`: memory of the process, just measured.
+    pub fn suit(&mut self, held_bytes: u64) {
+        let percent = if self.is_tight { TIGHT_UNTIL_PERCENT } else { TIGHT_FROM_PERCENT };
+        let is_tight = held_bytes > self.limit_bytes / 100 * percent;
+        if is_tight != self.is_tight {
+            self.is_tight = is_tight;
+            set_decay(if is_tight { self.keep.min(KEEP_TIGHT) } else { self.keep });
+        }
+    }
+}
+
+/// Of all arenas, and of those still to come. An arena that does not exist yet refuses, and takes the default when it comes.
+fn set_decay(keep: Duration) {
+    let decay_ms = if keep > KEEP_MAX { FOREVER } else { keep.as_millis() as isize };
+    let write = |name: &str| {
+        // SAFETY: jemalloc's manual gives these names the type `ssize_t`; the name ends with a zero.
+        unsafe { raw::write(name.as_bytes(), decay_ms) }
+    };
+    let _ = write("arenas.dirty_decay_ms\0");
+    for arena in 0..arenas::narenas::read().unwrap_or(0) {
+        let _ = write(&format!("arena.{arena}.dirty_decay_ms\0"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decay_ms() -> isize {
+        // SAFETY: jemalloc's manual gives this name the type `ssize_t`; the name ends with a zero.
+        unsafe { raw::read(b"arenas.dirty_decay_ms\0") }.expect("the allocator's own name")
+    }
+
+    #[test]
+    fn freed_memory_is_kept_for_seconds_only_once_a_third_of_the_limit_is_held() {
+        let mut freed = FreedMemory::new(1000, Duration::from_secs(600));
+        for (held_bytes, expected_ms) in [
+            (10, 600_000),
+            (330, 600_000),
+            (331, 4000),
+            (260, 4000),
+            (250, 600_000),
+            (330, 600_000),
+            (900, 4000),
+        ] {
+            freed.suit(held_bytes);
+            assert_eq!(decay_ms(), expected_ms, "{held_bytes} bytes");
+        }
+        FreedMemory::new(1000, Duration::MAX);
+        assert_eq!(decay_ms(), FOREVER);
+        let mut freed = FreedMemory::new(1000, Duration::ZERO);
+        for held_bytes in [10, 900, 10] {
+            freed.suit(held_bytes);
+            assert_eq!(decay_ms(), 0, "{held_bytes} bytes");
+        }
+    }
+}
