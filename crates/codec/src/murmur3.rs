@@ -6,6 +6,14 @@
 /// Hash of a routing value as Elasticsearch computes it (Java `int`).
 pub fn routing_hash(text: &str) -> i32 {
     let mut hash = Murmur3::default();
+    if text.is_ascii() {
+        // As most ids are: two letters a block.
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        pairs.iter().for_each(|pair| hash.push_block(u32::from(pair[0]) | u32::from(pair[1]) << 16));
+        hash.len_bytes = (pairs.len() as u32).wrapping_mul(4);
+        rest.iter().for_each(|&last| hash.push_u16(u16::from(last)));
+        return hash.finish() as i32;
+    }
     for unit in text.encode_utf16() {
         hash.push_u16(unit);
     }
@@ -41,11 +49,14 @@ impl Murmur3 {
         match self.pending.take() {
             None => self.pending = Some(unit),
             Some(low) => {
-                let block = low as u32 | (unit as u32) << 16;
-                self.state =
-                    (self.state ^ scramble(block)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+                self.push_block(low as u32 | (unit as u32) << 16);
             }
         }
+    }
+
+    #[inline]
+    fn push_block(&mut self, block: u32) {
+        self.state = (self.state ^ scramble(block)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
     }
 
     /// The last byte of an odd number of them.
@@ -100,6 +111,16 @@ mod tests {
             ("The quick brown fox jumps over the lazy cog", 0x4e63d2ad),
         ] {
             assert_eq!(routing_hash(text) as u32, hash, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_of_one_byte_letters_and_others_hash_as_their_code_units_do() {
+        for text in ["lJYzeZMBXq3u8Ww0kT1-", "größe", "日本語の本", "a\u{10ffff}b"] {
+            for (end, _) in text.char_indices().chain([(text.len(), ' ')]) {
+                let units: Vec<u8> = text[..end].encode_utf16().flat_map(u16::to_le_bytes).collect();
+                assert_eq!(routing_hash(&text[..end]) as u32, murmur3_32(&units, 0), "{}", &text[..end]);
+            }
         }
     }
 }

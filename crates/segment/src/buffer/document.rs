@@ -473,8 +473,13 @@ mod tests {
                 _ => buffer.commit().expect("a sound document"),
             }
         }
+        (echoes, files_of(buffer, &mapping))
+    }
+
+    /// The files of the buffer's segment by name.
+    fn files_of(buffer: Buffer, mapping: &Mapping) -> Vec<(String, Vec<u8>)> {
         let directory = limber_store::MemoryDirectory::default();
-        buffer.write(&directory, SegmentId(1), &mapping).expect("memory takes all");
+        buffer.write(&directory, SegmentId(1), mapping).expect("memory takes all");
         let mut names = directory.list().expect("its files");
         names.sort_unstable();
         let files = names.into_iter().map(|name| {
@@ -482,7 +487,7 @@ mod tests {
             let bytes = directory.read(&name, 0, len).expect("a file");
             (name, bytes)
         });
-        (echoes, files.collect())
+        files.collect()
     }
 
     #[test]
@@ -490,5 +495,46 @@ mod tests {
         let ((echoes, files), (none, expected)) = (segment_files(9000, false), segment_files(9000, true));
         assert!(echoes > 9000 && none == 0, "{echoes} and {none}");
         assert!(files == expected, "a file differs");
+    }
+
+    /// Documents whose keywords are mostly new, some of them the same again, some refused; `look_up`: each is looked up when it comes.
+    fn files_of_new_keywords(sort: Arc<[SortField]>, look_up: bool) -> Vec<(String, Vec<u8>)> {
+        let body =
+            serde_json::json!({ "properties": { "k": { "type": "keyword" }, "l": { "type": "keyword" } } });
+        let mapping = Mapping::parse(&body, &MappingSettings::default()).expect("a sound mapping");
+        let fields = ["k", "l"].map(|path| mapping.field(path).expect("mapped"));
+        let mut buffer = Buffer::sorted(StoredCodec::Lz4, sort);
+        for round in 0..9000u64 {
+            let id = format!("{round}");
+            let meta =
+                DocumentMeta { id: id.as_bytes(), routing: None, seq_no: round, primary_term: 1, version: 1 };
+            buffer.begin(&meta, b"{}");
+            for field in &fields {
+                for value in 0..1 + round % 3 {
+                    let number = if round % 17 == 0 { round / 100 * 50 } else { round };
+                    let text = format!("{}{}", number * 7919 % 9001, "x".repeat((value * 9) as usize));
+                    if look_up {
+                        buffer.field(field.id).terms().look_up_always();
+                    }
+                    buffer.term(field, text.as_bytes());
+                }
+            }
+            match round % 9 {
+                4 => buffer.rollback(),
+                _ => buffer.commit().expect("a sound document"),
+            }
+        }
+        assert!(fields.iter().all(|field| buffer.field(field.id).terms().appends() != look_up));
+        files_of(buffer, &mapping)
+    }
+
+    #[test]
+    fn keywords_that_are_not_looked_up_are_written_as_if_they_were() {
+        let by_k = SortField { path: "k".into(), descending: true, takes_max: false, missing_first: false };
+        for sort in [Arc::new([]) as Arc<[SortField]>, Arc::new([by_k])] {
+            let [appended, looked_up] =
+                [false, true].map(|look_up| files_of_new_keywords(sort.clone(), look_up));
+            assert!(appended == looked_up, "a file differs, sorted by {sort:?}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use limber_mapping::FieldId;
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
 use super::echo::Role;
-use super::table::TermTable;
+use super::table::{TermTable, same};
 use super::text::TextBuffer;
 use super::waiting::{self, Unsettled};
 use crate::DocId;
@@ -54,6 +54,22 @@ impl Mark {
 /// In a log of terms; numbers and places are below.
 const ECHO: u32 = 1 << 31;
 
+/// When a field has this many terms, it is seen whether its values repeat.
+const TRIAL_TERMS: usize = 2048;
+/// Values hardly repeat if this many of a hundred are new.
+const NEW_PERCENT: usize = 90;
+
+/// Whether values are looked up when they come: "is there such a term?"
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Habit {
+    /// They are, until it is known whether that is worth it.
+    #[default]
+    OnTrial,
+    LooksUp,
+    /// Names, messages, keys: most values are the only ones, and those that are not come together when terms are sorted.
+    Appends,
+}
+
 /// Whole terms: keywords, addresses.
 #[derive(Default)]
 pub struct TermsBuffer {
@@ -63,6 +79,7 @@ pub struct TermsBuffer {
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
     pub role: Role,
+    habit: Habit,
     mark: Mark,
     unsettled: Unsettled,
 }
@@ -71,7 +88,10 @@ impl TermsBuffer {
     /// Adds a value.
     #[inline]
     pub fn push(&mut self, doc: DocId, value: &[u8]) {
-        if waiting::suits(&self.table, value) {
+        if self.habit != Habit::Appends && waiting::suits(&self.table, value) {
+            if self.habit == Habit::OnTrial && self.table.len() >= TRIAL_TERMS {
+                self.end_trial();
+            }
             self.mark.touch(doc, self.docs.len(), self.values.len());
             self.docs.push(doc);
             return self.unsettled.put_off(&mut self.table, &mut self.values, value);
@@ -79,12 +99,40 @@ impl TermsBuffer {
         self.push_at_once(doc, value);
     }
 
+    #[cfg(test)]
+    pub fn look_up_always(&mut self) {
+        self.habit = Habit::LooksUp;
+    }
+
+    #[cfg(test)]
+    pub fn appends(&self) -> bool {
+        self.habit == Habit::Appends
+    }
+
+    #[cold]
+    fn end_trial(&mut self) {
+        let are_new = self.table.len() * 100 >= self.values.len() * NEW_PERCENT;
+        self.habit = if are_new { Habit::Appends } else { Habit::LooksUp };
+    }
+
     /// Adds a value; its number.
     #[inline]
     pub fn push_at_once(&mut self, doc: DocId, value: &[u8]) -> u32 {
-        let number = self.table.intern(value);
+        let number = match self.habit {
+            Habit::Appends => self.append(value),
+            _ => self.table.intern(value),
+        };
         self.push_number(doc, number);
         number
+    }
+
+    /// The number of a new term, unless it is the newest once more.
+    fn append(&mut self, value: &[u8]) -> u32 {
+        let newest = self.table.len() as u32 - 1;
+        match same(self.table.term(newest), value) {
+            true => newest,
+            false => self.table.append(value),
+        }
     }
 
     /// Adds the value that has this number.

@@ -1,5 +1,7 @@
 //! Logs by document to postings by term: "in which documents, and where, is each term?" By counting sort.
 
+use super::chunk_log::ChunkLog;
+use super::table::{TermTable, same};
 use super::text::STEP;
 use crate::DocId;
 use crate::zeros::zeros;
@@ -17,22 +19,34 @@ pub struct TermOrder {
 }
 
 impl TermOrder {
-    /// `values`: term numbers below `term_count` in pieces, with [`STEP`]s among them when they are text.
-    pub fn new<'a, 'v>(
+    /// `values`: numbers of `table`. Where several stand for the same term, all become one of them.
+    pub fn of_terms(table: &TermTable, values: &mut ChunkLog<u32>) -> TermOrder {
+        let mut counts = zeros(table.len());
+        values.iter().for_each(|value| counts[value as usize] += 1);
+        let mut sorted = sorted(&counts, |number| table.term(number));
+        if table.may_repeat() {
+            unify(table, values, &mut sorted, &mut counts);
+        }
+        TermOrder::of_sorted(sorted, counts)
+    }
+
+    /// `tokens`: term numbers below `term_count` in pieces, with [`STEP`]s among them.
+    pub fn of_tokens<'a, 'v>(
         term_count: usize,
-        values: impl Iterator<Item = &'v [u32]>,
+        tokens: impl Iterator<Item = &'v [u32]>,
         term: impl Fn(u32) -> &'a [u8],
     ) -> TermOrder {
         let mut counts: Vec<u32> = zeros(term_count);
-        for &value in values.flatten() {
-            if value & STEP == 0 {
-                counts[value as usize] += 1;
+        for &token in tokens.flatten() {
+            if token & STEP == 0 {
+                counts[token as usize] += 1;
             }
         }
-        let mut sorted: Vec<u32> =
-            (0..term_count as u32).filter(|&number| counts[number as usize] > 0).collect();
-        super::sort::sort_by_term(&mut sorted, term);
-        let (mut starts, mut ranks) = (zeros(term_count), zeros(term_count));
+        TermOrder::of_sorted(sorted(&counts, term), counts)
+    }
+
+    fn of_sorted(sorted: Vec<u32>, counts: Vec<u32>) -> TermOrder {
+        let (mut starts, mut ranks) = (zeros(counts.len()), zeros(counts.len()));
         let mut start = 0;
         for (rank, &number) in sorted.iter().enumerate() {
             (starts[number as usize], ranks[number as usize]) = (start, rank as u32);
@@ -105,6 +119,34 @@ impl TermOrder {
     }
 }
 
+/// The numbers that are used, in the order of their terms.
+fn sorted<'a>(counts: &[u32], term: impl Fn(u32) -> &'a [u8]) -> Vec<u32> {
+    let mut sorted: Vec<u32> =
+        (0..counts.len() as u32).filter(|&number| counts[number as usize] > 0).collect();
+    super::sort::sort_by_term(&mut sorted, term);
+    sorted
+}
+
+/// Keeps the first of `sorted` numbers that stand for the same term.
+fn unify(table: &TermTable, values: &mut ChunkLog<u32>, sorted: &mut Vec<u32>, counts: &mut [u32]) {
+    // By number, the one that is kept; empty as long as all are.
+    let mut kept: Vec<u32> = Vec::new();
+    sorted.dedup_by(|later, first| {
+        let is_same = same(table.term(*later), table.term(*first));
+        if is_same {
+            if kept.is_empty() {
+                kept = (0..counts.len() as u32).collect();
+            }
+            kept[*later as usize] = *first;
+            counts[*first as usize] += std::mem::take(&mut counts[*later as usize]);
+        }
+        is_same
+    });
+    if !kept.is_empty() {
+        (0..values.len()).for_each(|at| values.set(at, kept[values.get(at) as usize]));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +155,7 @@ mod tests {
     fn scatters_by_rank() {
         let terms: [&[u8]; 4] = [b"pear", b"apple", b"unused", b"fig"];
         let values = [0, 1, 0, 3, 1];
-        let order = TermOrder::new(4, [&values[..]].into_iter(), |number| terms[number as usize]);
+        let order = TermOrder::of_tokens(4, [&values[..]].into_iter(), |number| terms[number as usize]);
         assert_eq!(order.sorted, [1, 3, 0]);
         assert_eq!([order.rank(0), order.rank(1), order.rank(3)], [2, 0, 1]);
         assert_eq!(order.scatter_docs(values.chunks(2), None), [1, 4, 3, 0, 2]);
@@ -125,7 +167,7 @@ mod tests {
     fn steps_move_positions() {
         let terms: [&[u8]; 2] = [b"a", b"b"];
         let tokens = [0, 1, STEP | 101, 0, STEP, 1];
-        let order = TermOrder::new(2, tokens.chunks(4), |number| terms[number as usize]);
+        let order = TermOrder::of_tokens(2, tokens.chunks(4), |number| terms[number as usize]);
         let scattered = order.scatter_positions([(7, tokens.chunks(3))].into_iter());
         let at = |position: u64| 7 << 32 | position;
         assert_eq!(scattered, [at(0), at(102), at(1), at(102)]);

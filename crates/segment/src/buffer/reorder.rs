@@ -194,8 +194,7 @@ fn keys_of(field: &mut FieldBuffer, by: &SortField, doc_count: u32) -> Vec<i64> 
     match field {
         FieldBuffer::Terms(terms) => {
             terms.settle();
-            let table = &terms.table;
-            let order = TermOrder::new(table.len(), terms.values.chunks(), |number| table.term(number));
+            let order = TermOrder::of_terms(&terms.table, &mut terms.values);
             for (entry, value) in terms.values.iter().enumerate() {
                 offer(terms.docs.get(entry), i64::from(order.rank(value)));
             }

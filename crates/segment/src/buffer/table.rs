@@ -16,6 +16,8 @@ pub struct TermTable {
     records: Records,
     /// Where the record of each term starts.
     starts: Vec<u32>,
+    /// Terms that have a slot: all but those of [`TermTable::append`].
+    slotted: usize,
     hasher: RandomState,
 }
 
@@ -116,6 +118,17 @@ impl TermTable {
         }
     }
 
+    /// Adds a term without a look at whether it is there, where it will not be found: another number may stand for the same term.
+    #[inline]
+    pub fn append(&mut self, term: &[u8]) -> u32 {
+        self.push_record(term, |_| {}).number
+    }
+
+    /// Whether two numbers may stand for the same term.
+    pub fn may_repeat(&self) -> bool {
+        self.slotted < self.len()
+    }
+
     /// Interns all terms of another table; by their numbers there, those here.
     pub fn intern_table(&mut self, other: &TermTable) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(other.len());
@@ -186,7 +199,7 @@ impl TermTable {
 
     #[inline]
     fn find_by_hash(&mut self, hash: u32, term: &[u8]) -> Result<Entry, Vacancy> {
-        if self.len() * 2 >= self.slots.len() {
+        if self.slotted * 2 >= self.slots.len() {
             self.grow();
         }
         let mask = self.slots.len() - 1;
@@ -224,6 +237,14 @@ impl TermTable {
     /// Adds a term of at most 65,535 bytes where [`TermTable::find`] did not find it; `beside` appends what is kept with it.
     #[cold]
     pub fn add(&mut self, vacancy: Vacancy, term: &[u8], beside: impl FnOnce(&mut Vec<u8>)) -> Entry {
+        let entry = self.push_record(term, beside);
+        self.slots[vacancy.slot] = Slot { hash: vacancy.hash, place: entry.place + 1 };
+        self.slotted += 1;
+        entry
+    }
+
+    #[inline]
+    fn push_record(&mut self, term: &[u8], beside: impl FnOnce(&mut Vec<u8>)) -> Entry {
         let number = self.len() as u32;
         let len = u16::try_from(term.len()).expect("a term's length was checked before");
         let place = self.records.push(|record| {
@@ -233,7 +254,6 @@ impl TermTable {
             beside(record);
         });
         self.starts.push(place);
-        self.slots[vacancy.slot] = Slot { hash: vacancy.hash, place: place + 1 };
         Entry { number, place }
     }
 

@@ -260,11 +260,11 @@ impl FieldsWriter<'_> {
         let (number, info) = self.add_info(field);
         terms.settle();
         let repeats = terms.docs.has_repeats();
-        let TermsBuffer { table, values, docs, .. } = terms;
+        let TermsBuffer { table, mut values, docs, .. } = terms;
         let table = other_table.unwrap_or(&table);
         let docs = docs.finish(self.doc_count);
         let docs = docs.as_deref();
-        let order = TermOrder::new(table.len(), values.chunks(), |number| table.term(number));
+        let order = TermOrder::of_terms(table, &mut values);
         let scattered = order.scatter_docs(values.chunks(), docs);
         let norms = info.norms.then(|| count_norms(docs, self.doc_count));
         if let Some(norms) = &norms {
@@ -469,7 +469,7 @@ impl FieldsWriter<'_> {
         if let Some(norms) = &norms {
             self.writer.put(SectionKind::Norms, number, &norms::encode(norms))?;
         }
-        let order = TermOrder::new(table.len(), tokens.chunks(), |number| table.term(number));
+        let order = TermOrder::of_tokens(table.len(), tokens.chunks(), |number| table.term(number));
         let starts = entries.iter().map(|entry| entry.tokens_start as usize);
         let texts = starts.clone().zip(starts.skip(1).chain([tokens.len()])).enumerate();
         let texts = texts.map(|(number, (start, end))| (doc_of(number), tokens.slices(start, end)));
