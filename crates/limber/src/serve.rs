@@ -77,7 +77,7 @@ impl Server {
                     // Pages of mapped files are the system's cache, which it takes back when it likes.
                     let held_bytes = machine::anonymous_bytes();
                     node.ledger().parent.measure(held_bytes);
-                    freed.suit(held_bytes);
+                    freed.adjust_to(held_bytes);
                     drop(node);
                     std::thread::sleep(MEASURE_EVERY);
                 }

@@ -29,14 +29,14 @@ pub struct FreedMemory {
 }
 
 impl FreedMemory {
-    /// `keep`: how long while memory is not tight; zero: never.
+    /// `keep`: how long while memory is not tight; zero: not at all. What `_RJEM_MALLOC_CONF` says of it no longer holds then.
     pub fn new(limit_bytes: u64, keep: Duration) -> FreedMemory {
         set_decay(keep);
         FreedMemory { limit_bytes, keep, is_tight: false }
     }
 
     /// `held_bytes`: memory of the process, just measured.
-    pub fn suit(&mut self, held_bytes: u64) {
+    pub fn adjust_to(&mut self, held_bytes: u64) {
         let percent = if self.is_tight { TIGHT_UNTIL_PERCENT } else { TIGHT_FROM_PERCENT };
         let is_tight = held_bytes > self.limit_bytes / 100 * percent;
         if is_tight != self.is_tight {
@@ -80,14 +80,14 @@ mod tests {
             (330, 600_000),
             (900, 4000),
         ] {
-            freed.suit(held_bytes);
+            freed.adjust_to(held_bytes);
             assert_eq!(decay_ms(), expected_ms, "{held_bytes} bytes");
         }
         FreedMemory::new(1000, Duration::MAX);
         assert_eq!(decay_ms(), FOREVER);
         let mut freed = FreedMemory::new(1000, Duration::ZERO);
         for held_bytes in [10, 900, 10] {
-            freed.suit(held_bytes);
+            freed.adjust_to(held_bytes);
             assert_eq!(decay_ms(), 0, "{held_bytes} bytes");
         }
     }

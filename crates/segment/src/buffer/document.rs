@@ -473,6 +473,11 @@ mod tests {
                 _ => buffer.commit().expect("a sound document"),
             }
         }
+        for field in &buffer.fields {
+            if let FieldBuffer::Text(text) = field {
+                text.check_echoed_tokens();
+            }
+        }
         (echoes, files_of(buffer, &mapping))
     }
 

@@ -66,7 +66,8 @@ enum Habit {
     #[default]
     OnTrial,
     LooksUp,
-    /// Names, messages, keys: most values are the only ones, and those that are not come together when terms are sorted.
+    /// The first value of a document is not. Names, messages, keys: most values are the only ones, and those that are not come together when terms
+    /// are sorted.
     Appends,
 }
 
@@ -88,7 +89,12 @@ impl TermsBuffer {
     /// Adds a value.
     #[inline]
     pub fn push(&mut self, doc: DocId, value: &[u8]) {
-        if self.habit != Habit::Appends && waiting::suits(&self.table, value) {
+        // Further values of a document are looked up: a few bytes of it may repeat a long one any number of times.
+        if self.habit == Habit::Appends && self.mark.doc != doc {
+            let number = self.append(value);
+            return self.push_number(doc, number);
+        }
+        if waiting::suits(&self.table, value) {
             if self.habit == Habit::OnTrial && self.table.len() >= TRIAL_TERMS {
                 self.end_trial();
             }
@@ -118,10 +124,7 @@ impl TermsBuffer {
     /// Adds a value; its number.
     #[inline]
     pub fn push_at_once(&mut self, doc: DocId, value: &[u8]) -> u32 {
-        let number = match self.habit {
-            Habit::Appends => self.append(value),
-            _ => self.table.intern(value),
-        };
+        let number = self.table.intern(value);
         self.push_number(doc, number);
         number
     }

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use foldhash::fast::RandomState;
 use limber_codec::prefetch::prefetch;
 
-/// Terms of one field, numbered from 0 in order of first sight. Terms are never removed: those of a document that was
+/// Terms of one field, numbered from 0 in order of first sight; those that are appended get a number each time. Terms are never removed: those of a document that was
 /// rolled back stay, unused.
 ///
 /// An open-addressing table of (32 bits of hash, place) over an arena of records. What a look-up costs is cache misses: a known
@@ -109,7 +109,7 @@ impl TermTable {
         self.record(self.starts[number as usize]).1
     }
 
-    /// The number of `term`, which gets one when it is new. At most 65,535 bytes.
+    /// The number of `term`, which gets one when it is new or was only appended. At most 65,535 bytes.
     #[inline]
     pub fn intern(&mut self, term: &[u8]) -> u32 {
         match self.find(term) {

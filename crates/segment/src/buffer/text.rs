@@ -42,6 +42,8 @@ pub struct TextBuffer {
     /// The field whose terms the memo knows as its texts' twins, the first met.
     twin: Option<FieldId>,
     pub role: Role,
+    /// Tokens of other fields that are referred to.
+    echoed_tokens: usize,
     mark: Mark,
 }
 
@@ -139,6 +141,7 @@ impl TextBuffer {
         self.entries.push(TextEntry { tokens_start: self.tokens.len() as u32, length: logged.length | ECHO });
         self.tokens.push(logged.tokens_start);
         self.tokens.push(logged.token_count);
+        self.echoed_tokens += logged.token_count as usize;
         (self.position, self.logged) = (logged.last_position, logged.last_position);
         true
     }
@@ -171,6 +174,14 @@ impl TextBuffer {
             self.entries.set(number, TextEntry { tokens_start, length: entry.length & !ECHO });
         }
         self.tokens = tokens;
+        self.echoed_tokens = 0;
+    }
+
+    #[cfg(test)]
+    pub fn check_echoed_tokens(&self) {
+        let echoes = self.entries.iter().filter(|entry| entry.length & ECHO != 0);
+        let counts = echoes.map(|entry| self.tokens.get(entry.tokens_start as usize + 1) as usize);
+        assert_eq!(self.echoed_tokens, counts.sum::<usize>());
     }
 
     /// Where the memo has the last value, if that is `value` as well and `field` the one whose terms it knows.
@@ -252,6 +263,11 @@ impl TextBuffer {
     }
 
     fn truncate(&mut self, entries: usize, tokens: usize) {
+        for entry in (entries..self.entries.len()).map(|number| self.entries.get(number)) {
+            if entry.length & ECHO != 0 {
+                self.echoed_tokens -= self.tokens.get(entry.tokens_start as usize + 1) as usize;
+            }
+        }
         self.tokens.truncate(tokens);
         self.unsettled.truncate(tokens);
         self.docs.truncate(entries);
@@ -259,8 +275,12 @@ impl TextBuffer {
         self.mark = Mark::default();
     }
 
+    /// With what [`TextBuffer::resolve`] will need.
     pub fn memory_bytes(&self) -> usize {
-        let log = self.tokens.memory_bytes() + self.entries.memory_bytes() + self.docs.memory_bytes();
+        let log = self.tokens.memory_bytes()
+            + self.echoed_tokens * 4
+            + self.entries.memory_bytes()
+            + self.docs.memory_bytes();
         let log = log + self.unsettled.memory_bytes() + self.new_tokens.capacity() * 4;
         self.table.memory_bytes() + self.memo.memory_bytes() + log
     }
