@@ -10,7 +10,6 @@ pub fn routing_hash(text: &str) -> i32 {
         // As most ids are: two letters a block.
         let (pairs, rest) = text.as_bytes().as_chunks::<2>();
         pairs.iter().for_each(|pair| hash.push_block(u32::from(pair[0]) | u32::from(pair[1]) << 16));
-        hash.len_bytes = (pairs.len() as u32).wrapping_mul(4);
         rest.iter().for_each(|&last| hash.push_u16(u16::from(last)));
         return hash.finish() as i32;
     }
@@ -36,6 +35,7 @@ pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
 struct Murmur3 {
     state: u32,
     pending: Option<u16>,
+    /// Of all but `pending`.
     len_bytes: u32,
 }
 
@@ -45,30 +45,34 @@ fn scramble(block: u32) -> u32 {
 
 impl Murmur3 {
     fn push_u16(&mut self, unit: u16) {
-        self.len_bytes = self.len_bytes.wrapping_add(2);
         match self.pending.take() {
             None => self.pending = Some(unit),
-            Some(low) => {
-                self.push_block(low as u32 | (unit as u32) << 16);
-            }
+            Some(low) => self.push_block(low as u32 | (unit as u32) << 16),
         }
     }
 
     #[inline]
     fn push_block(&mut self, block: u32) {
+        self.len_bytes = self.len_bytes.wrapping_add(4);
         self.state = (self.state ^ scramble(block)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+    }
+
+    /// What is left for the last block.
+    fn push_tail(&mut self, tail: u32, len_bytes: u32) {
+        self.len_bytes = self.len_bytes.wrapping_add(len_bytes);
+        self.state ^= scramble(tail);
     }
 
     /// The last byte of an odd number of them.
     fn push_last(&mut self, byte: u8) {
-        let low = self.pending.take().map_or(u32::from(byte), |low| u32::from(low) | u32::from(byte) << 16);
-        self.state ^= scramble(low);
-        self.len_bytes = self.len_bytes.wrapping_add(1);
+        let byte = u32::from(byte);
+        let (tail, len) = self.pending.take().map_or((byte, 1), |low| (u32::from(low) | byte << 16, 3));
+        self.push_tail(tail, len);
     }
 
     fn finish(mut self) -> u32 {
-        if let Some(tail) = self.pending {
-            self.state ^= scramble(tail as u32);
+        if let Some(tail) = self.pending.take() {
+            self.push_tail(u32::from(tail), 2);
         }
         let mut hash = self.state ^ self.len_bytes;
         hash = (hash ^ (hash >> 16)).wrapping_mul(0x85eb_ca6b);

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, bail};
 use serde_json::{Map, Value};
 
 use crate::http::request::parse_time_ms;
@@ -116,7 +116,7 @@ impl Config {
             );
         }
         let freed_keep_ms =
-            parse_time_ms("memory.freed.keep", &freed_keep).map_err(|error| anyhow!("{}", error.reason))?;
+            parse_time_ms("memory.freed.keep", &freed_keep).map_err(|error| Error::msg(error.reason))?;
         let max_content_bytes = parse_size(&max_content, usable_bytes)
             .with_context(|| format!("[http.max_content_length] is [{max_content}]"))?;
         Ok(Config {

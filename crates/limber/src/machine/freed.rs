@@ -1,7 +1,7 @@
 //! Freed memory that stays with the process: "how long may the allocator keep it?"
 //!
 //! What was given back has to be faulted in again by the next bulk; on a machine whose memory is another's guest that costs microseconds a page
-//! (docs/performance.md: 5 to 10 % of the docs/s of a server that indexes now and then). While the process holds little of what it
+//! (docs/decisions/007: 5 % of the docs/s of a server that indexes now and then). While the process holds little of what it
 //! may, the allocator keeps freed pages for minutes; where memory is tight, for seconds.
 //!
 //! Source: jemalloc's manual, `arena.<i>.dirty_decay_ms`.

@@ -1,6 +1,6 @@
-//! The machine and this process: "how much of it is used?", as Linux's `/proc` tells, and how its threads take turns.
+//! The machine and this process: "how much of it is used?", as Linux's `/proc` tells, how long what it freed stays, and how its threads take turns.
 //!
-//! Every function answers zeros, never an error, when a file is missing: these numbers are for statistics only.
+//! Every function that reads answers zeros, never an error, when a file is missing: these numbers are for statistics only.
 
 mod freed;
 mod memory;

@@ -56,7 +56,8 @@ fn sort_pairs<'a>(pairs: &mut [(u64, u32)], depth: usize, term: &impl Fn(u32) ->
             let mut depth = next;
             loop {
                 run.iter_mut().for_each(|pair| pair.0 = key(term(pair.1), depth));
-                if run.iter().any(|pair| pair.0 != run[0].0 || term(pair.1).len() < depth + 8) {
+                let differ = run.iter().any(|pair| pair.0 != run[0].0);
+                if differ || run.iter().any(|pair| term(pair.1).len() < depth + 8) {
                     break;
                 }
                 // Long equal starts are passed over here, not by calls within calls.

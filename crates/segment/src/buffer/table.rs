@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, Hasher};
 use foldhash::fast::RandomState;
 use limber_codec::prefetch::prefetch;
 
-/// Terms of one field, numbered from 0 in order of first sight; those that are appended get a number each time. Terms are never removed: those of a document that was
-/// rolled back stay, unused.
+/// Terms of one field, numbered from 0 in order of first sight; those that are appended get a number each time. Terms are never
+/// removed: those of a document that was rolled back stay, unused.
 ///
 /// An open-addressing table of (32 bits of hash, place) over an arena of records. What a look-up costs is cache misses: a known
 /// term has two, its slot and its record, in which all that is known of it lies together; growing touches no record.
@@ -112,7 +112,12 @@ impl TermTable {
     /// The number of `term`, which gets one when it is new or was only appended. At most 65,535 bytes.
     #[inline]
     pub fn intern(&mut self, term: &[u8]) -> u32 {
-        match self.find(term) {
+        self.intern_by_hash(self.hash(term), term)
+    }
+
+    #[inline]
+    fn intern_by_hash(&mut self, hash: u32, term: &[u8]) -> u32 {
+        match self.find_by_hash(hash, term) {
             Ok(entry) => entry.number,
             Err(vacancy) => self.add(vacancy, term, |_| {}).number,
         }
@@ -183,11 +188,7 @@ impl TermTable {
                     continue;
                 }
             }
-            let number = match self.find_by_hash(hash, term) {
-                Ok(entry) => entry.number,
-                Err(vacancy) => self.add(vacancy, term, |_| {}).number,
-            };
-            put(at, number);
+            put(at, self.intern_by_hash(hash, term));
         }
     }
 
