@@ -31,9 +31,16 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
     for uuid in disk.folders("indices").map_err(|e| store_error(&e))? {
         let folder = index_folder(&uuid);
         let directory = disk.folder(&folder).map_err(|e| store_error(&e))?;
-        if !directory.exists(METADATA_NAME) {
-            visit(Found::LeftOver { folder });
-            continue;
+        match directory.exists(METADATA_NAME) {
+            Ok(true) => {}
+            Ok(false) => {
+                visit(Found::LeftOver { folder });
+                continue;
+            }
+            Err(error) => {
+                visit(Found::Broken(error.to_string()));
+                continue;
+            }
         }
         let metadata = directory
             .open(METADATA_NAME)

@@ -266,7 +266,7 @@ impl Directory for CrashDirectory {
     }
 
     fn append(&self, name: &str, len: u64) -> Result<Box<dyn FileWriter>> {
-        if !self.exists(name) {
+        if !self.exists(name)? {
             if len != 0 {
                 return Err(Error::io(
                     "open for append",
@@ -313,8 +313,8 @@ impl Directory for CrashDirectory {
         Ok(state.files[self.find(&state, "stat", name)?].bytes.len() as u64)
     }
 
-    fn exists(&self, name: &str) -> bool {
-        self.disk.state.lock().names.contains_key(&self.key(name))
+    fn exists(&self, name: &str) -> Result<bool> {
+        Ok(self.disk.state.lock().names.contains_key(&self.key(name)))
     }
 
     fn delete(&self, name: &str) -> Result<()> {
@@ -574,6 +574,6 @@ mod tests {
         assert!(disk.flip_bit("indices/a/0", "x", 1, 0));
         assert_eq!(&*directory.open("x").expect("opens"), b"tno ");
         disk.remove_folder("indices/a").expect("removes");
-        assert!(disk.folders("indices").expect("lists").is_empty() && !directory.exists("x"));
+        assert!(disk.folders("indices").expect("lists").is_empty() && !directory.exists("x").expect("known"));
     }
 }

@@ -89,8 +89,17 @@ pub trait Directory: Send + Sync {
     /// Fills `into` from `offset`.
     fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()>;
     fn len(&self, name: &str) -> Result<u64>;
-    fn exists(&self, name: &str) -> bool;
+    /// Whether the file is there. `Err`: cannot tell, which must never be taken for "no".
+    fn exists(&self, name: &str) -> Result<bool>;
+    /// Deletes the file, which must be there.
     fn delete(&self, name: &str) -> Result<()>;
+    /// Deletes the file if it is there.
+    fn delete_if_present(&self, name: &str) -> Result<()> {
+        match self.delete(name) {
+            Err(error) if error.is_not_found() => Ok(()),
+            outcome => outcome,
+        }
+    }
     /// Atomic; replaces `to`.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
     /// All file names, sorted.
@@ -106,9 +115,7 @@ pub trait Directory: Send + Sync {
 /// Writes a small file atomically and durably: temporary name, fsync, rename, fsync of the folder.
 pub fn write_atomically(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<()> {
     let temporary = format!("{name}.tmp");
-    if directory.exists(&temporary) {
-        directory.delete(&temporary)?;
-    }
+    directory.delete_if_present(&temporary)?;
     let mut writer = directory.create(&temporary)?;
     writer.write_all(bytes)?;
     writer.sync()?;
@@ -197,8 +204,9 @@ impl Directory for FsDirectory {
         Ok(fs::metadata(&path).map_err(|e| Error::io("stat", &path, e))?.len())
     }
 
-    fn exists(&self, name: &str) -> bool {
-        self.file(name).exists()
+    fn exists(&self, name: &str) -> Result<bool> {
+        let path = self.file(name);
+        path.try_exists().map_err(|e| Error::io("stat", &path, e))
     }
 
     fn delete(&self, name: &str) -> Result<()> {

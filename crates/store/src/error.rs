@@ -26,6 +26,11 @@ impl Error {
         Error::Io { action, path: path.into(), source }
     }
 
+    /// Whether the system says that there is no such file. Every other error leaves open whether there is one.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Whether the disk is full (`ENOSPC`, `EDQUOT`).
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Error::Io { source, .. } if matches!(source.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT)))

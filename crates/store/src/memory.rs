@@ -76,7 +76,7 @@ impl FileWriter for MemoryWriter {
 
 impl Directory for MemoryDirectory {
     fn create(&self, name: &str) -> Result<Box<dyn FileWriter>> {
-        if self.exists(name) {
+        if self.exists(name)? {
             return Err(Error::io("create", name, io::ErrorKind::AlreadyExists.into()));
         }
         let files = self.files.clone();
@@ -108,8 +108,8 @@ impl Directory for MemoryDirectory {
         Ok(self.file(name)?.len() as u64)
     }
 
-    fn exists(&self, name: &str) -> bool {
-        self.files.lock().contains_key(name)
+    fn exists(&self, name: &str) -> Result<bool> {
+        Ok(self.files.lock().contains_key(name))
     }
 
     fn delete(&self, name: &str) -> Result<()> {
@@ -149,7 +149,7 @@ mod tests {
         let directory = MemoryDirectory::new();
         let mut writer = directory.create("a").unwrap();
         writer.write_all(b"hello").unwrap();
-        assert!(!directory.exists("a"));
+        assert!(!directory.exists("a").expect("known"));
         writer.finish().unwrap();
         assert!(directory.create("a").is_err());
         assert_eq!(&*directory.open("a").unwrap(), b"hello");

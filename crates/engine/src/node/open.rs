@@ -178,7 +178,9 @@ impl Node {
         for uuid in self.environment.disk.folders("indices").map_err(|e| store_error(&e))? {
             let folder = index_folder(&uuid);
             let directory = self.environment.folder(&folder).map_err(|e| store_error(&e))?;
-            if !directory.exists(super::indices::METADATA_NAME) || doomed.contains(&uuid) {
+            let has_metadata =
+                directory.exists(super::indices::METADATA_NAME).map_err(|e| store_error(&e))?;
+            if !has_metadata || doomed.contains(&uuid) {
                 self.environment.disk.remove_folder(&folder).map_err(|e| store_error(&e))?;
                 continue;
             }

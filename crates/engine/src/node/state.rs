@@ -45,7 +45,7 @@ impl NodeState {
     /// Reads the file, or begins a new node.
     pub(super) fn load(environment: &Environment) -> Result<NodeState> {
         let directory = environment.folder(FOLDER).map_err(|e| store_error(&e))?;
-        if !directory.exists(NAME) {
+        if !directory.exists(NAME).map_err(|e| store_error(&e))? {
             let state = NodeState {
                 node_id: environment.uuid(),
                 cluster_uuid: environment.uuid(),

@@ -117,9 +117,7 @@ impl Shard {
             return Ok(Some(before_generation));
         }
         let name = LiveDocs::file_name(entry.id(), generation);
-        if self.directory.exists(&name) {
-            self.directory.delete(&name)?;
-        }
+        self.directory.delete_if_present(&name)?;
         let file = live.write(&*self.directory, entry.id(), generation)?;
         self.directory.sync(&file.name)?;
         entry.live.lock().committed = Some((generation, live.clone()));

@@ -236,9 +236,7 @@ fn create_file(
 ) -> Result<Generation> {
     let name = format::file_name(header.generation);
     // Left by an attempt that never came into use.
-    if directory.exists(&name) {
-        directory.delete(&name)?;
-    }
+    directory.delete_if_present(&name)?;
     let mut writer = directory.create_log(&name)?;
     writer.write_all(&header.to_bytes())?;
     writer.sync()?;

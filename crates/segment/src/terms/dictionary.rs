@@ -314,7 +314,8 @@ impl TermDictionary {
         let offset = source.offset + entry.offset;
         match (source.directory.read_into(&source.file, offset, into), &source.mapped) {
             (Ok(()), _) => {}
-            (Err(_), Some(mapped)) if !source.directory.exists(&source.file) => {
+            // The segment's file was deleted after a merge; its map stays as long as a search needs it.
+            (Err(error), Some(mapped)) if error.is_not_found() => {
                 // In bounds: `open` checked that the pages fill the section.
                 into.copy_from_slice(&mapped[entry.offset as usize..][..into.len()]);
             }
