@@ -89,11 +89,14 @@ impl Node {
         let replicas = metadata.typed.number_of_replicas;
         let shards: Vec<ShardHealth> = (0..metadata.typed.number_of_shards)
             .map(|number| {
+                let shard = live.as_ref().and_then(|live| live.shards.get(number as usize));
                 // The shards of a closed index are on disk, whole and assigned.
-                let primary_active = match &live {
-                    Some(live) => live.shards.get(number as usize).is_some_and(|shard| shard.is_started()),
-                    None => !metadata.open,
+                let reason = match shard {
+                    Some(shard) => self.why_failed(shard),
+                    None if !metadata.open && metadata.damage.is_none() => None,
+                    None => self.live(metadata).err(),
                 };
+                let primary_active = reason.is_none();
                 let status = match (primary_active, replicas) {
                     (false, _) => HealthStatus::Red,
                     (true, 0) => HealthStatus::Green,
@@ -104,6 +107,7 @@ impl Node {
                     status,
                     primary_active,
                     unassigned_shards: replicas + u32::from(!primary_active),
+                    reason: reason.map(|error| error.to_string().into()),
                 }
             })
             .collect();
