@@ -3,8 +3,8 @@
 An actor prepares its indices, makes one change a step, and checks everything it owns when all rest. Its requests may fail or break at any
 moment: it then keeps both outcomes, and the check accepts either, but nothing between them.
 """
-from ledger import Known, Ledger, Operation, send_bulk, send_one
-from server import Broken, reason
+from ledger import Ledger, Operation, send_bulk, send_one
+from server import Broken, is_unknown, reason
 
 
 class Actor:
@@ -24,8 +24,8 @@ class Actor:
     def step(self, client, rng):
         """One change. Raises `Broken` when the server is gone."""
 
-    def check(self, client):
-        """Holds the server against what is known, while nothing changes; afterwards what was found is what is known."""
+    def check(self, client, settle):
+        """Holds the server against what is known, while nothing changes. `settle`: see `Ledger.check`."""
 
     def indices(self):
         """Names that flush, refresh and merge may be sent to."""
@@ -105,8 +105,8 @@ class Documents(Actor):
         doomed = [Operation("delete", index, id) for index, id in nameless[:max(0, len(nameless) - self.NAMELESS_MAX)]]
         return not doomed or send_bulk(client, doomed, self.ledger)
 
-    def check(self, client):
-        self.ledger.check(client, ",".join(self.indices()))
+    def check(self, client, settle):
+        self.ledger.check(client, ",".join(self.indices()), settle)
 
 
 class Swaps(Actor):
@@ -146,19 +146,20 @@ class Swaps(Actor):
         if status == 200:
             self.findings.count("alias swaps")
             self.possible = {target}
-        elif status >= 500:
+        elif is_unknown(status):
             self.possible.add(target)
         elif client.strict or status == 404:
             self.findings.add("half", f"swap of the alias to {target} answered {status}: {reason(answer)}")
         return status == 200
 
-    def check(self, client):
+    def check(self, client, settle):
         status, answer = client.call("GET", "/_alias/swap")
         found = set(answer) if status == 200 else set()
         if len(found) != 1 or not found <= self.possible:
             self.findings.add("half", f"the alias is on {sorted(found)}, possible is one of {sorted(self.possible)}")
-        self.possible = found or {"left"}
-        self.ledger.check(client, "left,right")
+        if settle:
+            self.possible = found or {"left"}
+        self.ledger.check(client, "left,right", settle)
 
 
 class Appends(Actor):
@@ -200,7 +201,7 @@ class Appends(Actor):
             self.rollovers_unknown += 1
             raise
         if status != 200:
-            self.rollovers_unknown += status >= 500
+            self.rollovers_unknown += is_unknown(status)
             if client.strict:
                 self.findings.add("refused", f"rollover of {self.target} {status}: {reason(answer)}")
             return False
@@ -224,13 +225,13 @@ class Appends(Actor):
             self.known.remove(index)
             self.deletions_unknown.discard(index)
             self.ledger.forget(index)
-        elif status >= 500:
+        elif is_unknown(status):
             self.deletions_unknown.add(index)
         elif client.strict:
             self.findings.add("lost", f"DELETE {index} {status}: {reason(answer)}")
         return status == 200
 
-    def check(self, client):
+    def check(self, client, settle):
         found, write_index, orphans = self.found(client)
         if found is None:
             return
@@ -244,10 +245,11 @@ class Appends(Actor):
             self.findings.add("half", f"{self.target} is written to {write_index} and has {found}")
         if orphans:
             self.findings.add("half", f"{orphans} are not in {self.target}, which has {found}")
-        for index in gone:
-            self.ledger.forget(index)
-        self.known, self.rollovers_unknown, self.deletions_unknown = found, 0, set()
-        self.ledger.check(client, self.target)
+        if settle:
+            for index in gone:
+                self.ledger.forget(index)
+            self.known, self.rollovers_unknown, self.deletions_unknown = found, 0, set()
+        self.ledger.check(client, self.target, settle, gone)
 
     def found(self, client):
         """Indices of the target, oldest first; those that are written to; those with its name that are not part of it."""
@@ -347,7 +349,7 @@ class Churn(Actor):
             self.possible, self.uuid = {"present"}, None
             self.uuid = self.uuid_now(client)
             self.created()
-        elif status >= 500:
+        elif is_unknown(status):
             self.possible, self.uuid = {"absent", "present"}, None
         elif client.strict or status == 400:
             self.findings.add("wrong", f"PUT {self.name} {status}: {reason(answer)}")
@@ -367,7 +369,7 @@ class Churn(Actor):
             self.findings.count("indices deleted")
             self.possible, self.uuid = {"absent"}, None
             self.ledger.forget(self.name)
-        elif status >= 500:
+        elif is_unknown(status):
             self.possible = {"absent", "present"}
         else:
             self.findings.add("lost", f"DELETE {self.name} {status}: {reason(answer)}")
@@ -402,19 +404,19 @@ class Churn(Actor):
             operations.append(Operation(kind, self.name, id, {} if kind == "delete" else {"t": self.token()}))
         return send_bulk(client, operations, self.ledger, self.name)
 
-    def check(self, client):
+    def check(self, client, settle):
         uuid = self.uuid_now(client)
         if uuid is None:
             if "absent" not in self.possible:
                 self.findings.add("lost", f"index {self.name} is gone, {len(self.ledger.docs)} documents with it")
-            self.possible, self.uuid = {"absent"}, None
-            self.ledger.forget(self.name)
-            self.ledger.nameless.clear()
+            if settle:
+                self.possible, self.uuid = {"absent"}, None
+                self.ledger.forget(self.name)
             return
         if "present" not in self.possible:
             self.findings.add("invented", f"index {self.name} was deleted and is there again")
         if self.uuid not in (None, uuid):
             self.findings.add("wrong", f"index {self.name} was {self.uuid} and is {uuid}")
-        self.possible, self.uuid = {"present"}, uuid
-        self.ledger.check(client, self.name)
-        self.ledger.docs = {id: Known(self.name, known.states) for id, known in self.ledger.docs.items()}
+        if settle:
+            self.possible, self.uuid = {"present"}, uuid
+        self.ledger.check(client, self.name, settle)

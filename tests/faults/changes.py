@@ -3,7 +3,7 @@ import json
 
 from actors import Actor, Churn, create, settings
 from ledger import HITS_MAX, Operation, send_bulk
-from server import Broken, reason
+from server import Broken, is_unknown, reason
 
 
 class Tightened(Churn):
@@ -24,8 +24,8 @@ class Tightened(Churn):
         super().created()
         self.is_tight = False
 
-    def check(self, client):
-        super().check(client)
+    def check(self, client, settle):
+        super().check(client, settle)
         self.is_tight = True
 
     def change(self, client, rng):
@@ -83,7 +83,7 @@ class Rules(Actor):
                 self.findings.add("lost", f"DELETE {path} finds nothing, it was {self.possible[path]}")
             self.findings.count("rules changed")
             self.possible[path] = {value}
-        elif status >= 500:
+        elif is_unknown(status):
             self.possible[path].add(value)
         elif client.strict:
             self.findings.add("refused", f"{path} {status}: {reason(answer)}")
@@ -117,12 +117,13 @@ class Rules(Actor):
         buckets = answer["persistent"].get("search", {}).get("max_buckets") or answer["persistent"].get("search.max_buckets")
         return None if buckets is None else int(buckets) - 10_000
 
-    def check(self, client):
+    def check(self, client, settle):
         for path, possible in self.possible.items():
             found = self.found(client, path)
             if found not in possible:
                 self.findings.add("lost" if found is None else "wrong", f"{path} is {found}, possible are {possible}")
-            self.possible[path] = {found}
+            if settle:
+                self.possible[path] = {found}
 
 
 class Durability(Actor):
@@ -190,7 +191,7 @@ class Durability(Actor):
         status, _ = client.call("POST", "/durability/_delete_by_query?refresh=true&conflicts=proceed", {"query": {"match_all": {}}})
         return status == 200
 
-    def check(self, client):
+    def check(self, client, settle):
         client.call("POST", "/durability/_refresh")
         body = {"size": HITS_MAX, "seq_no_primary_term": True}
         status, answer = client.call("POST", "/durability/_search", body)
@@ -206,7 +207,8 @@ class Durability(Actor):
             self.findings.add("lost", f"durability: {holes[:3]} are missing before {last}")
         if not set(found) <= self.sent:
             self.findings.add("invented", f"durability: {sorted(set(found) - self.sent)[:3]}")
-        self.promised, self.hoped = found, {}
+        if settle:
+            self.promised, self.hoped = found, {}
         return None
 
 
@@ -271,7 +273,7 @@ class Snapshots(Actor):
             self.unknown.discard(snapshot)
             self.finished[snapshot] = self.documents
             self.findings.count("snapshots")
-        elif status < 500:
+        elif not is_unknown(status):
             self.unknown.discard(snapshot)
             if client.strict:
                 self.findings.add("refused", f"snapshot {status}: {reason(answer)}")
@@ -290,9 +292,9 @@ class Snapshots(Actor):
         body = {"indices": "copied", "rename_pattern": "copied", "rename_replacement": "restored", "include_global_state": False}
         status, answer = client.call("POST", f"/_snapshot/faults/{snapshot}/_restore?wait_for_completion=true", body)
         if status != 200:
-            if status < 500 and client.strict and snapshot not in self.doomed:
+            if not is_unknown(status) and client.strict and snapshot not in self.doomed:
                 self.findings.add("refused", f"restore of {snapshot} {status}: {reason(answer)}")
-            return status < 500
+            return not is_unknown(status)
         status, answer = client.call("POST", "/restored/_search", {"size": HITS_MAX, "track_total_hits": True})
         self.findings.count("restores")
         ids = {int(hit["_id"]) for hit in answer["hits"]["hits"]} if status == 200 else set()
@@ -304,7 +306,7 @@ class Snapshots(Actor):
             self.findings.add("lost", f"{snapshot} restored {len(ids)} of {len(expected)}, misses {missing[:5]}, wrong {wrong[:5]}")
         return True
 
-    def check(self, client):
+    def check(self, client, settle):
         if not self.is_there:
             return
         status, answer = client.call("GET", "/_snapshot/faults/_all")

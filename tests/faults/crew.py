@@ -81,6 +81,10 @@ class Crew:
                 self.findings.add("refused", f"POST /{index}/{call} {status}: {reason(answer)} {answer['_shards'].get('failures')}"[:400])
             time.sleep(rng.random() * 0.03)
 
+    def those_without_success(self):
+        """Actors none of whose steps succeeded since the start."""
+        return [name for name, count in self.successes.items() if not count]
+
     def stop(self):
         self.rest.set()
         for thread in self.threads:
@@ -89,15 +93,15 @@ class Crew:
         for client in self.clients:
             client.close()
 
-    def check(self, server, seconds=10):
-        """Everything that is known, and that no other index exists."""
+    def check(self, server, settle=True, seconds=10):
+        """Everything that is known, and that no other index exists. `settle`: the server was just started."""
         client = Client(server, self.findings, strict=False)
         try:
             if not health_is_not_red(client, self.findings, seconds):
                 return False
             before = len(self.findings)
             for actor in self.actors:
-                actor.check(client)
+                actor.check(client, settle)
             status, answer = client.call("GET", "/_cat/indices?format=json&h=index&expand_wildcards=all")
             names = [entry["index"] for entry in answer] if status == 200 else []
             for name in names:
@@ -153,6 +157,6 @@ def settings_for(binary, place, wanted):
             Server(binary, data, [setting]).kill()
             taken.append(setting)
         except StartRefused:
-            print(f"skipped setting {setting}: the server does not know it", flush=True)
+            print(f"skipped the setting {setting.split('=')[0]}: the server does not know it", flush=True)
         place.remove(data)
     return taken

@@ -27,19 +27,18 @@ class Findings:
 
     KINDS = ("lost", "duplicated", "invented", "wrong", "half", "red", "refused", "stuck", "dead", "check")
 
-    def __init__(self, quiet=False):
+    def __init__(self):
         self.found = []
         self.counts = {}
         self.context = ""
-        self.quiet = quiet
         self.lock = threading.Lock()
 
     def add(self, kind, text):
         assert kind in self.KINDS, kind
         with self.lock:
             self.found.append((kind, f"{self.context}: {text}"))
-            shown = sum(1 for other, _ in self.found if other == kind)
-        if not self.quiet and shown <= 10:
+            shown = sum(1 for other, text in self.found if other == kind and text.startswith(self.context[:20]))
+        if shown <= 3:
             print(f"FOUND {kind}: {self.context}: {text}"[:600], flush=True)
 
     def count(self, what, number=1):
@@ -164,6 +163,11 @@ class Client:
         if self.connection is not None:
             self.connection.close()
             self.connection = None
+
+
+def is_unknown(status):
+    """Whether an answer leaves open if the request was performed. 429 does: a full disk is answered with it, at any step."""
+    return status >= 500 or status in (408, 429)
 
 
 def reason(answer):
