@@ -8,11 +8,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_store::{Directory, Disk, DiskSpace};
 
+/// Two clocks. What is shown to people or kept over restarts is wall time; whatever is an interval, a deadline or an age within this
+/// process is monotonic, so that nothing stops or ends early when somebody sets the wall clock.
 pub trait Clock: Send + Sync {
-    /// Wall clock, milliseconds since 1970.
+    /// Wall clock, milliseconds since 1970. Jumps in both directions.
     fn now_millis(&self) -> u64;
-    /// Never goes back; nanoseconds since some moment.
+    /// Never goes back and never jumps; nanoseconds since some moment of this process.
     fn monotonic_nanos(&self) -> u64;
+    /// The same in milliseconds.
+    fn monotonic_millis(&self) -> u64 {
+        self.monotonic_nanos() / 1_000_000
+    }
 }
 
 pub trait Randomness: Send + Sync {
@@ -90,29 +96,66 @@ impl Randomness for SystemRandomness {
     }
 }
 
-/// A clock that a test moves.
+/// Clocks that a test moves: together, or the wall clock alone.
 #[derive(Default)]
 pub struct ManualClock {
-    millis: AtomicU64,
+    wall_millis: AtomicU64,
+    /// Since the clock was made: far from any wall time, so that a mix-up of the two shows.
+    monotonic_millis: AtomicU64,
 }
 
 impl ManualClock {
-    pub fn at(millis: u64) -> ManualClock {
-        ManualClock { millis: AtomicU64::new(millis) }
+    pub fn at(wall_millis: u64) -> ManualClock {
+        ManualClock { wall_millis: AtomicU64::new(wall_millis), monotonic_millis: AtomicU64::new(0) }
     }
 
+    /// Time goes by on both clocks.
     pub fn advance_ms(&self, ms: u64) {
-        self.millis.fetch_add(ms, Ordering::Relaxed);
+        self.wall_millis.fetch_add(ms, Ordering::Relaxed);
+        self.monotonic_millis.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    /// Somebody sets the wall clock, forth or back.
+    pub fn set_wall_millis(&self, wall_millis: u64) {
+        self.wall_millis.store(wall_millis, Ordering::Relaxed);
+    }
+
+    /// Somebody sets the wall clock by so much forth, or back where it is negative; not before 1970.
+    pub fn shift_wall_ms(&self, ms: i64) {
+        let shifted = |wall: u64| Some(wall.saturating_add_signed(ms));
+        // Never fails, as the closure always answers a value.
+        let _ = self.wall_millis.fetch_update(Ordering::Relaxed, Ordering::Relaxed, shifted);
     }
 }
 
 impl Clock for ManualClock {
     fn now_millis(&self) -> u64 {
-        self.millis.load(Ordering::Relaxed)
+        self.wall_millis.load(Ordering::Relaxed)
     }
 
     fn monotonic_nanos(&self) -> u64 {
-        self.now_millis() * 1_000_000
+        self.monotonic_millis.load(Ordering::Relaxed) * 1_000_000
+    }
+}
+
+/// When something that recurs was last done; never, at first.
+#[derive(Debug, Default)]
+pub(crate) struct LastTime {
+    /// One more than the monotonic milliseconds; 0: never.
+    millis_and_one: AtomicU64,
+}
+
+impl LastTime {
+    pub(crate) fn note(&self, clock: &dyn Clock) {
+        self.millis_and_one.store(clock.monotonic_millis() + 1, Ordering::Relaxed);
+    }
+
+    /// Whether it was never done, or at least `interval_ms` ago.
+    pub(crate) fn is_due(&self, clock: &dyn Clock, interval_ms: u64) -> bool {
+        match self.millis_and_one.load(Ordering::Relaxed) {
+            0 => true,
+            last => (clock.monotonic_millis() + 1).saturating_sub(last) >= interval_ms,
+        }
     }
 }
 
@@ -138,5 +181,36 @@ impl Randomness for SeededRandomness {
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             chunk.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes()[..chunk.len()]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wall_clock_is_set_without_moving_the_other() {
+        let clock = ManualClock::at(10_000_000);
+        clock.advance_ms(5);
+        clock.shift_wall_ms(-3_600_000);
+        assert_eq!((clock.now_millis(), clock.monotonic_millis()), (6_400_005, 5));
+        clock.shift_wall_ms(-10_000_000);
+        assert_eq!((clock.now_millis(), clock.monotonic_millis()), (0, 5));
+        clock.set_wall_millis(7);
+        clock.advance_ms(1);
+        assert_eq!((clock.now_millis(), clock.monotonic_millis()), (8, 6));
+    }
+
+    #[test]
+    fn what_recurs_is_due_by_the_monotonic_clock() {
+        let (clock, last) = (ManualClock::at(10_000_000), LastTime::default());
+        assert!(last.is_due(&clock, u64::MAX), "it was never done");
+        last.note(&clock);
+        assert!(!last.is_due(&clock, 100) && last.is_due(&clock, 0));
+        clock.shift_wall_ms(1 << 40);
+        assert!(!last.is_due(&clock, 100));
+        clock.shift_wall_ms(-(1 << 40));
+        clock.advance_ms(100);
+        assert!(last.is_due(&clock, 100));
     }
 }
