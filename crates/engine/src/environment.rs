@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_store::{Directory, Disk, DiskSpace};
+use parking_lot::Mutex;
 
 /// Two clocks. What is shown to people or kept over restarts is wall time; whatever is an interval, a deadline or an age within this
 /// process is monotonic, so that nothing stops or ends early when somebody sets the wall clock.
@@ -159,6 +160,26 @@ impl LastTime {
     }
 }
 
+/// Notices that somebody set the wall clock: it moved by more or less than the monotonic one did.
+#[derive(Debug, Default)]
+pub(crate) struct WallClockWatch {
+    /// What both clocks said at the last look.
+    last: Mutex<Option<(u64, u64)>>,
+}
+
+/// What slewing and a slow look are forgiven.
+const WALL_CLOCK_TOLERANCE_MS: u64 = 60_000;
+
+impl WallClockWatch {
+    /// By how much the wall clock was set since the last look, if by more than a minute; negative where it was set back.
+    pub(crate) fn set_by_ms(&self, clock: &dyn Clock) -> Option<i64> {
+        let now = (clock.now_millis(), clock.monotonic_millis());
+        let (wall, monotonic) = self.last.lock().replace(now)?;
+        let by_ms = now.0 as i64 - wall as i64 - (now.1 as i64 - monotonic as i64);
+        (by_ms.unsigned_abs() > WALL_CLOCK_TOLERANCE_MS).then_some(by_ms)
+    }
+}
+
 /// Repeatable "random" bytes from a seed (splitmix64).
 pub struct SeededRandomness {
     state: AtomicU64,
@@ -199,6 +220,20 @@ mod tests {
         clock.set_wall_millis(7);
         clock.advance_ms(1);
         assert_eq!((clock.now_millis(), clock.monotonic_millis()), (8, 6));
+    }
+
+    #[test]
+    fn a_wall_clock_that_is_set_is_noticed_once() {
+        let (clock, watch) = (ManualClock::at(10_000_000), WallClockWatch::default());
+        assert_eq!(watch.set_by_ms(&clock), None);
+        clock.advance_ms(1 << 40);
+        clock.shift_wall_ms(500);
+        assert_eq!(watch.set_by_ms(&clock), None);
+        clock.shift_wall_ms(-3_600_000);
+        assert_eq!(watch.set_by_ms(&clock), Some(-3_600_000));
+        assert_eq!(watch.set_by_ms(&clock), None);
+        clock.shift_wall_ms(86_400_000);
+        assert_eq!(watch.set_by_ms(&clock), Some(86_400_000));
     }
 
     #[test]
