@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::direct::DirectWriter;
+use crate::mapped::MappedFile;
 use crate::{Error, Result};
 
 /// The bytes of one immutable file (or a part of one), shared and cheap to clone.
@@ -22,7 +23,7 @@ pub struct FileBytes {
 }
 
 enum Owner {
-    Map(memmap2::Mmap),
+    Map(MappedFile),
     Heap(Vec<u8>),
 }
 
@@ -37,6 +38,16 @@ impl FileBytes {
         let end = start.checked_add(len)?;
         (end <= self.len).then(|| FileBytes { owner: self.owner.clone(), start: self.start + start, len })
     }
+
+    /// From where on the file could not be read, bytes; `None`: nobody met such a place so far. After a fault the whole file is not to be
+    /// trusted: zeros stand in for what could not be read. See [`crate::mapped`].
+    #[inline]
+    pub fn damage(&self) -> Option<u64> {
+        match &*self.owner {
+            Owner::Map(map) => map.damage(),
+            Owner::Heap(_) => None,
+        }
+    }
 }
 
 impl Deref for FileBytes {
@@ -45,7 +56,7 @@ impl Deref for FileBytes {
     #[inline]
     fn deref(&self) -> &[u8] {
         let whole: &[u8] = match &*self.owner {
-            Owner::Map(map) => map,
+            Owner::Map(map) => map.bytes(),
             Owner::Heap(bytes) => bytes,
         };
         &whole[self.start..self.start + self.len]
@@ -227,9 +238,7 @@ impl Directory for FsDirectory {
         if len == 0 {
             return Ok(FileBytes::from_vec(Vec::new()));
         }
-        // SAFETY: files opened here are immutable once written (see the module's head), and only this process, which
-        // holds the folder's lock, deletes or replaces them; deleting keeps the mapped pages alive.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(|e| Error::io("map", &path, e))?;
+        let map = MappedFile::open(&file).map_err(|e| Error::io("map", &path, e))?;
         Ok(FileBytes { owner: Arc::new(Owner::Map(map)), start: 0, len })
     }
 

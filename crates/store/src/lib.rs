@@ -10,6 +10,7 @@ pub mod directory;
 pub mod disk;
 mod error;
 pub mod ledger;
+pub mod mapped;
 mod memory;
 pub mod term_index;
 
