@@ -129,7 +129,7 @@ fn joined(index: &IndexMetadata) -> Result<IndexMetadata> {
     check_is_readable(index)?;
     let mut changed = hidden(index, true)?;
     let settings = changed.typed.mapping_settings(&changed.settings)?;
-    let mapping = Mapping::parse(&index.mappings, &settings)?;
+    let mapping = Mapping::restore(&index.mappings, &settings)?;
     let mapping = mapping.merge(&json!({"_data_stream_timestamp": {"enabled": true}}))?;
     changed.mappings = Arc::new(mapping.to_json());
     Ok(changed)

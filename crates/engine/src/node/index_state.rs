@@ -9,7 +9,9 @@ use super::Node;
 use super::index_files::check_is_readable;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
-use crate::settings::{FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys};
+use crate::settings::{
+    Durability, FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys,
+};
 
 impl Node {
     pub fn put_settings(
@@ -39,8 +41,8 @@ impl Node {
     ) -> Result<()> {
         let only_blocks = flat.keys().all(|key| key.starts_with("index.blocks."));
         let update = SettingsUpdate::check(flat)?;
-        self.change_catalog(|catalog| {
-            let mut next = catalog.clone();
+        let changed = self.change_catalog(|catalog| {
+            let (mut next, mut changed) = (catalog.clone(), Vec::new());
             for metadata in catalog.resolve(expression, options)? {
                 if !only_blocks {
                     self.check_metadata_block(&metadata)?;
@@ -51,11 +53,20 @@ impl Node {
                 let typed = Arc::new(IndexSettings::from_flat(&settings)?);
                 // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is stored.
                 typed.mapping_settings(&settings)?;
-                let changed = IndexMetadata { settings, typed, ..(*metadata).clone() };
-                next.indices.insert(metadata.name.clone(), Arc::new(changed));
+                let index = IndexMetadata { settings, typed, ..(*metadata).clone() };
+                next.indices.insert(metadata.name.clone(), Arc::new(index));
+                changed.push(metadata.uuid.clone());
             }
-            Ok((next, ()))
-        })
+            Ok((next, changed))
+        })?;
+        let live = self.live.load_full();
+        let live = changed.iter().filter_map(|uuid| live.get(uuid));
+        for index in live.filter(|index| index.core.settings.load().durability == Durability::Request) {
+            // What was acknowledged before, without having been durable, is durable from now on.
+            let mut started = index.shards.iter().filter(|shard| shard.is_started());
+            started.try_for_each(|shard| shard.sync_all())?;
+        }
+        Ok(())
     }
 
     /// Returns whether every shard started in time (always, here).

@@ -77,6 +77,8 @@ pub struct Node {
     node_id: Arc<str>,
     cluster_uuid: String,
     started_millis: u64,
+    /// Monotonic.
+    started_at_ms: u64,
     pub(super) catalog: ArcSwap<Catalog>,
     pub(super) live: ArcSwap<LiveIndices>,
     /// Names that are being created or rolled over, and uuids of indices that are being opened, closed or removed.
@@ -149,6 +151,7 @@ impl Node {
         let node = Arc::new_cyclic(|this| Node {
             flake_ids: FlakeIds::new(&environment),
             started_millis: environment.clock.now_millis(),
+            started_at_ms: environment.clock.monotonic_millis(),
             node_id: state_node_id.clone(),
             cluster_uuid: state.cluster_uuid.clone(),
             catalog: ArcSwap::from_pointee(Catalog {
@@ -165,6 +168,7 @@ impl Node {
             index_files: IndexFiles::default(),
             dangling: Mutex::default(),
             not_opened: Mutex::default(),
+            tasks: Tasks::new(state_node_id.clone(), environment.clock.clone()),
             contexts: Contexts::new(&environment),
             async_searches: AsyncSearches::new(&environment),
             caches: NodeCaches::new(&ledger),
@@ -182,7 +186,6 @@ impl Node {
             settings: ArcSwap::from_pointee(settings),
             pipelines,
             scripts,
-            tasks: Tasks::new(state_node_id.clone()),
             is_flooded: AtomicBool::new(false),
             background: Mutex::new(None),
             buffers_thread: OnceLock::new(),
@@ -250,6 +253,11 @@ impl Node {
     /// Wall clock when the node was opened, milliseconds since 1970.
     pub fn started_millis(&self) -> u64 {
         self.started_millis
+    }
+
+    /// How long it has been open, whatever became of the wall clock meanwhile.
+    pub fn uptime_ms(&self) -> u64 {
+        self.environment.clock.monotonic_millis().saturating_sub(self.started_at_ms)
     }
 
     pub(super) fn services(&self) -> ShardServices {
