@@ -43,6 +43,8 @@ struct State {
     /// Calls that change the disk, so far.
     calls: u64,
     fault: Option<(u64, Fault)>,
+    /// Every call from that one on fails, not it alone.
+    fault_lasts: bool,
     /// Bytes that still fit.
     available_bytes: u64,
     /// Writers of an earlier life fail.
@@ -78,6 +80,7 @@ impl CrashDisk {
             random: seed ^ 0x9e37_79b9_7f4a_7c15,
             calls: 0,
             fault: None,
+            fault_lasts: false,
             available_bytes: u64::MAX,
             life: 0,
         };
@@ -105,6 +108,20 @@ impl CrashDisk {
     pub fn fail_call(&self, call: u64, fault: Fault) {
         let mut state = self.state.lock();
         state.fault = Some((state.calls + call, fault));
+        state.fault_lasts = false;
+    }
+
+    /// From the call number `call` from now on (0 = the next one) every call that changes the disk fails, until [`CrashDisk::heal`] or a
+    /// crash.
+    pub fn fail_from(&self, call: u64, fault: Fault) {
+        let mut state = self.state.lock();
+        state.fault = Some((state.calls + call, fault));
+        state.fault_lasts = true;
+    }
+
+    /// No call fails any more.
+    pub fn heal(&self) {
+        self.state.lock().fault = None;
     }
 
     /// Calls so far that changed the disk or tried to; run a scenario once to learn how many there are.
@@ -174,8 +191,10 @@ impl State {
         let number = self.calls;
         self.calls += 1;
         match self.fault {
-            Some((due, fault)) if due == number => {
-                self.fault = None;
+            Some((due, fault)) if due <= number => {
+                if !self.fault_lasts {
+                    self.fault = None;
+                }
                 Some(fault)
             }
             _ => None,
