@@ -107,7 +107,7 @@ impl Node {
                     status,
                     primary_active,
                     unassigned_shards: replicas + u32::from(!primary_active),
-                    reason: reason.map(|error| error.to_string().into()),
+                    reason: reason.map(|error| told(&error).into()),
                 }
             })
             .collect();
@@ -121,6 +121,12 @@ impl Node {
             shards,
         }
     }
+}
+
+/// An error with its causes, as one line.
+fn told(error: &RequestError) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.caused_by.as_deref());
+    causes.map(|error| error.reason.as_str()).collect::<Vec<_>>().join(": ")
 }
 
 #[derive(Debug, Clone, Copy)]
