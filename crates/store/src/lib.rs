@@ -11,6 +11,7 @@ pub mod disk;
 mod error;
 pub mod ledger;
 mod memory;
+pub mod sync;
 pub mod term_index;
 
 pub use crash::{CrashDirectory, CrashDisk, Fault};

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
 use limber_segment::{LiveDocs, SegmentId};
+use limber_store::sync::{Mutex, RwLock};
 use limber_store::{Directory, Error as StoreError};
-use parking_lot::{Mutex, RwLock};
 
 use super::commit::{COMMIT_NAME, Commit, CommittedSegment};
 use super::core::{Core, Published, Shard, next_number};
