@@ -17,10 +17,11 @@ impl Segment {
     ///
     /// An id that is here several times (an update inside one buffer) answers the last document: the others are deleted.
     pub fn find_id_hashed(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
+        let Some(number) = self.number(ID_PATH) else { return Ok(None) };
+        self.file.check_known(&[SectionKind::IdFilter], number)?;
         if self.id_filter.as_ref().is_some_and(|filter| !filter.may_contain(hash)) {
             return Ok(None);
         }
-        let Some(number) = self.number(ID_PATH) else { return Ok(None) };
         let Some(inverted) = self.inverted(number)? else { return Ok(None) };
         let Some(info) = inverted.terms.get(id)? else { return Ok(None) };
         if info.doc_freq == 1 {
@@ -39,7 +40,7 @@ impl Segment {
     fn stored(&self) -> Result<Stored<'_>> {
         let section = |kind| {
             self.file
-                .bytes(kind, NO_FIELD)
+                .readable_bytes(kind, NO_FIELD)?
                 .ok_or_else(|| Error::corrupt("stored blocks", 0, "stored documents"))
         };
         Stored::open(section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?)
