@@ -15,7 +15,7 @@ mod memory;
 pub mod sync;
 pub mod term_index;
 
-pub use crash::{CrashDirectory, CrashDisk, Fault};
+pub use crash::{CrashDirectory, CrashDisk, Fault, FaultRule};
 pub use directory::{Directory, FileBytes, FileWriter, FsDirectory, InPlaceFile};
 pub use disk::{Disk, DiskSpace, FsDisk};
 pub use error::{Error, Result};
