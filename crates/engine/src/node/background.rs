@@ -41,6 +41,7 @@ impl Background {
             node.lifecycle_tick();
             node.stream_lifecycle_tick();
         });
+        background.spawn(node, "scrub", |node, _| node.scrub_round());
         let merge_threads =
             std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4));
         for number in 0..merge_threads {

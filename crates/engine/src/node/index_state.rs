@@ -66,8 +66,8 @@ impl Node {
                 }
                 if typed.durability == Durability::Request {
                     // What was acknowledged before, without having been durable, is durable from now on.
-                    let started = live.shards.iter().filter(|shard| shard.is_started());
-                    started.map(|shard| shard.sync_all()).collect::<Result<()>>()?;
+                    let mut started = live.shards.iter().filter(|shard| shard.is_started());
+                    started.try_for_each(|shard| shard.sync_all())?;
                 }
             }
         }

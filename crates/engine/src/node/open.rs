@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use super::background::Background;
 use super::lifecycle::Lifecycles;
 use super::live::{LiveIndex, index_folder};
+use super::scrub::Scrub;
 use super::segment_memory::{budget_at_open, scheme_of};
 use super::state::NodeState;
 use crate::api::Result;
@@ -88,6 +89,7 @@ pub struct Node {
     /// Woken when a shard was refreshed (`refresh=wait_for`).
     pub(super) refreshed: Condvar,
     pub(super) refresh_count: Mutex<u64>,
+    pub(super) scrub: Scrub,
 }
 
 impl Node {
@@ -163,6 +165,7 @@ impl Node {
             closed: AtomicBool::new(false),
             refreshed: Condvar::new(),
             refresh_count: Mutex::new(0),
+            scrub: Scrub::default(),
         });
         node.recover_indices()?;
         if node.config.background_threads {

@@ -84,7 +84,11 @@ impl Shard {
                 limber_store::sync::sleep(std::time::Duration::from_millis(20));
             }
         }
-        if request.flush { self.flush_core(&core, true) } else { Ok(()) }
+        if request.flush {
+            self.flush_core(&core, true)?;
+        }
+        // What is damaged was left out.
+        self.check_damage()
     }
 
     fn merge_chosen(
@@ -114,6 +118,9 @@ impl Shard {
         let running = RunningMerge::begin(self, core, &views);
         let outcome = self.merge_views(core, &claim.0, &views, is_throttled);
         drop(running);
+        if let Err(error) = &outcome {
+            self.blame(&views, error);
+        }
         match outcome {
             Ok(()) => Ok(true),
             Err(limber_segment::Error::Cancelled) => Ok(false),
@@ -303,7 +310,8 @@ fn candidate(entry: &SegmentEntry) -> Candidate {
         live_bytes: entry.live_bytes(),
         doc_count,
         deleted_count,
-        is_merging: entry.merging.load(Ordering::Acquire),
+        // Of a damaged segment nothing is merged: it would fail each time.
+        is_merging: entry.merging.load(Ordering::Acquire) || entry.segment.is_damaged(),
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod commit;
 mod core;
+mod damage;
 mod error;
 mod fence;
 mod flake_id;

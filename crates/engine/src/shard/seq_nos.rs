@@ -26,7 +26,7 @@ impl SeqNos {
 
     /// Numbers from `floor` on that are missing below the largest.
     pub(super) fn holes(&self, floor: u64) -> impl Iterator<Item = u64> {
-        let starts = self.ranges.iter().map(|(start, _)| *start);
+        let starts = self.ranges.keys().copied();
         let ends = std::iter::once(floor).chain(self.ranges.values().copied());
         ends.zip(starts).flat_map(move |(end, start)| end.max(floor)..start)
     }
