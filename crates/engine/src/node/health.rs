@@ -30,7 +30,7 @@ impl Node {
             if Instant::now() >= deadline {
                 return Ok(HealthResponse { timed_out: true, ..response });
             }
-            std::thread::sleep(POLL.min(deadline - Instant::now()));
+            limber_store::sync::sleep(POLL.min(deadline - Instant::now()));
         }
     }
 

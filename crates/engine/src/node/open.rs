@@ -10,9 +10,9 @@ use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
 use limber_search::Workers;
 use limber_search::script::Scripts;
+use limber_store::sync::{Condvar, Mutex};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Disk, FsDisk, Ledger};
-use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value};
 
 use super::background::Background;

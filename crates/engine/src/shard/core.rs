@@ -12,9 +12,9 @@ use limber_mapping::{Mapping, RequestError};
 use limber_search::script::Scripts;
 use limber_search::{IndexRef, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot};
 use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, SortField, StoredCodec};
+use limber_store::sync::{Mutex, RwLock};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger, Pool};
-use parking_lot::{Mutex, RwLock};
 use serde_json::{Value, json};
 
 use super::commit::Commit;
