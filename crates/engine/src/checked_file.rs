@@ -5,6 +5,7 @@
 
 use limber_codec::checksum::crc32;
 use limber_mapping::RequestError;
+use limber_store::directory::temporary_name;
 use limber_store::{Directory, Error};
 
 /// What a file says of itself in its first line.
@@ -80,7 +81,7 @@ pub(crate) fn damaged(file: &str, what: &str) -> RequestError {
 
 /// Replaces a file durably, or says what is known of it afterwards.
 pub(crate) fn replace(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Replaced {
-    let temporary = format!("{name}.tmp");
+    let temporary = temporary_name(name);
     let write = || {
         directory.delete_if_present(&temporary)?;
         let mut writer = directory.create(&temporary)?;

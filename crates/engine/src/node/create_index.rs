@@ -131,9 +131,7 @@ impl Node {
         // Refused before anything is written.
         let metadata = Arc::new(metadata);
         plan(&self.catalog.load(), &metadata)?;
-        let made = self
-            .write_new_shards(&metadata)
-            .and_then(|()| LiveIndex::open(&metadata, &self.services()).map(Arc::new));
+        let made = self.open_new_shards(&metadata);
         let outcome = made.and_then(|index| {
             let opened = [index];
             let sync = |_: &(), old: &IndexMetadata, next: &IndexMetadata| self.sync_live(old, next);
@@ -155,6 +153,19 @@ impl Node {
                     let _ = self.environment.disk.remove_folder(&index_folder(&metadata.uuid));
                 }
                 Err(error)
+            }
+        }
+    }
+
+    /// Writes and opens the shards of an index that does not exist yet; all of them serve, or none.
+    fn open_new_shards(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
+        self.write_new_shards(metadata)?;
+        let index = Arc::new(LiveIndex::open(metadata, &self.services())?);
+        match index.shards.iter().find_map(|shard| shard.failure()) {
+            None => Ok(index),
+            Some(failure) => {
+                index.close();
+                Err(failure)
             }
         }
     }

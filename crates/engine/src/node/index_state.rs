@@ -100,7 +100,8 @@ impl Node {
         check_are_not_written_by_streams(&catalog, &found)?;
         // What was written is committed before the shards go; writes that arrive later are in the translog.
         for live in found.iter().filter_map(|metadata| self.live(metadata).ok()) {
-            for shard in &live.shards {
+            // One that failed has all it acknowledged in its log, and closing and opening its index is how it is tried again.
+            for shard in live.shards.iter().filter(|shard| shard.is_started()) {
                 shard.flush(false)?;
             }
         }

@@ -13,16 +13,17 @@ use limber_store::sync::Mutex;
 use super::Node;
 use crate::shard::Shard;
 
-/// The pause after the first attempt that failed, and the longest one; nanoseconds of the monotonic clock.
-const PAUSE_MIN_NANOS: u64 = 1_000_000_000;
-const PAUSE_MAX_NANOS: u64 = 300_000_000_000;
+/// The pause after the first attempt that failed, and the longest one.
+const PAUSE_MIN_MS: u64 = 1_000;
+const PAUSE_MAX_MS: u64 = 300_000;
 
 /// What opening a shard gave the last time.
 #[derive(Debug, Clone)]
 struct Attempt {
     error: RequestError,
-    pause_nanos: u64,
-    next_nanos: u64,
+    pause_ms: u64,
+    /// When it may be tried again, on the monotonic clock.
+    next_ms: u64,
 }
 
 /// The shards that did not open, by uuid and number.
@@ -38,8 +39,8 @@ pub(super) fn is_damage(error: &RequestError) -> bool {
 }
 
 impl Node {
-    /// Opens the shards again that failed and may open now.
-    pub(super) fn recovery_round(&self) {
+    /// Opens the shards again that failed and may open now. For tests without threads, too.
+    pub fn recovery_round(&self) {
         self.recover_shards(false);
         self.reread_indices();
     }
@@ -62,12 +63,12 @@ impl Node {
             self.recoveries.attempts.lock().remove(&key);
             return;
         };
-        let now_nanos = self.environment.clock.monotonic_nanos();
+        let now_ms = self.environment.clock.monotonic_millis();
         let last = self.recoveries.attempts.lock().get(&key).cloned();
         let is_due = match &last {
             // A shard that is open and failed is opened again, whatever the reason; one that did not open at the start tells it.
             None => shard.core().is_ok() || !is_damage(&failure),
-            Some(last) => !is_damage(&last.error) && (at_once || now_nanos >= last.next_nanos),
+            Some(last) => !is_damage(&last.error) && (at_once || now_ms >= last.next_ms),
         };
         // Replay and the new translog need a little room.
         const ROOM_BYTES: u64 = 1 << 20;
@@ -81,19 +82,18 @@ impl Node {
                 tracing::info!(index = %shard.index.name, shard = shard.number, "shard recovered from disk");
             }
             Err(error) => {
-                let pause_nanos =
-                    last.map_or(PAUSE_MIN_NANOS, |last| (2 * last.pause_nanos).min(PAUSE_MAX_NANOS));
-                let next_nanos = self.environment.clock.monotonic_nanos() + pause_nanos;
+                let pause_ms = last.map_or(PAUSE_MIN_MS, |last| (2 * last.pause_ms).min(PAUSE_MAX_MS));
+                let next_ms = self.environment.clock.monotonic_millis() + pause_ms;
                 match is_damage(&error) {
                     true => {
                         tracing::error!(index = %shard.index.name, shard = shard.number, %error, "shard is damaged")
                     }
                     false => tracing::warn!(
-                        index = %shard.index.name, shard = shard.number, %error, again_ms = pause_nanos / 1_000_000,
+                        index = %shard.index.name, shard = shard.number, %error, again_ms = pause_ms,
                         "shard not recovered yet"
                     ),
                 }
-                self.recoveries.attempts.lock().insert(key, Attempt { error, pause_nanos, next_nanos });
+                self.recoveries.attempts.lock().insert(key, Attempt { error, pause_ms, next_ms });
             }
         }
     }

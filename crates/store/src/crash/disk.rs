@@ -55,6 +55,16 @@ impl CrashDisk {
         self.set_faults(vec![FaultRule::new(fault, When::At(call)).changing()]);
     }
 
+    /// From the call number `call` from now on (0 = the next one) every call that changes the disk fails, until [`CrashDisk::heal`].
+    pub fn fail_from(&self, call: u64, fault: Fault) {
+        self.set_faults(vec![FaultRule::new(fault, When::Window(call, u64::MAX)).changing()]);
+    }
+
+    /// No call fails any more.
+    pub fn heal(&self) {
+        self.set_faults(Vec::new());
+    }
+
     /// From now on calls fail by these rules, and by no others. None: the disk is healed.
     pub fn set_faults(&self, rules: Vec<FaultRule>) {
         self.state.lock().rules = rules;
