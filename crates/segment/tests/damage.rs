@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use limber_segment::file::{SectionKind, SegmentWriter};
 use limber_segment::{
-    Damage, Error, Segment, SegmentId, SegmentMeta, SegmentView, StoredCodec, StoredReader,
+    Damage, Error, Segment, SegmentId, SegmentMeta, SegmentView, StoredCodec, StoredReader, merge,
 };
 use limber_store::{Directory, FsDirectory};
 use model::{Random, documents, open, write_to};
