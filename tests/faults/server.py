@@ -27,7 +27,8 @@ class Findings:
 
     KINDS = ("lost", "duplicated", "invented", "wrong", "half", "red", "refused", "stuck", "dead", "check")
 
-    def __init__(self):
+    def __init__(self, is_quiet=False):
+        self.is_quiet = is_quiet
         self.found = []
         self.counts = {}
         self.context = ""
@@ -38,8 +39,8 @@ class Findings:
         with self.lock:
             self.found.append((kind, f"{self.context}: {text}"))
             shown = sum(1 for other, text in self.found if other == kind and text.startswith(self.context[:20]))
-        if shown <= 3:
-            print(f"FOUND {kind}: {self.context}: {text}"[:600], flush=True)
+            if shown <= 3 and not self.is_quiet:
+                print(f"FOUND {kind}: {self.context}: {text}"[:600], flush=True)
 
     def count(self, what, number=1):
         with self.lock:
@@ -123,10 +124,14 @@ class Server:
 
 
 class Client:
-    """One connection. With `strict`, an answer of 429 or from 500 on is a finding: nothing is broken that could excuse it."""
+    """One connection. With `strict`, an answer of 429 or from 500 on is a finding: nothing is broken that could excuse it.
 
-    def __init__(self, server, findings, strict=True, seconds=ANSWER_SECONDS_MAX):
+    `forbidden`: bytes that no answer may contain.
+    """
+
+    def __init__(self, server, findings, strict=True, seconds=ANSWER_SECONDS_MAX, forbidden=None):
         self.server, self.findings, self.strict, self.seconds = server, findings, strict, seconds
+        self.forbidden = forbidden
         self.connection = None
 
     def call(self, method, path, body=None):
@@ -151,6 +156,9 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise Broken(f"{method} {path}: {error!r}") from None
+        if self.forbidden and self.forbidden in content:
+            at = content.index(self.forbidden)
+            self.findings.add("refused", f"{method} {path} answered {answer.status}: {content[max(0, at - 150):at + 50]}")
         try:
             parsed = json.loads(content) if content else {}
         except ValueError:
