@@ -90,12 +90,14 @@ pub struct IndexHealth {
     pub shards: Vec<ShardHealth>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ShardHealth {
     pub shard: u32,
     pub status: HealthStatus,
     pub primary_active: bool,
     pub unassigned_shards: u32,
+    /// Why it does not serve, or which of its files are damaged.
+    pub problem: Option<String>,
 }
 
 impl HealthResponse {

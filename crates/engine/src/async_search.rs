@@ -14,23 +14,43 @@ use limber_search::SearchResponse;
 use parking_lot::{Condvar, Mutex};
 
 use crate::api::Result;
-use crate::environment::Environment;
+use crate::environment::{Clock, Environment};
 
 /// One of them, running or done.
 pub struct AsyncSearch {
     pub id: String,
+    /// Wall clock, as it is shown.
     pub start_millis: u64,
+    /// Monotonic.
+    started_at_ms: u64,
     /// Shards that are asked.
     pub shard_count: u32,
     pub(crate) cancelled: Arc<AtomicBool>,
-    expires_millis: Mutex<u64>,
+    expiry: Mutex<Expiry>,
     end: Mutex<Option<Arc<AsyncSearchEnd>>>,
     ended: Condvar,
+}
+
+/// When a search is forgotten: as it is shown, and as it is kept to.
+#[derive(Debug, Clone, Copy)]
+struct Expiry {
+    wall_millis: u64,
+    monotonic_millis: u64,
+}
+
+impl Expiry {
+    fn after(clock: &dyn Clock, keep_alive_ms: u64) -> Expiry {
+        Expiry {
+            wall_millis: clock.now_millis().saturating_add(keep_alive_ms),
+            monotonic_millis: clock.monotonic_millis().saturating_add(keep_alive_ms),
+        }
+    }
 }
 
 /// How a search ended.
 #[derive(Debug)]
 pub struct AsyncSearchEnd {
+    /// Its start and the time that it took, so that no clock that was set meanwhile puts the end before the start.
     pub millis: u64,
     pub outcome: limber_search::Result<SearchResponse>,
 }
@@ -44,13 +64,20 @@ impl AsyncSearch {
         end.clone()
     }
 
+    /// Wall clock, as it is shown.
     pub fn expires_millis(&self) -> u64 {
-        *self.expires_millis.lock()
+        self.expiry.lock().wall_millis
     }
 
-    pub(crate) fn finish(&self, end: AsyncSearchEnd) {
+    pub(crate) fn finish(&self, clock: &dyn Clock, outcome: limber_search::Result<SearchResponse>) {
+        let took_ms = clock.monotonic_millis().saturating_sub(self.started_at_ms);
+        let end = AsyncSearchEnd { millis: self.start_millis.saturating_add(took_ms), outcome };
         *self.end.lock() = Some(Arc::new(end));
         self.ended.notify_all();
+    }
+
+    fn is_alive(&self, monotonic_millis: u64) -> bool {
+        self.expiry.lock().monotonic_millis > monotonic_millis
     }
 
     fn is_running(&self) -> bool {
@@ -92,13 +119,14 @@ impl AsyncSearches {
         self.expire();
         let mut bytes = [0u8; ID_BYTES];
         self.environment.randomness.fill(&mut bytes);
-        let start_millis = self.environment.clock.now_millis();
+        let clock = &*self.environment.clock;
         let search = Arc::new(AsyncSearch {
             id: URL_SAFE_NO_PAD.encode(bytes),
-            start_millis,
+            start_millis: clock.now_millis(),
+            started_at_ms: clock.monotonic_millis(),
             shard_count,
             cancelled,
-            expires_millis: Mutex::new(start_millis.saturating_add(keep_alive_ms)),
+            expiry: Mutex::new(Expiry::after(clock, keep_alive_ms)),
             end: Mutex::new(None),
             ended: Condvar::new(),
         });
@@ -120,11 +148,12 @@ impl AsyncSearches {
 
     /// 404 `resource_not_found_exception` for one that is unknown or has expired.
     pub(crate) fn get(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<AsyncSearch>> {
-        let now_millis = self.environment.clock.now_millis();
+        let clock = &*self.environment.clock;
         let found = self.kept.lock().get(id).cloned();
-        let found = found.filter(|search| search.expires_millis() > now_millis).ok_or_else(|| missing(id))?;
+        let found = found.filter(|search| search.is_alive(clock.monotonic_millis()));
+        let found = found.ok_or_else(|| missing(id))?;
         if let Some(keep_alive_ms) = keep_alive_ms {
-            *found.expires_millis.lock() = now_millis.saturating_add(keep_alive_ms);
+            *found.expiry.lock() = Expiry::after(clock, keep_alive_ms);
         }
         Ok(found)
     }
@@ -143,9 +172,9 @@ impl AsyncSearches {
     }
 
     pub(crate) fn expire(&self) {
-        let now_millis = self.environment.clock.now_millis();
+        let now_ms = self.environment.clock.monotonic_millis();
         self.kept.lock().retain(|_, search| {
-            let stays = search.expires_millis() > now_millis;
+            let stays = search.is_alive(now_ms);
             if !stays {
                 search.cancelled.store(true, Ordering::Relaxed);
             }

@@ -36,6 +36,7 @@ pub(crate) struct Context<K: Kind> {
 struct Life {
     /// The longest that anyone asked for; begins anew with each use.
     keep_alive_ms: u64,
+    /// By the monotonic clock.
     expires_millis: u64,
 }
 
@@ -176,7 +177,7 @@ impl Contexts {
         let mut bytes = [0u8; ID_BYTES];
         self.environment.randomness.fill(&mut bytes);
         let id = URL_SAFE_NO_PAD.encode(bytes);
-        let now_millis = self.environment.clock.now_millis();
+        let now_millis = self.environment.clock.monotonic_millis();
         let mut open = self.open.lock();
         if open.len() >= limit {
             return Err(too_many(limit));
@@ -197,7 +198,7 @@ impl Contexts {
 
     /// The context, whose life begins anew, longer if `keep_alive_ms` says so; 404 when it is unknown or has expired.
     pub(crate) fn get<K: Kind>(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<Context<K>>> {
-        let now_millis = self.environment.clock.now_millis();
+        let now_millis = self.environment.clock.monotonic_millis();
         let found = if is_id(id) { self.open.lock().get(id).cloned() } else { None };
         let found = found.as_ref().and_then(K::of).ok_or_else(|| missing(id))?;
         let mut life = found.life.lock();
@@ -230,7 +231,7 @@ impl Contexts {
     }
 
     pub(crate) fn expire(&self) {
-        let now_millis = self.environment.clock.now_millis();
+        let now_millis = self.environment.clock.monotonic_millis();
         self.open.lock().retain(|_, context| context.life().lock().expires_millis > now_millis);
     }
 

@@ -7,12 +7,19 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_store::{Directory, Disk, DiskSpace};
+use parking_lot::Mutex;
 
+/// Two clocks. What is shown to people or kept over restarts is wall time; whatever is an interval, a deadline or an age within this
+/// process is monotonic, so that nothing stops or ends early when somebody sets the wall clock.
 pub trait Clock: Send + Sync {
-    /// Wall clock, milliseconds since 1970.
+    /// Wall clock, milliseconds since 1970. Jumps in both directions.
     fn now_millis(&self) -> u64;
-    /// Never goes back; nanoseconds since some moment.
+    /// Never goes back and never jumps; nanoseconds since some moment of this process.
     fn monotonic_nanos(&self) -> u64;
+    /// The same in milliseconds.
+    fn monotonic_millis(&self) -> u64 {
+        self.monotonic_nanos() / 1_000_000
+    }
 }
 
 pub trait Randomness: Send + Sync {
@@ -90,29 +97,86 @@ impl Randomness for SystemRandomness {
     }
 }
 
-/// A clock that a test moves.
+/// Clocks that a test moves: together, or the wall clock alone.
 #[derive(Default)]
 pub struct ManualClock {
-    millis: AtomicU64,
+    wall_millis: AtomicU64,
+    /// Since the clock was made: far from any wall time, so that a mix-up of the two shows.
+    monotonic_millis: AtomicU64,
 }
 
 impl ManualClock {
-    pub fn at(millis: u64) -> ManualClock {
-        ManualClock { millis: AtomicU64::new(millis) }
+    pub fn at(wall_millis: u64) -> ManualClock {
+        ManualClock { wall_millis: AtomicU64::new(wall_millis), monotonic_millis: AtomicU64::new(0) }
     }
 
+    /// Time goes by on both clocks.
     pub fn advance_ms(&self, ms: u64) {
-        self.millis.fetch_add(ms, Ordering::Relaxed);
+        self.wall_millis.fetch_add(ms, Ordering::Relaxed);
+        self.monotonic_millis.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    /// Somebody sets the wall clock, forth or back.
+    pub fn set_wall_millis(&self, wall_millis: u64) {
+        self.wall_millis.store(wall_millis, Ordering::Relaxed);
+    }
+
+    /// Somebody sets the wall clock by so much forth, or back where it is negative; not before 1970.
+    pub fn shift_wall_ms(&self, ms: i64) {
+        let shifted = |wall: u64| Some(wall.saturating_add_signed(ms));
+        // Never fails, as the closure always answers a value.
+        let _ = self.wall_millis.fetch_update(Ordering::Relaxed, Ordering::Relaxed, shifted);
     }
 }
 
 impl Clock for ManualClock {
     fn now_millis(&self) -> u64 {
-        self.millis.load(Ordering::Relaxed)
+        self.wall_millis.load(Ordering::Relaxed)
     }
 
     fn monotonic_nanos(&self) -> u64 {
-        self.now_millis() * 1_000_000
+        self.monotonic_millis.load(Ordering::Relaxed) * 1_000_000
+    }
+}
+
+/// When something that recurs was last done; never, at first.
+#[derive(Debug, Default)]
+pub(crate) struct LastTime {
+    /// One more than the monotonic milliseconds; 0: never.
+    millis_and_one: AtomicU64,
+}
+
+impl LastTime {
+    pub(crate) fn note(&self, clock: &dyn Clock) {
+        self.millis_and_one.store(clock.monotonic_millis() + 1, Ordering::Relaxed);
+    }
+
+    /// Whether it was never done, or at least `interval_ms` ago.
+    pub(crate) fn is_due(&self, clock: &dyn Clock, interval_ms: u64) -> bool {
+        match self.millis_and_one.load(Ordering::Relaxed) {
+            0 => true,
+            last => (clock.monotonic_millis() + 1).saturating_sub(last) >= interval_ms,
+        }
+    }
+}
+
+/// Notices that somebody set the wall clock: it moved by more or less than the monotonic one did.
+#[derive(Debug, Default)]
+pub(crate) struct WallClockWatch {
+    /// What both clocks said at the last look.
+    last: Mutex<Option<(u64, u64)>>,
+}
+
+/// What slewing and a slow look are forgiven.
+const WALL_CLOCK_TOLERANCE_MS: u64 = 60_000;
+
+impl WallClockWatch {
+    /// By how much the wall clock was set since the last look, if by more than a minute; negative where it was set back.
+    pub(crate) fn set_by_ms(&self, clock: &dyn Clock) -> Option<i64> {
+        let now = (clock.now_millis(), clock.monotonic_millis());
+        let (wall, monotonic) = self.last.lock().replace(now)?;
+        let by_ms = now.0 as i64 - wall as i64 - (now.1 as i64 - monotonic as i64);
+        (by_ms.unsigned_abs() > WALL_CLOCK_TOLERANCE_MS).then_some(by_ms)
     }
 }
 
@@ -138,5 +202,50 @@ impl Randomness for SeededRandomness {
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             chunk.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes()[..chunk.len()]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wall_clock_is_set_without_moving_the_other() {
+        let clock = ManualClock::at(10_000_000);
+        clock.advance_ms(5);
+        clock.shift_wall_ms(-3_600_000);
+        assert_eq!((clock.now_millis(), clock.monotonic_millis()), (6_400_005, 5));
+        clock.shift_wall_ms(-10_000_000);
+        assert_eq!((clock.now_millis(), clock.monotonic_millis()), (0, 5));
+        clock.set_wall_millis(7);
+        clock.advance_ms(1);
+        assert_eq!((clock.now_millis(), clock.monotonic_millis()), (8, 6));
+    }
+
+    #[test]
+    fn a_wall_clock_that_is_set_is_noticed_once() {
+        let (clock, watch) = (ManualClock::at(10_000_000), WallClockWatch::default());
+        assert_eq!(watch.set_by_ms(&clock), None);
+        clock.advance_ms(1 << 40);
+        clock.shift_wall_ms(500);
+        assert_eq!(watch.set_by_ms(&clock), None);
+        clock.shift_wall_ms(-3_600_000);
+        assert_eq!(watch.set_by_ms(&clock), Some(-3_600_000));
+        assert_eq!(watch.set_by_ms(&clock), None);
+        clock.shift_wall_ms(86_400_000);
+        assert_eq!(watch.set_by_ms(&clock), Some(86_400_000));
+    }
+
+    #[test]
+    fn what_recurs_is_due_by_the_monotonic_clock() {
+        let (clock, last) = (ManualClock::at(10_000_000), LastTime::default());
+        assert!(last.is_due(&clock, u64::MAX), "it was never done");
+        last.note(&clock);
+        assert!(!last.is_due(&clock, 100) && last.is_due(&clock, 0));
+        clock.shift_wall_ms(1 << 40);
+        assert!(!last.is_due(&clock, 100));
+        clock.shift_wall_ms(-(1 << 40));
+        clock.advance_ms(100);
+        assert!(last.is_due(&clock, 100));
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 use crate::api::Result;
+use crate::environment::Clock;
 use crate::node::Progress;
 
 /// One running (or kept) task.
@@ -23,8 +24,10 @@ pub struct Task {
     pub cancelled: Arc<AtomicBool>,
     /// Of a request by query.
     pub progress: Option<Arc<Progress>>,
+    /// Wall clock, as it is shown.
     start_millis: u64,
-    start: Instant,
+    /// Monotonic.
+    start_nanos: u64,
     finished: Mutex<Option<Finished>>,
 }
 
@@ -43,11 +46,11 @@ impl Task {
         self.cancellable
     }
 
-    /// As `GET _tasks` shows it.
-    pub fn to_json(&self, node_id: &str, detailed: bool) -> Value {
+    /// As `GET _tasks` shows it, `now_nanos` being what the monotonic clock says.
+    fn to_json(&self, node_id: &str, detailed: bool, now_nanos: u64) -> Value {
         let nanos = match &*self.finished.lock() {
             Some(finished) => finished.nanos,
-            None => self.start.elapsed().as_nanos() as u64,
+            None => now_nanos.saturating_sub(self.start_nanos),
         };
         let mut task = json!({
             "node": node_id,
@@ -76,9 +79,10 @@ impl Task {
 const FINISHED_MAX: usize = 100;
 
 /// All tasks of a node. Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Tasks {
     node_id: Arc<str>,
+    clock: Arc<dyn Clock>,
     list: Arc<List>,
 }
 
@@ -103,8 +107,13 @@ impl Drop for TaskGuard<'_> {
 }
 
 impl Tasks {
-    pub(crate) fn new(node_id: Arc<str>) -> Tasks {
-        Tasks { node_id, list: Arc::default() }
+    pub(crate) fn new(node_id: Arc<str>, clock: Arc<dyn Clock>) -> Tasks {
+        Tasks { node_id, clock, list: Arc::default() }
+    }
+
+    /// A task as `GET _tasks` shows it.
+    pub fn show(&self, task: &Task, node_id: &str, detailed: bool) -> Value {
+        task.to_json(node_id, detailed, self.clock.monotonic_nanos())
     }
 
     /// Lists a request while the guard lives.
@@ -157,10 +166,8 @@ impl Tasks {
             cancellable,
             cancelled,
             progress,
-            start_millis: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| since.as_millis() as u64),
-            start: Instant::now(),
+            start_millis: self.clock.now_millis(),
+            start_nanos: self.clock.monotonic_nanos(),
             finished: Mutex::new(None),
         });
         self.list.running.lock().insert(task.id, task.clone());
@@ -178,7 +185,7 @@ impl Tasks {
             let running = self.list.running.lock().get(&id).cloned();
             let Some(task) = running else {
                 let task = self.list.finished.lock().get(&id).cloned()?;
-                let mut body = json!({"completed": true, "task": task.to_json(node_id, true)});
+                let mut body = json!({"completed": true, "task": self.show(&task, node_id, true)});
                 match task.finished.lock().as_ref().map(|finished| &finished.outcome) {
                     Some(Ok(response)) => body["response"] = response.clone(),
                     Some(Err(error)) => body["error"] = error.to_json(),
@@ -191,7 +198,7 @@ impl Tasks {
                 continue;
             }
             if Instant::now() >= deadline {
-                return Some(json!({"completed": false, "task": task.to_json(node_id, true)}));
+                return Some(json!({"completed": false, "task": self.show(&task, node_id, true)}));
             }
             // Woken at its end; looks again in any case, as a task without a kept result just vanishes.
             self.list.ended.wait_for(&mut finished, Duration::from_millis(50).min(deadline - Instant::now()));
@@ -226,10 +233,10 @@ impl Tasks {
         work: impl FnOnce() -> Result<Value> + Send + 'static,
     ) -> Result<String> {
         let id = task.id;
-        let list = self.list.clone();
+        let (list, clock) = (self.list.clone(), self.clock.clone());
         let spawned = std::thread::Builder::new().name(format!("task-{id}")).spawn(move || {
             let outcome = work();
-            let nanos = task.start.elapsed().as_nanos() as u64;
+            let nanos = clock.monotonic_nanos().saturating_sub(task.start_nanos);
             *task.finished.lock() = Some(Finished { nanos, outcome });
             let mut finished = list.finished.lock();
             finished.insert(task.id, task.clone());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::{Directory, Disk, DiskSpace, Error, FileBytes, FileWriter, Result};
+use crate::{Directory, Disk, DiskSpace, Error, FileBytes, FileWriter, InPlaceFile, Result};
 
 /// What a call that changes the disk answers, or leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,6 +285,14 @@ impl Directory for CrashDirectory {
         Ok(self.writer(&state, name, file))
     }
 
+    fn open_in_place(&self, name: &str) -> Result<Box<dyn InPlaceFile>> {
+        let state = self.disk.state.lock();
+        let file = self.find(&state, "open", name)?;
+        let directory =
+            CrashDirectory { disk: self.disk.clone(), folder: self.folder.clone(), path: self.path.clone() };
+        Ok(Box::new(CrashInPlaceFile { directory, name: name.to_owned(), file, life: state.life }))
+    }
+
     fn open(&self, name: &str) -> Result<FileBytes> {
         let state = self.disk.state.lock();
         let file = self.find(&state, "open", name)?;
@@ -450,6 +458,35 @@ impl FileWriter for CrashWriter {
 
     fn finish(self: Box<Self>) -> Result<()> {
         self.alive(&self.directory.disk.state.lock(), "close")
+    }
+}
+
+struct CrashInPlaceFile {
+    directory: CrashDirectory,
+    name: String,
+    file: FileId,
+    life: u64,
+}
+
+impl InPlaceFile for CrashInPlaceFile {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let mut state = self.directory.disk.state.lock();
+        let fault = if state.life == self.life { state.call() } else { Some(Fault::Io) };
+        if let Some(fault) = fault {
+            return Err(self.directory.error("write", &self.name, fault));
+        }
+        let contents = &mut state.files[self.file].bytes;
+        let end = offset as usize + bytes.len();
+        contents.resize(contents.len().max(end), 0);
+        contents[offset as usize..end].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        let mut state = self.directory.disk.state.lock();
+        let fault = if state.life == self.life { state.call() } else { Some(Fault::Io) };
+        let done = sync_file(&mut state, self.file, fault);
+        done.map_err(|fault| self.directory.error("fsync", &self.name, fault))
     }
 }
 

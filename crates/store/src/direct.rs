@@ -62,7 +62,8 @@ pub(crate) struct DirectWriter {
 }
 
 impl DirectWriter {
-    /// Creates `path`, which must not exist; `None` where the file system has no direct writes.
+    /// Creates `path`, which must not exist; `None` where the file system has no direct writes. Some file systems tell only with the
+    /// first write, so a block of zeros is written, which what is written first replaces.
     pub fn create(path: &Path) -> Result<Option<DirectWriter>> {
         let opened = OpenOptions::new().write(true).create_new(true).custom_flags(libc::O_DIRECT).open(path);
         let file = match opened {
@@ -70,7 +71,6 @@ impl DirectWriter {
             Err(error) if is_refused(&error) => return forget(path),
             Err(error) => return Err(Error::io("create", path, error)),
         };
-        // Some file systems tell with the first write.
         let mut room = Room::borrow();
         let zeros = &mut room.all()[..BLOCK];
         zeros.fill(0);

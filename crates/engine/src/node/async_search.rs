@@ -9,7 +9,7 @@ use limber_search::SearchRequest;
 use super::Node;
 use super::placement::Placement;
 use crate::api::*;
-use crate::async_search::{AsyncSearch, AsyncSearchEnd};
+use crate::async_search::AsyncSearch;
 use crate::waiting::waiting;
 
 impl Node {
@@ -37,8 +37,7 @@ impl Node {
         let spawned = std::thread::Builder::new().name("async-search".to_owned()).spawn(move || {
             let placement = Placement { routing: routing.as_deref(), preference: preference.as_deref() };
             let found = node.search(&expression, options, placement, &request, None, cancelled);
-            let millis = node.now_millis();
-            running.finish(AsyncSearchEnd { millis, outcome: found.map(|(response, _)| response) });
+            running.finish(&*node.environment.clock, found.map(|(response, _)| response));
         });
         if let Err(error) = spawned {
             self.async_searches.remove(&search.id)?;

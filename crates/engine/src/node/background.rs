@@ -41,6 +41,7 @@ impl Background {
             node.lifecycle_tick();
             node.stream_lifecycle_tick();
         });
+        background.spawn(node, "scrub", |node, _| node.scrub_round());
         let merge_threads =
             std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4));
         for number in 0..merge_threads {
@@ -107,10 +108,9 @@ impl Node {
 
     /// Refreshes the shards whose interval is over.
     pub(super) fn refresh_round(&self, _tick: u64) {
-        let now_millis = self.now_millis();
         let mut any = false;
         for shard in self.shards() {
-            if !shard.is_refresh_due(now_millis) {
+            if !shard.is_refresh_due() {
                 continue;
             }
             match shard.refresh_if_dirty() {
@@ -158,6 +158,12 @@ impl Node {
                 && let Err(error) = shard.sync_if_due()
             {
                 tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "translog not synced");
+            }
+            // A shard that is not open says so elsewhere.
+            if shard.is_started()
+                && let Err(error) = shard.sync_checkpoint_if_due()
+            {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "translog checkpoint not synced");
             }
         }
     }
@@ -276,7 +282,7 @@ impl Node {
             return shard.refresh().is_ok();
         };
         let Ok(core) = shard.core() else { return false };
-        core.search_idle.note_search(self.now_millis());
+        core.search_idle.note_search(shard.interval_millis());
         let wanted = core.begun_refreshes() + 1;
         let deadline = std::time::Instant::now() + Duration::from_millis(2 * interval_ms + 1000);
         let came = waiting(|| {

@@ -153,7 +153,7 @@ fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
 fn joined(index: &IndexMetadata) -> Result<IndexMetadata> {
     let mut changed = hidden(index, true)?;
     let settings = changed.typed.mapping_settings(&changed.settings)?;
-    let mapping = Mapping::parse(&index.mappings, &settings)?;
+    let mapping = Mapping::restore(&index.mappings, &settings)?;
     let mapping = mapping.merge(&json!({"_data_stream_timestamp": {"enabled": true}}))?;
     changed.mappings = Arc::new(mapping.to_json());
     Ok(changed)

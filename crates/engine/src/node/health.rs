@@ -94,7 +94,9 @@ impl Node {
                     Some(live) => live.shards.get(number as usize).is_some_and(|shard| shard.is_started()),
                     None => !metadata.open,
                 };
-                let status = match (primary_active, replicas) {
+                // Of a shard that serves: damaged files, so that a part of what it holds cannot be read.
+                let problem = live.as_ref().and_then(|live| live.shards.get(number as usize)?.problem());
+                let status = match (primary_active && problem.is_none(), replicas) {
                     (false, _) => HealthStatus::Red,
                     (true, 0) => HealthStatus::Green,
                     (true, _) => HealthStatus::Yellow,
@@ -104,6 +106,7 @@ impl Node {
                     status,
                     primary_active,
                     unassigned_shards: replicas + u32::from(!primary_active),
+                    problem,
                 }
             })
             .collect();

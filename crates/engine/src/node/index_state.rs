@@ -9,7 +9,9 @@ use super::Node;
 use super::live::{LiveIndex, search_settings};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
-use crate::settings::{FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys};
+use crate::settings::{
+    Durability, FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys,
+};
 
 impl Node {
     pub fn put_settings(
@@ -61,6 +63,11 @@ impl Node {
                 live.core.search_settings.store(Arc::new(search_settings(&typed)));
                 if let Ok(mapping) = live.core.mapping.load().with_settings(&mapping_settings) {
                     live.core.mapping.store(Arc::new(mapping));
+                }
+                if typed.durability == Durability::Request {
+                    // What was acknowledged before, without having been durable, is durable from now on.
+                    let mut started = live.shards.iter().filter(|shard| shard.is_started());
+                    started.try_for_each(|shard| shard.sync_all())?;
                 }
             }
         }

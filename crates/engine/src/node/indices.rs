@@ -161,7 +161,7 @@ impl Node {
                 Some(live) => live.core.mapping.load().merge(body)?,
                 None => {
                     let settings = metadata.typed.mapping_settings(&metadata.settings)?;
-                    Mapping::parse(&metadata.mappings, &settings)?.merge(body)?
+                    Mapping::restore(&metadata.mappings, &settings)?.merge(body)?
                 }
             };
             check_index_sort(&metadata.typed.sort, &mapping, &metadata.name)?;

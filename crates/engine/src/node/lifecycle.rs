@@ -16,7 +16,7 @@ use super::state::NodeState;
 use crate::api::*;
 use crate::catalog::names::wildcard_matches;
 use crate::catalog::{Catalog, IndexMetadata};
-use crate::environment::format_utc_millis;
+use crate::environment::{LastTime, WallClockWatch, format_utc_millis};
 use crate::lifecycle::{LifecycleState, Policy, RUNNING, STOPPED, STOPPING, check_policy_name};
 
 /// Policies of a node: all of them are in one file.
@@ -27,10 +27,12 @@ pub(super) struct Lifecycles {
     pub(super) policies: ArcSwap<BTreeMap<String, Arc<Policy>>>,
     /// Of the catalog in which every index has begun its policy.
     pub(super) seen_version: AtomicU64,
-    /// When all indices were last looked at, milliseconds since 1970.
-    pub(super) last_round_ms: AtomicU64,
+    /// When all indices were last looked at.
+    pub(super) last_round: LastTime,
     /// The same for the lifecycles of data streams.
-    pub(super) last_stream_round_ms: AtomicU64,
+    pub(super) last_stream_round: LastTime,
+    /// Whether somebody sets the wall clock, by which indices age.
+    pub(super) wall_clock: WallClockWatch,
     /// Uuids of indices that were merged when their stream was rolled over.
     pub(super) merged: Mutex<HashSet<Arc<str>>>,
 }
@@ -44,8 +46,9 @@ impl Lifecycles {
         Ok(Lifecycles {
             policies: ArcSwap::from_pointee(policies),
             seen_version: AtomicU64::new(0),
-            last_round_ms: AtomicU64::new(0),
-            last_stream_round_ms: AtomicU64::new(0),
+            last_round: LastTime::default(),
+            last_stream_round: LastTime::default(),
+            wall_clock: WallClockWatch::default(),
             merged: Mutex::default(),
         })
     }

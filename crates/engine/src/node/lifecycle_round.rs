@@ -35,6 +35,12 @@ impl Outcome {
 impl Node {
     /// One look of the background thread.
     pub(super) fn lifecycle_tick(&self) {
+        if let Some(set_by_ms) = self.lifecycles.wall_clock.set_by_ms(&*self.environment.clock) {
+            tracing::warn!(
+                set_by_seconds = set_by_ms / 1000,
+                "the wall clock was set: the ages of indices, by which they are rolled over and deleted, changed by as much"
+            );
+        }
         let mode = self.lifecycle_mode();
         if mode == STOPPING
             && let Err(error) = self.change_lifecycle_mode(STOPPED)
@@ -45,8 +51,7 @@ impl Node {
             return;
         }
         let interval_ms = self.settings.load().time_ms("indices.lifecycle.poll_interval").unwrap_or(600_000);
-        let last_ms = self.lifecycles.last_round_ms.load(Ordering::Relaxed);
-        if self.now_millis().saturating_sub(last_ms) >= interval_ms {
+        if self.lifecycles.last_round.is_due(&*self.environment.clock, interval_ms) {
             return self.lifecycle_round();
         }
         let version = self.catalog.load().version;
@@ -57,7 +62,7 @@ impl Node {
 
     /// Takes every index as far as it may go now. For tests without threads, too.
     pub fn lifecycle_round(&self) {
-        self.lifecycles.last_round_ms.store(self.now_millis(), Ordering::Relaxed);
+        self.lifecycles.last_round.note(&*self.environment.clock);
         self.advance_all(|_| true);
     }
 

@@ -34,6 +34,7 @@ mod reroute;
 mod rollover;
 mod rollover_conditions;
 mod scripts;
+mod scrub;
 mod search;
 mod segment_memory;
 mod shape_lookup;

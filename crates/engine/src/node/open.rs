@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use super::background::Background;
 use super::lifecycle::Lifecycles;
 use super::live::{LiveIndex, index_folder};
+use super::scrub::Scrub;
 use super::segment_memory::{budget_at_open, scheme_of};
 use super::state::NodeState;
 use crate::api::Result;
@@ -62,6 +63,8 @@ pub struct Node {
     node_id: Arc<str>,
     cluster_uuid: String,
     started_millis: u64,
+    /// Monotonic.
+    started_at_ms: u64,
     pub(super) catalog: ArcSwap<Catalog>,
     pub(super) live: ArcSwap<LiveIndices>,
     /// Held by whoever changes the catalog; never while waiting for a shard's gate.
@@ -86,6 +89,7 @@ pub struct Node {
     /// Woken when a shard was refreshed (`refresh=wait_for`).
     pub(super) refreshed: Condvar,
     pub(super) refresh_count: Mutex<u64>,
+    pub(super) scrub: Scrub,
 }
 
 impl Node {
@@ -129,6 +133,7 @@ impl Node {
         let node = Arc::new_cyclic(|this| Node {
             flake_ids: FlakeIds::new(&environment),
             started_millis: environment.clock.now_millis(),
+            started_at_ms: environment.clock.monotonic_millis(),
             node_id: state_node_id.clone(),
             cluster_uuid: state.cluster_uuid.clone(),
             catalog: ArcSwap::from_pointee(Catalog {
@@ -139,6 +144,7 @@ impl Node {
             }),
             lifecycles,
             state: Mutex::new(state),
+            tasks: Tasks::new(state_node_id.clone(), environment.clock.clone()),
             contexts: Contexts::new(&environment),
             async_searches: AsyncSearches::new(&environment),
             caches: NodeCaches::new(&ledger),
@@ -153,13 +159,13 @@ impl Node {
             settings: ArcSwap::from_pointee(settings),
             pipelines,
             scripts,
-            tasks: Tasks::new(state_node_id.clone()),
             is_flooded: AtomicBool::new(false),
             background: Mutex::new(None),
             buffers_thread: OnceLock::new(),
             closed: AtomicBool::new(false),
             refreshed: Condvar::new(),
             refresh_count: Mutex::new(0),
+            scrub: Scrub::default(),
         });
         node.recover_indices()?;
         if node.config.background_threads {
@@ -262,6 +268,11 @@ impl Node {
     /// Wall clock when the node was opened, milliseconds since 1970.
     pub fn started_millis(&self) -> u64 {
         self.started_millis
+    }
+
+    /// How long it has been open, whatever became of the wall clock meanwhile.
+    pub fn uptime_ms(&self) -> u64 {
+        self.environment.clock.monotonic_millis().saturating_sub(self.started_at_ms)
     }
 
     pub(super) fn services(&self) -> ShardServices {

@@ -168,15 +168,14 @@ impl Node {
     pub(super) fn stream_lifecycle_tick(&self) {
         let interval_ms =
             self.settings.load().time_ms("data_streams.lifecycle.poll_interval").unwrap_or(300_000);
-        let last_ms = self.lifecycles.last_stream_round_ms.load(Ordering::Relaxed);
-        if self.now_millis().saturating_sub(last_ms) >= interval_ms {
+        if self.lifecycles.last_stream_round.is_due(&*self.environment.clock, interval_ms) {
             self.stream_lifecycle_round();
         }
     }
 
     /// Rolls over, merges and deletes what the lifecycles of data streams ask for. For tests without threads, too.
     pub fn stream_lifecycle_round(&self) {
-        self.lifecycles.last_stream_round_ms.store(self.now_millis(), Ordering::Relaxed);
+        self.lifecycles.last_stream_round.note(&*self.environment.clock);
         let catalog = self.catalog.load_full();
         let is_there = |uuid: &Arc<str>| catalog.indices.values().any(|index| index.uuid == *uuid);
         self.lifecycles.merged.lock().retain(is_there);

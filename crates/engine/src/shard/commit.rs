@@ -19,6 +19,9 @@ pub(crate) struct CommittedSegment {
     pub meta: SegmentMeta,
     /// Generation of its live docs; `None`: no deletes.
     pub live_generation: Option<u64>,
+    /// Documents that are not deleted; `None` in commits from before they were counted.
+    #[serde(default)]
+    pub live_doc_count: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

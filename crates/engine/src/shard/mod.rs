@@ -6,7 +6,9 @@
 
 mod commit;
 mod core;
+mod damage;
 mod error;
+mod fence;
 mod flake_id;
 mod flush;
 mod get;
@@ -17,6 +19,7 @@ mod refresh;
 pub mod routing;
 mod search_idle;
 mod segments;
+mod seq_nos;
 mod stats;
 mod versions;
 mod write;
@@ -29,4 +32,4 @@ pub(crate) use flake_id::{FlakeIds, GeneratedIds};
 pub(crate) use get::Found;
 pub(crate) use open::create_files;
 pub(crate) use stats::{Counters, ShardStats, Timer};
-pub(crate) use write::{Condition, ShardOperation, ShardOperationKind, Written};
+pub(crate) use write::{Condition, ShardOperation, ShardOperationKind, Unsynced, Written};

@@ -54,7 +54,7 @@ pub(crate) struct VersionEntry {
     pub place: Option<BufferPlace>,
     /// `None` for operations replayed at recovery.
     pub record: Option<RecordPlace>,
-    /// When it was deleted, for `index.gc_deletes`.
+    /// When it was deleted, for `index.gc_deletes`; see [`super::Shard::interval_millis`].
     pub deleted_millis: u64,
 }
 

@@ -255,7 +255,7 @@ fn rethrottle(app: &App, request: &Request) -> Result<Response> {
         return Err(super::tasks::missing(text));
     };
     progress.rethrottle(speed);
-    let shown = (text.to_owned(), task.to_json(app.node.node_id(), true));
+    let shown = (text.to_owned(), app.node.tasks().show(&task, app.node.node_id(), true));
     super::tasks::answer(app, request.param("group_by").unwrap_or("nodes"), vec![shown])
 }
 

@@ -165,7 +165,7 @@ fn stats(app: &App, _request: &Request) -> Result<Response> {
                 "cpu": {"percent": 0},
                 "open_file_descriptors": {"min": process.open_file_descriptors, "max": process.open_file_descriptors, "avg": process.open_file_descriptors},
             },
-            "jvm": {"max_uptime_in_millis": super::nodes::now_millis().saturating_sub(app.node.started_millis()), "versions": [], "mem": {"heap_used_in_bytes": 0, "heap_max_in_bytes": app.node.ledger().limit_bytes}, "threads": process.thread_count},
+            "jvm": {"max_uptime_in_millis": app.node.uptime_ms(), "versions": [], "mem": {"heap_used_in_bytes": 0, "heap_max_in_bytes": app.node.ledger().limit_bytes}, "threads": process.thread_count},
             "fs": app.node.fs_stats().get("total").cloned().unwrap_or_else(|| json!({})),
             "plugins": [],
             "network_types": {"transport_types": {"limber": 1}, "http_types": {"limber": 1}},

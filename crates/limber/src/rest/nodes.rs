@@ -391,7 +391,7 @@ fn jvm_section(app: &App) -> Value {
     let process = machine::process();
     json!({
         "timestamp": now_millis(),
-        "uptime_in_millis": now_millis().saturating_sub(app.node.started_millis()),
+        "uptime_in_millis": app.node.uptime_ms(),
         "mem": {
             "heap_used_in_bytes": 0, "heap_used_percent": 0, "heap_committed_in_bytes": 0, "heap_max_in_bytes": 0,
             "non_heap_used_in_bytes": 0, "non_heap_committed_in_bytes": 0, "pools": {},
@@ -469,5 +469,6 @@ fn limber_section(app: &App) -> Value {
             "pools": pools,
             "term_index_cache": app.node.term_index_stats_json(),
         },
+        "integrity": app.node.integrity_stats(),
     })
 }

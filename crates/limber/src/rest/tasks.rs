@@ -38,8 +38,9 @@ fn list(app: &App, request: &Request) -> Result<Response> {
     let tasks = app.node.tasks().list().into_iter().filter(|task| selected(&actions, task.action));
     let detailed = request.flag_or("detailed", false)?;
     let node_id = app.node.node_id();
-    let rendered: Vec<(String, Value)> =
-        tasks.map(|task| (format!("{node_id}:{}", task.id), task.to_json(node_id, detailed))).collect();
+    let rendered: Vec<(String, Value)> = tasks
+        .map(|task| (format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, detailed)))
+        .collect();
     answer(app, request.param("group_by").unwrap_or("nodes"), rendered)
 }
 
@@ -107,7 +108,7 @@ fn cancel(app: &App, request: &Request) -> Result<Response> {
     let mut cancelled = Vec::new();
     for task in app.node.tasks().list() {
         if only.is_none_or(|id| id == task.id) && selected(&actions, task.action) && task.cancel() {
-            cancelled.push((format!("{node_id}:{}", task.id), task.to_json(node_id, true)));
+            cancelled.push((format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, true)));
         }
     }
     answer(app, "nodes", cancelled)

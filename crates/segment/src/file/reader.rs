@@ -9,6 +9,7 @@ use limber_store::{Directory, FileBytes};
 use super::fields;
 use super::format::{FOOTER_BYTES, HEADER_BYTES, Lane, MAGIC, MAGIC_END, SectionKind, VERSION};
 use super::meta::{FieldInfo, SegmentId, SegmentMeta};
+use super::verify::KnownDamage;
 use super::writer::{NO_FIELD, ends_crc, header};
 use crate::{Error, Result};
 
@@ -19,6 +20,7 @@ pub struct SegmentFile {
     sections: Vec<SectionEntry>,
     pub fields: Vec<FieldInfo>,
     pub doc_count: u32,
+    pub(super) known: KnownDamage,
 }
 
 struct OpenFile {
@@ -46,8 +48,13 @@ impl SegmentFile {
         let name = main.name.clone();
         let (table_offset, table_len) = verify_ends(&main, meta.id, Lane::Main)?;
         let table = main.bytes.slice(table_offset, table_len).expect("verify_ends checked it");
-        let mut this =
-            SegmentFile { files: vec![main], sections: Vec::new(), fields: Vec::new(), doc_count: 0 };
+        let mut this = SegmentFile {
+            files: vec![main],
+            sections: Vec::new(),
+            fields: Vec::new(),
+            doc_count: 0,
+            known: KnownDamage::none(0),
+        };
         let at = |corrupt: Corrupt| {
             corrupt_file(&name, (table_offset + corrupt.offset) as u64, corrupt.expected, "something else")
         };
@@ -82,6 +89,8 @@ impl SegmentFile {
         this.fields = fields::decode(field_bytes).map_err(Error::in_section("fields", 0))?;
         let known = |s: &SectionEntry| s.field == NO_FIELD || (s.field as usize) < this.fields.len();
         reader.expect(this.sections.iter().all(known), "known field numbers").map_err(at)?;
+        this.known = KnownDamage::none(this.sections.len());
+        this.intact()?;
         Ok(this)
     }
 
@@ -110,11 +119,21 @@ impl SegmentFile {
     }
 
     pub fn entry(&self, kind: SectionKind, field: u32) -> Option<&SectionEntry> {
-        let at = self.sections.binary_search_by_key(&(kind, field), SectionEntry::key).ok()?;
-        Some(&self.sections[at])
+        self.place(kind, field).map(|at| &self.sections[at])
     }
 
-    /// The bytes of a section; `None` when the segment has none of that kind for that field.
+    /// Which of [`SegmentFile::sections`] it is.
+    pub(super) fn place(&self, kind: SectionKind, field: u32) -> Option<usize> {
+        self.sections.binary_search_by_key(&(kind, field), SectionEntry::key).ok()
+    }
+
+    /// The bytes of a section for readers: an error if it is known to be damaged.
+    pub fn readable_bytes(&self, kind: SectionKind, field: u32) -> Result<Option<&[u8]>> {
+        self.check_known(&[kind], field)?;
+        Ok(self.bytes(kind, field))
+    }
+
+    /// The bytes of a section, known to be damaged or not; `None` when the segment has none of that kind for that field.
     pub fn bytes(&self, kind: SectionKind, field: u32) -> Option<&[u8]> {
         self.entry(kind, field).map(|entry| self.entry_bytes(entry))
     }
@@ -133,6 +152,11 @@ impl SegmentFile {
     /// Name of the file that holds the section, for `Directory::read` and for messages.
     pub fn file_name(&self, entry: &SectionEntry) -> &Arc<str> {
         &self.files[entry.file].name
+    }
+
+    /// (name, map) of every file.
+    pub(super) fn maps(&self) -> impl Iterator<Item = (&Arc<str>, &FileBytes)> {
+        self.files.iter().map(|file| (&file.name, &file.bytes))
     }
 
     /// (name, whole bytes) of every file.

@@ -84,7 +84,7 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
         Cell::Float(os.load_average[0]),
         Cell::Float(os.load_average[1]),
         Cell::Float(os.load_average[2]),
-        Cell::Millis(crate::rest::nodes::now_millis().saturating_sub(app.node.started_millis())),
+        Cell::Millis(app.node.uptime_ms()),
         Cell::from("dimr"),
         Cell::from("*"),
         Cell::from(app.node.config().node_name.as_str()),

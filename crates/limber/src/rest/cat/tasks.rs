@@ -32,7 +32,7 @@ pub fn tasks(app: &App, request: &Request) -> Result<Response> {
         {
             continue;
         }
-        let body = task.to_json(node_id, true);
+        let body = app.node.tasks().show(&task, node_id, true);
         let started = read(&body, "start_time_in_millis");
         let of_day = started / 1000 % 86_400;
         table.rows.push(vec![
