@@ -1,4 +1,5 @@
 """One `limber serve` under test, a client for it, and the list of what was found wrong."""
+import atexit
 import http.client
 import json
 import os
@@ -12,6 +13,19 @@ import time
 # A request that takes longer than this is a finding of its own: nothing here is slow on a healthy server.
 ANSWER_SECONDS_MAX = 30
 START_SECONDS_MAX = 60
+
+
+# Processes that were started and not waited for.
+RUNNING = set()
+
+
+@atexit.register
+def end_all():
+    """However a script ends, no server stays behind."""
+    for process in RUNNING:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 class Broken(Exception):
@@ -71,6 +85,7 @@ class Server:
         with open(out, "wb") as stdout, open(self.log, "ab") as stderr:
             self.process = subprocess.Popen(command, stdout=stdout, stderr=stderr, stdin=subprocess.DEVNULL,
                                             env=dict(os.environ, NO_COLOR="1", **(env or {})), preexec_fn=before_exec)
+        RUNNING.add(self.process)
         self.address = None
         if wait:
             self.wait_until_it_listens()
@@ -106,6 +121,7 @@ class Server:
         if self.is_alive():
             self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        RUNNING.discard(self.process)
 
     def stop(self, seconds=30):
         """As a service manager does; whether it ended by itself in time."""
