@@ -64,7 +64,7 @@ fn force_merge(node: &Node) -> Result<()> {
 
 fn status(node: &Node) -> (HealthStatus, Option<String>) {
     let health = node.cluster_health(&HealthRequest::default()).expect("answers");
-    (health.status, health.indices[0].shards[0].problem.clone())
+    (health.status, health.indices[0].shards[0].reason.as_deref().map(str::to_owned))
 }
 
 #[test]
