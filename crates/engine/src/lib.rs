@@ -32,8 +32,8 @@ pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, DescribedQuery, ExplainFilter,
-    IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress, RolloverRequest, SearchTarget,
-    SegmentMemory, Slices,
+    IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress, RolloverRequest, Round,
+    SearchTarget, SegmentMemory, Slices,
 };
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};

@@ -106,7 +106,47 @@ impl Background {
     }
 }
 
+/// What one of the background threads does in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Round {
+    Refresh,
+    Buffers,
+    Sync,
+    Upkeep,
+    Merge,
+    Lifecycle,
+    Scrub,
+}
+
+impl Round {
+    pub const ALL: [Round; 7] = [
+        Round::Refresh,
+        Round::Buffers,
+        Round::Sync,
+        Round::Upkeep,
+        Round::Merge,
+        Round::Lifecycle,
+        Round::Scrub,
+    ];
+}
+
 impl Node {
+    /// One round of one background thread. For tests that decide themselves when each of them runs.
+    pub fn run_round(&self, round: Round) {
+        match round {
+            Round::Refresh => self.refresh_round(0),
+            Round::Buffers => self.buffers_round(),
+            Round::Sync => self.sync_round(),
+            Round::Upkeep => self.upkeep_round(0),
+            Round::Merge => self.merge_round(),
+            Round::Lifecycle => {
+                self.lifecycle_tick();
+                self.stream_lifecycle_tick();
+            }
+            Round::Scrub => self.scrub_round(),
+        }
+    }
+
     pub(super) fn shards(&self) -> Vec<Arc<Shard>> {
         self.live.load().values().flat_map(|index| index.shards.iter().cloned()).collect()
     }
