@@ -13,7 +13,15 @@ use crate::shard::store_error;
 
 pub(crate) enum Found {
     /// `place` says for people which shard of which index lies where.
-    Shard { index: Arc<str>, place: String, directory: Arc<dyn Directory> },
+    Shard {
+        index: Arc<str>,
+        place: String,
+        directory: Arc<dyn Directory>,
+        metadata: Arc<IndexMetadata>,
+        /// Of the shard, relative to the data folder.
+        folder: String,
+        disk: Arc<dyn Disk>,
+    },
     /// A folder of no index.
     LeftOver { folder: String },
     /// Metadata or folder that cannot be read, and why.
@@ -27,7 +35,7 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
     if !path.is_dir() {
         return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
     }
-    let disk = FsDisk::open(path).map_err(|error| store_error(&error))?;
+    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| store_error(&error))?);
     for uuid in disk.folders("indices").map_err(|e| store_error(&e))? {
         let folder = index_folder(&uuid);
         let directory = disk.folder(&folder).map_err(|e| store_error(&e))?;
@@ -47,7 +55,7 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
             .map_err(|e| store_error(&e))
             .and_then(|bytes| IndexMetadata::from_bytes(&bytes, &format!("{folder}/{METADATA_NAME}")));
         let metadata = match metadata {
-            Ok(metadata) => metadata,
+            Ok(metadata) => Arc::new(metadata),
             Err(error) => {
                 visit(Found::Broken(error.reason));
                 continue;
@@ -57,7 +65,14 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
             let folder = shard_folder(&uuid, shard);
             let place = format!("{}[{shard}] ({folder})", metadata.name);
             visit(match disk.folder(&folder) {
-                Ok(directory) => Found::Shard { index: metadata.name.clone(), place, directory },
+                Ok(directory) => Found::Shard {
+                    index: metadata.name.clone(),
+                    place,
+                    directory,
+                    metadata: metadata.clone(),
+                    folder,
+                    disk: disk.clone(),
+                },
                 Err(error) => Found::Broken(format!("{place}: {error}")),
             });
         }

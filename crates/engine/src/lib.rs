@@ -16,6 +16,7 @@ pub mod ingest;
 mod inspect;
 pub mod lifecycle;
 mod node;
+mod repair;
 pub mod settings;
 mod shard;
 mod stats_request;
@@ -34,6 +35,7 @@ pub use node::{
     IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress, RolloverRequest, SearchTarget,
     SegmentMemory, Slices,
 };
+pub use repair::{RepairReport, repair_data_folder};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};
 pub use waiting::{ThreadOwner, set_thread_owner};
