@@ -9,6 +9,7 @@ mod api_health;
 mod async_search;
 pub mod catalog;
 mod check;
+mod checked_file;
 mod contexts;
 mod data_folder;
 pub mod environment;
@@ -32,8 +33,8 @@ pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, DescribedQuery, ExplainFilter,
-    IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress, RolloverRequest, SearchTarget,
-    SegmentMemory, Slices,
+    IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress, RolloverRequest, Round,
+    SearchTarget, SegmentMemory, Slices,
 };
 pub use repair::{RepairReport, repair_data_folder};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};

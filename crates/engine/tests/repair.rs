@@ -213,7 +213,9 @@ fn damaged_sources_are_saved_apart_from_sound_ones() {
     // A flipped bit in a text is JSON still: it is told apart, not trusted.
     assert_eq!(outcome.suspect.len(), 9, "{}", outcome.lines);
     assert_ne!(outcome.suspect.get("0-0"), outcome.before.get("0-0"));
-    assert!(outcome.suspect.keys().all(|id| outcome.before.contains_key(id) && !outcome.kept.contains_key(id)));
+    assert!(
+        outcome.suspect.keys().all(|id| outcome.before.contains_key(id) && !outcome.kept.contains_key(id))
+    );
     assert!(outcome.has_losses && outcome.kept.len() == 47 - 9);
 }
 

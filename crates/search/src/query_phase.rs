@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use limber_mapping::{RequestError, SourceMode};
 use limber_segment::{DocId, SegmentView};
 use limber_store::Charge;
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 use serde_json::Value;
 
 use crate::aggregation::{Aggregations, BoundAggregations, ShardAggregations, ShardCollector};

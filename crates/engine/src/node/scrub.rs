@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use limber_segment::{Error, Segment};
 use limber_store::mapped::fault_count;
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::Node;

@@ -53,7 +53,7 @@ pub fn repair_data_folder(path: &Path, applies: bool) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let time = format_utc_millis(SystemClock::default().now_millis()).replace([':', '.'], "-");
     for_each_shard(path, |found| match found {
-        Found::LeftOver { .. } => {}
+        Found::Note(_) => {}
         Found::Broken(problem) => {
             report.unrepaired_count += 1;
             report.lines.push(format!("NOT REPAIRED {problem}"));

@@ -12,9 +12,9 @@ use limber_mapping::{Mapping, RequestError};
 use limber_search::script::Scripts;
 use limber_search::{IndexRef, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot};
 use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, SortField, StoredCodec};
+use limber_store::sync::{Mutex, RwLock};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger, Pool};
-use parking_lot::{Mutex, RwLock};
 use serde_json::{Value, json};
 
 use super::commit::Commit;
@@ -225,6 +225,14 @@ impl Shard {
     /// Takes reads and writes. A shard that failed still answers searches while it waits to be reopened.
     pub(crate) fn is_started(&self) -> bool {
         self.core().is_ok_and(|core| !core.is_failed())
+    }
+
+    /// Why the shard takes no writes, or is not there at all; `None`: it is started.
+    pub(crate) fn failure(&self) -> Option<RequestError> {
+        match self.core() {
+            Ok(core) => core.check().err(),
+            Err(error) => Some(error),
+        }
     }
 
     /// The folder is going away or the index is closing: nothing is written any more.

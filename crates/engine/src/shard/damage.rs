@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use limber_segment::{Damage, LiveDocs, SegmentView};
 use limber_store::Error as StoreError;
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 
 use super::commit::{COMMIT_NAME, Commit};
 use super::core::Shard;

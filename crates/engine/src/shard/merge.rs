@@ -82,7 +82,7 @@ impl Shard {
                     break;
                 }
                 // A background merge has what is left; it ends by itself.
-                std::thread::sleep(std::time::Duration::from_millis(20));
+                limber_store::sync::sleep(std::time::Duration::from_millis(20));
             }
         }
         if request.flush {
@@ -215,7 +215,7 @@ impl Shard {
                     .min(1_000_000_000);
                 if ahead > 1_000_000 {
                     self.counters.merge_throttled_nanos.fetch_add(ahead, Ordering::Relaxed);
-                    std::thread::sleep(std::time::Duration::from_nanos(ahead));
+                    limber_store::sync::sleep(std::time::Duration::from_nanos(ahead));
                 }
             }
             Ok(())

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use limber_segment::id_filter::id_hash;
 use limber_segment::{DocId, LiveDocs, Segment, SegmentId, SegmentView};
+use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
-use parking_lot::Mutex;
 
 /// A segment that was opened, and the pool that its heap is charged to.
 pub(crate) struct ChargedSegment {

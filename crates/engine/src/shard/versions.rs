@@ -8,13 +8,13 @@
 //! first and keeps entries from then on (Elasticsearch's `LiveVersionMap`, append-only optimisation).
 
 use std::hash::BuildHasher;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use limber_segment::DocId;
-use parking_lot::{Mutex, MutexGuard};
+use limber_store::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::translog::Location;
 

@@ -5,9 +5,9 @@
 use std::sync::{Arc, Weak};
 
 use limber_mapping::Mapping;
+use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
 use lru::LruCache;
-use parking_lot::Mutex;
 
 use super::{CacheCounters, ShardCaches};
 use crate::aggregation::ShardAggregations;
