@@ -1,6 +1,6 @@
 //! Indices: delete, get, mapping, names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
@@ -24,7 +24,7 @@ pub(crate) const METADATA_NAME: &str = "index.json";
 
 impl Node {
     pub(super) fn publish_live(&self, change: impl FnOnce(&mut LiveIndices)) {
-        let mut live: HashMap<_, _> = (**self.live.load()).clone();
+        let mut live: LiveIndices = (**self.live.load()).clone();
         change(&mut live);
         self.live.store(Arc::new(live));
     }
