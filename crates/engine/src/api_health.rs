@@ -96,7 +96,7 @@ pub struct ShardHealth {
     pub status: HealthStatus,
     pub primary_active: bool,
     pub unassigned_shards: u32,
-    /// Why the primary does not serve.
+    /// Why it does not serve, or which of its files are damaged.
     pub reason: Option<Arc<str>>,
 }
 

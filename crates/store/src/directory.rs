@@ -147,7 +147,7 @@ pub fn temporary_name(name: &str) -> String {
 pub const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// Gives a log its head and then its name, durably.
-fn begin_log<D: Directory + ?Sized>(
+pub(crate) fn begin_log<D: Directory + ?Sized>(
     directory: &D,
     writer: &mut dyn FileWriter,
     name: &str,

@@ -12,9 +12,10 @@ mod error;
 pub mod ledger;
 pub mod mapped;
 mod memory;
+pub mod sync;
 pub mod term_index;
 
-pub use crash::{CrashDirectory, CrashDisk, Fault};
+pub use crash::{CrashDirectory, CrashDisk, Fault, FaultRule};
 pub use directory::{Directory, FileBytes, FileWriter, FsDirectory, InPlaceFile};
 pub use disk::{Disk, DiskSpace, FsDisk};
 pub use error::{Error, Result};

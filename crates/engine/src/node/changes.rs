@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use parking_lot::MutexGuard;
+use limber_store::sync::MutexGuard;
 
 use super::Node;
 use super::index_files::{IndexFile, Written, check_is_readable};

@@ -30,7 +30,7 @@ impl Node {
             if Instant::now() >= deadline {
                 return Ok(HealthResponse { timed_out: true, ..response });
             }
-            std::thread::sleep(POLL.min(deadline - Instant::now()));
+            limber_store::sync::sleep(POLL.min(deadline - Instant::now()));
         }
     }
 
@@ -96,8 +96,10 @@ impl Node {
                     None if !metadata.open && metadata.damage.is_none() => None,
                     None => self.live(metadata).err(),
                 };
+                // Of a shard that serves: damaged files, so that a part of what it holds cannot be read.
+                let damage = shard.and_then(|shard| shard.problem());
                 let primary_active = reason.is_none();
-                let status = match (primary_active, replicas) {
+                let status = match (primary_active && damage.is_none(), replicas) {
                     (false, _) => HealthStatus::Red,
                     (true, 0) => HealthStatus::Green,
                     (true, _) => HealthStatus::Yellow,
@@ -107,7 +109,7 @@ impl Node {
                     status,
                     primary_active,
                     unassigned_shards: replicas + u32::from(!primary_active),
-                    reason: reason.map(|error| told(&error).into()),
+                    reason: reason.map(|error| told(&error).into()).or(damage.map(Into::into)),
                 }
             })
             .collect();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use limber_mapping::RequestError;
 use limber_store::Directory;
-use parking_lot::{Mutex, MutexGuard};
+use limber_store::sync::{Mutex, MutexGuard};
 
 use super::Node;
 use super::live::index_folder;

@@ -39,6 +39,7 @@ mod reroute;
 mod rollover;
 mod rollover_conditions;
 mod scripts;
+mod scrub;
 mod search;
 mod segment_memory;
 mod shape_lookup;
@@ -54,6 +55,7 @@ mod terms_lookup;
 mod update;
 mod upkeep;
 
+pub use background::Round;
 pub use by_query::{ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress, Slices};
 pub use contexts::OpenPointInTime;
 pub(crate) use index_files::read_index_file;

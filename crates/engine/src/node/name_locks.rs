@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use parking_lot::{Condvar, Mutex};
+use limber_store::sync::{Condvar, Mutex};
 
 /// Names that somebody holds.
 #[derive(Default)]

@@ -10,9 +10,9 @@ use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
 use limber_search::Workers;
 use limber_search::script::Scripts;
+use limber_store::sync::{Condvar, Mutex};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Disk, FsDisk, Ledger};
-use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value};
 
 use super::background::Background;
@@ -21,6 +21,7 @@ use super::index_files::{IndexFiles, unreadable};
 use super::lifecycle::Lifecycles;
 use super::live::LiveIndex;
 use super::name_locks::NameLocks;
+use super::scrub::Scrub;
 use super::segment_memory::{budget_at_open, scheme_of};
 use super::shard_recovery::Recoveries;
 use super::state::NodeState;
@@ -53,8 +54,8 @@ pub struct NodeConfig {
     pub search_processors: usize,
 }
 
-/// Open indices by uuid.
-pub(super) type LiveIndices = HashMap<Arc<str>, Arc<LiveIndex>>;
+/// Open indices by uuid, in an order that is the same in every run.
+pub(super) type LiveIndices = BTreeMap<Arc<str>, Arc<LiveIndex>>;
 
 /// One running node. See the crate's head for what it promises.
 pub struct Node {
@@ -108,6 +109,7 @@ pub struct Node {
     /// Woken when a shard was refreshed (`refresh=wait_for`).
     pub(super) refreshed: Condvar,
     pub(super) refresh_count: Mutex<u64>,
+    pub(super) scrub: Scrub,
 }
 
 impl Node {
@@ -192,6 +194,7 @@ impl Node {
             closed: AtomicBool::new(false),
             refreshed: Condvar::new(),
             refresh_count: Mutex::new(0),
+            scrub: Scrub::default(),
         });
         node.recover_indices(origin)?;
         if node.config.background_threads {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use limber_mapping::RequestError;
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 
 use super::Node;
 use crate::shard::Shard;

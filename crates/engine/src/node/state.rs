@@ -88,6 +88,7 @@ pub(crate) struct NodeState {
 
 /// Where a state comes from: it decides what a folder that is not listed means.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one value, read once at start")]
 pub(crate) enum Origin {
     /// A file of version 1: every index with a file of its own exists.
     Unlisted {

@@ -12,12 +12,13 @@ use limber_mapping::{Mapping, RequestError};
 use limber_search::script::Scripts;
 use limber_search::{IndexRef, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot};
 use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, SortField, StoredCodec};
+use limber_store::sync::{Mutex, RwLock};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger, Pool};
-use parking_lot::{Mutex, RwLock};
 use serde_json::{Value, json};
 
 use super::commit::Commit;
+use super::damage::KnownDamage;
 use super::search_idle::SearchIdle;
 use super::segments::SegmentList;
 use super::stats::Counters;
@@ -83,6 +84,7 @@ pub(crate) struct Shard {
     pub directory: Arc<dyn Directory>,
     pub services: ShardServices,
     pub counters: Counters,
+    pub(super) known_damage: KnownDamage,
     /// Replaced when the shard recovers from a failure; `Err`: it could not be opened.
     core: ArcSwap<CoreState>,
     /// Held while the core is replaced or closed.
@@ -202,6 +204,7 @@ impl Shard {
             directory,
             services,
             counters: Counters::default(),
+            known_damage: KnownDamage::default(),
             core: ArcSwap::from_pointee(Err(closed)),
             replacing: Mutex::new(()),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use limber_segment::{LiveDocs, SegmentId};
-use parking_lot::MutexGuard;
+use limber_store::sync::MutexGuard;
 
 use super::commit::{Commit, CommittedSegment};
 use super::core::{Core, Shard};

@@ -35,7 +35,8 @@ impl Drop for Claim {
 impl Shard {
     /// One merge, if the policy finds one. Answers whether there may be more to do.
     pub(crate) fn merge_once(&self) -> Result<bool> {
-        let core = self.core()?;
+        // Of a shard that does not open its health tells.
+        let Ok(core) = self.core() else { return Ok(false) };
         let settings = self.index.settings.load_full();
         let most = settings.merge.max_thread_count.unwrap_or(usize::MAX) as u64;
         let rests = self.interval_millis() < core.merges_rest_until_millis.load(Ordering::Relaxed);
@@ -81,10 +82,14 @@ impl Shard {
                     break;
                 }
                 // A background merge has what is left; it ends by itself.
-                std::thread::sleep(std::time::Duration::from_millis(20));
+                limber_store::sync::sleep(std::time::Duration::from_millis(20));
             }
         }
-        if request.flush { self.flush_core(&core, true) } else { Ok(()) }
+        if request.flush {
+            self.flush_core(&core, true)?;
+        }
+        // What is damaged was left out.
+        self.check_damage()
     }
 
     fn merge_chosen(
@@ -114,6 +119,9 @@ impl Shard {
         let running = RunningMerge::begin(self, core, &views);
         let outcome = self.merge_views(core, &claim.0, &views, is_throttled);
         drop(running);
+        if let Err(error) = &outcome {
+            self.blame(&views, error);
+        }
         match outcome {
             Ok(()) => Ok(true),
             Err(limber_segment::Error::Cancelled) => Ok(false),
@@ -207,7 +215,7 @@ impl Shard {
                     .min(1_000_000_000);
                 if ahead > 1_000_000 {
                     self.counters.merge_throttled_nanos.fetch_add(ahead, Ordering::Relaxed);
-                    std::thread::sleep(std::time::Duration::from_nanos(ahead));
+                    limber_store::sync::sleep(std::time::Duration::from_nanos(ahead));
                 }
             }
             Ok(())
@@ -303,7 +311,8 @@ fn candidate(entry: &SegmentEntry) -> Candidate {
         live_bytes: entry.live_bytes(),
         doc_count,
         deleted_count,
-        is_merging: entry.merging.load(Ordering::Acquire),
+        // Of a damaged segment nothing is merged: it would fail each time.
+        is_merging: entry.merging.load(Ordering::Acquire) || entry.segment.is_damaged(),
     }
 }
 

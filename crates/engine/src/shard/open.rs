@@ -8,8 +8,8 @@ use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
 use limber_segment::{LiveDocs, SegmentId};
 use limber_store::directory::TEMPORARY_SUFFIX;
+use limber_store::sync::{Mutex, RwLock};
 use limber_store::{Directory, Error as StoreError};
-use parking_lot::{Mutex, RwLock};
 
 use super::commit::{COMMIT_NAME, Commit, CommittedSegment};
 use super::core::{Core, Published, Shard, next_number};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use limber_segment::{DocId, Segment, SegmentId, SegmentMeta, Written};
-use parking_lot::MutexGuard;
+use limber_store::sync::MutexGuard;
 
 use super::core::{Core, Published, Shard, Slot};
 use super::error::segment_error;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use limber_codec::prefetch::prefetch_start;
 use limber_mapping::{Mapping, RequestError, document};
-use parking_lot::RwLockReadGuard;
+use limber_store::sync::RwLockReadGuard;
 
 use super::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard, is_filling};
 use super::error::disk_error;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use limber_store::sync::{Condvar, Mutex, MutexGuard};
 use limber_store::{Directory, Error, FileWriter, Result};
-use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::checkpoint::{CheckpointFile, DurableGeneration};
 use super::format::{self, BLOCK_BYTES, Header, MARK_BYTES, PREFIX_BYTES, RecordBatch, VERSION};

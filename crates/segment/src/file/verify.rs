@@ -19,7 +19,7 @@ use limber_store::{Directory, Error as StoreError};
 use parking_lot::Mutex;
 
 use super::SectionKind;
-use super::meta::SegmentMeta;
+use super::meta::{FileMeta, SegmentMeta};
 use super::reader::{SectionEntry, SegmentFile, corrupt_file};
 use super::writer::NO_FIELD;
 use crate::{Error, Result};
@@ -51,6 +51,8 @@ impl std::fmt::Display for Damage {
 pub(super) struct KnownDamage {
     /// Anything below.
     is_any: AtomicBool,
+    /// A file has another length than the commit says: what lies behind the end reads as zeros, within its last page without a fault.
+    has_other_length: AtomicBool,
     /// By section, in the order of [`SegmentFile::sections`]: 0, or [`IS_WRONG`] and the checksum that was found.
     sections: Box<[AtomicU64]>,
     /// What belongs to no section: a file's ends, its length, a disk that refuses to read it.
@@ -63,6 +65,7 @@ impl KnownDamage {
     pub(super) fn none(section_count: usize) -> KnownDamage {
         KnownDamage {
             is_any: AtomicBool::new(false),
+            has_other_length: AtomicBool::new(false),
             sections: (0..section_count).map(|_| AtomicU64::new(0)).collect(),
             others: Mutex::default(),
         }
@@ -73,14 +76,32 @@ impl KnownDamage {
 const SCRUB_BYTES: usize = 256 << 10;
 
 impl SegmentFile {
-    /// Whether every file could be read wherever it was read so far.
+    /// Whether every file could be read wherever it was read so far, and has the length it should have as far as anybody looked.
     #[inline]
     pub fn intact(&self) -> Result<()> {
-        if fault_count() == 0 { Ok(()) } else { self.look_for_faults() }
+        let is_other = self.known.has_other_length.load(Ordering::Acquire);
+        match !is_other && self.maps().all(|(_, bytes)| bytes.damage().is_none()) {
+            true => Ok(()),
+            false => self.look_for_faults(),
+        }
+    }
+
+    /// As [`SegmentFile::intact`], by what is known already: two loads.
+    #[inline]
+    pub fn known_intact(&self) -> Result<()> {
+        match fault_count() == 0 && !self.known.has_other_length.load(Ordering::Acquire) {
+            true => Ok(()),
+            false => self.look_for_faults(),
+        }
     }
 
     #[cold]
     fn look_for_faults(&self) -> Result<()> {
+        if self.known.has_other_length.load(Ordering::Acquire)
+            && let Some(damage) = self.known.others.lock().first()
+        {
+            return Err(damage.to_error());
+        }
         match self.faults().next() {
             Some(fault) => Err(fault.to_error()),
             None => Ok(()),
@@ -98,7 +119,7 @@ impl SegmentFile {
     /// An error if one of these sections of a field is known to be damaged. Two loads where nothing is.
     #[inline]
     pub fn check_known(&self, kinds: &[SectionKind], field: u32) -> Result<()> {
-        self.intact()?;
+        self.known_intact()?;
         if !self.known.is_any.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -108,7 +129,7 @@ impl SegmentFile {
 
     /// Whether all sections of a field can be read, as far as it is known.
     pub fn readable_field(&self, field: u32) -> Result<()> {
-        self.intact()?;
+        self.known_intact()?;
         if !self.known.is_any.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -183,19 +204,23 @@ impl SegmentFile {
     }
 
     /// A file that is shorter or longer than the commit says is somebody else's work.
-    fn verify_lengths(&self, directory: &dyn Directory, meta: &SegmentMeta) -> Result<()> {
-        for file in &meta.files {
-            let len = directory.len(&file.name)?;
-            if len != file.len {
-                return Err(self.note(Damage {
-                    file: file.name.clone(),
-                    offset: len.min(file.len),
-                    expected: format!("{} bytes", file.len),
-                    found: format!("{len} bytes"),
-                }));
-            }
+    pub fn verify_lengths(&self, directory: &dyn Directory, meta: &SegmentMeta) -> Result<()> {
+        meta.files.iter().try_for_each(|file| self.verify_length(directory, file))
+    }
+
+    fn verify_length(&self, directory: &dyn Directory, file: &FileMeta) -> Result<()> {
+        let len = directory.len(&file.name)?;
+        if len == file.len {
+            return Ok(());
         }
-        Ok(())
+        let error = self.note(Damage {
+            file: file.name.clone(),
+            offset: len.min(file.len),
+            expected: format!("{} bytes", file.len),
+            found: format!("{len} bytes"),
+        });
+        self.known.has_other_length.store(true, Ordering::Release);
+        Err(error)
     }
 
     /// Follows a reader of stored documents with the checksum.
@@ -218,7 +243,7 @@ impl SegmentFile {
     ) -> Result<()> {
         let mut buffer = vec![0; SCRUB_BYTES];
         for file in &meta.files {
-            match self.scrub_file(directory, &file.name, file.len, file.crc, &mut buffer, pace) {
+            match self.scrub_file(directory, file, &mut buffer, pace) {
                 Err(Error::Store(error @ StoreError::Io { .. })) if says_unreadable(&error) => {
                     let (expected, found) = (format!("{} readable bytes", file.len), error.to_string());
                     self.note(Damage { file: file.name.clone(), offset: 0, expected, found });
@@ -234,22 +259,12 @@ impl SegmentFile {
     fn scrub_file(
         &self,
         directory: &dyn Directory,
-        name: &str,
-        len: u64,
-        expected: u32,
+        file: &FileMeta,
         buffer: &mut [u8],
         pace: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<()> {
-        let found_len = directory.len(name)?;
-        if found_len != len {
-            let (expected, found) = (format!("{len} bytes"), format!("{found_len} bytes"));
-            return Err(self.note(Damage {
-                file: name.to_owned(),
-                offset: len.min(found_len),
-                expected,
-                found,
-            }));
-        }
+        self.verify_length(directory, file)?;
+        let FileMeta { name, len, crc: expected } = file;
         let mut crc_of = |start: u64, end: u64| -> Result<u32> {
             let (mut crc, mut at) = (Crc32::new(), start);
             while at < end {
@@ -261,12 +276,12 @@ impl SegmentFile {
             }
             Ok(crc.finish())
         };
-        let found = crc_of(0, len)?;
-        if found == expected {
+        let found = crc_of(0, *len)?;
+        if found == *expected {
             return Ok(());
         }
         let mut is_placed = false;
-        for at in (0..self.sections().len()).filter(|&at| **self.file_name(&self.sections()[at]) == *name) {
+        for at in (0..self.sections().len()).filter(|&at| **self.file_name(&self.sections()[at]) == **name) {
             let entry = &self.sections()[at];
             is_placed |= self.compare(at, crc_of(entry.offset, entry.offset + entry.len)?).is_err();
         }
@@ -274,11 +289,18 @@ impl SegmentFile {
             return Ok(());
         }
         Err(self.note(Damage {
-            file: name.to_owned(),
+            file: name.clone(),
             offset: 0,
             expected: format!("checksum {expected:08x} of the whole file"),
             found: format!("{found:08x}, in header, section table or footer"),
         }))
+    }
+
+    /// Remembers what was found by other means than checksums; readers are not told.
+    pub fn note_unsound(&self, place: &str, message: &str) {
+        let file = self.maps().next().map_or_else(String::new, |(name, _)| name.to_string());
+        let expected = format!("a sound structure of {place}");
+        self.note(Damage { file, offset: 0, expected, found: message.to_owned() });
     }
 
     /// Remembers, once.

@@ -20,11 +20,18 @@ impl Segment {
         let Some(number) = self.number(ID_PATH) else { return Ok(None) };
         self.file.check_known(&[SectionKind::IdFilter], number)?;
         if self.id_filter.as_ref().is_some_and(|filter| !filter.may_contain(hash)) {
+            // Large segments have eight files, and this is asked for each document that is written.
+            if self.meta.files.len() == 1 {
+                self.intact()?
+            } else {
+                self.file.known_intact()?
+            }
             return Ok(None);
         }
         let Some(inverted) = self.inverted(number)? else { return Ok(None) };
-        let Some(info) = inverted.terms.get(id)? else { return Ok(None) };
+        let Some(info) = inverted.terms.get(id)? else { return self.intact().map(|()| None) };
         if info.doc_freq == 1 {
+            self.intact()?;
             return Ok(Some(info.location.single_doc));
         }
         let mut postings = inverted.postings.postings(&info, Want::Docs)?;
@@ -34,6 +41,7 @@ impl Segment {
             postings.next_block();
         }
         postings.status()?;
+        self.intact()?;
         Ok(last)
     }
 
@@ -48,7 +56,9 @@ impl Segment {
 
     /// Id, routing and source of a document.
     pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
-        self.stored()?.document(self.core, doc, reader)
+        let document = self.stored()?.document(self.core, doc, reader)?;
+        self.intact()?;
+        Ok(document)
     }
 
     /// `_source` of a document as it was sent.
@@ -60,7 +70,7 @@ impl Segment {
     pub fn id(&self, doc: DocId, reader: &mut StoredReader, id: &mut Vec<u8>) -> Result<()> {
         id.clear();
         id.extend_from_slice(self.stored()?.id(self.core, doc, reader)?.0);
-        Ok(())
+        self.intact()
     }
 
     /// Id and routing of a document, without its source.
@@ -69,7 +79,9 @@ impl Segment {
         doc: DocId,
         reader: &'r mut StoredReader,
     ) -> Result<(&'r [u8], Option<&'r [u8]>)> {
-        self.stored()?.id(self.core, doc, reader)
+        let found = self.stored()?.id(self.core, doc, reader)?;
+        self.intact()?;
+        Ok(found)
     }
 
     pub(crate) fn stored_documents(&self) -> Result<Option<Stored<'_>>> {

@@ -282,11 +282,26 @@ impl Segment {
         self.file.damage()
     }
 
+    /// Remembers that something is wrong although checksums are right: the work of a bug.
+    pub fn note_unsound(&self, place: &str, message: &str) {
+        self.file.note_unsound(place, message);
+    }
+
     /// Reads every byte of its files from the disk, not from maps, and compares it with the checksums; [`Segment::damage`] then knows what
     /// is wrong. `pace` is told of bytes before they are read, and may sleep; its error ends the scrub, as do errors of the disk that say
     /// nothing about the bytes.
     pub fn scrub(&self, pace: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         self.file.scrub(&*self.directory, &self.meta, pace)
+    }
+
+    /// Looks at the lengths of its files. Where one is not the commit's, nothing of the segment is read any more.
+    pub fn verify_lengths(&self) -> Result<()> {
+        self.file.verify_lengths(&*self.directory, &self.meta)
+    }
+
+    /// How many files it has.
+    pub fn file_count(&self) -> usize {
+        self.meta.files.len()
     }
 
     /// Verifies lengths of files and what belongs to no field.
