@@ -39,7 +39,10 @@ impl Change {
                 names.remove(from);
                 names.insert(to.clone(), *file);
             }
-            Change::RemoveFolder(_) => {}
+            // Without its name in the folder above, nothing in it can be reached.
+            Change::RemoveFolder(folder) => {
+                names.retain(|name, _| !name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+            }
         }
     }
 
