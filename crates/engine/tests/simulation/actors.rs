@@ -54,7 +54,21 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
     let others: [(&str, fn(&World, &mut Random)); 9] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
-        ("upkeep", |world, random| rounds(world, random, &[Round::Upkeep, Round::Buffers, Round::Scrub])),
+        ("upkeep", |world, random| {
+            rounds(
+                world,
+                random,
+                &[
+                    Round::Flush,
+                    Round::Recovery,
+                    Round::Metadata,
+                    Round::Disk,
+                    Round::Expiry,
+                    Round::Buffers,
+                    Round::Scrub,
+                ],
+            )
+        }),
         ("merge", |world, random| rounds(world, random, &[Round::Merge, Round::Merge, Round::Lifecycle])),
         ("flusher", flush),
         ("swapper", swap),
@@ -249,7 +263,8 @@ fn write_async(world: &World, random: &mut Random) {
                 node.put_settings(ASYNC, IndicesOptions::METADATA_OPEN_CLOSED, &body, false)
             });
             let is_promised = changed.is_some() && durability == "request";
-            if is_promised {
+            // A shard that failed meanwhile may have lost what was not durable yet.
+            if is_promised && !world.has_faults {
                 world.model.settle(ASYNC);
             }
             for _ in 0..random.below(4) {
