@@ -47,7 +47,10 @@ mod terms_lookup;
 mod update;
 mod upkeep;
 
-pub use by_query::{ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress, Slices};
+pub use by_query::{
+    BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress,
+    Slices, SourceBatch,
+};
 pub use contexts::OpenPointInTime;
 pub(crate) use indices::METADATA_NAME;
 pub use lifecycle::ExplainFilter;
