@@ -134,7 +134,13 @@ impl Run {
             // Failed shards are tried again more and more slowly.
             self.clock.outside_nanos.fetch_add(120_000_000_000, Ordering::Relaxed);
             world.node.maintain();
-            if self.is_traced { println!("{:?} {:?}", self.disk.fault_count(), world.node.refresh("one", limber_engine::IndicesOptions::BROADCAST)); }
+            if self.is_traced {
+                println!(
+                    "{:?} {:?}",
+                    self.disk.fault_count(),
+                    world.node.refresh("one", limber_engine::IndicesOptions::BROADCAST)
+                );
+            }
         }
         let healed = self.world(world.node.clone(), false);
         verify(&healed);
