@@ -150,7 +150,12 @@ impl ServeCommand {
     fn run(self) -> anyhow::Result<()> {
         let filter =
             tracing_subscriber::EnvFilter::try_from_env("LIMBER_LOG").unwrap_or_else(|_| "info".into());
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would end the process.
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .log_internal_errors(false)
+            .init();
         let config = Config::load(&Overrides {
             config_file: self.config,
             data: self.data,
