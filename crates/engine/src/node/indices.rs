@@ -18,7 +18,7 @@ use crate::shard::{Host, IndexCore, largest_buffer};
 impl Node {
     pub(super) fn publish_live(&self, change: impl FnOnce(&mut LiveIndices)) {
         let _publishing = self.publishing.lock();
-        let mut live: HashMap<_, _> = (**self.live.load()).clone();
+        let mut live: LiveIndices = (**self.live.load()).clone();
         change(&mut live);
         self.live.store(Arc::new(live));
     }

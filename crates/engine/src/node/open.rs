@@ -54,8 +54,8 @@ pub struct NodeConfig {
     pub search_processors: usize,
 }
 
-/// Open indices by uuid.
-pub(super) type LiveIndices = HashMap<Arc<str>, Arc<LiveIndex>>;
+/// Open indices by uuid, in an order that is the same in every run.
+pub(super) type LiveIndices = BTreeMap<Arc<str>, Arc<LiveIndex>>;
 
 /// One running node. See the crate's head for what it promises.
 pub struct Node {

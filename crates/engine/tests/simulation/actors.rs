@@ -263,7 +263,8 @@ fn write_async(world: &World, random: &mut Random) {
                 node.put_settings(ASYNC, IndicesOptions::METADATA_OPEN_CLOSED, &body, false)
             });
             let is_promised = changed.is_some() && durability == "request";
-            if is_promised {
+            // A shard that failed meanwhile may have lost what was not durable yet.
+            if is_promised && !world.has_faults {
                 world.model.settle(ASYNC);
             }
             for _ in 0..random.below(4) {

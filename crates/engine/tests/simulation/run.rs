@@ -96,6 +96,7 @@ impl Run {
         let has_faults = !faults.is_empty();
         let world = Arc::new(self.world(node, has_faults));
         self.disk.set_faults(faults);
+        self.model.forget_acknowledgements(actors::ASYNC);
         if !self.random.one_in(4) {
             let calls = [40, 400, 4000][self.random.below(3) as usize];
             self.disk.power_off_at(self.random.below(calls));
@@ -133,6 +134,7 @@ impl Run {
             // Failed shards are tried again more and more slowly.
             self.clock.outside_nanos.fetch_add(120_000_000_000, Ordering::Relaxed);
             world.node.maintain();
+            if self.is_traced { println!("{:?} {:?}", self.disk.fault_count(), world.node.refresh("one", limber_engine::IndicesOptions::BROADCAST)); }
         }
         let healed = self.world(world.node.clone(), false);
         verify(&healed);
