@@ -52,34 +52,37 @@ class Documents(Actor):
     NAMELESS_MAX = 150
     INDICES = (("ledger", 10), ("second", 2))
 
-    def __init__(self, findings, number=0, prepares=True):
+    def __init__(self, findings, number=0, first=None):
+        """`first`: the actor that owns the indices; this one writes to them as well, beside it."""
         super().__init__(findings)
         self.name = f"documents{number}"
-        self.prepares = prepares
-        self.ledger = Ledger(findings)
+        self.is_first = first is None
+        self.ledger = Ledger(findings) if first is None else first.ledger
         self.fields = 0
 
+    @staticmethod
+    def several(findings, number):
+        """That many, all on the same indices."""
+        first = Documents(findings)
+        return [first, *(Documents(findings, other, first) for other in range(1, number))]
+
     def prepare(self, client):
-        for index, shards in self.INDICES if self.prepares else ():
-            index = self.own(index)
+        for index, shards in self.INDICES if self.is_first else ():
             more = {"index.translog.flush_threshold_size": "256kb", "index.refresh_interval": "200ms"}
             create(client, f"/{index}", {"settings": settings(shards, **more)})
 
-    def own(self, index):
-        return f"{index}-{self.name}"
-
     def indices(self):
-        return [self.own(index) for index, _ in self.INDICES]
+        return [index for index, _ in self.INDICES]
 
     def source(self, rng):
         source = {"t": self.token(), "value": rng.randrange(1000), "text": "alpha beta gamma"[:rng.randrange(17)]}
         if rng.random() < 0.02 and self.fields < 200:
             self.fields += 1
-            source[f"field{self.fields}"] = self.fields
+            source[f"{self.name}-field{self.fields}"] = self.fields
         return source
 
     def operation(self, rng):
-        index = self.own("ledger" if rng.random() < 0.8 else "second")
+        index = "ledger" if rng.random() < 0.8 else "second"
         kind = rng.choices(("index", "create", "update", "delete", "nameless"), (50, 10, 20, 12, 8))[0]
         if kind == "nameless":
             return Operation("index", index, None, self.source(rng))
@@ -101,12 +104,14 @@ class Documents(Actor):
 
     def delete_nameless(self, client):
         """Documents whose ids the server chose are never overwritten, so the oldest are deleted."""
-        nameless = [(index, id) for index, id in self.ledger.live_ids() if not id.startswith(self.name)]
+        own = self.ledger.live_ids(f'"{self.name}-')
+        nameless = [(index, id) for index, id in own if not id.startswith(self.name)]
         doomed = [Operation("delete", index, id) for index, id in nameless[:max(0, len(nameless) - self.NAMELESS_MAX)]]
         return not doomed or send_bulk(client, doomed, self.ledger)
 
     def check(self, client, settle):
-        self.ledger.check(client, ",".join(self.indices()), settle)
+        if self.is_first:
+            self.ledger.check(client, ",".join(self.indices()), settle)
 
 
 class Swaps(Actor):
@@ -183,8 +188,9 @@ class Appends(Actor):
         way = rng.random()
         if way < 0.15:
             return self.roll_over(client)
-        if way < 0.3 and len(self.known) > self.INDICES_MAX:
-            return self.delete(client, self.known[0])
+        deletable = [index for index in self.known if index not in self.deletions_unknown]
+        if way < 0.3 and len(deletable) > self.INDICES_MAX:
+            return self.delete(client, deletable[0])
         sources = [(self.token(), rng.randrange(1000)) for _ in range(rng.choice((1, 5, 20)))]
         operations = [Operation("create", self.target, token, self.source(token, value)) for token, value in sources]
         if rng.random() < 0.2:
@@ -221,9 +227,8 @@ class Appends(Actor):
         except Broken:
             self.deletions_unknown.add(index)
             raise
-        if status == 200 or (status == 404 and index in self.deletions_unknown):
+        if status == 200:
             self.known.remove(index)
-            self.deletions_unknown.discard(index)
             self.ledger.forget(index)
         elif is_unknown(status):
             self.deletions_unknown.add(index)

@@ -1,12 +1,11 @@
 """All actors together: run them side by side against one server, let them rest, hold everything against what they know."""
+import pathlib
 import random
 import shutil
 import tempfile
 import threading
-import pathlib
 import time
 
-from actors import Documents
 from changes import everyone
 from server import Broken, Client, Server, StartRefused, health_is_not_red, reason
 
@@ -16,9 +15,9 @@ class Crew:
 
     UPKEEP = ("_flush", "_refresh", "_flush?force=true", "_forcemerge?max_num_segments=1")
 
-    def __init__(self, findings, seed, writers=2, location="/nonexistent", make_documents=Documents, actors=None):
+    def __init__(self, findings, seed, writers=2, location="/nonexistent", actors=None):
         self.findings, self.seed = findings, seed
-        self.actors = actors or everyone(findings, writers, location, make_documents)
+        self.actors = actors or everyone(findings, writers, location)
         self.threads, self.rest = [], threading.Event()
         self.clients = []
         # Steps that succeeded since the start of a run, by actor.
@@ -30,10 +29,10 @@ class Crew:
             actor.prepare(client)
         client.close()
 
-    def start(self, server, part, strict=True):
+    def start(self, server, part, strict=True, forbidden=None):
         """Lets everyone work in threads of their own until [`stop`] or, with `strict`, until the server is gone."""
         self.rest.clear()
-        self.clients = [Client(server, self.findings, strict) for _ in range(len(self.actors) + 1)]
+        self.clients = [Client(server, self.findings, strict, forbidden=forbidden) for _ in range(len(self.actors) + 1)]
         jobs = [(self.act, actor) for actor in self.actors] + [(self.keep_up, None)]
         self.successes = {actor.name: 0 for actor in self.actors}
         for (job, actor), client in zip(jobs, self.clients, strict=True):
@@ -80,6 +79,16 @@ class Crew:
             if strict and index in lasting and answer.get("_shards", {}).get("failed"):
                 self.findings.add("refused", f"POST /{index}/{call} {status}: {reason(answer)} {answer['_shards'].get('failures')}"[:400])
             time.sleep(rng.random() * 0.03)
+
+    def recover(self, server, seconds):
+        """Whatever was broken is over: everyone succeeds again, without a restart."""
+        self.successes = {name: 0 for name in self.successes}
+        deadline = time.monotonic() + seconds
+        while server.is_alive() and (names := self.those_without_success()):
+            if time.monotonic() > deadline:
+                self.findings.add("stuck", f"{seconds} s after the fault {names} do not write again; log: {server.log_tail(500)}")
+                return
+            time.sleep(0.02)
 
     def those_without_success(self):
         """Actors none of whose steps succeeded since the start."""

@@ -49,7 +49,7 @@ class Bench:
     def __init__(self, options, findings, place):
         self.options, self.findings, self.place = options, findings, place
         self.data = place.fresh()
-        actors = [Documents(findings, 0), Documents(findings, 1), Swaps(findings), Rolls(findings), Streams(findings),
+        actors = [*Documents.several(findings, 2), Swaps(findings), Rolls(findings), Streams(findings),
                   Churn(findings), Rules(findings), Durability(findings)]
         self.crew = Crew(findings, options.seed, actors=actors)
         self.start()
@@ -79,19 +79,9 @@ class Bench:
         time.sleep(0.15)
         fired = self.control.disarm()["fired"] or status["fired"]
         self.findings.context += f" at {fired[0][1].removeprefix(str(self.data))}" if fired else ""
-        self.recover()
+        self.crew.recover(self.server, RECOVER_SECONDS_MAX)
         self.crew.stop()
         return bool(fired)
-
-    def recover(self):
-        """The fault is over: everyone succeeds again."""
-        self.crew.successes = {name: 0 for name in self.crew.successes}
-        deadline = time.monotonic() + RECOVER_SECONDS_MAX
-        while self.server.is_alive() and (names := self.crew.those_without_success()):
-            if time.monotonic() > deadline:
-                self.findings.add("stuck", f"after the fault {names} do not write again; log: {self.server.log_tail(500)}")
-                return
-            time.sleep(0.02)
 
 
 def start_under_injector(options, place, data, fault, wait=True):
@@ -101,12 +91,12 @@ def start_under_injector(options, place, data, fault, wait=True):
     return server, injector.Control(path)
 
 
-def run(options, findings):
+def run(options, findings, faults=None):
     place = Place(options, "inject")
     bench = None
     since_restart = 0
     try:
-        for number, fault in zip(range(options.rounds), sweep(options)):
+        for number, fault in zip(range(options.rounds), faults or sweep(options)):
             if options.is_over() or (len(findings) and not options.keep_going):
                 break
             findings.context = f"round {number} seed {options.seed} {fault['name']}"

@@ -79,6 +79,8 @@ class Supervisor:
     def __init__(self, listener, control, fault):
         self.listener = listener
         self.control = control
+        # Calls that are being slow: when they may go on, and their ids.
+        self.slow = []
         self.arm(fault)
 
     def arm(self, fault):
@@ -92,7 +94,8 @@ class Supervisor:
         poll.register(self.control, select.POLLIN)
         clients = {}
         while True:
-            for fd, event in poll.poll():
+            due = min((due for due, _ in self.slow), default=None)
+            for fd, event in poll.poll(None if due is None else max(0, 1000 * (due - time.monotonic()))):
                 if fd == self.listener:
                     if event & (select.POLLHUP | select.POLLERR):
                         return
@@ -104,6 +107,9 @@ class Supervisor:
                 elif not self.one_command(clients[fd]):
                     poll.unregister(fd)
                     clients.pop(fd).close()
+            for due, id in [slow for slow in self.slow if slow[0] <= time.monotonic()]:
+                self.slow.remove((due, id))
+                self.answer(id, 0)
 
     def one_command(self, client):
         command = client.recv(65_536)
@@ -122,28 +128,31 @@ class Supervisor:
         except OSError:
             return  # the thread was killed meanwhile
         id, pid, _, number = struct.unpack_from("=QIIi", notice)
-        error = self.decide(pid, number, struct.unpack_from("=6Q", notice, 32)) if number in self.numbers else 0
+        fails = number in self.numbers and self.is_hit(pid, number, struct.unpack_from("=6Q", notice, 32))
+        if fails and "delay" in self.fault:
+            self.slow.append((time.monotonic() + self.fault["delay"], id))
+        else:
+            self.answer(id, self.fault["errno"] if fails else 0)
+
+    def answer(self, id, error):
         answer = struct.pack("=QqiI", id, 0, -error, 0) if error else struct.pack("=QqiI", id, 0, 0, CONTINUE)
         try:
             fcntl.ioctl(self.listener, SECCOMP_IOCTL_NOTIF_SEND, answer)
         except OSError:
             pass  # likewise
 
-    def decide(self, pid, number, arguments):
-        """The error that this call gets; 0: it goes on."""
+    def is_hit(self, pid, number, arguments):
+        """Whether this is a call that the fault is for."""
         path = path_of(pid, number, arguments)
         if path is None or self.fault.get("path", "") not in path:
-            return 0
+            return False
         self.seen += 1
         first = self.fault["nth"]
         if not first <= self.seen < first + self.fault.get("count", 1):
-            return 0
+            return False
         if len(self.fired) < 100:
             self.fired.append([NAMES[number], path])
-        if "delay" in self.fault:
-            select.select([], [], [], self.fault["delay"])
-            return 0
-        return self.fault["errno"]
+        return True
 
 
 def path_of(pid, number, arguments):

@@ -76,7 +76,10 @@ def text(source):
 
 
 class Ledger:
-    """The documents of one actor. Ids are used by one client only, so that their operations have an order."""
+    """The documents of one actor, or of several that write to the same index.
+
+    An id is used by one client only, so that its operations have an order.
+    """
 
     def __init__(self, findings, one_shard=False):
         self.findings = findings
@@ -90,12 +93,12 @@ class Ledger:
         self.seq_nos = {}
 
     def ids(self, index):
-        return [id for id, known in self.docs.items() if known.index == index]
+        return [id for id, known in list(self.docs.items()) if known.index == index]
 
-    def live_ids(self):
-        """Ids that certainly hold a document, with their index."""
-        return [(known.index, id) for id, known in self.docs.items()
-                if known.index and all(state.source is not None for state in known.states)]
+    def live_ids(self, token=""):
+        """Ids that certainly hold a document, with their index; those whose source has the token."""
+        return [(known.index, id) for id, known in list(self.docs.items())
+                if known.index and all(state.source is not None and token in state.source for state in known.states)]
 
     def is_settled(self, id):
         return id not in self.docs or len(self.docs[id].states) < STATES_MAX
@@ -208,7 +211,8 @@ class Ledger:
             self.findings.add("wrong", f"{place}: search finds {found}, get {got}")
         possible = [state for state in known.states if state.admits(found) or state.source is found.source is None]
         if not possible:
-            kind = "lost" if found.source is None or len(known.states) == 1 else "wrong"
+            is_older = all(state.seq_no is not None and state.seq_no > found.seq_no for state in known.states) if found.source else True
+            kind = "lost" if is_older else "wrong"
             self.findings.add(kind, f"{place} holds {found}, possible are {known.states[:4]}")
 
     def read_by_get(self, client, absent):

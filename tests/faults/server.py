@@ -1,4 +1,5 @@
 """One `limber serve` under test, a client for it, and the list of what was found wrong."""
+import atexit
 import http.client
 import json
 import os
@@ -14,6 +15,19 @@ ANSWER_SECONDS_MAX = 30
 START_SECONDS_MAX = 60
 
 
+# Processes that were started and not waited for.
+RUNNING = set()
+
+
+@atexit.register
+def end_all():
+    """However a script ends, no server stays behind."""
+    for process in RUNNING:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
 class Broken(Exception):
     """The connection broke: what the request did is unknown."""
 
@@ -27,7 +41,8 @@ class Findings:
 
     KINDS = ("lost", "duplicated", "invented", "wrong", "half", "red", "refused", "stuck", "dead", "check")
 
-    def __init__(self):
+    def __init__(self, is_quiet=False):
+        self.is_quiet = is_quiet
         self.found = []
         self.counts = {}
         self.context = ""
@@ -38,8 +53,8 @@ class Findings:
         with self.lock:
             self.found.append((kind, f"{self.context}: {text}"))
             shown = sum(1 for other, text in self.found if other == kind and text.startswith(self.context[:20]))
-        if shown <= 3:
-            print(f"FOUND {kind}: {self.context}: {text}"[:600], flush=True)
+            if shown <= 3 and not self.is_quiet:
+                print(f"FOUND {kind}: {self.context}: {text}"[:600], flush=True)
 
     def count(self, what, number=1):
         with self.lock:
@@ -70,6 +85,7 @@ class Server:
         with open(out, "wb") as stdout, open(self.log, "ab") as stderr:
             self.process = subprocess.Popen(command, stdout=stdout, stderr=stderr, stdin=subprocess.DEVNULL,
                                             env=dict(os.environ, NO_COLOR="1", **(env or {})), preexec_fn=before_exec)
+        RUNNING.add(self.process)
         self.address = None
         if wait:
             self.wait_until_it_listens()
@@ -105,6 +121,7 @@ class Server:
         if self.is_alive():
             self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        RUNNING.discard(self.process)
 
     def stop(self, seconds=30):
         """As a service manager does; whether it ended by itself in time."""
@@ -123,10 +140,14 @@ class Server:
 
 
 class Client:
-    """One connection. With `strict`, an answer of 429 or from 500 on is a finding: nothing is broken that could excuse it."""
+    """One connection. With `strict`, an answer of 429 or from 500 on is a finding: nothing is broken that could excuse it.
 
-    def __init__(self, server, findings, strict=True, seconds=ANSWER_SECONDS_MAX):
+    `forbidden`: bytes that no answer may contain.
+    """
+
+    def __init__(self, server, findings, strict=True, seconds=ANSWER_SECONDS_MAX, forbidden=None):
         self.server, self.findings, self.strict, self.seconds = server, findings, strict, seconds
+        self.forbidden = forbidden
         self.connection = None
 
     def call(self, method, path, body=None):
@@ -151,6 +172,9 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise Broken(f"{method} {path}: {error!r}") from None
+        if self.forbidden and self.forbidden in content:
+            at = content.index(self.forbidden)
+            self.findings.add("refused", f"{method} {path} answered {answer.status}: {content[max(0, at - 150):at + 50]}")
         try:
             parsed = json.loads(content) if content else {}
         except ValueError:

@@ -39,7 +39,7 @@ def run(options, findings):
 
 def prepare(options, findings, place, data):
     """A data folder with some of everything, whose server was killed."""
-    actors = [Documents(findings, 0), Swaps(findings), Rolls(findings), Streams(findings), Churn(findings), Rules(findings)]
+    actors = [*Documents.several(findings, 1), Swaps(findings), Rolls(findings), Streams(findings), Churn(findings), Rules(findings)]
     crew = Crew(findings, options.seed, actors=actors)
     findings.context = "preparation"
     server = Server(options.binary, data)

@@ -9,6 +9,7 @@ mod api_health;
 mod async_search;
 pub mod catalog;
 mod check;
+mod checked_file;
 mod contexts;
 mod data_folder;
 pub mod environment;

@@ -64,7 +64,7 @@ fn force_merge(node: &Node) -> Result<()> {
 
 fn status(node: &Node) -> (HealthStatus, Option<String>) {
     let health = node.cluster_health(&HealthRequest::default()).expect("answers");
-    (health.status, health.indices[0].shards[0].problem.clone())
+    (health.status, health.indices[0].shards[0].reason.as_deref().map(str::to_owned))
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_merge_does_not_launder_a_flipped_byte() {
     assert_eq!(status(&node).0, HealthStatus::Green, "nobody has looked yet");
     for _ in 0..2 {
         let error = force_merge(&node).expect_err("a source is corrupt");
-        assert_eq!((&*error.kind, error.status), ("corrupt_index_exception", 500));
+        assert_eq!((error.kind, error.status), ("corrupt_index_exception", 500));
         let name = damaged.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(error.reason.contains(&name) && error.reason.contains("checksum"), "{}", error.reason);
     }

@@ -26,6 +26,8 @@ pub struct Config {
     pub compat_version: String,
     pub max_content_bytes: usize,
     pub compression: Compression,
+    /// `http.max_connections`; `None`: as many as memory and file descriptors allow.
+    pub max_connections: Option<usize>,
     /// Threads that move bytes between sockets and handlers (`http.netty.worker_count`).
     pub network_threads: usize,
     pub node_attributes: Vec<(String, String)>,
@@ -87,6 +89,13 @@ impl Config {
             Some("false") => Compression::Never,
             Some(other) => bail!("[http.compression] must be [auto], [true] or [false], but was [{other}]"),
         };
+        let max_connections = match take("http.max_connections").as_deref() {
+            None | Some("0") => None,
+            Some(count) => match count.parse() {
+                Ok(count @ 1..=10_000_000) => Some(count),
+                _ => bail!("[http.max_connections] must be a number from 0 to 10000000, but was [{count}]"),
+            },
+        };
         let network_threads = match take("http.netty.worker_count").as_deref() {
             None | Some("0") => default_network_threads(),
             Some(count) => match count.parse() {
@@ -133,6 +142,7 @@ impl Config {
             compat_version,
             max_content_bytes: max_content_bytes as usize,
             compression,
+            max_connections,
             network_threads,
             node_attributes,
             engine_settings: settings,

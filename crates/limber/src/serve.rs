@@ -13,7 +13,9 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use crate::config::Config;
-use crate::http::server::{self, HttpConfig};
+use crate::http::accept;
+use crate::http::connections::Connections;
+use crate::http::server::HttpConfig;
 use crate::machine::{self, FreedMemory};
 use crate::rest::{App, AppConfig};
 
@@ -31,6 +33,16 @@ pub struct Server {
 impl Server {
     /// Opens the data folder, recovers, listens. Returns when requests are answered.
     pub fn start(config: &Config) -> Result<Server> {
+        let descriptors =
+            machine::raise_descriptor_limit().context("cannot read the limit of file descriptors")?;
+        let connections =
+            Arc::new(Connections::new(config.max_connections, descriptors.count, config.memory_limit_bytes));
+        tracing::info!(
+            limit = descriptors.count,
+            limit_before = descriptors.before,
+            connections_max = connections.max(),
+            "file descriptors"
+        );
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let node = Node::open(NodeConfig {
             data_path: config.data_path.clone(),
@@ -57,6 +69,7 @@ impl Server {
         let address = listener.local_addr().context("cannot read the listener's address")?;
         let app = App::new(
             node.clone(),
+            connections,
             AppConfig {
                 compat_version: config.compat_version.clone(),
                 http_address: address.to_string(),
@@ -88,7 +101,7 @@ impl Server {
         let network = std::thread::Builder::new()
             .name("network".into())
             .spawn(move || {
-                runtime.block_on(server::serve(listener, Arc::new(app), http, stop_network));
+                runtime.block_on(accept::serve(listener, Arc::new(app), http, stop_network));
                 runtime.shutdown_timeout(Duration::from_secs(2));
             })
             .context("cannot start the network thread")?;

@@ -6,6 +6,9 @@
 //! read from a map asks [`FileBytes::damage`](crate::FileBytes::damage) first**: after a fault nothing of the map is to be trusted.
 //! An address in no map is none of our business and goes to the handler that was there before.
 //!
+//! A file that is cut within the last page of its map raises nothing: the rest of the page reads as zeros. Files are immutable, so their last
+//! bytes give it away: they are kept when a file is mapped, and compared when somebody asks for damage.
+//!
 //! **In the handler** nothing allocates, locks or prints: it reads atomics and makes one system call (`mmap`). Places of the registry
 //! are never freed, only used again, and each has a number that is odd while it changes, so that a handler on another thread never
 //! acts on half of an entry. The entry that it looks for does not change: the faulting thread holds the map.
@@ -62,6 +65,8 @@ pub fn fault_count() -> u64 {
 pub(crate) struct MappedFile {
     map: memmap2::Mmap,
     place: &'static Place,
+    /// The last bytes when it was mapped.
+    tail: u64,
 }
 
 impl MappedFile {
@@ -84,7 +89,22 @@ impl MappedFile {
         place.start.store(start, Ordering::Relaxed);
         place.end.store(start + map.len().next_multiple_of(page_bytes), Ordering::Relaxed);
         place.version.store(version + 2, Ordering::Release);
-        Ok(MappedFile { map, place })
+        let mut file = MappedFile { map, place, tail: 0 };
+        file.tail = file.read_tail();
+        Ok(file)
+    }
+
+    /// The last eight bytes, or as many as there are, read anew from memory.
+    #[inline]
+    fn read_tail(&self) -> u64 {
+        let len = self.map.len();
+        let mut tail = 0;
+        for at in len.saturating_sub(8)..len {
+            // SAFETY: inside of the map, which lives as long as this. Volatile, as another process may change what is there.
+            let byte = unsafe { self.map.as_ptr().add(at).read_volatile() };
+            tail = tail << 8 | u64::from(byte);
+        }
+        tail
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -97,7 +117,10 @@ impl MappedFile {
         // What was read before the call was read before the mark.
         fence(Ordering::Acquire);
         if !self.place.is_damaged.load(Ordering::Acquire) {
-            return None;
+            if self.read_tail() == self.tail {
+                return None;
+            }
+            mark(self.place, self.map.len().saturating_sub(8));
         }
         Some(self.place.damaged_from.load(Ordering::Relaxed) as u64)
     }
@@ -195,15 +218,19 @@ fn place_of(address: usize) -> Option<(&'static Place, usize)> {
     None
 }
 
+fn mark(place: &Place, from: usize) {
+    if !place.is_damaged.load(Ordering::Acquire) {
+        place.damaged_from.store(from, Ordering::Relaxed);
+        place.is_damaged.store(true, Ordering::Release);
+        FAULTS.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
 /// Whether reading at `address` works now.
 fn replace_with_zeros(place: &Place, address: usize, end: usize) -> bool {
     let page = address & !(PAGE_BYTES.load(Ordering::Relaxed) - 1);
     // Marked first: no thread sees a zero before it can see the mark.
-    if !place.is_damaged.load(Ordering::Acquire) {
-        place.damaged_from.store(page - place.start.load(Ordering::Relaxed), Ordering::Relaxed);
-        place.is_damaged.store(true, Ordering::Release);
-        FAULTS.fetch_add(1, Ordering::AcqRel);
-    }
+    mark(place, page - place.start.load(Ordering::Relaxed));
     // SAFETY: from `page` to `end` there is a map of this registry, which the faulting thread holds; it stays readable and of the same
     // length, and bytes that others read just now turn to zeros at most. `errno` is the interrupted code's and is put back.
     unsafe {
@@ -271,7 +298,6 @@ mod tests {
             .expect("cuts");
         // The page of the end is still there.
         assert_eq!(cut[9_999], whole[9_999]);
-        assert_eq!(cut.damage(), None);
         assert_eq!(cut[50_000], 0);
         let page_bytes = PAGE_BYTES.load(Ordering::Relaxed);
         assert_eq!(cut.damage(), Some((50_000 / page_bytes * page_bytes) as u64));
@@ -286,6 +312,21 @@ mod tests {
         // The place is used again, for a file that is sound.
         let again = directory.open("whole").expect("opens");
         assert_eq!(again.damage(), None);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_within_its_last_page_is_found_by_its_end() {
+        let temporary = tempfile::tempdir().expect("tempdir");
+        let directory = FsDirectory::open(temporary.path()).expect("opens");
+        for (len, cut_to) in [(5000, 4999), (5000, 4200), (3, 2), (9, 1), (4096, 4095)] {
+            let name = format!("{len}-{cut_to}");
+            written(&directory, &name, len);
+            let bytes = directory.open(&name).expect("opens");
+            assert_eq!(bytes.damage(), None);
+            let file = File::options().write(true).open(temporary.path().join(&name)).expect("opens");
+            file.set_len(cut_to).expect("cuts");
+            assert!(bytes.damage().is_some(), "{name}");
+        }
     }
 
     #[test]

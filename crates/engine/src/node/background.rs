@@ -18,8 +18,17 @@ use crate::waiting::waiting;
 
 /// How often the scheduler looks for work.
 const TICK: Duration = Duration::from_millis(50);
-/// How often a failed shard is tried again.
-const RECOVERY_EVERY_TICKS: u64 = 20;
+/// Ticks in a second.
+const SECOND_TICKS: u64 = 20;
+
+/// A round that does its work each second.
+fn every_second(round: impl Fn(&Node)) -> impl Fn(&Node, u64) {
+    move |node, tick| {
+        if tick.is_multiple_of(SECOND_TICKS) {
+            round(node);
+        }
+    }
+}
 
 pub(super) struct Background {
     stop: Arc<AtomicBool>,
@@ -36,7 +45,12 @@ impl Background {
             let _ = node.buffers_thread.set(thread.thread().clone());
         }
         background.spawn(node, "translog", |node, _| node.sync_round());
-        background.spawn(node, "upkeep", |node, tick| node.upkeep_round(tick));
+        // Each on its own: a replay that takes minutes, or a disk that does not answer, holds up none of the others.
+        background.spawn(node, "flush", |node, _| node.flush_round());
+        background.spawn(node, "recovery", every_second(|node| node.recovery_round()));
+        background.spawn(node, "disk", every_second(|node| node.watch_disk()));
+        background.spawn(node, "metadata", |node, _| node.metadata_round());
+        background.spawn(node, "expiry", every_second(|node| node.expiry_round()));
         background.spawn(node, "lifecycle", |node, _| {
             node.lifecycle_tick();
             node.stream_lifecycle_tick();
@@ -142,7 +156,12 @@ impl Node {
         self.refresh_round(0);
         self.buffers_round();
         self.sync_round();
-        self.upkeep_round(0);
+        self.flush_round();
+        self.recover_shards(true);
+        self.reread_indices();
+        self.expiry_round();
+        self.watch_disk();
+        self.metadata_round();
         self.merge_round();
     }
 
@@ -208,22 +227,20 @@ impl Node {
         }
     }
 
-    /// Flushes, recovers failed shards, expires search contexts, drops from the caches what nobody can find any more, watches the disk.
-    pub(super) fn upkeep_round(&self, tick: u64) {
+    /// Flushes the shards whose time has come.
+    pub(super) fn flush_round(&self) {
         for shard in self.shards() {
             if let Err(error) = shard.flush_if_due() {
                 tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "not flushed");
             }
-            if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
-                self.recover_if_failed(&shard);
-            }
         }
-        if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
-            self.contexts.expire();
-            self.async_searches.expire();
-            self.sweep_caches();
-            self.watch_disk();
-        }
+    }
+
+    /// Expires search contexts, drops from the caches what nobody can find any more.
+    pub(super) fn expiry_round(&self) {
+        self.contexts.expire();
+        self.async_searches.expire();
+        self.sweep_caches();
     }
 
     /// Merges until no shard has anything to merge.
@@ -238,31 +255,6 @@ impl Node {
                         break;
                     }
                 }
-            }
-        }
-    }
-
-    /// Reopens a shard that failed, once the disk has room again.
-    pub(super) fn recover_if_failed(&self, shard: &Shard) {
-        let is_failed = match shard.core() {
-            Ok(core) => core.is_failed(),
-            // It did not open; damage does not heal by itself, but a full disk may have been the reason.
-            Err(error) => error.caused_by.is_some() || error.kind == "i_o_exception",
-        };
-        if !is_failed || self.closed.load(Ordering::Acquire) {
-            return;
-        }
-        // Replay and the new translog need a little room.
-        const ROOM_BYTES: u64 = 1 << 20;
-        if self.environment.space().is_some_and(|space| space.available_bytes < ROOM_BYTES) {
-            return;
-        }
-        match shard.open() {
-            Ok(()) => {
-                tracing::info!(index = %shard.index.name, shard = shard.number, "shard recovered from disk")
-            }
-            Err(error) => {
-                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "shard not recovered yet");
             }
         }
     }
@@ -294,7 +286,9 @@ impl Node {
             .load()
             .indices
             .values()
-            .filter(|index| index.typed.blocks.read_only_allow_delete != is_exceeded)
+            .filter(|index| {
+                index.typed.blocks.read_only_allow_delete != is_exceeded && index.damage.is_none()
+            })
             .map(|index| index.name.to_string())
             .collect();
         for name in wanted {

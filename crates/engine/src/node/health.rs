@@ -89,14 +89,17 @@ impl Node {
         let replicas = metadata.typed.number_of_replicas;
         let shards: Vec<ShardHealth> = (0..metadata.typed.number_of_shards)
             .map(|number| {
+                let shard = live.as_ref().and_then(|live| live.shards.get(number as usize));
                 // The shards of a closed index are on disk, whole and assigned.
-                let primary_active = match &live {
-                    Some(live) => live.shards.get(number as usize).is_some_and(|shard| shard.is_started()),
-                    None => !metadata.open,
+                let reason = match shard {
+                    Some(shard) => self.why_failed(shard),
+                    None if !metadata.open && metadata.damage.is_none() => None,
+                    None => self.live(metadata).err(),
                 };
                 // Of a shard that serves: damaged files, so that a part of what it holds cannot be read.
-                let problem = live.as_ref().and_then(|live| live.shards.get(number as usize)?.problem());
-                let status = match (primary_active && problem.is_none(), replicas) {
+                let damage = shard.and_then(|shard| shard.problem());
+                let primary_active = reason.is_none();
+                let status = match (primary_active && damage.is_none(), replicas) {
                     (false, _) => HealthStatus::Red,
                     (true, 0) => HealthStatus::Green,
                     (true, _) => HealthStatus::Yellow,
@@ -106,7 +109,7 @@ impl Node {
                     status,
                     primary_active,
                     unassigned_shards: replicas + u32::from(!primary_active),
-                    problem,
+                    reason: reason.map(|error| error.to_string().into()).or(damage.map(Into::into)),
                 }
             })
             .collect();

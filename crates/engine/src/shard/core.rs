@@ -227,6 +227,14 @@ impl Shard {
         self.core().is_ok_and(|core| !core.is_failed())
     }
 
+    /// Why the shard takes no writes, or is not there at all; `None`: it is started.
+    pub(crate) fn failure(&self) -> Option<RequestError> {
+        match self.core() {
+            Ok(core) => core.check().err(),
+            Err(error) => Some(error),
+        }
+    }
+
     /// The folder is going away or the index is closing: nothing is written any more.
     pub(crate) fn close(&self) {
         let _replacing = self.replacing.lock();

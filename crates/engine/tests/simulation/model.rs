@@ -110,7 +110,8 @@ impl Model {
     /// What was acknowledged without a promise may have been lost: it cannot become one any more.
     pub fn forget_acknowledgements(&self, index: &str) {
         self.with(|known| {
-            let unsure = |(key, document): &(&Key, &mut Document)| key.0 == index && document.allowed.len() > 1;
+            let unsure =
+                |(key, document): &(&Key, &mut Document)| key.0 == index && document.allowed.len() > 1;
             for (_, document) in known.documents.iter_mut().filter(unsure) {
                 document.allowed.iter_mut().for_each(|state| state.written = None);
             }

@@ -7,17 +7,14 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use limber_mapping::RequestError;
-use tokio::net::TcpListener;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 
 use super::media::{self, Format};
 use super::pools::PoolName;
@@ -29,8 +26,6 @@ use crate::rest::{App, Resolved};
 const HEADER_BYTES_MAX: usize = 16 << 10;
 /// Longest accepted request line, as Elasticsearch's `http.max_initial_line_length` (4 KiB).
 const LINE_BYTES_MAX: usize = 4 << 10;
-/// A client must finish its headers within this time; slow ones do not hold a socket forever.
-const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// A client that sends no body byte for this long is cut off.
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What a `Content-Length` is believed unseen.
@@ -49,59 +44,13 @@ pub enum Compression {
     ExceptLoopback,
 }
 
-/// Counters of `_nodes/stats/http`.
-#[derive(Debug, Default)]
-pub struct HttpStats {
-    pub current_open: AtomicU64,
-    pub total_opened: AtomicU64,
-}
-
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
     pub max_content_bytes: usize,
     pub compression: Compression,
 }
 
-/// Serves until `stop` is notified.
-pub async fn serve(listener: TcpListener, app: Arc<App>, config: HttpConfig, stop: Arc<Notify>) {
-    let config = Arc::new(config);
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = stop.notified() => return,
-        };
-        let (stream, peer) = match accepted {
-            Ok(pair) => pair,
-            Err(error) => {
-                // Out of file descriptors, most likely: wait for some to close instead of spinning.
-                tracing::warn!(%error, "accept failed");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        let _ = stream.set_nodelay(true);
-        let (app, config) = (app.clone(), config.clone());
-        tokio::spawn(async move {
-            app.http_stats.current_open.fetch_add(1, Ordering::Relaxed);
-            app.http_stats.total_opened.fetch_add(1, Ordering::Relaxed);
-            let service = service_fn(|request| answer(request, peer, &app, &config));
-            let served = hyper::server::conn::http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEADER_READ_TIMEOUT)
-                .max_buf_size(512 << 10)
-                .max_headers(100)
-                .half_close(false)
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
-            if let Err(error) = served {
-                tracing::debug!(%error, "connection ended");
-            }
-            app.http_stats.current_open.fetch_sub(1, Ordering::Relaxed);
-        });
-    }
-}
-
-async fn answer(
+pub(super) async fn answer(
     request: hyper::Request<Incoming>,
     peer: SocketAddr,
     app: &Arc<App>,

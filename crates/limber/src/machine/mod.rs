@@ -2,6 +2,7 @@
 //!
 //! Every function that reads answers zeros, never an error, when a file is missing: these numbers are for statistics only.
 
+mod descriptors;
 mod freed;
 mod memory;
 mod scheduling;
@@ -9,6 +10,7 @@ mod scheduling;
 use std::fs;
 use std::path::Path;
 
+pub use descriptors::{open_count as open_descriptor_count, raise_limit as raise_descriptor_limit};
 pub use freed::FreedMemory;
 pub use scheduling::prefer_short_turns;
 
@@ -51,7 +53,7 @@ pub fn process() -> ProcessStats {
         .and_then(|line| line.split_ascii_whitespace().nth(3)?.parse().ok())
         .unwrap_or(0);
     ProcessStats {
-        open_file_descriptors: fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64),
+        open_file_descriptors: open_descriptor_count().unwrap_or(0),
         max_file_descriptors,
         // Clock ticks are 10 ms on every Linux that Rust supports.
         cpu_millis: (field(14) + field(15)) * 10,

@@ -6,8 +6,8 @@ use limber_engine::Node;
 
 use super::ROUTES;
 use super::router::Routes;
+use crate::http::connections::Connections;
 use crate::http::pools::Pools;
-use crate::http::server::HttpStats;
 
 /// What `GET /` and `_nodes` tell about this server beside the engine's own facts.
 #[derive(Debug, Clone)]
@@ -25,19 +25,13 @@ pub struct AppConfig {
 pub struct App {
     pub node: Arc<Node>,
     pub pools: Pools,
-    pub http_stats: HttpStats,
+    pub connections: Arc<Connections>,
     pub routes: Routes,
     pub config: AppConfig,
 }
 
 impl App {
-    pub fn new(node: Arc<Node>, config: AppConfig) -> std::io::Result<App> {
-        Ok(App {
-            node,
-            pools: Pools::start(config.cores)?,
-            http_stats: HttpStats::default(),
-            routes: Routes::new(ROUTES),
-            config,
-        })
+    pub fn new(node: Arc<Node>, connections: Arc<Connections>, config: AppConfig) -> std::io::Result<App> {
+        Ok(App { node, pools: Pools::start(config.cores)?, connections, routes: Routes::new(ROUTES), config })
     }
 }

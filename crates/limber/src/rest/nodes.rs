@@ -3,8 +3,6 @@
 //! There is no JVM: the `jvm` section has what clients need to find (`mem`, `gc.collectors`) with honest zeros and no
 //! collectors. Limber's own numbers stand under `limber`.
 
-use std::sync::atomic::Ordering;
-
 use limber_engine::Result;
 use limber_mapping::RequestError;
 use limber_store::Ledger;
@@ -309,10 +307,8 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         node["transport"] = json!({"server_open": 0, "total_outbound_connections": 0, "rx_count": 0, "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0});
     }
     if wants("http") {
-        node["http"] = json!({
-            "current_open": app.http_stats.current_open.load(Ordering::Relaxed),
-            "total_opened": app.http_stats.total_opened.load(Ordering::Relaxed),
-        });
+        let stats = app.connections.stats();
+        node["http"] = json!({"current_open": stats.current_open, "total_opened": stats.total_opened});
     }
     if wants("breaker") {
         node["breakers"] = breakers_section(app.node.ledger());
@@ -456,8 +452,17 @@ fn limber_section(app: &App) -> Value {
             (pool.name().to_owned(), body)
         })
         .collect();
+    let connections = app.connections.stats();
     json!({
         "version": env!("CARGO_PKG_VERSION"),
+        "connections": {
+            "open": connections.current_open,
+            "allowed": connections.allowed,
+            "max": app.connections.max(),
+            "refused": connections.refused,
+            "closed_idle": connections.closed_idle,
+            "accept_failures": connections.accept_failures,
+        },
         "memory": {
             "limit_in_bytes": ledger.limit_bytes,
             "resident_in_bytes": process.resident_bytes,

@@ -23,7 +23,18 @@ pub struct ServerProcess {
 impl ServerProcess {
     /// Starts on a free port over `data` and waits until it answers.
     pub fn start(data: &Path, extra: &[&str]) -> ServerProcess {
-        let mut child = Command::new(program())
+        ServerProcess::start_as(Command::new(program()), data, extra)
+    }
+
+    /// As [`ServerProcess::start`], after `ulimit` with these arguments, such as `-n 128`.
+    pub fn start_with_limit(ulimit: &str, data: &Path, extra: &[&str]) -> ServerProcess {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\"")]).arg(program());
+        ServerProcess::start_as(command, data, extra)
+    }
+
+    fn start_as(mut command: Command, data: &Path, extra: &[&str]) -> ServerProcess {
+        let mut child = command
             .args(["serve", "--http", "127.0.0.1:0", "--memory-limit", "512mb", "--data"])
             .arg(data)
             .args(extra)

@@ -200,6 +200,18 @@ pub(crate) fn corrupt_file(name: &str, offset: u64, expected: &str, found: &str)
     Error::Store(limber_store::Error::Corrupt { file, offset, expected, found })
 }
 
+/// Refuses a file of a format version that this build does not know.
+pub(crate) fn check_version(name: &str, found: u32, supported: u32) -> Result<()> {
+    match found {
+        0 => Err(corrupt_file(name, 8, "a format version", "0")),
+        found if found > supported => {
+            let (file, found, supported) = (name.to_owned(), u64::from(found), u64::from(supported));
+            Err(Error::Store(limber_store::Error::Newer { file, found, supported }))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn open_file(directory: &dyn Directory, name: &str, meta: &SegmentMeta) -> Result<OpenFile> {
     let listed = meta.files.iter().find(|file| file.name == name);
     let listed =
@@ -225,9 +237,8 @@ fn verify_ends(file: &OpenFile, id: SegmentId, lane: Lane) -> Result<(usize, usi
     if start[..8] != MAGIC {
         return Err(corrupt(0, "the magic of a segment file", &start[..8]));
     }
-    if start[8..12] != VERSION.to_le_bytes() {
-        return Err(corrupt(8, "format version 1", &start[8..12]));
-    }
+    let version = u32::from_le_bytes([start[8], start[9], start[10], start[11]]);
+    check_version(&file.name, version, VERSION)?;
     if *start != header(id, lane) {
         return Err(corrupt(12, "the lane and id of this file", &start[12..]));
     }

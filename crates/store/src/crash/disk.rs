@@ -55,7 +55,19 @@ impl CrashDisk {
         self.set_faults(vec![FaultRule::new(fault, When::At(call)).changing()]);
     }
 
-    /// From now on calls fail by these rules, and by no others. None: the disk is healed.
+    /// From the call number `call` from now on (0 = the next one) every call that changes the disk fails, until [`CrashDisk::heal`].
+    pub fn fail_from(&self, call: u64, fault: Fault) {
+        self.set_faults(vec![FaultRule::new(fault, When::Window(call, u64::MAX)).changing()]);
+    }
+
+    /// No call fails any more, and the power stays.
+    pub fn heal(&self) {
+        let mut state = self.state.lock();
+        state.rules.clear();
+        state.power_off_at = None;
+    }
+
+    /// From now on calls fail by these rules, and by no others.
     pub fn set_faults(&self, rules: Vec<FaultRule>) {
         self.state.lock().rules = rules;
     }

@@ -67,7 +67,7 @@ pub fn shards(app: &App, request: &Request) -> Result<Response> {
                 Cell::from(app.node.node_id()),
                 Cell::from(app.node.config().node_name.as_str()),
                 if shard.primary_active { Cell::Null } else { Cell::from("ALLOCATION_FAILED") },
-                shard.problem.as_deref().map_or(Cell::Null, Cell::from),
+                shard.reason.as_deref().map_or(Cell::Null, Cell::from),
                 Source::Count("seq_no.max_seq_no").read(primary),
                 Source::Count("seq_no.local_checkpoint").read(primary),
                 Source::Count("seq_no.global_checkpoint").read(primary),

@@ -1,0 +1,353 @@
+//! Open connections: "may one more come in, and which one has to go?"
+//!
+//! A connection takes a file descriptor. Shards need theirs whatever clients do, so that part of the process's descriptors is never given to
+//! connections; what the rest of the process holds is measured again and again. A connection beyond the limit takes the place of the one that
+//! has been idle longest, or is refused while all are at work.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// Descriptors that connections leave to logs, segments that are written, merged or read by name, and to what comes suddenly between two
+/// measurements: a third of all, between these. A merge of a large segment writes 8 files, and a flush syncs by name.
+const RESERVED_MIN: u64 = 48;
+const RESERVED_MAX: u64 = 4096;
+/// As many are always let in, or nobody could ask a node that is short of descriptors what is wrong.
+const CONNECTIONS_MIN: usize = 8;
+/// Of `memory.limit` for each connection: its task and its buffers while heads are read and answers written. A body is charged by itself.
+const CONNECTION_BYTES: u64 = 64 << 10;
+/// One that was used within this time is not idle: its client is between two requests.
+const IDLE_AFTER: Duration = Duration::from_secs(1);
+/// Connections that are on their way out at a time while others come in: they hold their descriptors until they are gone.
+const CLOSING_MAX: usize = 16;
+/// Idle connections that are closed at once where one is to go, as a share of all, so that looking for them stays cheap.
+const CLOSED_AT_ONCE_SHARE: usize = 32;
+
+/// The connections of a server.
+#[derive(Debug)]
+pub struct Connections {
+    /// `http.max_connections`, or what memory and descriptors allow.
+    max: usize,
+    /// What the process may open.
+    descriptors_max: u64,
+    /// How many there may be now.
+    allowed: AtomicUsize,
+    open: Mutex<Open>,
+    total_opened: AtomicU64,
+    refused: AtomicU64,
+    closed_idle: AtomicU64,
+    accept_failures: AtomicU64,
+    started: Instant,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next_id: u64,
+    by_id: HashMap<u64, Arc<Connection>>,
+    /// Of those, the ones that were asked to close.
+    closing: usize,
+}
+
+/// One open connection.
+#[derive(Debug)]
+pub struct Connection {
+    /// Requests whose answer is not ready.
+    in_flight: AtomicUsize,
+    /// The client does not take what it is sent.
+    is_write_blocked: AtomicBool,
+    /// When it was last used, in milliseconds since the server started.
+    used_ms: AtomicU64,
+    is_closing: AtomicBool,
+    asked_to_close: Notify,
+}
+
+/// Counters of [`Connections`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionStats {
+    pub current_open: usize,
+    pub total_opened: u64,
+    pub allowed: usize,
+    pub refused: u64,
+    pub closed_idle: u64,
+    /// How often the system had no descriptor for one.
+    pub accept_failures: u64,
+}
+
+/// What becomes of a connection that comes in.
+pub enum Verdict {
+    Admitted(Admission),
+    /// Idle ones are on their way out: one moment.
+    Later,
+    /// There is no room, and no idle one whose place it could take.
+    Refused,
+}
+
+/// A connection's place among the open ones, given back on drop.
+pub struct Admission {
+    pub connections: Arc<Connections>,
+    id: u64,
+    pub connection: Arc<Connection>,
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        let mut open = self.connections.open.lock();
+        open.by_id.remove(&self.id);
+        open.closing -= usize::from(self.connection.is_closing.load(Ordering::Relaxed));
+    }
+}
+
+impl Connections {
+    /// `asked_max`: `http.max_connections`, if somebody set it.
+    pub fn new(asked_max: Option<usize>, descriptors_max: u64, memory_limit_bytes: u64) -> Connections {
+        let by_memory = (memory_limit_bytes / CONNECTION_BYTES) as usize;
+        let by_descriptors = descriptors_max.saturating_sub(reserved(descriptors_max)) as usize;
+        let max = asked_max
+            .unwrap_or(by_memory)
+            .min(by_descriptors)
+            .max(CONNECTIONS_MIN.min(asked_max.unwrap_or(usize::MAX)));
+        Connections {
+            max,
+            descriptors_max,
+            allowed: AtomicUsize::new(max),
+            open: Mutex::default(),
+            total_opened: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            closed_idle: AtomicU64::new(0),
+            accept_failures: AtomicU64::new(0),
+            started: Instant::now(),
+        }
+    }
+
+    /// The most there may be while the rest of the process holds few descriptors.
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
+    /// A place for one that came in.
+    pub fn admit(self: &Arc<Self>) -> Verdict {
+        let mut open = self.open.lock();
+        let allowed = self.allowed.load(Ordering::Relaxed);
+        if open.closing >= CLOSING_MAX && open.by_id.len() >= allowed {
+            return Verdict::Later;
+        }
+        if open.alive() >= allowed && self.close_idle(&mut open, 1 + allowed / CLOSED_AT_ONCE_SHARE) == 0 {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return Verdict::Refused;
+        }
+        let id = open.next_id;
+        open.next_id += 1;
+        let connection = Arc::new(Connection {
+            in_flight: AtomicUsize::new(0),
+            is_write_blocked: AtomicBool::new(false),
+            used_ms: AtomicU64::new(self.now_ms()),
+            is_closing: AtomicBool::new(false),
+            asked_to_close: Notify::new(),
+        });
+        open.by_id.insert(id, connection.clone());
+        self.total_opened.fetch_add(1, Ordering::Relaxed);
+        Verdict::Admitted(Admission { connections: self.clone(), id, connection })
+    }
+
+    /// Takes note of how many descriptors the process has open, and asks idle connections to close where others need theirs.
+    pub fn adjust_to(&self, descriptors_open: u64) {
+        let mut open = self.open.lock();
+        let others = descriptors_open.saturating_sub(open.by_id.len() as u64);
+        let free = self.descriptors_max.saturating_sub(reserved(self.descriptors_max)).saturating_sub(others);
+        let allowed = (free as usize).max(CONNECTIONS_MIN).min(self.max);
+        self.allowed.store(allowed, Ordering::Relaxed);
+        let surplus = open.alive().saturating_sub(allowed);
+        if surplus > 0 {
+            self.close_idle(&mut open, surplus);
+        }
+    }
+
+    /// There was no descriptor for a connection: some of the idle ones go.
+    pub fn note_accept_failure(&self) {
+        self.accept_failures.fetch_add(1, Ordering::Relaxed);
+        let mut open = self.open.lock();
+        let count = 1 + open.alive() / CLOSED_AT_ONCE_SHARE;
+        self.close_idle(&mut open, count);
+    }
+
+    pub fn stats(&self) -> ConnectionStats {
+        ConnectionStats {
+            current_open: self.open.lock().by_id.len(),
+            total_opened: self.total_opened.load(Ordering::Relaxed),
+            allowed: self.allowed.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+            closed_idle: self.closed_idle.load(Ordering::Relaxed),
+            accept_failures: self.accept_failures.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Asks up to `count` idle connections to close, those first that have been idle longest; how many it were.
+    fn close_idle(&self, open: &mut Open, count: usize) -> usize {
+        let Some(idle_since_ms) = self.now_ms().checked_sub(IDLE_AFTER.as_millis() as u64) else { return 0 };
+        let is_idle = |connection: &&Arc<Connection>| {
+            !connection.is_closing.load(Ordering::Relaxed)
+                && !connection.is_busy()
+                && connection.used_ms.load(Ordering::Relaxed) <= idle_since_ms
+        };
+        let mut idle: Vec<&Arc<Connection>> = open.by_id.values().filter(is_idle).collect();
+        idle.sort_unstable_by_key(|connection| connection.used_ms.load(Ordering::Relaxed));
+        idle.truncate(count);
+        for connection in &idle {
+            connection.is_closing.store(true, Ordering::Relaxed);
+            connection.asked_to_close.notify_one();
+        }
+        let closed = idle.len();
+        open.closing += closed;
+        self.closed_idle.fetch_add(closed as u64, Ordering::Relaxed);
+        closed
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.started.elapsed().as_millis() as u64
+    }
+
+    /// A request of a connection begins; it is not idle before the guard is dropped.
+    pub fn begin_request<'c>(&'c self, connection: &'c Connection) -> RequestGuard<'c> {
+        connection.in_flight.fetch_add(1, Ordering::Relaxed);
+        RequestGuard { connections: self, connection }
+    }
+}
+
+/// Lasts as long as a request.
+pub struct RequestGuard<'c> {
+    connections: &'c Connections,
+    connection: &'c Connection,
+}
+
+impl Drop for RequestGuard<'_> {
+    fn drop(&mut self) {
+        self.connection.used_ms.store(self.connections.now_ms(), Ordering::Relaxed);
+        self.connection.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Open {
+    fn alive(&self) -> usize {
+        self.by_id.len() - self.closing
+    }
+}
+
+impl Connection {
+    /// Whether a request is being answered, or an answer not yet taken.
+    pub fn is_busy(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) > 0 || self.is_write_blocked.load(Ordering::Relaxed)
+    }
+
+    /// Ends when the connection is asked to close.
+    pub async fn asked_to_close(&self) {
+        self.asked_to_close.notified().await;
+    }
+
+    pub(super) fn set_write_blocked(&self, is_blocked: bool) {
+        self.is_write_blocked.store(is_blocked, Ordering::Relaxed);
+    }
+}
+
+fn reserved(descriptors_max: u64) -> u64 {
+    (descriptors_max / 3).clamp(RESERVED_MIN, RESERVED_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GB: u64 = 1 << 30;
+
+    /// As if the server had been running for a minute.
+    fn connections(asked_max: Option<usize>, descriptors_max: u64) -> Arc<Connections> {
+        let started = Instant::now() - Duration::from_secs(60);
+        Arc::new(Connections { started, ..Connections::new(asked_max, descriptors_max, GB) })
+    }
+
+    fn admitted(connections: &Arc<Connections>) -> Option<Admission> {
+        match connections.admit() {
+            Verdict::Admitted(admission) => Some(admission),
+            Verdict::Refused => None,
+            Verdict::Later => panic!("few are closing"),
+        }
+    }
+
+    fn idle_for_ms(connections: &Connections, admission: &Admission, ms: u64) {
+        admission.connection.used_ms.store(connections.now_ms() - ms, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn how_many_there_may_be() {
+        let check = |asked: Option<usize>, descriptors: u64, expected: usize| {
+            assert_eq!(Connections::new(asked, descriptors, GB).max(), expected, "{asked:?} {descriptors}");
+        };
+        check(None, 1 << 20, 16_384);
+        check(None, 20_000, 15_904);
+        check(None, 1024, 683);
+        check(None, 128, 80);
+        check(None, 32, CONNECTIONS_MIN);
+        check(Some(5), 1 << 20, 5);
+        check(Some(100_000), 1024, 683);
+        check(Some(100_000), 1 << 20, 100_000);
+    }
+
+    #[test]
+    fn the_one_that_is_idle_longest_makes_room_and_none_that_works_does() {
+        let connections = connections(Some(3), 1024);
+        let all: Vec<Admission> = (0..3).map(|_| admitted(&connections).expect("there is room")).collect();
+        assert!(admitted(&connections).is_none(), "all were used just now");
+        idle_for_ms(&connections, &all[0], 5_000);
+        idle_for_ms(&connections, &all[1], 9_000);
+        idle_for_ms(&connections, &all[2], 7_000);
+        let request = connections.begin_request(&all[1].connection);
+        all[0].connection.set_write_blocked(true);
+        let fourth = admitted(&connections).expect("in the place of the third");
+        assert!(all[2].connection.is_closing.load(Ordering::Relaxed));
+        assert!(admitted(&connections).is_none());
+        drop(request);
+        drop(all);
+        drop(fourth);
+        let stats = connections.stats();
+        assert_eq!((stats.current_open, stats.total_opened, stats.refused, stats.closed_idle), (0, 4, 2, 1));
+        assert_eq!(connections.open.lock().closing, 0);
+    }
+
+    #[test]
+    fn few_are_on_their_way_out_at_a_time() {
+        let connections = connections(Some(40), 1024);
+        let all: Vec<Admission> = (0..40).map(|_| admitted(&connections).expect("there is room")).collect();
+        all.iter().for_each(|admission| idle_for_ms(&connections, admission, 2_000));
+        let mut more = Vec::new();
+        while let Verdict::Admitted(admission) = connections.admit() {
+            more.push(admission);
+        }
+        let closing = connections.open.lock().closing;
+        assert!((CLOSING_MAX..CLOSING_MAX + 2).contains(&closing) && more.len() <= closing, "{closing}");
+        assert!(matches!(connections.admit(), Verdict::Later));
+        drop(all);
+        assert!(matches!(connections.admit(), Verdict::Admitted(_)));
+    }
+
+    #[test]
+    fn connections_make_room_for_shards() {
+        let connections = connections(None, 128);
+        let all: Vec<Admission> = (0..60).map(|_| admitted(&connections).expect("there is room")).collect();
+        connections.adjust_to(60 + 20);
+        assert_eq!(connections.stats().allowed, 60);
+        all.iter().for_each(|admission| idle_for_ms(&connections, admission, 2_000));
+        connections.adjust_to(60 + 40);
+        let stats = connections.stats();
+        assert_eq!((stats.allowed, stats.closed_idle), (40, 20));
+        // They are on their way out: nothing more is asked for.
+        connections.adjust_to(60 + 40);
+        assert_eq!(connections.stats().closed_idle, 20);
+        connections.adjust_to(128);
+        assert_eq!(connections.stats().allowed, 12);
+        connections.adjust_to(1_000);
+        assert_eq!(connections.stats().allowed, CONNECTIONS_MIN);
+    }
+}
