@@ -13,7 +13,15 @@ use crate::shard::store_error;
 
 pub(crate) enum Found {
     /// `place` says for people which shard of which index lies where.
-    Shard { index: Arc<str>, place: String, directory: Arc<dyn Directory> },
+    Shard {
+        index: Arc<str>,
+        place: String,
+        directory: Arc<dyn Directory>,
+        metadata: Arc<IndexMetadata>,
+        /// Of the shard, relative to the data folder.
+        folder: String,
+        disk: Arc<dyn Disk>,
+    },
     /// What is neither damage nor an index in use: left over from deletions and creations, not yet brought up to date, dangling.
     Note(String),
     /// Metadata or folder that cannot be read, and why.
@@ -27,8 +35,8 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
     if !path.is_dir() {
         return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
     }
-    let disk = FsDisk::open(path).map_err(|error| store_error(&error))?;
-    let state = match read_state(&disk) {
+    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| store_error(&error))?);
+    let state = match read_state(&*disk) {
         Ok(state) => state,
         Err(error) => {
             visit(Found::Broken(error.reason));
@@ -51,7 +59,7 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
 }
 
 /// `None`: there is no file.
-fn read_state(disk: &FsDisk) -> Result<Option<(NodeState, Origin)>> {
+fn read_state(disk: &dyn Disk) -> Result<Option<(NodeState, Origin)>> {
     let directory = disk.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
     match directory.exists(STATE_NAME).map_err(|e| store_error(&e))? {
         true => NodeState::from_bytes(&directory.open(STATE_NAME).map_err(|e| store_error(&e))?).map(Some),
@@ -60,7 +68,7 @@ fn read_state(disk: &FsDisk) -> Result<Option<(NodeState, Origin)>> {
 }
 
 fn visit_index(
-    disk: &FsDisk,
+    disk: &Arc<dyn Disk>,
     uuid: &str,
     state: Option<&(NodeState, Origin)>,
     visit: &mut impl FnMut(Found),
@@ -112,11 +120,19 @@ fn visit_index(
         let name = &metadata.name;
         visit(Found::Note(format!("{folder}: dangling, an index [{name}] that the node does not list")));
     }
+    let metadata = Arc::new(metadata);
     for shard in 0..metadata.typed.number_of_shards {
         let folder = shard_folder(uuid, shard);
         let place = format!("{}[{shard}] ({folder})", metadata.name);
         visit(match disk.folder(&folder) {
-            Ok(directory) => Found::Shard { index: metadata.name.clone(), place, directory },
+            Ok(directory) => Found::Shard {
+                index: metadata.name.clone(),
+                place,
+                directory,
+                metadata: metadata.clone(),
+                folder,
+                disk: disk.clone(),
+            },
             Err(error) => Found::Broken(format!("{place}: {error}")),
         });
     }

@@ -70,7 +70,7 @@ pub fn inspect_data_folder(path: &Path) -> Result<TermIndexReport> {
     for_each_shard(path, |found| match found {
         Found::Note(line) => report.notes.push(line),
         Found::Broken(problem) => report.problems.push(problem),
-        Found::Shard { index, place, directory } => {
+        Found::Shard { index, place, directory, .. } => {
             let commit = match Commit::read(&*directory) {
                 Ok(commit) => commit,
                 Err(error) => return report.problems.push(format!("{place}: {error}")),

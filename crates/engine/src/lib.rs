@@ -17,6 +17,7 @@ pub mod ingest;
 mod inspect;
 pub mod lifecycle;
 mod node;
+mod repair;
 pub mod settings;
 mod shard;
 mod stats_request;
@@ -35,6 +36,7 @@ pub use node::{
     IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress, RolloverRequest, Round,
     SearchTarget, SegmentMemory, Slices,
 };
+pub use repair::{RepairReport, repair_data_folder};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};
 pub use waiting::{ThreadOwner, set_thread_owner};

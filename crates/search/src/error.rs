@@ -121,6 +121,9 @@ fn store_error(error: &limber_store::Error) -> RequestError {
                 .with("bytes_limit", *limit_bytes)
                 .with("durability", "TRANSIENT")
         }
+        limber_store::Error::Newer { .. } => {
+            RequestError::new(500, "index_format_too_new_exception", error.to_string())
+        }
         limber_store::Error::Corrupt { .. } => {
             RequestError::new(500, "corrupt_index_exception", error.to_string())
         }

@@ -21,15 +21,6 @@ const TICK: Duration = Duration::from_millis(50);
 /// Ticks in a second.
 const SECOND_TICKS: u64 = 20;
 
-/// A round that does its work each second.
-fn every_second(round: impl Fn(&Node)) -> impl Fn(&Node, u64) {
-    move |node, tick| {
-        if tick.is_multiple_of(SECOND_TICKS) {
-            round(node);
-        }
-    }
-}
-
 pub(super) struct Background {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
@@ -39,32 +30,19 @@ impl Background {
     pub(super) fn start(node: &Arc<Node>) -> Background {
         let stop = Arc::new(AtomicBool::new(false));
         let mut background = Background { stop: stop.clone(), threads: Vec::new() };
-        background.spawn(node, "refresh", |node, tick| node.refresh_round(tick));
-        background.spawn(node, "buffers", |node, _| node.buffers_round());
-        if let Some(thread) = background.threads.last() {
-            let _ = node.buffers_thread.set(thread.thread().clone());
-        }
-        background.spawn(node, "translog", |node, _| node.sync_round());
         // Each on its own: a replay that takes minutes, or a disk that does not answer, holds up none of the others.
-        background.spawn(node, "flush", |node, _| node.flush_round());
-        background.spawn(node, "recovery", every_second(|node| node.recovery_round()));
-        background.spawn(node, "disk", every_second(|node| node.watch_disk()));
-        background.spawn(node, "metadata", |node, _| node.metadata_round());
-        background.spawn(node, "expiry", every_second(|node| node.expiry_round()));
-        background.spawn(node, "lifecycle", |node, _| {
-            node.lifecycle_tick();
-            node.stream_lifecycle_tick();
-        });
-        background.spawn(node, "scrub", |node, _| node.scrub_round());
-        let merge_threads =
-            std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4));
-        for number in 0..merge_threads {
-            background.spawn(node, &format!("merge-{number}"), |node, _| node.merge_round());
+        for round in Round::ALL {
+            let threads = if round == Round::Merge { merge_threads() } else { 1 };
+            for _ in 0..threads {
+                background.spawn(node, round);
+            }
         }
         background
     }
 
-    fn spawn(&mut self, node: &Arc<Node>, name: &str, round: impl Fn(&Node, u64) + Send + 'static) {
+    fn spawn(&mut self, node: &Arc<Node>, round: Round) {
+        let name = format!("{round:?}").to_lowercase();
+        let buffers_thread = (round == Round::Buffers).then(|| node.clone());
         let (node, stop): (Weak<Node>, _) = (Arc::downgrade(node), self.stop.clone());
         let run = move || {
             let mut tick = 0u64;
@@ -75,15 +53,23 @@ impl Background {
                     return;
                 }
                 tick += 1;
+                if !tick.is_multiple_of(round.every_ticks()) {
+                    continue;
+                }
                 // A panic in one round is a bug to be logged; the rounds go on.
-                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| round(&node, tick)));
-                if outcome.is_err() {
-                    tracing::error!("a background round panicked");
+                let run = std::panic::AssertUnwindSafe(|| node.run_round(round));
+                if std::panic::catch_unwind(run).is_err() {
+                    tracing::error!(?round, "a background round panicked");
                 }
             }
         };
-        match std::thread::Builder::new().name(name.to_owned()).spawn(run) {
-            Ok(thread) => self.threads.push(thread),
+        match std::thread::Builder::new().name(name.clone()).spawn(run) {
+            Ok(thread) => {
+                if let Some(node) = buffers_thread {
+                    let _ = node.buffers_thread.set(thread.thread().clone());
+                }
+                self.threads.push(thread);
+            }
             Err(error) => tracing::error!(%error, name, "background thread does not start"),
         }
     }
@@ -106,38 +92,71 @@ impl Background {
     }
 }
 
-/// What one of the background threads does in a round.
+/// What one of the background threads does, again and again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Round {
+    /// Refreshes the shards whose interval is over.
     Refresh,
+    /// Writes buffers out before their memory runs out.
     Buffers,
+    /// Makes the logs of `async` indices durable, and checkpoints of all.
     Sync,
-    Upkeep,
+    /// Flushes the shards whose time has come.
+    Flush,
+    /// Opens shards that failed.
+    Recovery,
+    /// Watches the room on the disk.
+    Disk,
+    /// Brings the files of indices up to date with the state of the node.
+    Metadata,
+    /// Drops what nobody may ask for any more.
+    Expiry,
     Merge,
+    /// Index lifecycles and those of data streams.
     Lifecycle,
+    /// Reads what is on disk, to find what rots.
     Scrub,
 }
 
 impl Round {
-    pub const ALL: [Round; 7] = [
+    pub const ALL: [Round; 11] = [
         Round::Refresh,
         Round::Buffers,
         Round::Sync,
-        Round::Upkeep,
+        Round::Flush,
+        Round::Recovery,
+        Round::Disk,
+        Round::Metadata,
+        Round::Expiry,
         Round::Merge,
         Round::Lifecycle,
         Round::Scrub,
     ];
+
+    fn every_ticks(self) -> u64 {
+        match self {
+            Round::Recovery | Round::Disk | Round::Expiry => SECOND_TICKS,
+            _ => 1,
+        }
+    }
+}
+
+fn merge_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4))
 }
 
 impl Node {
-    /// One round of one background thread. For tests that decide themselves when each of them runs.
+    /// One round of one background thread. Tests without threads decide themselves when each of them runs.
     pub fn run_round(&self, round: Round) {
         match round {
-            Round::Refresh => self.refresh_round(0),
+            Round::Refresh => self.refresh_round(),
             Round::Buffers => self.buffers_round(),
             Round::Sync => self.sync_round(),
-            Round::Upkeep => self.upkeep_round(0),
+            Round::Flush => self.flush_round(),
+            Round::Recovery => self.recovery_round(),
+            Round::Disk => self.watch_disk(),
+            Round::Metadata => self.metadata_round(),
+            Round::Expiry => self.expiry_round(),
             Round::Merge => self.merge_round(),
             Round::Lifecycle => {
                 self.lifecycle_tick();
@@ -153,7 +172,7 @@ impl Node {
 
     /// One round of everything the background threads do. For tests without threads.
     pub fn maintain(&self) {
-        self.refresh_round(0);
+        self.refresh_round();
         self.buffers_round();
         self.sync_round();
         self.flush_round();
@@ -166,7 +185,7 @@ impl Node {
     }
 
     /// Refreshes the shards whose interval is over.
-    pub(super) fn refresh_round(&self, _tick: u64) {
+    fn refresh_round(&self) {
         let mut any = false;
         for shard in self.shards() {
             if !shard.is_refresh_due() {

@@ -1,6 +1,6 @@
 //! Indices: delete, get, mapping, names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};

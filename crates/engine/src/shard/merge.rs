@@ -35,7 +35,8 @@ impl Drop for Claim {
 impl Shard {
     /// One merge, if the policy finds one. Answers whether there may be more to do.
     pub(crate) fn merge_once(&self) -> Result<bool> {
-        let core = self.core()?;
+        // Of a shard that does not open its health tells.
+        let Ok(core) = self.core() else { return Ok(false) };
         let settings = self.index.settings.load_full();
         let most = settings.merge.max_thread_count.unwrap_or(usize::MAX) as u64;
         let rests = self.interval_millis() < core.merges_rest_until_millis.load(Ordering::Relaxed);

@@ -26,7 +26,7 @@ mod write;
 mod writer;
 
 pub(crate) use self::core::{Host, IndexCore, NodeCaches, Shard, ShardServices, is_filling, largest_buffer};
-pub(crate) use commit::Commit;
+pub(crate) use commit::{COMMIT_NAME, Commit, CommittedSegment};
 pub(crate) use error::{disk_error, store_error};
 pub(crate) use flake_id::{FlakeIds, GeneratedIds};
 pub(crate) use get::Found;

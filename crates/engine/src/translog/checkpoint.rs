@@ -63,6 +63,12 @@ impl Checkpoint {
             Ok(len) => directory.read(NAME, 0, (len as usize).min(SLOT_STRIDE + SLOT_BYTES))?,
         };
         let slot = |start: usize| bytes.get(start..start + SLOT_BYTES).unwrap_or_default();
+        let newer =
+            [slot(0), slot(SLOT_STRIDE)].into_iter().filter_map(version_of).find(|found| *found > VERSION);
+        if let Some(found) = newer {
+            let (found, supported) = (u64::from(found), u64::from(VERSION));
+            return Err(Error::Newer { file: NAME.to_owned(), found, supported });
+        }
         let slots = [Checkpoint::parse(slot(0)), Checkpoint::parse(slot(SLOT_STRIDE))];
         match slots {
             [Ok(first), Ok(second)] if first.counter > second.counter => Ok(Some(first)),
@@ -117,6 +123,12 @@ impl Checkpoint {
         slot[SLOT_BYTES - 4..].copy_from_slice(&sum.to_le_bytes());
         slot
     }
+}
+
+/// The version of a slot, if it has a magic.
+fn version_of(slot: &[u8]) -> Option<u32> {
+    let (head, _) = slot.split_first_chunk::<12>()?;
+    (head[..8] == *MAGIC).then(|| u32::from_le_bytes([head[8], head[9], head[10], head[11]]))
 }
 
 /// The file of an open log. One thread writes at a time, any may sync.

@@ -26,6 +26,9 @@
 //! Records lie back to back, but what follows an fsync begins at a multiple of [`BLOCK_BYTES`], after zeros: a block that holds
 //! acknowledged records is never written again, so that no torn write can harm them. Version 1 has zeros at its end only.
 //!
+//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name. [`VERSION`] is raised with every change
+//! of header, records or their order. Version 1, until 3694ce2: marks without a count, zeros at the end only.
+//!
 //! **Torn or corrupt?** Bytes after the last fsync may be lost in any order, so a bad record proves nothing by itself. It
 //! is corruption of acknowledged data exactly when the checkpoint (`checkpoint.rs`) or a later mark says that the log was durable
 //! beyond it; otherwise it is the torn tail of writes that nobody was promised, and is cut.
@@ -80,6 +83,12 @@ pub struct Header {
     pub primary_term: u64,
     pub history: [u8; 16],
     pub begun_millis: u64,
+}
+
+/// The version of a file of the log, if it has a magic.
+pub(super) fn version_of(bytes: &[u8]) -> Option<u32> {
+    let (head, _) = bytes.split_first_chunk::<12>()?;
+    (head[..8] == *MAGIC).then(|| u32::from_le_bytes([head[8], head[9], head[10], head[11]]))
 }
 
 impl Header {

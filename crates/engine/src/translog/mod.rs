@@ -6,6 +6,7 @@ mod checkpoint;
 mod file;
 mod format;
 mod recover;
+mod salvage;
 
 use limber_store::Result;
 
@@ -14,6 +15,7 @@ pub(crate) use checkpoint::GENERATIONS_MAX;
 pub use file::FileTranslog;
 pub use format::{Header, Operation, OperationType, RecordBatch};
 pub use recover::{Recovered, recover};
+pub use salvage::{Cut, Described, describe, is_file_of_log};
 
 /// Where an operation's record lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

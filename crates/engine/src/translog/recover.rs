@@ -61,6 +61,10 @@ pub fn recover<E: From<Error>>(
     for number in numbers {
         let name = format::file_name(number);
         let bytes = directory.open(&name)?;
+        if let Some(found) = format::version_of(&bytes).filter(|found| *found > format::VERSION) {
+            let (found, supported) = (u64::from(found), u64::from(format::VERSION));
+            return Err(Error::Newer { file: name, found, supported }.into());
+        }
         let promised = promised(recovered.checkpoint.as_ref(), number);
         let header = match Header::parse(&bytes) {
             Ok(header) => header,
@@ -128,17 +132,17 @@ fn is_unwritten(bytes: &[u8]) -> bool {
 }
 
 /// A walk over the records of one generation.
-struct Scan<'b> {
+pub(super) struct Scan<'b> {
     name: &'b str,
     bytes: &'b [u8],
     is_padded: bool,
     /// Bytes that were durable, by the checkpoint.
     promised: u64,
     /// Where the next record begins; in the end, where the whole part ends.
-    offset: usize,
+    pub(super) offset: usize,
     /// Where zeros began that the last record was found after; a mark must follow them.
     padding_from: Option<usize>,
-    operations: u64,
+    pub(super) operations: u64,
     /// Operations before the checkpoint's durable length.
     promised_operations: u64,
     record_bytes: u64,
@@ -146,7 +150,7 @@ struct Scan<'b> {
 }
 
 impl<'b> Scan<'b> {
-    fn new(name: &'b str, bytes: &'b [u8], version: u32, promised: u64) -> Scan<'b> {
+    pub(super) fn new(name: &'b str, bytes: &'b [u8], version: u32, promised: u64) -> Scan<'b> {
         Scan {
             name,
             bytes,
@@ -164,7 +168,7 @@ impl<'b> Scan<'b> {
     /// The next operation; `None` at the end of the whole part.
     ///
     /// Errors: [`Error::Corrupt`] when what is not whole was durable once.
-    fn next_operation(&mut self) -> Result<Option<Operation<'b>>, Error> {
+    pub(super) fn next_operation(&mut self) -> Result<Option<Operation<'b>>, Error> {
         while self.offset < self.bytes.len() {
             if let Some(next) = self.after_padding() {
                 self.padding_from = Some(self.offset);

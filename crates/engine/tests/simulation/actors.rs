@@ -54,7 +54,21 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
     let others: [(&str, fn(&World, &mut Random)); 9] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
-        ("upkeep", |world, random| rounds(world, random, &[Round::Upkeep, Round::Buffers, Round::Scrub])),
+        ("upkeep", |world, random| {
+            rounds(
+                world,
+                random,
+                &[
+                    Round::Flush,
+                    Round::Recovery,
+                    Round::Metadata,
+                    Round::Disk,
+                    Round::Expiry,
+                    Round::Buffers,
+                    Round::Scrub,
+                ],
+            )
+        }),
         ("merge", |world, random| rounds(world, random, &[Round::Merge, Round::Merge, Round::Lifecycle])),
         ("flusher", flush),
         ("swapper", swap),

@@ -8,7 +8,7 @@ use limber_store::{Directory, FileBytes};
 
 use super::fields;
 use super::format::{FOOTER_BYTES, HEADER_BYTES, Lane, MAGIC, MAGIC_END, SectionKind, VERSION};
-use super::meta::{FieldInfo, SegmentId, SegmentMeta};
+use super::meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 use super::verify::KnownDamage;
 use super::writer::{NO_FIELD, ends_crc, header};
 use crate::{Error, Result};
@@ -162,6 +162,39 @@ impl SegmentFile {
     /// (name, whole bytes) of every file.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files.iter().map(|file| (&*file.name, &*file.bytes))
+    }
+}
+
+impl SegmentMeta {
+    /// What a commit would list of a segment, from its files alone, without bounds of sequence numbers: for whoever has lost the commit.
+    /// Reads every byte, verifies headers, footers and the table.
+    pub fn of_files(directory: &dyn Directory, id: SegmentId) -> Result<SegmentMeta> {
+        let listed = |lane: Lane| -> Result<(OpenFile, FileMeta)> {
+            let name = id.file_name(lane);
+            let bytes = directory.open(&name)?;
+            let meta = FileMeta { name: name.clone(), len: bytes.len() as u64, crc: crc32(&bytes) };
+            Ok((OpenFile { name: name.into(), bytes }, meta))
+        };
+        let (main, main_meta) = listed(Lane::Main)?;
+        let (offset, len) = verify_ends(&main, id, Lane::Main)?;
+        let table = main.bytes.slice(offset, len).expect("verify_ends checked it");
+        let at = Error::in_section("section table", offset as u64);
+        let mut reader = Reader::new(&table);
+        let doc_count = reader.varint_u32().map_err(&at)?;
+        let file_count = reader.varint().map_err(&at)?;
+        reader.expect((1..=Lane::ALL.len() as u64).contains(&file_count), "a count of files").map_err(&at)?;
+        let mut files = vec![main_meta];
+        for number in 0..file_count {
+            let head = FileHead::read(&mut reader).map_err(&at)?;
+            if number > 0 {
+                files.push(listed(head.lane)?.1);
+            }
+            for _ in 0..head.section_count {
+                SectionEntry::read(&mut reader, 0, 0).map_err(&at)?;
+            }
+        }
+        let bytes = files.iter().map(|file| file.len).sum();
+        Ok(SegmentMeta { id, doc_count, files, bytes, min_seq_no: None, max_seq_no: None })
     }
 }
 
