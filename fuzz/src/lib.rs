@@ -16,6 +16,7 @@ use limber_mapping::{Mapping, MappingSettings};
 use limber_search::{SearchRequest, UrlParameters};
 use limber_store::{Directory, Error, FsDirectory};
 use serde_json::json;
+use serde_json::value::RawValue;
 
 pub use folder::{checkpoint, commit, folder, index_metadata, live_docs, node_state};
 pub use segment_reader::segment_reader;
@@ -29,13 +30,15 @@ static MAPPING: LazyLock<Mapping> = LazyLock::new(|| {
     Mapping::parse(&body, &MappingSettings::default()).expect("the mapping is valid")
 });
 
-/// Any bytes as a document: the walker accepts only what serde_json accepts as an object.
+/// Any bytes as a document: the walker accepts only what serde_json accepts as an object, halves of surrogate pairs aside, which Jackson
+/// takes as well.
 pub fn json_walker(source: &[u8]) {
     let mut sink = RecordingSink::default();
     if let Ok(Parsed::Done) = document::parse(&MAPPING, source, &mut Scratch::new(), &mut sink) {
-        let value: serde_json::Value =
+        // Escapes are read and not looked at.
+        let value: Box<RawValue> =
             serde_json::from_slice(source).expect("the walker accepts valid JSON only");
-        assert!(value.is_object());
+        assert!(value.get().starts_with('{'));
     }
     let _ = document::infer(&MAPPING, source);
 }

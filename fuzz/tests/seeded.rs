@@ -66,7 +66,9 @@ fn run(target: fn(&[u8]), seeds: &[&[u8]]) {
 
 #[test]
 fn json_walker() {
-    let seeds: [&[u8]; 3] = [
+    let seeds: [&[u8]; 4] = [
+        // Half of a surrogate pair.
+        br#"{"t": "some9\ud83dt", "l": [1, "2", 3.0, null]}"#,
         br#"{"t": "some text", "l": [1, "2", 3.0, null], "d": "2020-01-02T03:04:05.678Z", "f": -1.5e-7, "s": 1.25}"#,
         br#"{"b": "true", "i": "::1", "o": {"x": null, "y": ["a\u00e9\ud83d\ude00", "\\\"\n"], "new": {"deep": [[{}]]}}}"#,
         br#"{"o.x": 3, "unknown": 12345678901234567890, "also.unknown": {"a": true}, "t": {"not": "text"}}"#,
