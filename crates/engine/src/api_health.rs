@@ -90,12 +90,14 @@ pub struct IndexHealth {
     pub shards: Vec<ShardHealth>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ShardHealth {
     pub shard: u32,
     pub status: HealthStatus,
     pub primary_active: bool,
     pub unassigned_shards: u32,
+    /// Why it does not serve, or which of its files are damaged.
+    pub reason: Option<Arc<str>>,
 }
 
 impl HealthResponse {
@@ -143,9 +145,13 @@ impl IndexHealth {
             "initializing_shards": 0,
             "unassigned_shards": unassigned,
         });
+        // Elasticsearch says it in `_cluster/allocation/explain` alone.
+        if let Some(reason) = self.shards.iter().find_map(|shard| shard.reason.as_deref()) {
+            answer["reason"] = reason.into();
+        }
         if level == "shards" {
             let shards = self.shards.iter().map(|shard| {
-                let body = json!({
+                let mut body = json!({
                     "status": shard.status.as_str(),
                     "primary_active": shard.primary_active,
                     "active_shards": u32::from(shard.primary_active),
@@ -153,6 +159,9 @@ impl IndexHealth {
                     "initializing_shards": 0,
                     "unassigned_shards": shard.unassigned_shards,
                 });
+                if let Some(reason) = shard.reason.as_deref() {
+                    body["reason"] = reason.into();
+                }
                 (shard.shard.to_string(), body)
             });
             answer["shards"] = Value::Object(shards.collect());

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_mapping::RequestError;
 use limber_search::SearchResponse;
-use parking_lot::{Condvar, Mutex};
+use limber_store::sync::{Condvar, Mutex};
 
 use crate::api::Result;
 use crate::environment::{Clock, Environment};

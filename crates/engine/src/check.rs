@@ -34,9 +34,7 @@ pub fn check_data_folder(path: &Path) -> Result<DataFolderReport> {
     let cache = TermIndexCache::native();
     let mut report = DataFolderReport::default();
     for_each_shard(path, |found| match found {
-        Found::LeftOver { folder } => {
-            report.lines.push(format!("{folder}: left over from a creation or deletion that was cut short"))
-        }
+        Found::Note(line) => report.lines.push(line),
         Found::Shard { place, directory, .. } => check_shard(&directory, &place, &cache, &mut report),
         Found::Broken(problem) => report.problem(problem),
     })?;

@@ -13,8 +13,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_mapping::RequestError;
 use limber_search::{Cursor, SearchRequest, ShardSnapshot};
 use limber_segment::SegmentView;
+use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
-use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::api::Result;

@@ -8,14 +8,22 @@ use limber_store::{Directory, Disk, FsDisk};
 
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
-use crate::node::{METADATA_NAME, index_folder, shard_folder};
+use crate::node::{NodeState, Origin, STATE_FOLDER, STATE_NAME, index_folder, read_index_file, shard_folder};
 use crate::shard::store_error;
 
 pub(crate) enum Found {
     /// `place` says for people which shard of which index lies where.
-    Shard { index: Arc<str>, place: String, directory: Arc<dyn Directory> },
-    /// A folder of no index.
-    LeftOver { folder: String },
+    Shard {
+        index: Arc<str>,
+        place: String,
+        directory: Arc<dyn Directory>,
+        metadata: Arc<IndexMetadata>,
+        /// Of the shard, relative to the data folder.
+        folder: String,
+        disk: Arc<dyn Disk>,
+    },
+    /// What is neither damage nor an index in use: left over from deletions and creations, not yet brought up to date, dangling.
+    Note(String),
     /// Metadata or folder that cannot be read, and why.
     Broken(String),
 }
@@ -27,40 +35,106 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
     if !path.is_dir() {
         return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
     }
-    let disk = FsDisk::open(path).map_err(|error| store_error(&error))?;
-    for uuid in disk.folders("indices").map_err(|e| store_error(&e))? {
-        let folder = index_folder(&uuid);
-        let directory = disk.folder(&folder).map_err(|e| store_error(&e))?;
-        match directory.exists(METADATA_NAME) {
-            Ok(true) => {}
-            Ok(false) => {
-                visit(Found::LeftOver { folder });
-                continue;
-            }
-            Err(error) => {
-                visit(Found::Broken(error.to_string()));
-                continue;
+    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| store_error(&error))?);
+    let state = match read_state(&*disk) {
+        Ok(state) => state,
+        Err(error) => {
+            visit(Found::Broken(error.reason));
+            None
+        }
+    };
+    let folders = disk.folders("indices").map_err(|e| store_error(&e))?;
+    if let Some((state, Origin::Listed)) = &state {
+        for (uuid, listed) in
+            state.indices.iter().filter(|(uuid, _)| !folders.iter().any(|at| **at == ***uuid))
+        {
+            let name = listed.name.as_deref().unwrap_or("_na_");
+            visit(Found::Broken(format!("index [{name}]: its folder {} is not there", index_folder(uuid))));
+        }
+    }
+    for uuid in folders {
+        visit_index(&disk, &uuid, state.as_ref(), &mut visit)?;
+    }
+    Ok(())
+}
+
+/// `None`: there is no file.
+fn read_state(disk: &dyn Disk) -> Result<Option<(NodeState, Origin)>> {
+    let directory = disk.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
+    match directory.exists(STATE_NAME).map_err(|e| store_error(&e))? {
+        true => NodeState::from_bytes(&directory.open(STATE_NAME).map_err(|e| store_error(&e))?).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn visit_index(
+    disk: &Arc<dyn Disk>,
+    uuid: &str,
+    state: Option<&(NodeState, Origin)>,
+    visit: &mut impl FnMut(Found),
+) -> Result<()> {
+    let folder = index_folder(uuid);
+    let directory = disk.folder(&folder).map_err(|e| store_error(&e))?;
+    let (mut pending, mut is_listed) = (None, true);
+    if let Some((state, origin)) = state {
+        if state.tombstones.contains(uuid) {
+            visit(Found::Note(format!("{folder}: of a deleted index, goes at the next start")));
+            return Ok(());
+        }
+        pending = state.pending.get(uuid);
+        is_listed = matches!(origin, Origin::Unlisted { .. }) || state.indices.contains_key(uuid);
+    }
+    let own = match read_index_file(&*directory, uuid) {
+        Ok(own) => own,
+        Err(error) => {
+            visit(Found::Broken(error.reason));
+            return Ok(());
+        }
+    };
+    let own_version = own.as_ref().map_or(0, |own| own.version);
+    let metadata = match (own, pending.filter(|pending| pending.version() > own_version)) {
+        (_, Some(newer)) => {
+            visit(Found::Note(format!(
+                "{folder}: version {} of its metadata is still in {STATE_FOLDER}/{STATE_NAME} alone, its own file has {own_version}",
+                newer.version()
+            )));
+            match IndexMetadata::from_json(&newer.metadata, &folder) {
+                Ok(metadata) => metadata,
+                Err(error) => {
+                    visit(Found::Broken(error.reason));
+                    return Ok(());
+                }
             }
         }
-        let metadata = directory
-            .open(METADATA_NAME)
-            .map_err(|e| store_error(&e))
-            .and_then(|bytes| IndexMetadata::from_bytes(&bytes, &format!("{folder}/{METADATA_NAME}")));
-        let metadata = match metadata {
-            Ok(metadata) => metadata,
-            Err(error) => {
-                visit(Found::Broken(error.reason));
-                continue;
-            }
-        };
-        for shard in 0..metadata.typed.number_of_shards {
-            let folder = shard_folder(&uuid, shard);
-            let place = format!("{}[{shard}] ({folder})", metadata.name);
-            visit(match disk.folder(&folder) {
-                Ok(directory) => Found::Shard { index: metadata.name.clone(), place, directory },
-                Err(error) => Found::Broken(format!("{place}: {error}")),
-            });
+        (Some(own), None) => own,
+        (None, None) if is_listed && state.is_some_and(|(_, origin)| matches!(origin, Origin::Listed)) => {
+            visit(Found::Broken(format!("{folder}: the metadata of a listed index is not there")));
+            return Ok(());
         }
+        (None, None) => {
+            visit(Found::Note(format!("{folder}: left over from a creation or deletion that was cut short")));
+            return Ok(());
+        }
+    };
+    if !is_listed {
+        let name = &metadata.name;
+        visit(Found::Note(format!("{folder}: dangling, an index [{name}] that the node does not list")));
+    }
+    let metadata = Arc::new(metadata);
+    for shard in 0..metadata.typed.number_of_shards {
+        let folder = shard_folder(uuid, shard);
+        let place = format!("{}[{shard}] ({folder})", metadata.name);
+        visit(match disk.folder(&folder) {
+            Ok(directory) => Found::Shard {
+                index: metadata.name.clone(),
+                place,
+                directory,
+                metadata: metadata.clone(),
+                folder,
+                disk: disk.clone(),
+            },
+            Err(error) => Found::Broken(format!("{place}: {error}")),
+        });
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use limber_store::sync::Mutex;
 use limber_store::{Directory, Disk, DiskSpace};
-use parking_lot::Mutex;
 
 /// Two clocks. What is shown to people or kept over restarts is wall time; whatever is an interval, a deadline or an age within this
 /// process is monotonic, so that nothing stops or ends early when somebody sets the wall clock.

@@ -33,6 +33,8 @@ pub struct TermIndexReport {
     pub document_count: u64,
     /// Bytes of all committed segments on disk.
     pub disk_bytes: u64,
+    /// Pending metadata, folders of deleted indices, dangling indices.
+    pub notes: Vec<String>,
     /// What could not be read.
     pub problems: Vec<String>,
 }
@@ -66,9 +68,9 @@ pub fn inspect_data_folder(path: &Path) -> Result<TermIndexReport> {
     let cache = TermIndexCache::new(Pool::new("segment_memory", 0), Scheme::Cached);
     let mut report = TermIndexReport::default();
     for_each_shard(path, |found| match found {
-        Found::LeftOver { .. } => {}
+        Found::Note(line) => report.notes.push(line),
         Found::Broken(problem) => report.problems.push(problem),
-        Found::Shard { index, place, directory } => {
+        Found::Shard { index, place, directory, .. } => {
             let commit = match Commit::read(&*directory) {
                 Ok(commit) => commit,
                 Err(error) => return report.problems.push(format!("{place}: {error}")),

@@ -9,6 +9,7 @@ mod api_health;
 mod async_search;
 pub mod catalog;
 mod check;
+mod checked_file;
 mod contexts;
 mod data_folder;
 pub mod environment;
@@ -16,6 +17,7 @@ pub mod ingest;
 mod inspect;
 pub mod lifecycle;
 mod node;
+mod repair;
 pub mod settings;
 mod shard;
 mod stats_request;
@@ -32,8 +34,9 @@ pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
     DescribedQuery, ExplainFilter, IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress,
-    RolloverRequest, SearchTarget, SegmentMemory, Slices, SourceBatch,
+    RolloverRequest, Round, SearchTarget, SegmentMemory, Slices, SourceBatch,
 };
+pub use repair::{RepairReport, repair_data_folder};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};
 pub use waiting::{ThreadOwner, set_thread_owner};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
-use parking_lot::{Condvar, Mutex};
+use limber_store::sync::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 use crate::api::Result;

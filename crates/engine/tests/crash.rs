@@ -86,10 +86,10 @@ fn a_failing_call_loses_nothing_that_was_acknowledged() {
     let calls = disk.call_count() - before;
     drop(node);
     assert!(calls > 100, "{calls}");
-    for fault in [Fault::Io, Fault::NoSpace, Fault::SyncLost] {
+    for (shift, fault) in [Fault::Io, Fault::NoSpace, Fault::SyncLost].into_iter().enumerate() {
         let mut refused = 0;
         // Steps of a prime, shifted per fault: all kinds of calls are met, and the suite stays fast.
-        for call in (0..calls).skip(fault as usize).step_by(7) {
+        for call in (0..calls).skip(shift).step_by(7) {
             let what = format!("{fault:?} at call {call}");
             let disk = CrashDisk::new(call);
             let node = fresh(&disk, call);

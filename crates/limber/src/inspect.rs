@@ -24,6 +24,9 @@ impl InspectCommand {
     pub fn run(self) -> Result<()> {
         let report = limber_engine::inspect_data_folder(&self.data)?;
         print(&mut std::io::stdout().lock(), &report)?;
+        for note in &report.notes {
+            println!("{note}");
+        }
         for problem in &report.problems {
             eprintln!("PROBLEM {problem}");
         }

@@ -103,7 +103,7 @@ fn main() -> ExitCode {
     let command = Cli::parse().command;
     let outcome = match command {
         Command::Serve(serve) => return report(serve.run()),
-        Command::Check(check) => return report(check.run()),
+        Command::Check(check) => return check.run().unwrap_or_else(|error| report(Err(error))),
         Command::Inspect(inspect) => return report(inspect.run()),
         Command::Completion(completion) => {
             clap_complete::generate(completion.shell, &mut Cli::command(), "limber", &mut std::io::stdout());

@@ -1,6 +1,6 @@
 //! Documents under a mapping: what the sink hears, and what is refused with which words.
 
-use limber_mapping::document::{Parsed, Scratch, infer, parse};
+use limber_mapping::document::{Parsed, Scratch, infer, parse, parse_acknowledged};
 use limber_mapping::testing::RecordingSink;
 use limber_mapping::{Mapping, MappingSettings, RequestError};
 use serde_json::{Value, json};
@@ -92,4 +92,32 @@ fn dynamic_fields_are_proposed() {
             "i": {"properties": {"j": {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}}}},
         }})
     );
+}
+
+/// A document that was acknowledged under an earlier state of a mapping is read under every later one: what the later one refuses
+/// is left out, and nothing else.
+#[test]
+fn an_acknowledged_document_is_never_refused() {
+    let source = br#"{"n": "no number", "list": [1, "x", 3], "o": "no object", "unknown": 7, "a.b": 1, "k": "kept",
+        "deep": [{"n": "1"}, {"n": "x"}, {"n": "2"}], " ": 1, "_id": "forged", "p": {"lat": 1000, "lon": 0}, "c": "y"}"#;
+    for dynamic in ["true", "false", "strict", "runtime"] {
+        let body = serde_json::json!({"dynamic": dynamic, "properties": {
+            "n": {"type": "long"}, "list": {"type": "long"}, "o": {"properties": {"x": {"type": "long"}}},
+            "a": {"type": "long"}, "k": {"type": "keyword"}, "p": {"type": "geo_point"},
+            "deep": {"type": "nested", "properties": {"n": {"type": "long"}}},
+            "c": {"type": "constant_keyword", "value": "x"}}});
+        let mut settings = MappingSettings::default();
+        settings.limits.nested_objects = 2;
+        let mapping = Mapping::parse(&body, &settings).expect("a mapping");
+        assert!(parse(&mapping, source, &mut Scratch::new(), &mut RecordingSink::default()).is_err());
+        let mut sink = RecordingSink::default();
+        parse_acknowledged(&mapping, source, &mut Scratch::new(), &mut sink).expect(dynamic);
+        let lines: Vec<String> =
+            sink.lines().into_iter().filter(|line| !line.starts_with("_field_names")).collect();
+        let expected = [
+            "list=1", "list=3", "k=kept", "deep {", "deep.n=1", "} deep", "deep {", "} deep", "deep {",
+            "deep.n=2", "} deep",
+        ];
+        assert_eq!(lines, expected, "dynamic: {dynamic}");
+    }
 }

@@ -96,6 +96,13 @@ impl ShardSnapshot {
         self.segments.iter().map(|view| u64::from(view.segment.doc_count())).sum()
     }
 
+    /// Whether every file of its segments could be read wherever it was read so far. Asked before anything is shown that was read from them:
+    /// where a page cannot be read, zeros are ([`limber_store::mapped`]).
+    #[inline]
+    pub fn intact(&self) -> limber_segment::Result<()> {
+        self.segments.iter().try_for_each(|view| view.segment.intact())
+    }
+
     /// The same for one of several requests ([`SegmentView::for_request`]).
     pub fn for_request(&self) -> ShardSnapshot {
         ShardSnapshot {

@@ -57,6 +57,9 @@ impl Error {
         match self {
             Error::Request(error) => error.clone(),
             Error::Segment(limber_segment::Error::Store(error)) | Error::Store(error) => store_error(error),
+            Error::Segment(error @ limber_segment::Error::Corrupt { .. }) => {
+                RequestError::new(500, "corrupt_index_exception", error.to_string())
+            }
             Error::Segment(error) => RequestError::new(500, "exception", error.to_string()),
             Error::Cancelled => RequestError::new(400, "task_cancelled_exception", "task cancelled"),
             Error::TimedOut => RequestError::new(504, "query_phase_execution_exception", "Time exceeded"),
@@ -118,6 +121,12 @@ fn store_error(error: &limber_store::Error) -> RequestError {
                 .with("bytes_limit", *limit_bytes)
                 .with("durability", "TRANSIENT")
         }
+        limber_store::Error::Newer { .. } => {
+            RequestError::new(500, "index_format_too_new_exception", error.to_string())
+        }
+        limber_store::Error::Corrupt { .. } => {
+            RequestError::new(500, "corrupt_index_exception", error.to_string())
+        }
         other => RequestError::new(500, "i_o_exception", other.to_string()),
     }
 }
@@ -135,6 +144,7 @@ fn is_foreign(kind: &str) -> bool {
             | "date_time_parse_exception"
             | "x_content_parse_exception"
             | "i_o_exception"
+            | "corrupt_index_exception"
     )
 }
 

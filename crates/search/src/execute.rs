@@ -181,12 +181,15 @@ fn run(
             fetch::fetch(&page, &shown, &mut failures, &next)?
         }
     };
+    let answered: Vec<&ShardSnapshot> =
+        (0..shards.len()).filter(|&number| !failures.has(number)).map(|number| &shards[number]).collect();
     response.shards.successful = (shards.len() - failures.len()) as u32;
     response.shards.failures = failures.into_list();
     response.hits = fetched.hits;
     response.timed_out |= fetched.timed_out;
     response.charges.push(Arc::new(fetched.charge));
     expand::expand(shards, request, &mut response, &next)?;
+    check_intact(&answered, context)?;
     // No shard, no aggregations in the answer: a pattern that fits no index.
     if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
         let reduced = aggregation::reduce(list, aggregates, context)?;
@@ -197,6 +200,16 @@ fn run(
     }
     response.took_millis = context.started.elapsed().as_millis() as u64;
     Ok(response)
+}
+
+/// A file that turned out to be unreadable after its shard had answered takes the whole answer with it: parts of it are everywhere.
+fn check_intact(answered: &[&ShardSnapshot], context: &SearchContext) -> Result<()> {
+    let of_shard = |shard: &&ShardSnapshot| Some(failure(shard, &shard.intact().err()?.into(), context));
+    let failures: Vec<_> = answered.iter().filter_map(of_shard).collect();
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(Error::SomeShardsFailed { phase: "fetch", failures }),
+    }
 }
 
 /// For each shard whether it is known that nothing in it matches; empty where that was not asked. One stays where aggregations need it to
@@ -211,8 +224,13 @@ fn skipped_shards(
     else {
         return Vec::new();
     };
-    let mut skipped: Vec<bool> =
-        shards.iter().map(|shard| !crate::query::can_match(query, shard, context.now_millis)).collect();
+    let mut skipped: Vec<bool> = shards
+        .iter()
+        .map(|shard| {
+            let is_out = !crate::query::can_match(query, shard, context.now_millis);
+            is_out && shard.intact().is_ok()
+        })
+        .collect();
     if request.aggregations.is_some() && skipped.iter().all(|is_skipped| *is_skipped) {
         skipped[0] = false;
     }

@@ -14,6 +14,11 @@ impl Failures {
         self.0.push((number, failure));
     }
 
+    /// Whether the shard of this number has failed.
+    pub fn has(&self, number: usize) -> bool {
+        self.0.iter().any(|(failed, _)| *failed == number)
+    }
+
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use limber_mapping::{RequestError, SourceMode};
 use limber_segment::{DocId, SegmentView};
 use limber_store::Charge;
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 use serde_json::Value;
 
 use crate::aggregation::{Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
@@ -105,6 +105,8 @@ impl QueryPhase<'_> {
                 Before { bar, counted: gathered.counted }
             };
             let answer = self.ask(visit, before).and_then(|answer| self.in_time(answer));
+            // What was read from a damaged file is neither an answer nor an error of its own.
+            let answer = self.shards[visit.number].intact().map_err(Error::from).and(answer);
             let gathered = &mut *gathered.lock();
             match answer {
                 Ok((mut hits, aggregated)) => {
@@ -197,6 +199,7 @@ impl QueryPhase<'_> {
         }
         // What is kept must not depend on other shards.
         let (hits, aggregated) = self.aggregate(visit, Before::default())?;
+        snapshot.intact()?;
         if !hits.timed_out {
             let hit_bytes = TopScores::HIT_BYTES * (1 + self.request.sort.len() as u64);
             let bytes =

@@ -62,6 +62,7 @@ pub fn term_vectors(
         let terms = terms_of(field, analyzer.as_deref(), &texts);
         shown.insert(field.path.to_string(), vectors.show(shard, field, &terms, request)?);
     }
+    shard.intact()?;
     Ok(shown.into_iter().collect())
 }
 

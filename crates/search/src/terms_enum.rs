@@ -58,11 +58,13 @@ pub fn terms_enum(
         });
         let Some(field) = field else { continue };
         for view in &shard.segments {
+            view.segment.intact()?;
             let nested = view.segment.nested_spaces().iter().map(|space| &space.segment);
             for segment in std::iter::once(&view.segment).chain(nested) {
                 let Some(dictionary) = segment.terms(&field.path)? else { continue };
                 match collect(dictionary, request, context, &mut found) {
                     Err(Error::TimedOut) => {
+                        shards.iter().try_for_each(ShardSnapshot::intact)?;
                         return Ok(TermsEnumResponse { terms: texts(found), timed_out: true });
                     }
                     other => other?,
@@ -70,6 +72,7 @@ pub fn terms_enum(
             }
         }
     }
+    shards.iter().try_for_each(ShardSnapshot::intact)?;
     Ok(TermsEnumResponse { terms: texts(found), timed_out: false })
 }
 

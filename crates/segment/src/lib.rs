@@ -30,7 +30,7 @@ mod zeros;
 pub use buffer::{Buffer, DocumentMeta, Written};
 pub use check::{CheckReport, Problem};
 pub use error::{Error, Result};
-pub use file::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
+pub use file::{Damage, FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use index_sort::SortField;
 pub use keys::KEYS_KEPT_MAX;
 pub use live::LiveDocs;

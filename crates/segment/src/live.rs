@@ -11,13 +11,15 @@
 //!     36     8 * ceil(doc_count / 64)   words u64, bit doc % 64 of word doc / 64: 1 = live
 //!    end-4    4  CRC-32 of all before
 //! ```
+//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name. Version 1 since the first build.
+//!
 //! The file is written whole and never changed; a torn write fails its length or checksum.
 
 use limber_codec::Reader;
 use limber_codec::checksum::crc32;
 use limber_store::Directory;
 
-use crate::file::{SegmentId, corrupt_file};
+use crate::file::{SegmentId, check_version, corrupt_file};
 use crate::{DocId, FileMeta, Result};
 
 const MAGIC: [u8; 8] = *b"LIMBRLIV";
@@ -109,6 +111,12 @@ impl LiveDocs {
     ) -> Result<LiveDocs> {
         let name = LiveDocs::file_name(segment, generation);
         let bytes = directory.open(&name)?;
+        // Whatever a later version changes, magic and version stay where they are.
+        if let Some((head, _)) = bytes.split_first_chunk::<12>()
+            && head[..8] == MAGIC
+        {
+            check_version(&name, u32::from_le_bytes([head[8], head[9], head[10], head[11]]), VERSION)?;
+        }
         let live = LiveDocs::decode(&bytes, segment, generation)
             .map_err(|(offset, expected)| corrupt_file(&name, offset as u64, expected, "something else"))?;
         if live.doc_count != doc_count {

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use crate::{Error, FileWriter, Result};
 
 /// Offsets, lengths and memory of direct writes are multiples of this: the block of the file systems and devices in use.
-const BLOCK: usize = 4096;
+pub(crate) const BLOCK: usize = 4096;
 /// Bytes of a write at most.
 const ROOM_BYTES: usize = 1 << 20;
 
@@ -49,10 +49,28 @@ impl Room {
     }
 }
 
+/// A file that takes direct writes.
+pub(crate) trait BlockFile: Send {
+    /// Writes all of `bytes`, whose address and length are multiples of [`BLOCK`], as `offset` is.
+    fn write_blocks(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    /// Waits until everything written is durable.
+    fn sync(&self) -> io::Result<()>;
+}
+
+impl BlockFile for File {
+    fn write_blocks(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
 /// Writes whole blocks. The last one is filled up with zeros and written again with what follows, so that the file is longer than
 /// [`FileWriter::position`] says, by less than a block.
-pub(crate) struct DirectWriter {
-    file: File,
+pub(crate) struct DirectWriter<F: BlockFile = File> {
+    file: F,
     path: PathBuf,
     /// Where the file's begun block is, and what it holds while there is no room.
     base: u64,
@@ -65,22 +83,29 @@ impl DirectWriter {
     /// Creates `path`, which must not exist; `None` where the file system has no direct writes.
     pub fn create(path: &Path) -> Result<Option<DirectWriter>> {
         let opened = OpenOptions::new().write(true).create_new(true).custom_flags(libc::O_DIRECT).open(path);
-        let file = match opened {
-            Ok(file) => file,
-            Err(error) if is_refused(&error) => return forget(path),
-            Err(error) => return Err(Error::io("create", path, error)),
-        };
-        // Some file systems tell with the first write.
+        match opened {
+            Ok(file) => match DirectWriter::over(file, path.to_owned())? {
+                None => forget(path),
+                writer => Ok(writer),
+            },
+            Err(error) if is_refused(&error) => forget(path),
+            Err(error) => Err(Error::io("create", path, error)),
+        }
+    }
+}
+
+impl<F: BlockFile> DirectWriter<F> {
+    /// Writes an empty file; `None` when it takes no direct writes. Some file systems tell only with the first write, so a block of zeros
+    /// is written, which what is written first replaces. `path` is for messages.
+    pub fn over(file: F, path: PathBuf) -> Result<Option<DirectWriter<F>>> {
         let mut room = Room::borrow();
         let zeros = &mut room.all()[..BLOCK];
         zeros.fill(0);
-        let probed = file.write_all_at(zeros, 0);
+        let probed = file.write_blocks(zeros, 0);
         room.give_back();
         match probed {
-            Ok(()) => {
-                Ok(Some(DirectWriter { file, path: path.to_owned(), base: 0, begun: Vec::new(), room: None }))
-            }
-            Err(error) if is_refused(&error) => forget(path),
+            Ok(()) => Ok(Some(DirectWriter { file, path, base: 0, begun: Vec::new(), room: None })),
+            Err(error) if is_refused(&error) => Ok(None),
             Err(error) => Err(Error::io("write", path, error)),
         }
     }
@@ -90,7 +115,7 @@ impl DirectWriter {
         let bytes = room.all();
         let padded = filled.next_multiple_of(BLOCK);
         bytes[filled..padded].fill(0);
-        let written = self.file.write_all_at(&bytes[..padded], self.base);
+        let written = self.file.write_blocks(&bytes[..padded], self.base);
         written.map_err(|error| Error::io("write", &self.path, error))?;
         let whole = filled / BLOCK * BLOCK;
         bytes.copy_within(whole..filled, 0);
@@ -111,7 +136,7 @@ fn forget<T>(path: &Path) -> Result<Option<T>> {
     }
 }
 
-impl FileWriter for DirectWriter {
+impl<F: BlockFile> FileWriter for DirectWriter<F> {
     fn write_all(&mut self, mut bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -150,7 +175,7 @@ impl FileWriter for DirectWriter {
 
     fn sync(&mut self) -> Result<()> {
         self.flush()?;
-        self.file.sync_data().map_err(|error| Error::io("fsync", &self.path, error))
+        self.file.sync().map_err(|error| Error::io("fsync", &self.path, error))
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

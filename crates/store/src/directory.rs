@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::direct::DirectWriter;
+use crate::mapped::MappedFile;
 use crate::{Error, Result};
 
 /// The bytes of one immutable file (or a part of one), shared and cheap to clone.
@@ -22,7 +23,7 @@ pub struct FileBytes {
 }
 
 enum Owner {
-    Map(memmap2::Mmap),
+    Map(MappedFile),
     Heap(Vec<u8>),
 }
 
@@ -37,6 +38,16 @@ impl FileBytes {
         let end = start.checked_add(len)?;
         (end <= self.len).then(|| FileBytes { owner: self.owner.clone(), start: self.start + start, len })
     }
+
+    /// From where on the file could not be read, bytes; `None`: nobody met such a place so far. After a fault the whole file is not to be
+    /// trusted: zeros stand in for what could not be read. See [`crate::mapped`].
+    #[inline]
+    pub fn damage(&self) -> Option<u64> {
+        match &*self.owner {
+            Owner::Map(map) => map.damage(),
+            Owner::Heap(_) => None,
+        }
+    }
 }
 
 impl Deref for FileBytes {
@@ -45,7 +56,7 @@ impl Deref for FileBytes {
     #[inline]
     fn deref(&self) -> &[u8] {
         let whole: &[u8] = match &*self.owner {
-            Owner::Map(map) => map,
+            Owner::Map(map) => map.bytes(),
             Owner::Heap(bytes) => bytes,
         };
         &whole[self.start..self.start + self.len]
@@ -76,10 +87,17 @@ pub trait FileWriter: Send {
 pub trait Directory: Send + Sync {
     /// Creates `name`, failing if it exists.
     fn create(&self, name: &str) -> Result<Box<dyn FileWriter>>;
-    /// Creates `name`, failing if it exists, for bytes that are read rarely. The file may end with zeros that nobody wrote.
-    fn create_log(&self, name: &str) -> Result<Box<dyn FileWriter>> {
-        self.create(name)
+    /// Creates a log, replacing a file of that name. The log appears under its name only once `head` is durable in it, so that a log
+    /// without its head never exists; the name itself is durable when this returns. The file may end with zeros that nobody wrote.
+    fn create_log(&self, name: &str, head: &[u8]) -> Result<Box<dyn FileWriter>> {
+        let temporary = temporary_name(name);
+        self.delete_if_present(&temporary)?;
+        let mut writer = self.create(&temporary)?;
+        begin_log(self, &mut *writer, name, head)?;
+        Ok(writer)
     }
+    /// Opens a file whose bytes are replaced in place. The file must exist.
+    fn open_in_place(&self, name: &str) -> Result<Box<dyn InPlaceFile>>;
     /// Opens a log for appending, cutting it to `len` bytes first; creates it when absent (then `len` must be 0).
     fn append(&self, name: &str, len: u64) -> Result<Box<dyn FileWriter>>;
     /// Maps the whole file.
@@ -112,9 +130,38 @@ pub trait Directory: Send + Sync {
     fn path(&self) -> &Path;
 }
 
+/// A small file whose bytes are replaced where they are. Sectors of 512 bytes are written whole or not at all; nothing else about a
+/// write is atomic.
+pub trait InPlaceFile: Send + Sync {
+    /// Replaces the bytes from `offset` on. They survive the process; [`InPlaceFile::sync`] makes them durable.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+    fn sync(&self) -> Result<()>;
+}
+
+/// What a file is called until it is complete. Whatever bears such a name after a crash may be deleted.
+pub fn temporary_name(name: &str) -> String {
+    format!("{name}{TEMPORARY_SUFFIX}")
+}
+
+/// How the name of a file that is not complete yet ends.
+pub const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// Gives a log its head and then its name, durably.
+pub(crate) fn begin_log<D: Directory + ?Sized>(
+    directory: &D,
+    writer: &mut dyn FileWriter,
+    name: &str,
+    head: &[u8],
+) -> Result<()> {
+    writer.write_all(head)?;
+    writer.sync()?;
+    directory.rename(&temporary_name(name), name)?;
+    directory.sync_names()
+}
+
 /// Writes a small file atomically and durably: temporary name, fsync, rename, fsync of the folder.
 pub fn write_atomically(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<()> {
-    let temporary = format!("{name}.tmp");
+    let temporary = temporary_name(name);
     directory.delete_if_present(&temporary)?;
     let mut writer = directory.create(&temporary)?;
     writer.write_all(bytes)?;
@@ -154,11 +201,21 @@ impl Directory for FsDirectory {
         Ok(Box::new(FsWriter::new(file, path, 0)))
     }
 
-    fn create_log(&self, name: &str) -> Result<Box<dyn FileWriter>> {
-        match DirectWriter::create(&self.file(name))? {
-            Some(writer) => Ok(Box::new(writer)),
-            None => self.create(name),
-        }
+    fn create_log(&self, name: &str, head: &[u8]) -> Result<Box<dyn FileWriter>> {
+        let temporary = temporary_name(name);
+        self.delete_if_present(&temporary)?;
+        let mut writer: Box<dyn FileWriter> = match DirectWriter::create(&self.file(&temporary))? {
+            Some(writer) => Box::new(writer),
+            None => self.create(&temporary)?,
+        };
+        begin_log(self, &mut *writer, name, head)?;
+        Ok(writer)
+    }
+
+    fn open_in_place(&self, name: &str) -> Result<Box<dyn InPlaceFile>> {
+        let path = self.file(name);
+        let file = OpenOptions::new().write(true).open(&path).map_err(|e| Error::io("open", &path, e))?;
+        Ok(Box::new(FsInPlaceFile { file, path }))
     }
 
     fn append(&self, name: &str, len: u64) -> Result<Box<dyn FileWriter>> {
@@ -181,9 +238,7 @@ impl Directory for FsDirectory {
         if len == 0 {
             return Ok(FileBytes::from_vec(Vec::new()));
         }
-        // SAFETY: files opened here are immutable once written (see the module's head), and only this process, which
-        // holds the folder's lock, deletes or replaces them; deleting keeps the mapped pages alive.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(|e| Error::io("map", &path, e))?;
+        let map = MappedFile::open(&file).map_err(|e| Error::io("map", &path, e))?;
         Ok(FileBytes { owner: Arc::new(Owner::Map(map)), start: 0, len })
     }
 
@@ -246,6 +301,21 @@ impl Directory for FsDirectory {
 
     fn path(&self) -> &Path {
         &self.root
+    }
+}
+
+struct FsInPlaceFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl InPlaceFile for FsInPlaceFile {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.file.write_all_at(bytes, offset).map_err(|e| Error::io("write", &self.path, e))
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(|e| Error::io("fsync", &self.path, e))
     }
 }
 

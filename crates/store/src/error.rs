@@ -11,6 +11,11 @@ pub enum Error {
     /// Bytes on disk are not what was written.
     #[error("corrupt {file} at offset {offset}: expected {expected}, found {found}")]
     Corrupt { file: String, offset: u64, expected: String, found: String },
+    /// A file of a format that this build does not know yet. It is not touched.
+    #[error(
+        "{file} was written by a newer version of limber: it has format {found}, and this build reads up to {supported}"
+    )]
+    Newer { file: String, found: u64, supported: u64 },
     /// Another process holds the folder.
     #[error("folder {} is locked by another process", path.display())]
     Locked { path: PathBuf },

@@ -10,11 +10,13 @@ pub mod directory;
 pub mod disk;
 mod error;
 pub mod ledger;
+pub mod mapped;
 mod memory;
+pub mod sync;
 pub mod term_index;
 
-pub use crash::{CrashDirectory, CrashDisk, Fault};
-pub use directory::{Directory, FileBytes, FileWriter, FsDirectory};
+pub use crash::{CrashDirectory, CrashDisk, Fault, FaultRule};
+pub use directory::{Directory, FileBytes, FileWriter, FsDirectory, InPlaceFile};
 pub use disk::{Disk, DiskSpace, FsDisk};
 pub use error::{Error, Result};
 pub use ledger::{Charge, Ledger, Parent, Pool};

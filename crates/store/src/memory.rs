@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::directory::{Directory, FileBytes, FileWriter};
+use crate::directory::{Directory, FileBytes, FileWriter, InPlaceFile};
 use crate::{Error, Result};
 
 type Files = Arc<Mutex<BTreeMap<String, FileBytes>>>;
@@ -89,6 +89,11 @@ impl Directory for MemoryDirectory {
             len => self.part(name, 0, len as usize)?.to_vec(),
         };
         Ok(Box::new(MemoryWriter { name: name.to_owned(), bytes, files: self.files.clone() }))
+    }
+
+    fn open_in_place(&self, name: &str) -> Result<Box<dyn InPlaceFile>> {
+        let why = "files in memory are never changed in place";
+        Err(Error::io("open", name, io::Error::new(io::ErrorKind::Unsupported, why)))
     }
 
     fn open(&self, name: &str) -> Result<FileBytes> {

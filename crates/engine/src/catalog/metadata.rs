@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::date_math::NameClock;
 use super::{Alias, DataStream, Templates};
 use crate::api::Result;
+use crate::checked_file::{Format, damaged};
 use crate::lifecycle::LifecycleState;
 use crate::settings::{FlatSettings, IndexSettings};
 
@@ -33,20 +34,29 @@ pub struct IndexMetadata {
     pub rollover_info: Map<String, Value>,
     /// Where its lifecycle policy is; empty before it begins.
     pub lifecycle: LifecycleState,
-    /// Counts changes, for `_cluster/state`.
+    /// Counts changes, for `_cluster/state`; of two states of an index the one with the higher version is newer.
     pub version: u64,
+    /// Why its metadata could not be read. Name, uuid and aliases are what the node's state says then; nothing else is known, and only
+    /// deleting it is possible.
+    pub damage: Option<Arc<RequestError>>,
 }
 
-/// Layout of `index.json`; raised when it changes.
-const FORMAT: u64 = 1;
+/// `index.json`. Version 1 had no first line, and no checksum.
+const FORMAT: Format = Format { magic: "limber-index", version: 2 };
+/// `format` in files of version 1.
+const FORMAT_WITHOUT_CHECKSUM: u64 = 1;
 
 impl IndexMetadata {
     /// The content of `index.json`.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        FORMAT.encode(&self.to_json().to_string())
+    }
+
+    /// As `index.json` and the node's state keep it; [`IndexMetadata::from_json`] reads it back.
+    pub(crate) fn to_json(&self) -> Value {
         let aliases: Map<String, Value> =
             self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
         json!({
-            "format": FORMAT,
             "name": &*self.name,
             "uuid": &*self.uuid,
             "creation_date_ms": self.creation_date_ms,
@@ -59,18 +69,52 @@ impl IndexMetadata {
             "rollover_info": self.rollover_info,
             "lifecycle": self.lifecycle.to_json(),
         })
-        .to_string()
-        .into_bytes()
     }
 
+    /// Reads `index.json`.
+    ///
+    /// # Errors
+    /// `corrupt_state_exception` for damage, `illegal_state_exception` for a file of a newer version; both name `file`.
     pub(crate) fn from_bytes(bytes: &[u8], file: &str) -> Result<IndexMetadata> {
-        let bad = |what: &str| {
-            RequestError::new(500, "corrupt_state_exception", format!("[{file}] is damaged: {what}"))
-        };
-        let value: Value = serde_json::from_slice(bytes).map_err(|e| bad(&e.to_string()))?;
-        if value["format"] != FORMAT {
-            return Err(bad(&format!("format [{}] instead of [{FORMAT}]", value["format"])));
+        let body = FORMAT.decode(bytes, file)?;
+        let value: Value = serde_json::from_slice(body).map_err(|e| damaged(file, &e.to_string()))?;
+        if body.len() == bytes.len() && value["format"] != FORMAT_WITHOUT_CHECKSUM {
+            let what = format!("format [{}] instead of [{FORMAT_WITHOUT_CHECKSUM}]", value["format"]);
+            return Err(damaged(file, &what));
         }
+        IndexMetadata::from_json(&value, file)
+    }
+
+    /// An index that is listed and whose metadata cannot be read.
+    pub(crate) fn unreadable(
+        name: &str,
+        uuid: &str,
+        aliases: BTreeMap<String, Alias>,
+        why: RequestError,
+    ) -> Result<IndexMetadata> {
+        let mut settings = FlatSettings::new();
+        settings.insert("index.number_of_shards".into(), "1".into());
+        settings.insert("index.number_of_replicas".into(), "0".into());
+        Ok(IndexMetadata {
+            name: name.into(),
+            uuid: uuid.into(),
+            creation_date_ms: 0,
+            version_created: "0".into(),
+            typed: Arc::new(IndexSettings::from_flat(&settings)?),
+            settings,
+            mappings: Arc::new(json!({})),
+            aliases,
+            open: true,
+            rollover_info: Map::new(),
+            lifecycle: LifecycleState::default(),
+            version: 0,
+            damage: Some(Arc::new(why)),
+        })
+    }
+
+    /// `file` is named in errors.
+    pub(crate) fn from_json(value: &Value, file: &str) -> Result<IndexMetadata> {
+        let bad = |what: &str| damaged(file, what);
         let text = |key: &str| value[key].as_str().ok_or_else(|| bad(&format!("no [{key}]")));
         let settings = value["settings"].as_object().cloned().ok_or_else(|| bad("no [settings]"))?;
         let typed = Arc::new(IndexSettings::from_flat(&settings)?);
@@ -91,6 +135,7 @@ impl IndexMetadata {
             lifecycle: LifecycleState::from_json(&value["lifecycle"]),
             open: value["open"].as_bool().unwrap_or(true),
             version: value["version"].as_u64().unwrap_or(1),
+            damage: None,
         })
     }
 
@@ -152,13 +197,6 @@ impl Catalog {
         let mut next = self.clone();
         next.data_streams.insert(stream.name.clone(), Arc::new(stream));
         next.derive()
-    }
-
-    pub(crate) fn with_templates(&self, templates: Templates) -> Catalog {
-        let mut next = self.clone();
-        next.templates = templates;
-        next.version += 1;
-        next
     }
 
     /// Recomputes what is derived.

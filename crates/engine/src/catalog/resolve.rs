@@ -375,6 +375,7 @@ mod tests {
                 rollover_info: Map::new(),
                 lifecycle: LifecycleState::default(),
                 version: 1,
+                damage: None,
             };
             catalog.indices.insert(index.name.clone(), Arc::new(index));
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::pipeline::Pipeline;

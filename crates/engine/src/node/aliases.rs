@@ -8,6 +8,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::Node;
+use super::index_files::check_is_readable;
 use super::indices::{check_alias_target, check_write_indices};
 use super::stream_aliases::{add_to_streams, check_are_free_of_streams, remove_from_streams, split_streams};
 use crate::api::*;
@@ -15,7 +16,7 @@ use crate::catalog::names::{has_wildcard, wildcard_matches};
 use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
 
 /// Names with those that dates stand for today.
-fn dated(catalog: &Catalog, names: Vec<String>) -> Result<Vec<String>> {
+fn dated(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
     names.iter().map(|name| catalog.dated(name).map(Cow::into_owned)).collect()
 }
 
@@ -55,26 +56,27 @@ impl Node {
     }
 
     fn apply_alias_actions(&self, actions: Vec<AliasAction>) -> Result<()> {
-        let changing = self.changing.lock();
-        let before = self.catalog.load_full();
-        let mut next = (*before).clone();
-        let mut doomed: Vec<Arc<IndexMetadata>> = Vec::new();
+        self.change_catalog(|catalog| Ok((self.plan_alias_actions(catalog, &actions)?, ())))
+    }
+
+    /// The catalog after all actions.
+    fn plan_alias_actions(&self, before: &Catalog, actions: &[AliasAction]) -> Result<Catalog> {
+        let mut next = before.clone();
         // Indices go first, whatever the order: an alias may take the name of one that is removed with it.
-        for action in &actions {
+        for action in actions {
             if let AliasAction::RemoveIndex { indices } = action {
                 for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {
                     self.check_delete_block(&metadata)?;
-                    super::indices::check_is_not_written_by_stream(&before, &metadata)?;
+                    super::indices::check_is_not_written_by_stream(before, &metadata)?;
                     next = next.without_index(&metadata.name);
-                    doomed.push(metadata);
                 }
             }
         }
         for action in actions {
             match action {
                 AliasAction::Add { indices, aliases, alias } => {
-                    let indices = dated(&before, indices)?;
-                    let aliases = dated(&before, aliases)?;
+                    let indices = dated(before, indices)?;
+                    let aliases = dated(before, aliases)?;
                     for name in &aliases {
                         if has_wildcard(name) {
                             crate::catalog::names::check_alias_name(name)?;
@@ -82,7 +84,7 @@ impl Node {
                         check_alias_target(&next, name)?;
                     }
                     let (streams, indices) = split_streams(&next, &indices)?;
-                    add_to_streams(&mut next, &streams, &aliases, &alias)?;
+                    add_to_streams(&mut next, &streams, &aliases, alias)?;
                     if indices.is_empty() {
                         continue;
                     }
@@ -93,8 +95,8 @@ impl Node {
                     })?;
                 }
                 AliasAction::Remove { indices, aliases, must_exist } => {
-                    let indices = dated(&before, indices)?;
-                    let aliases = dated(&before, aliases)?;
+                    let indices = dated(before, indices)?;
+                    let aliases = dated(before, aliases)?;
                     let (streams, indices) = split_streams(&next, &indices)?;
                     let mut removed = remove_from_streams(&mut next, &streams, &aliases);
                     if !indices.is_empty() {
@@ -116,21 +118,7 @@ impl Node {
         }
         let next = next.derive();
         check_write_indices(&next)?;
-        let gone = self.delete_locked(&doomed)?;
-        for stream in next.data_streams.values() {
-            if before.data_streams.get(&stream.name) != Some(stream) {
-                self.store_data_stream((**stream).clone())?;
-            }
-        }
-        for index in next.indices.values() {
-            let is_same = before.indices.get(&index.name).is_some_and(|old| Arc::ptr_eq(old, index));
-            if !is_same {
-                self.store_metadata((**index).clone())?;
-            }
-        }
-        drop(changing);
-        self.bury(&doomed, gone);
-        Ok(())
+        Ok(next)
     }
 
     /// Changes the indices of an expression in `catalog`; whether `change` says it did anything to any of them.
@@ -150,6 +138,7 @@ impl Node {
         let mut any = false;
         for metadata in catalog.resolve(&indices.join(","), options)? {
             self.check_metadata_block(&metadata)?;
+            check_is_readable(&metadata)?;
             let mut edited = (*metadata).clone();
             if change(&mut edited) {
                 any = true;

@@ -18,8 +18,8 @@ use crate::waiting::waiting;
 
 /// How often the scheduler looks for work.
 const TICK: Duration = Duration::from_millis(50);
-/// How often a failed shard is tried again.
-const RECOVERY_EVERY_TICKS: u64 = 20;
+/// Ticks in a second.
+const SECOND_TICKS: u64 = 20;
 
 pub(super) struct Background {
     stop: Arc<AtomicBool>,
@@ -30,26 +30,19 @@ impl Background {
     pub(super) fn start(node: &Arc<Node>) -> Background {
         let stop = Arc::new(AtomicBool::new(false));
         let mut background = Background { stop: stop.clone(), threads: Vec::new() };
-        background.spawn(node, "refresh", |node, tick| node.refresh_round(tick));
-        background.spawn(node, "buffers", |node, _| node.buffers_round());
-        if let Some(thread) = background.threads.last() {
-            let _ = node.buffers_thread.set(thread.thread().clone());
-        }
-        background.spawn(node, "translog", |node, _| node.sync_round());
-        background.spawn(node, "upkeep", |node, tick| node.upkeep_round(tick));
-        background.spawn(node, "lifecycle", |node, _| {
-            node.lifecycle_tick();
-            node.stream_lifecycle_tick();
-        });
-        let merge_threads =
-            std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4));
-        for number in 0..merge_threads {
-            background.spawn(node, &format!("merge-{number}"), |node, _| node.merge_round());
+        // Each on its own: a replay that takes minutes, or a disk that does not answer, holds up none of the others.
+        for round in Round::ALL {
+            let threads = if round == Round::Merge { merge_threads() } else { 1 };
+            for _ in 0..threads {
+                background.spawn(node, round);
+            }
         }
         background
     }
 
-    fn spawn(&mut self, node: &Arc<Node>, name: &str, round: impl Fn(&Node, u64) + Send + 'static) {
+    fn spawn(&mut self, node: &Arc<Node>, round: Round) {
+        let name = format!("{round:?}").to_lowercase();
+        let buffers_thread = (round == Round::Buffers).then(|| node.clone());
         let (node, stop): (Weak<Node>, _) = (Arc::downgrade(node), self.stop.clone());
         let run = move || {
             let mut tick = 0u64;
@@ -60,15 +53,23 @@ impl Background {
                     return;
                 }
                 tick += 1;
+                if !tick.is_multiple_of(round.every_ticks()) {
+                    continue;
+                }
                 // A panic in one round is a bug to be logged; the rounds go on.
-                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| round(&node, tick)));
-                if outcome.is_err() {
-                    tracing::error!("a background round panicked");
+                let run = std::panic::AssertUnwindSafe(|| node.run_round(round));
+                if std::panic::catch_unwind(run).is_err() {
+                    tracing::error!(?round, "a background round panicked");
                 }
             }
         };
-        match std::thread::Builder::new().name(name.to_owned()).spawn(run) {
-            Ok(thread) => self.threads.push(thread),
+        match std::thread::Builder::new().name(name.clone()).spawn(run) {
+            Ok(thread) => {
+                if let Some(node) = buffers_thread {
+                    let _ = node.buffers_thread.set(thread.thread().clone());
+                }
+                self.threads.push(thread);
+            }
             Err(error) => tracing::error!(%error, name, "background thread does not start"),
         }
     }
@@ -91,26 +92,103 @@ impl Background {
     }
 }
 
+/// What one of the background threads does, again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Round {
+    /// Refreshes the shards whose interval is over.
+    Refresh,
+    /// Writes buffers out before their memory runs out.
+    Buffers,
+    /// Makes the logs of `async` indices durable, and checkpoints of all.
+    Sync,
+    /// Flushes the shards whose time has come.
+    Flush,
+    /// Opens shards that failed.
+    Recovery,
+    /// Watches the room on the disk.
+    Disk,
+    /// Brings the files of indices up to date with the state of the node.
+    Metadata,
+    /// Drops what nobody may ask for any more.
+    Expiry,
+    Merge,
+    /// Index lifecycles and those of data streams.
+    Lifecycle,
+    /// Reads what is on disk, to find what rots.
+    Scrub,
+}
+
+impl Round {
+    pub const ALL: [Round; 11] = [
+        Round::Refresh,
+        Round::Buffers,
+        Round::Sync,
+        Round::Flush,
+        Round::Recovery,
+        Round::Disk,
+        Round::Metadata,
+        Round::Expiry,
+        Round::Merge,
+        Round::Lifecycle,
+        Round::Scrub,
+    ];
+
+    fn every_ticks(self) -> u64 {
+        match self {
+            Round::Recovery | Round::Disk | Round::Expiry => SECOND_TICKS,
+            _ => 1,
+        }
+    }
+}
+
+fn merge_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4))
+}
+
 impl Node {
+    /// One round of one background thread. Tests without threads decide themselves when each of them runs.
+    pub fn run_round(&self, round: Round) {
+        match round {
+            Round::Refresh => self.refresh_round(),
+            Round::Buffers => self.buffers_round(),
+            Round::Sync => self.sync_round(),
+            Round::Flush => self.flush_round(),
+            Round::Recovery => self.recovery_round(),
+            Round::Disk => self.watch_disk(),
+            Round::Metadata => self.metadata_round(),
+            Round::Expiry => self.expiry_round(),
+            Round::Merge => self.merge_round(),
+            Round::Lifecycle => {
+                self.lifecycle_tick();
+                self.stream_lifecycle_tick();
+            }
+            Round::Scrub => self.scrub_round(),
+        }
+    }
+
     pub(super) fn shards(&self) -> Vec<Arc<Shard>> {
         self.live.load().values().flat_map(|index| index.shards.iter().cloned()).collect()
     }
 
     /// One round of everything the background threads do. For tests without threads.
     pub fn maintain(&self) {
-        self.refresh_round(0);
+        self.refresh_round();
         self.buffers_round();
         self.sync_round();
-        self.upkeep_round(0);
+        self.flush_round();
+        self.recover_shards(true);
+        self.reread_indices();
+        self.expiry_round();
+        self.watch_disk();
+        self.metadata_round();
         self.merge_round();
     }
 
     /// Refreshes the shards whose interval is over.
-    pub(super) fn refresh_round(&self, _tick: u64) {
-        let now_millis = self.now_millis();
+    fn refresh_round(&self) {
         let mut any = false;
         for shard in self.shards() {
-            if !shard.is_refresh_due(now_millis) {
+            if !shard.is_refresh_due() {
                 continue;
             }
             match shard.refresh_if_dirty() {
@@ -159,25 +237,29 @@ impl Node {
             {
                 tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "translog not synced");
             }
+            // A shard that is not open says so elsewhere.
+            if shard.is_started()
+                && let Err(error) = shard.sync_checkpoint_if_due()
+            {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "translog checkpoint not synced");
+            }
         }
     }
 
-    /// Flushes, recovers failed shards, expires search contexts, drops from the caches what nobody can find any more, watches the disk.
-    pub(super) fn upkeep_round(&self, tick: u64) {
+    /// Flushes the shards whose time has come.
+    pub(super) fn flush_round(&self) {
         for shard in self.shards() {
             if let Err(error) = shard.flush_if_due() {
                 tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "not flushed");
             }
-            if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
-                self.recover_if_failed(&shard);
-            }
         }
-        if tick.is_multiple_of(RECOVERY_EVERY_TICKS) {
-            self.contexts.expire();
-            self.async_searches.expire();
-            self.sweep_caches();
-            self.watch_disk();
-        }
+    }
+
+    /// Expires search contexts, drops from the caches what nobody can find any more.
+    pub(super) fn expiry_round(&self) {
+        self.contexts.expire();
+        self.async_searches.expire();
+        self.sweep_caches();
     }
 
     /// Merges until no shard has anything to merge.
@@ -192,31 +274,6 @@ impl Node {
                         break;
                     }
                 }
-            }
-        }
-    }
-
-    /// Reopens a shard that failed, once the disk has room again.
-    pub(super) fn recover_if_failed(&self, shard: &Shard) {
-        let is_failed = match shard.core() {
-            Ok(core) => core.is_failed(),
-            // It did not open; damage does not heal by itself, but a full disk may have been the reason.
-            Err(error) => error.caused_by.is_some() || error.kind == "i_o_exception",
-        };
-        if !is_failed || self.closed.load(Ordering::Acquire) {
-            return;
-        }
-        // Replay and the new translog need a little room.
-        const ROOM_BYTES: u64 = 1 << 20;
-        if self.environment.space().is_some_and(|space| space.available_bytes < ROOM_BYTES) {
-            return;
-        }
-        match shard.open() {
-            Ok(()) => {
-                tracing::info!(index = %shard.index.name, shard = shard.number, "shard recovered from disk")
-            }
-            Err(error) => {
-                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "shard not recovered yet");
             }
         }
     }
@@ -248,7 +305,9 @@ impl Node {
             .load()
             .indices
             .values()
-            .filter(|index| index.typed.blocks.read_only_allow_delete != is_exceeded)
+            .filter(|index| {
+                index.typed.blocks.read_only_allow_delete != is_exceeded && index.damage.is_none()
+            })
             .map(|index| index.name.to_string())
             .collect();
         for name in wanted {
@@ -276,7 +335,7 @@ impl Node {
             return shard.refresh().is_ok();
         };
         let Ok(core) = shard.core() else { return false };
-        core.search_idle.note_search(self.now_millis());
+        core.search_idle.note_search(shard.interval_millis());
         let wanted = core.begun_refreshes() + 1;
         let deadline = std::time::Instant::now() + Duration::from_millis(2 * interval_ms + 1000);
         let came = waiting(|| {

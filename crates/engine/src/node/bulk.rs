@@ -13,7 +13,7 @@ use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
 use crate::catalog::{WriteTarget, date_math};
 use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines, Runner};
-use crate::shard::{GeneratedIds, ShardOperation, ShardOperationKind, Timer, routing};
+use crate::shard::{GeneratedIds, ShardOperation, ShardOperationKind, Timer, Unsynced, routing};
 
 impl Node {
     /// Carries out the operations, in the order of each document's shard; never fails as a whole but for a cluster block.
@@ -32,9 +32,7 @@ impl Node {
             self.write_group(group, &mut steps, &targets, &ids, &arena);
         }
         for group in &groups {
-            if let Some(position) = group.written
-                && let Err(error) = group.shard.sync(position)
-            {
+            if let Err(error) = group.unsynced.iter().try_for_each(|unsynced| group.shard.sync(unsynced)) {
                 // Nothing of it may be called written.
                 for step in &group.steps {
                     if matches!(steps[*step].outcome, Some(Ok(_))) {
@@ -310,7 +308,7 @@ impl Node {
                         // Most bulks write to one shard.
                         steps: Vec::with_capacity(if groups.is_empty() { step_count } else { 0 }),
                         source_bytes: 0,
-                        written: None,
+                        unsynced: Vec::new(),
                     });
                     groups.len() - 1
                 }
@@ -365,8 +363,8 @@ impl Node {
             None => step.operation.source,
         };
         let outcome = self.update(&group.shard, step.operation, body, id_of(step, ids), routing);
-        step.outcome = Some(outcome.map(|(outcome, position)| {
-            group.written = group.written.max(position);
+        step.outcome = Some(outcome.map(|(outcome, unsynced)| {
+            Unsynced::add(&mut group.unsynced, unsynced);
             match outcome.result {
                 WriteResult::Noop => outcome,
                 _ => destination.counted(outcome),
@@ -409,8 +407,8 @@ impl Node {
         let outcome = group.shard.write(&operations, &mut results);
         drop(operations);
         match outcome {
-            Ok(position) => {
-                group.written = group.written.max(position);
+            Ok(unsynced) => {
+                Unsynced::add(&mut group.unsynced, unsynced);
                 for (number, result) in run.iter().zip(results) {
                     steps[*number].outcome =
                         Some(result.map(|written| destination.counted(outcome_of(written))));
@@ -425,7 +423,7 @@ impl Node {
         if policy == RefreshPolicy::None {
             return;
         }
-        for group in groups.iter().filter(|group| group.written.is_some()) {
+        for group in groups.iter().filter(|group| !group.unsynced.is_empty()) {
             let forced = match policy {
                 RefreshPolicy::WaitFor => self.wait_for_refresh(&group.shard),
                 _ => group.shard.refresh().is_ok(),

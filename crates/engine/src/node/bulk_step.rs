@@ -10,8 +10,7 @@ use crate::api::*;
 use crate::catalog::{DataStream, IndexMetadata};
 use crate::ingest::ChangedMetadata;
 use crate::settings::IndexSettings;
-use crate::shard::{Condition, GeneratedIds, Shard, Written};
-use crate::translog::LogPosition;
+use crate::shard::{Condition, GeneratedIds, Shard, Unsynced, Written};
 
 /// Longest `_id` in bytes.
 pub(super) const ID_BYTES_MAX: usize = 512;
@@ -111,7 +110,8 @@ pub(super) struct Group {
     pub(super) steps: Vec<usize>,
     /// Of the operations as they came.
     pub(super) source_bytes: u64,
-    pub(super) written: Option<LogPosition>,
+    /// What must be durable before the steps are acknowledged; several when the shard was opened anew in between.
+    pub(super) unsynced: Vec<Unsynced>,
 }
 
 pub(super) fn id_of<'a>(step: &'a Step<'_>, ids: &'a GeneratedIds) -> &'a str {

@@ -71,10 +71,11 @@ impl Node {
                         (None, None) => Reach::Index,
                     };
                     self.check_write_block(&index, &index.typed.blocks)?;
+                    self.check_is_not_in_doubt(&index)?;
                     match self.live(&index) {
                         Ok(live) => return Ok(Destination::new(index, live, alias_routing, reach)),
-                        // Deleted and created anew between the two look-ups: once more.
-                        Err(_) if !self.catalog.load().indices.contains_key(&index.name) => continue,
+                        // Deleted, or another one has the alias, since the name was looked up: once more.
+                        Err(_) if self.is_outdated(&index) => continue,
                         Err(error) => return Err(error),
                     }
                 }

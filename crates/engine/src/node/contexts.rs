@@ -44,7 +44,7 @@ impl Node {
             self.environment.clock.clone(),
             pinned.snapshots.clone(),
             pinned.shards.clone(),
-            Scroll { request: request.clone(), cursor: cursor.into() },
+            Scroll { request: request.clone(), cursor: limber_store::sync::Mutex::new(cursor) },
             &self.ledger.request,
         )?;
         let id = self.contexts.add(context, keep_alive_ms, limit)?;

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
-use limber_store::directory::write_atomically;
 use serde_json::{Map, Value};
 
 use super::Node;
-use super::indices::{METADATA_NAME, check_alias_target, check_write_indices};
+use super::indices::{check_alias_target, check_write_indices};
 use super::live::{LiveIndex, index_folder, shard_folder};
 use crate::api::*;
 use crate::catalog::names::{check_index_name, index_not_found_because};
-use crate::catalog::{Catalog, DataStream, IndexMetadata, ResolvedTemplate, TemplateBody};
+use crate::catalog::{Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
 use crate::lifecycle::LifecycleState;
 use crate::settings::{IndexSettings, check_index_sort, check_new};
 use crate::shard::create_files;
@@ -43,14 +42,15 @@ impl Node {
         }
         let dated = self.catalog.load().dated(name)?.into_owned();
         let name = dated.as_str();
-        let _changing = self.changing.lock();
-        self.create_locked(name, &given)?;
+        let _creating = self.names.lock(name);
+        self.create_named(name, &given)?;
         Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: true })
     }
 
     /// The index or data stream under `name`, created when absent, as `action.auto_create_index` and templates allow.
     pub(super) fn auto_create(&self, name: &str) -> Result<()> {
-        let _changing = self.changing.lock();
+        // One request makes it; the others of this name wait, and those of other names do not.
+        let _creating = self.names.lock(name);
         let catalog = self.catalog.load();
         if catalog.indices.contains_key(name)
             || catalog.aliases.contains_key(name)
@@ -71,13 +71,19 @@ impl Node {
             }
         }
         if catalog.templates.makes_data_streams(name).is_some() {
-            return self.create_data_stream_locked(name);
+            return self.create_named_data_stream(name);
         }
-        self.create_locked(name, &TemplateBody::default())
+        self.create_named(name, &TemplateBody::default())
     }
 
-    /// A new index of what its templates and the request say. Called with `changing` held.
-    pub(super) fn create_locked(&self, name: &str, given: &TemplateBody) -> Result<()> {
+    /// A new index of what its templates and the request say. Called with its name locked.
+    fn create_named(&self, name: &str, given: &TemplateBody) -> Result<()> {
+        let metadata = self.plan_index(name, given)?;
+        self.install(metadata, |catalog, metadata| self.with_new_index(catalog, metadata))
+    }
+
+    /// The metadata of a new index of what its templates and the request say.
+    pub(super) fn plan_index(&self, name: &str, given: &TemplateBody) -> Result<IndexMetadata> {
         self.check_metadata_write_block()?;
         check_index_name(name)?;
         let catalog = self.catalog.load_full();
@@ -96,46 +102,75 @@ impl Node {
         }
         let mut resolved = catalog.templates.resolve(name);
         resolved.lay(given);
-        self.create_resolved(name, resolved, None)
+        self.metadata_of(&catalog, name, resolved)
     }
 
-    /// A new index, and the data stream (as it is then) whose newest index it is. Called with `changing` held.
-    pub(super) fn create_resolved(
+    /// The catalog with a new index, if it may be there now.
+    pub(super) fn with_new_index(&self, catalog: &Catalog, metadata: &Arc<IndexMetadata>) -> Result<Catalog> {
+        let name = &metadata.name;
+        check_is_free(catalog, name)?;
+        if catalog.data_streams.contains_key(name) {
+            return Err(super::data_streams::names_collide(name, "index"));
+        }
+        self.check_shard_limit(catalog, &metadata.typed)?;
+        let next = catalog.with_index(metadata.clone());
+        for alias in metadata.aliases.keys() {
+            check_alias_target(&next, alias)?;
+        }
+        check_write_indices(&next)?;
+        Ok(next)
+    }
+
+    /// Makes the files of a new index, opens its shards, and makes the catalog what `plan` says, all of it at once. What is left of a
+    /// failure is removed here, or at the next start.
+    pub(super) fn install(
         &self,
-        name: &str,
-        resolved: ResolvedTemplate,
-        stream: Option<DataStream>,
+        metadata: IndexMetadata,
+        plan: impl Fn(&Catalog, &Arc<IndexMetadata>) -> Result<Catalog>,
     ) -> Result<()> {
-        let catalog = self.catalog.load_full();
-        let metadata = self.metadata_of(&catalog, name, resolved)?;
-        check_write_indices(&catalog.with_index(Arc::new(metadata.clone())))?;
-        if let Some(stream) = &stream {
-            // An index that a list names and that is not there is taken out of it at the next start.
-            self.change_state(|state| state.put_data_stream(stream))?;
-        }
-        let made =
-            self.write_new_index(&metadata).and_then(|()| LiveIndex::open(&metadata, &self.services()));
-        let index = match made {
-            Ok(index) => index,
-            Err(error) => {
-                // What is left without metadata is removed here or at the next start.
-                let _ = self.environment.disk.remove_folder(&index_folder(&metadata.uuid));
-                if let Some(stream) = &stream {
-                    self.change_state(|state| state.restore_data_stream(&catalog, &stream.name))?;
-                }
-                return Err(error);
+        // Refused before anything is written.
+        let metadata = Arc::new(metadata);
+        plan(&self.catalog.load(), &metadata)?;
+        let made = self.open_new_shards(&metadata);
+        let outcome = made.and_then(|index| {
+            let opened = [index];
+            let sync = |_: &(), old: &IndexMetadata, next: &IndexMetadata| self.sync_live(old, next);
+            let outcome =
+                self.change_catalog_with(&opened, |catalog| Ok((plan(catalog, &metadata)?, ())), sync);
+            if outcome.is_err() {
+                opened.iter().for_each(|index| index.close());
             }
-        };
-        self.publish_live(|live| drop(live.insert(metadata.uuid.clone(), Arc::new(index))));
-        let mut next = catalog.with_index(Arc::new(metadata));
-        if let Some(stream) = stream {
-            next = next.with_data_stream(stream);
+            outcome
+        });
+        match outcome {
+            Ok((gone, ())) => {
+                self.bury(gone);
+                Ok(())
+            }
+            Err(error) => {
+                // The state on disk may list it: then its folder stays until that is settled.
+                if !self.may_be_listed(&metadata.uuid) {
+                    let _ = self.environment.disk.remove_folder(&index_folder(&metadata.uuid));
+                }
+                Err(error)
+            }
         }
-        self.catalog.store(Arc::new(next));
-        Ok(())
     }
 
-    fn metadata_of(
+    /// Writes and opens the shards of an index that does not exist yet; all of them serve, or none.
+    fn open_new_shards(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
+        self.write_new_shards(metadata)?;
+        let index = Arc::new(LiveIndex::open(metadata, &self.services())?);
+        match index.shards.iter().find_map(|shard| shard.failure()) {
+            None => Ok(index),
+            Some(failure) => {
+                index.close();
+                Err(failure)
+            }
+        }
+    }
+
+    pub(super) fn metadata_of(
         &self,
         catalog: &Catalog,
         name: &str,
@@ -151,6 +186,7 @@ impl Node {
         self.check_shard_limit(catalog, &typed)?;
         for alias in aliases.keys() {
             check_alias_target(catalog, alias)?;
+            check_is_not_own_name(alias, name)?;
         }
         let mapping = Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings)?)?;
         check_index_sort(&typed.sort, &mapping, name)?;
@@ -168,20 +204,19 @@ impl Node {
             rollover_info: Map::new(),
             lifecycle: LifecycleState::default(),
             version: 1,
+            damage: None,
         })
     }
 
-    /// Shards first, metadata last: the index exists once its metadata does.
-    fn write_new_index(&self, metadata: &IndexMetadata) -> Result<()> {
-        let write = || -> limber_store::Result<()> {
-            for number in 0..metadata.typed.number_of_shards {
-                let directory = self.environment.folder(&shard_folder(&metadata.uuid, number))?;
-                create_files(&*directory, &self.environment)?;
-            }
-            let directory = self.environment.folder(&index_folder(&metadata.uuid))?;
-            write_atomically(&*directory, METADATA_NAME, &metadata.to_bytes())
-        };
-        write().map_err(|error| crate::shard::disk_error(&error, &metadata.name))
+    /// The shards alone: the index exists once the node's state lists it, and its own file follows.
+    fn write_new_shards(&self, metadata: &IndexMetadata) -> Result<()> {
+        for number in 0..metadata.typed.number_of_shards {
+            let folder = self.environment.folder(&shard_folder(&metadata.uuid, number));
+            folder
+                .and_then(|directory| create_files(&*directory, &self.environment))
+                .map_err(|error| self.refused_by_disk(&error, &metadata.name))?;
+        }
+        Ok(())
     }
 
     pub(super) fn check_shard_limit(&self, catalog: &Catalog, typed: &IndexSettings) -> Result<()> {
@@ -203,6 +238,14 @@ impl Node {
             ));
         }
         Ok(())
+    }
+}
+
+/// An alias may not have the name of the index that it comes with.
+fn check_is_not_own_name(alias: &str, index: &str) -> Result<()> {
+    match alias == index {
+        true => Err(super::indices::name_is_taken(alias)),
+        false => Ok(()),
     }
 }
 

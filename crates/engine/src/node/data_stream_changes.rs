@@ -8,8 +8,9 @@ use limber_mapping::{Mapping, RequestError};
 use serde_json::{Value, json};
 
 use super::Node;
+use super::index_files::check_is_readable;
 use crate::api::*;
-use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::catalog::{Catalog, IndexMetadata};
 use crate::settings::IndexSettings;
 
 /// Most actions in one request.
@@ -26,38 +27,12 @@ impl Node {
     /// `POST /_data_stream/_modify`: all actions or none.
     pub fn modify_data_streams(&self, body: &Value) -> Result<()> {
         let actions = parse_actions(body)?;
-        let _changing = self.changing.lock();
         self.check_metadata_write_block()?;
-        let before = self.catalog.load_full();
-        let mut next = (*before).clone();
-        for action in &actions {
-            apply(&mut next, action)?;
-        }
-        let differs = |stream: &&Arc<DataStream>| before.data_streams.get(&stream.name) != Some(*stream);
-        let streams: Vec<&Arc<DataStream>> = next.data_streams.values().filter(differs).collect();
-        // The lists first: they decide what belongs to a stream.
-        self.change_state(|state| streams.iter().for_each(|stream| state.put_data_stream(stream)))?;
-        let published = Catalog { data_streams: next.data_streams.clone(), ..(*before).clone() };
-        self.catalog.store(Arc::new(published.derive()));
-        for index in next.indices.values() {
-            let is_same = before.indices.get(&index.name).is_some_and(|old| Arc::ptr_eq(old, index));
-            if !is_same {
-                self.store_membership(index)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Stores an index that has become part of a data stream, or has ceased to be, and lets its shards know.
-    fn store_membership(&self, index: &IndexMetadata) -> Result<()> {
-        self.store_metadata(index.clone())?;
-        let live = self.live.load().get(&index.uuid).cloned();
-        if let Some(live) = live {
-            live.core.settings.store(index.typed.clone());
-            let mapping = live.core.mapping.load().merge(&index.mappings)?;
-            live.core.mapping.store(Arc::new(mapping));
-        }
-        Ok(())
+        self.change_catalog(|catalog| {
+            let mut next = catalog.clone();
+            actions.iter().try_for_each(|action| apply(&mut next, action))?;
+            Ok((next, ()))
+        })
     }
 }
 
@@ -151,9 +126,10 @@ fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
 
 /// The index as part of a data stream: hidden, and with one `@timestamp` a document.
 fn joined(index: &IndexMetadata) -> Result<IndexMetadata> {
+    check_is_readable(index)?;
     let mut changed = hidden(index, true)?;
     let settings = changed.typed.mapping_settings(&changed.settings)?;
-    let mapping = Mapping::parse(&index.mappings, &settings)?;
+    let mapping = Mapping::restore(&index.mappings, &settings)?;
     let mapping = mapping.merge(&json!({"_data_stream_timestamp": {"enabled": true}}))?;
     changed.mappings = Arc::new(mapping.to_json());
     Ok(changed)

@@ -60,83 +60,51 @@ impl Catalog {
 impl Node {
     /// `PUT /_data_stream/{name}`.
     pub fn create_data_stream(&self, name: &str) -> Result<()> {
-        let _changing = self.changing.lock();
-        self.create_data_stream_locked(name)
+        let _creating = self.names.lock(name);
+        self.create_named_data_stream(name)
     }
 
-    pub(super) fn create_data_stream_locked(&self, name: &str) -> Result<()> {
+    /// Called with its name locked.
+    pub(super) fn create_named_data_stream(&self, name: &str) -> Result<()> {
         self.check_metadata_write_block()?;
         let catalog = self.catalog.load_full();
-        if catalog.data_streams.contains_key(name) {
-            return Err(RequestError::new(
-                400,
-                "resource_already_exists_exception",
-                format!("data_stream [{name}] already exists"),
-            ));
-        }
+        check_stream_is_new(&catalog, name)?;
         crate::catalog::names::check_data_stream_name(name)?;
         let mut template = catalog.templates.of_data_stream(name)?;
-        for (taken, what) in
-            [(catalog.indices.contains_key(name), "index"), (catalog.aliases.contains_key(name), "alias")]
-        {
-            if taken {
-                return Err(names_collide(name, what));
-            }
-        }
+        check_stream_is_free(&catalog, name)?;
         let mut stream = DataStream::new(name, &template.options, template.meta)?;
         stream.lifecycle = template.lifecycle.take();
         stream.aliases = std::mem::take(&mut template.resolved.aliases);
-        for alias in stream.aliases.keys() {
-            check_stream_alias(&catalog, alias)?;
-        }
         let index = stream.next_index(self.now_millis());
         super::create_index::check_is_free(&catalog, &index)?;
-        self.create_resolved(&index, template.resolved, Some(stream.rolled_over(&index)))
+        let metadata = self.metadata_of(&catalog, &index, template.resolved)?;
+        let stream = stream.rolled_over(&index);
+        self.install(metadata, |catalog, metadata| {
+            check_stream_is_new(catalog, name)?;
+            check_stream_is_free(catalog, name)?;
+            let next = self.with_new_index(catalog, metadata)?.with_data_stream(stream.clone());
+            for alias in stream.aliases.keys() {
+                check_stream_alias(catalog, alias)?;
+                super::indices::check_alias_target(&next, alias)?;
+            }
+            Ok(next)
+        })
     }
 
     /// `DELETE /_data_stream/{name}`: the streams and all their indices.
     pub fn delete_data_streams(&self, expression: &str, options: IndicesOptions) -> Result<()> {
-        let changing = self.changing.lock();
         self.check_metadata_write_block()?;
-        let catalog = self.catalog.load_full();
-        let streams = catalog.resolve_data_streams(expression, options)?;
-        let names: Vec<&str> = streams.iter().map(|stream| &*stream.name).collect();
-        let (doomed, gone) = self.delete_data_streams_locked(&names)?;
-        drop(changing);
-        self.bury(&doomed, gone);
-        Ok(())
-    }
-
-    /// Takes data streams and their indices out of the catalog; what it answers is for [`Node::bury`].
-    pub(super) fn delete_data_streams_locked(&self, names: &[&str]) -> Result<super::indices::Doomed> {
-        let catalog = self.catalog.load_full();
-        let streams = names.iter().filter_map(|name| catalog.data_streams.get(*name));
-        let doomed: Vec<Arc<IndexMetadata>> = streams
-            .flat_map(|stream| &stream.indices)
-            .filter_map(|index| catalog.indices.get(index).cloned())
-            .collect();
-        for metadata in &doomed {
-            self.check_delete_block(metadata)?;
-        }
-        // From here on the indices go, now or at the next start.
-        self.change_state(|state| {
-            state.doomed = doomed.iter().map(|index| index.uuid.to_string()).collect();
-            names.iter().for_each(|name| state.delete_data_stream(name));
-        })?;
-        let mut next = (*catalog).clone();
-        names.iter().for_each(|name| drop(next.data_streams.remove(*name)));
-        self.catalog.store(Arc::new(next.derive()));
-        let gone = self.delete_locked(&doomed)?;
-        self.change_state(|state| state.doomed.clear())?;
-        Ok((doomed, gone))
-    }
-
-    /// Stores a changed data stream and publishes it. Called with `changing` held.
-    pub(super) fn store_data_stream(&self, stream: DataStream) -> Result<()> {
-        self.change_state(|state| state.put_data_stream(&stream))?;
-        let next = self.catalog.load().with_data_stream(stream);
-        self.catalog.store(Arc::new(next));
-        Ok(())
+        self.change_catalog(|catalog| {
+            let mut next = catalog.clone();
+            for stream in catalog.resolve_data_streams(expression, options)? {
+                next.data_streams.remove(&stream.name);
+                for index in stream.indices.iter().filter_map(|name| catalog.indices.get(name)) {
+                    self.check_delete_block(index)?;
+                    next.indices.remove(&index.name);
+                }
+            }
+            Ok((next, ()))
+        })
     }
 
     /// The body of `GET /_data_stream/{name}`; with the conditions of rollovers in lifecycles where `with_rollover` asks for them.
@@ -269,6 +237,27 @@ fn newest_timestamp(shard: &Shard) -> i64 {
     let Ok(snapshot) = shard.snapshot() else { return 0 };
     let newest = |view: &limber_segment::SegmentView| view.segment.numbers("@timestamp").ok()??.max();
     snapshot.segments.iter().filter_map(newest).max().unwrap_or(0)
+}
+
+fn check_stream_is_new(catalog: &Catalog, name: &str) -> Result<()> {
+    match catalog.data_streams.contains_key(name) {
+        false => Ok(()),
+        true => Err(RequestError::new(
+            400,
+            "resource_already_exists_exception",
+            format!("data_stream [{name}] already exists"),
+        )),
+    }
+}
+
+/// Whether neither an index nor an alias has the name of a new data stream.
+fn check_stream_is_free(catalog: &Catalog, name: &str) -> Result<()> {
+    let taken =
+        [(catalog.indices.contains_key(name), "index"), (catalog.aliases.contains_key(name), "alias")];
+    match taken.into_iter().find(|(is_taken, _)| *is_taken) {
+        None => Ok(()),
+        Some((_, what)) => Err(names_collide(name, what)),
+    }
 }
 
 /// 500: two things cannot have one name.

@@ -6,14 +6,30 @@ use limber_mapping::RequestError;
 
 use super::Node;
 use crate::api::*;
+use crate::catalog::IndexMetadata;
 use crate::shard::{Shard, routing};
 
 impl Node {
     /// The document, realtime unless the request says otherwise.
     pub fn get(&self, request: &GetRequest<'_>) -> Result<GetResponse> {
-        let (metadata, alias_routing) = self.catalog.load().single(request.index)?;
-        self.check_read_block(&metadata)?;
-        let live = self.live(&metadata)?;
+        loop {
+            let (metadata, alias_routing) = self.catalog.load().single(request.index)?;
+            match self.get_from(request, &metadata, alias_routing) {
+                // The alias went to another index, or the name to a new one, since it was looked up.
+                Err(_) if self.is_outdated(&metadata) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn get_from(
+        &self,
+        request: &GetRequest<'_>,
+        metadata: &Arc<IndexMetadata>,
+        alias_routing: Option<String>,
+    ) -> Result<GetResponse> {
+        self.check_read_block(metadata)?;
+        let live = self.live(metadata)?;
         let routing = request.routing.or(alias_routing.as_deref());
         if routing.is_none() && live.core.mapping.load().routing_required() {
             let why = format!("routing is required for [{}]/[{}]", metadata.name, request.id);

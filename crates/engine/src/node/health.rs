@@ -30,7 +30,7 @@ impl Node {
             if Instant::now() >= deadline {
                 return Ok(HealthResponse { timed_out: true, ..response });
             }
-            std::thread::sleep(POLL.min(deadline - Instant::now()));
+            limber_store::sync::sleep(POLL.min(deadline - Instant::now()));
         }
     }
 
@@ -89,12 +89,17 @@ impl Node {
         let replicas = metadata.typed.number_of_replicas;
         let shards: Vec<ShardHealth> = (0..metadata.typed.number_of_shards)
             .map(|number| {
+                let shard = live.as_ref().and_then(|live| live.shards.get(number as usize));
                 // The shards of a closed index are on disk, whole and assigned.
-                let primary_active = match &live {
-                    Some(live) => live.shards.get(number as usize).is_some_and(|shard| shard.is_started()),
-                    None => !metadata.open,
+                let reason = match shard {
+                    Some(shard) => self.why_failed(shard),
+                    None if !metadata.open && metadata.damage.is_none() => None,
+                    None => self.live(metadata).err(),
                 };
-                let status = match (primary_active, replicas) {
+                // Of a shard that serves: damaged files, so that a part of what it holds cannot be read.
+                let damage = shard.and_then(|shard| shard.problem());
+                let primary_active = reason.is_none();
+                let status = match (primary_active && damage.is_none(), replicas) {
                     (false, _) => HealthStatus::Red,
                     (true, 0) => HealthStatus::Green,
                     (true, _) => HealthStatus::Yellow,
@@ -104,6 +109,7 @@ impl Node {
                     status,
                     primary_active,
                     unassigned_shards: replicas + u32::from(!primary_active),
+                    reason: reason.map(|error| error.to_string().into()).or(damage.map(Into::into)),
                 }
             })
             .collect();

@@ -6,10 +6,12 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::Node;
-use super::live::{LiveIndex, search_settings};
+use super::index_files::check_is_readable;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
-use crate::settings::{FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys};
+use crate::settings::{
+    Durability, FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys,
+};
 
 impl Node {
     pub fn put_settings(
@@ -39,85 +41,100 @@ impl Node {
     ) -> Result<()> {
         let only_blocks = flat.keys().all(|key| key.starts_with("index.blocks."));
         let update = SettingsUpdate::check(flat)?;
-        let _changing = self.changing.lock();
-        let catalog = self.catalog.load_full();
-        let mut updated = Vec::new();
-        for metadata in catalog.resolve(expression, options)? {
-            if !only_blocks {
-                self.check_metadata_block(&metadata)?;
-            }
-            let name = format!("{}/{}", metadata.name, metadata.uuid);
-            let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
-            let typed = Arc::new(IndexSettings::from_flat(&settings)?);
-            // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is stored.
-            let mapping_settings = typed.mapping_settings(&settings)?;
-            updated.push((IndexMetadata { settings, typed, ..(*metadata).clone() }, mapping_settings));
-        }
-        for (metadata, mapping_settings) in updated {
-            let (uuid, typed) = (metadata.uuid.clone(), metadata.typed.clone());
-            self.store_metadata(metadata)?;
-            if let Some(live) = self.live.load().get(&uuid) {
-                live.core.settings.store(typed.clone());
-                live.core.search_settings.store(Arc::new(search_settings(&typed)));
-                if let Ok(mapping) = live.core.mapping.load().with_settings(&mapping_settings) {
-                    live.core.mapping.store(Arc::new(mapping));
+        let changed = self.change_catalog(|catalog| {
+            let (mut next, mut changed) = (catalog.clone(), Vec::new());
+            for metadata in catalog.resolve(expression, options)? {
+                if !only_blocks {
+                    self.check_metadata_block(&metadata)?;
                 }
+                check_is_readable(&metadata)?;
+                let name = format!("{}/{}", metadata.name, metadata.uuid);
+                let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
+                let typed = Arc::new(IndexSettings::from_flat(&settings)?);
+                // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is stored.
+                typed.mapping_settings(&settings)?;
+                let index = IndexMetadata { settings, typed, ..(*metadata).clone() };
+                next.indices.insert(metadata.name.clone(), Arc::new(index));
+                changed.push(metadata.uuid.clone());
             }
+            Ok((next, changed))
+        })?;
+        let live = self.live.load_full();
+        let live = changed.iter().filter_map(|uuid| live.get(uuid));
+        for index in live.filter(|index| index.core.settings.load().durability == Durability::Request) {
+            // What was acknowledged before, without having been durable, is durable from now on.
+            let mut started = index.shards.iter().filter(|shard| shard.is_started());
+            started.try_for_each(|shard| shard.sync_all())?;
         }
         Ok(())
     }
 
     /// Returns whether every shard started in time (always, here).
     pub fn open_index(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
-        let found = self.catalog.load().resolve(expression, options)?;
-        for metadata in found.into_iter().filter(|metadata| !metadata.open) {
-            let next = {
-                let _changing = self.changing.lock();
-                let catalog = self.catalog.load_full();
-                let current =
-                    catalog.indices.get(&metadata.name).filter(|current| current.uuid == metadata.uuid);
-                let Some(current) = current.filter(|current| !current.open) else { continue };
-                self.check_shard_limit(&catalog, &current.typed)?;
-                let next = IndexMetadata { open: true, ..(**current).clone() };
-                self.store_metadata(next.clone())?;
-                next
-            };
-            // Not under the lock: replay may ask for a mapping update.
-            let index = LiveIndex::open(&next, &self.services())?;
-            let _changing = self.changing.lock();
-            self.publish_live(|live| drop(live.insert(next.uuid.clone(), Arc::new(index))));
+        let opened = self.change_catalog(|catalog| {
+            let (mut next, mut opened) = (catalog.clone(), Vec::new());
+            for metadata in catalog.resolve(expression, options)?.into_iter().filter(|index| !index.open) {
+                self.check_shard_limit(&next, &metadata.typed)?;
+                let changed = IndexMetadata { open: true, ..(*metadata).clone() };
+                next.indices.insert(metadata.name.clone(), Arc::new(changed));
+                opened.push((metadata.name.clone(), metadata.uuid.clone()));
+            }
+            Ok((next, opened))
+        })?;
+        let mut outcome = Ok(true);
+        for (name, uuid) in opened {
+            // Not under the lock of its metadata: replay may ask for a mapping update.
+            let _opening = self.names.lock(&uuid);
+            let catalog = self.catalog.load_full();
+            if let Some(current) = catalog.indices.get(&name).filter(|current| current.uuid == uuid) {
+                outcome = outcome.and(self.open_and_admit(current).map(|()| true));
+            }
         }
-        Ok(true)
+        outcome
     }
 
     /// Returns the names of the indices that are closed now.
     pub fn close_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<Arc<str>>> {
         let catalog = self.catalog.load_full();
-        let names: Vec<Arc<IndexMetadata>> = catalog.resolve(expression, options)?;
-        check_are_not_written_by_streams(&catalog, &names)?;
-        let mut closed = Vec::new();
-        for metadata in names.into_iter().filter(|metadata| metadata.open) {
-            // What was written is committed before the shards go; writes that arrive later are in the translog.
-            if let Ok(live) = self.live(&metadata) {
-                for shard in &live.shards {
-                    shard.flush(false)?;
-                }
+        let found: Vec<Arc<IndexMetadata>> = catalog.resolve(expression, options)?;
+        check_are_not_written_by_streams(&catalog, &found)?;
+        // What was written is committed before the shards go; writes that arrive later are in the translog.
+        for live in found.iter().filter_map(|metadata| self.live(metadata).ok()) {
+            // One that failed has all it acknowledged in its log, and closing and opening its index is how it is tried again.
+            for shard in live.shards.iter().filter(|shard| shard.is_started()) {
+                shard.flush(false)?;
             }
-            let _changing = self.changing.lock();
-            let Some(current) = self.catalog.load().indices.get(&metadata.name).cloned() else { continue };
-            if current.uuid != metadata.uuid || !current.open {
-                continue;
-            }
-            self.store_metadata(IndexMetadata { open: false, ..(*current).clone() })?;
-            let mut gone = None;
-            self.publish_live(|live| gone = live.remove(&metadata.uuid));
-            drop(_changing);
-            if let Some(index) = gone {
-                index.close();
-            }
-            closed.push(metadata.name.clone());
         }
-        Ok(closed)
+        let closed = self.change_catalog(|catalog| {
+            let (mut next, mut closed) = (catalog.clone(), Vec::new());
+            let still_there = found.iter().filter_map(|metadata| {
+                catalog.indices.get(&metadata.name).filter(|current| current.uuid == metadata.uuid)
+            });
+            let current: Vec<Arc<IndexMetadata>> = still_there.filter(|index| index.open).cloned().collect();
+            check_are_not_written_by_streams(catalog, &current)?;
+            for metadata in current {
+                let changed = IndexMetadata { open: false, ..(*metadata).clone() };
+                next.indices.insert(metadata.name.clone(), Arc::new(changed));
+                closed.push(metadata);
+            }
+            Ok((next, closed))
+        })?;
+        closed.iter().for_each(|metadata| self.close_shards(metadata));
+        Ok(closed.iter().map(|metadata| metadata.name.clone()).collect())
+    }
+
+    /// Closes the shards of an index, unless it was opened again meanwhile.
+    fn close_shards(&self, metadata: &IndexMetadata) {
+        let _opening = self.names.lock(&metadata.uuid);
+        let catalog = self.catalog.load_full();
+        if catalog.indices.get(&metadata.name).is_some_and(|now| now.uuid == metadata.uuid && now.open) {
+            return;
+        }
+        let mut gone = None;
+        self.publish_live(|live| gone = live.remove(&metadata.uuid));
+        if let Some(index) = gone {
+            index.close();
+        }
     }
 
     /// `PUT /{index}/_block/{block}` with `write`, `read`, `read_only`, `metadata`.

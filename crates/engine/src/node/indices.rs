@@ -4,33 +4,27 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
-use limber_store::directory::write_atomically;
 use serde_json::{Value, json};
 
 use super::Node;
-use super::live::{LiveIndex, index_folder};
+use super::index_files::check_is_readable;
 use super::open::LiveIndices;
 use crate::api::*;
 use crate::catalog::names::has_wildcard;
-use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::catalog::{Catalog, IndexMetadata};
 use crate::settings::{check_index_sort, defaults};
-use crate::shard::{Host, IndexCore, largest_buffer, store_error};
-
-/// Indices that are taken out of the catalog, and those of them that were open.
-pub(super) type Doomed = (Vec<Arc<IndexMetadata>>, Vec<Arc<LiveIndex>>);
-
-/// Metadata of an index, in its folder.
-pub(crate) const METADATA_NAME: &str = "index.json";
+use crate::shard::{Host, IndexCore, largest_buffer};
 
 impl Node {
     pub(super) fn publish_live(&self, change: impl FnOnce(&mut LiveIndices)) {
-        let mut live: HashMap<_, _> = (**self.live.load()).clone();
+        let _publishing = self.publishing.lock();
+        let mut live: LiveIndices = (**self.live.load()).clone();
         change(&mut live);
         self.live.store(Arc::new(live));
     }
 
+    /// All of the expression or none of it.
     pub fn delete_index(&self, expression: &str, options: IndicesOptions) -> Result<()> {
-        let changing = self.changing.lock();
         let is_broad = expression
             .split(',')
             .map(str::trim)
@@ -40,70 +34,15 @@ impl Node {
                 "Wildcard expressions or all indices are not allowed",
             ));
         }
-        let catalog = self.catalog.load_full();
-        let doomed = catalog.resolve(expression, options)?;
-        for metadata in &doomed {
-            self.check_delete_block(metadata)?;
-            check_is_not_written_by_stream(&catalog, metadata)?;
-        }
-        let gone = self.delete_locked(&doomed)?;
-        drop(changing);
-        self.bury(&doomed, gone);
-        Ok(())
-    }
-
-    /// Takes indices out of the catalog. Called with `changing` held; what it answers is to be given to [`Node::bury`] afterwards.
-    pub(super) fn delete_locked(&self, doomed: &[Arc<IndexMetadata>]) -> Result<Vec<Arc<LiveIndex>>> {
-        let mut gone = Vec::new();
-        let were_listed = self.forget_backing(doomed)?;
-        let mut next = (*self.catalog.load_full()).clone();
-        for metadata in doomed {
-            // The metadata goes first, durably: from then on the index does not exist, whatever becomes of the folder.
-            let directory =
-                self.environment.folder(&index_folder(&metadata.uuid)).map_err(|e| store_error(&e))?;
-            let delete = || directory.delete(METADATA_NAME).and_then(|()| directory.sync_names());
-            delete().map_err(|e| store_error(&e))?;
-            next = next.without_index(&metadata.name);
-            self.catalog.store(Arc::new(next.clone()));
-            self.publish_live(|live| gone.extend(live.remove(&metadata.uuid)));
-        }
-        if were_listed {
-            self.change_state(|state| state.doomed.clear())?;
-        }
-        Ok(gone)
-    }
-
-    /// Takes indices out of the lists of their data streams. From then on they go, now or at the next start.
-    fn forget_backing(&self, doomed: &[Arc<IndexMetadata>]) -> Result<bool> {
-        let catalog = self.catalog.load_full();
-        let mut changed: BTreeMap<Arc<str>, DataStream> = BTreeMap::new();
-        for metadata in doomed {
-            if let Some(stream) = catalog.stream_of(&metadata.name) {
-                let stream = changed.entry(stream.name.clone()).or_insert_with(|| (**stream).clone());
-                *stream = stream.without_index(&metadata.name);
+        self.change_catalog(|catalog| {
+            let mut next = catalog.clone();
+            for metadata in catalog.resolve(expression, options)? {
+                self.check_delete_block(&metadata)?;
+                check_is_not_written_by_stream(catalog, &metadata)?;
+                next = next.without_index(&metadata.name);
             }
-        }
-        if changed.is_empty() {
-            return Ok(false);
-        }
-        self.change_state(|state| {
-            state.doomed = doomed.iter().map(|index| index.uuid.to_string()).collect();
-            changed.values().for_each(|stream| state.put_data_stream(stream));
-        })?;
-        let mut next = (*catalog).clone();
-        next.data_streams.extend(changed.into_iter().map(|(name, stream)| (name, Arc::new(stream))));
-        self.catalog.store(Arc::new(next.derive()));
-        Ok(true)
-    }
-
-    /// Ends what still runs on deleted indices and removes their folders.
-    pub(super) fn bury(&self, doomed: &[Arc<IndexMetadata>], gone: Vec<Arc<LiveIndex>>) {
-        gone.iter().for_each(|index| index.close());
-        for metadata in doomed {
-            if let Err(error) = self.environment.disk.remove_folder(&index_folder(&metadata.uuid)) {
-                tracing::warn!(index = %metadata.name, %error, "folder of a deleted index is left until the next start");
-            }
-        }
+            Ok((next, ()))
+        })
     }
 
     /// `GET /{index}`, `_mapping`, `_settings`, `_alias`: in name order.
@@ -148,30 +87,48 @@ impl Node {
         write_index_only: bool,
         body: &Value,
     ) -> Result<()> {
-        let _changing = self.changing.lock();
-        let catalog = self.catalog.load_full();
-        let indices = match write_index_only {
-            true => catalog.write_indices(expression)?,
-            false => catalog.resolve(expression, options)?,
-        };
-        let mut updates = Vec::new();
-        for metadata in &indices {
-            self.check_metadata_block(metadata)?;
-            let mapping = match self.live.load().get(&metadata.uuid) {
-                Some(live) => live.core.mapping.load().merge(body)?,
-                None => {
-                    let settings = metadata.typed.mapping_settings(&metadata.settings)?;
-                    Mapping::parse(&metadata.mappings, &settings)?.merge(body)?
-                }
+        let plan = |catalog: &Catalog| {
+            let indices = match write_index_only {
+                true => catalog.write_indices(expression)?,
+                false => catalog.resolve(expression, options)?,
             };
-            check_index_sort(&metadata.typed.sort, &mapping, &metadata.name)?;
-            self.check_runtime_scripts(&mapping)?;
-            updates.push((metadata, mapping));
-        }
-        for (metadata, mapping) in updates {
-            self.change_mapping(metadata, mapping)?;
-        }
+            let (mut next, mut mappings) = (catalog.clone(), HashMap::new());
+            for metadata in &indices {
+                let mapping = self.merged_mapping(metadata, body)?;
+                let shown = mapping.to_json();
+                if shown != *metadata.mappings {
+                    let changed = IndexMetadata { mappings: Arc::new(shown), ..(**metadata).clone() };
+                    next.indices.insert(metadata.name.clone(), Arc::new(changed));
+                }
+                mappings.insert(metadata.uuid.clone(), Arc::new(mapping));
+            }
+            Ok((next, mappings))
+        };
+        let sync = |mappings: &HashMap<Arc<str>, Arc<Mapping>>, _: &IndexMetadata, next: &IndexMetadata| {
+            if let (Some(live), Some(mapping)) = (self.live.load().get(&next.uuid), mappings.get(&next.uuid))
+            {
+                live.core.mapping.store(mapping.clone());
+            }
+        };
+        let (gone, _) = self.change_catalog_with(&[], plan, sync)?;
+        self.bury(gone);
         Ok(())
+    }
+
+    /// The mapping of an index with what a request adds to it.
+    fn merged_mapping(&self, metadata: &IndexMetadata, body: &Value) -> Result<Mapping> {
+        self.check_metadata_block(metadata)?;
+        check_is_readable(metadata)?;
+        let mapping = match self.live.load().get(&metadata.uuid) {
+            Some(live) => live.core.mapping.load().merge(body)?,
+            None => {
+                let settings = metadata.typed.mapping_settings(&metadata.settings)?;
+                Mapping::restore(&metadata.mappings, &settings)?.merge(body)?
+            }
+        };
+        check_index_sort(&metadata.typed.sort, &mapping, &metadata.name)?;
+        self.check_runtime_scripts(&mapping)?;
+        Ok(mapping)
     }
 
     /// Compiles the scripts of runtime fields; what is wrong with them is the mapping's fault.
@@ -180,44 +137,6 @@ impl Node {
             let reason = format!("Failed to parse mapping: {}", cause.reason);
             RequestError::new(400, "mapper_parsing_exception", reason).caused_by(cause)
         })
-    }
-
-    /// Stores and publishes a mapping. Called with `changing` held.
-    fn change_mapping(&self, metadata: &IndexMetadata, mapping: Mapping) -> Result<()> {
-        let shown = mapping.to_json();
-        if shown != *metadata.mappings {
-            let mut next = metadata.clone();
-            next.mappings = Arc::new(shown);
-            self.store_metadata(next)?;
-        }
-        if let Some(live) = self.live.load().get(&metadata.uuid) {
-            live.core.mapping.store(Arc::new(mapping));
-        }
-        Ok(())
-    }
-
-    /// Writes changed metadata and publishes it in the catalog. Called with `changing` held.
-    pub(super) fn store_metadata(&self, metadata: IndexMetadata) -> Result<()> {
-        self.store_all_metadata(vec![metadata])
-    }
-
-    /// Writes the metadata of several indices and publishes them together. Called with `changing` held.
-    pub(super) fn store_all_metadata(&self, changed: Vec<IndexMetadata>) -> Result<()> {
-        let mut next = (*self.catalog.load_full()).clone();
-        for mut metadata in changed {
-            metadata.version += 1;
-            let directory =
-                self.environment.folder(&index_folder(&metadata.uuid)).map_err(|e| store_error(&e))?;
-            if let Err(error) = write_atomically(&*directory, METADATA_NAME, &metadata.to_bytes()) {
-                if error.is_disk_full() {
-                    self.disk_is_full();
-                }
-                return Err(crate::shard::disk_error(&error, &metadata.name));
-            }
-            next.indices.insert(metadata.name.clone(), Arc::new(metadata));
-        }
-        self.catalog.store(Arc::new(next.derive()));
-        Ok(())
     }
 
     /// Names, wildcards, exclusions, aliases, `_all` and `""` to indices.
@@ -294,20 +213,19 @@ impl Node {
 
 impl Host for Node {
     fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()> {
-        let _changing = self.changing.lock();
-        let merged = index.mapping.load().merge(inferred)?;
-        let catalog = self.catalog.load_full();
-        match catalog.indices.get(&index.name).filter(|metadata| metadata.uuid == index.uuid) {
-            Some(metadata) => {
+        // Under the lock of this index alone: writers of other indices wait for nobody's disk.
+        self.change_index_with(
+            &index.name,
+            &index.uuid,
+            |metadata| {
+                let merged = index.mapping.load().merge(inferred)?;
                 let shown = merged.to_json();
-                if shown != *metadata.mappings {
-                    self.store_metadata(IndexMetadata { mappings: Arc::new(shown), ..(**metadata).clone() })?;
-                }
-                index.mapping.store(Arc::new(merged));
-                Ok(())
-            }
-            None => Err(crate::catalog::names::index_not_found(&index.name)),
-        }
+                let changed = (shown != *metadata.mappings)
+                    .then(|| IndexMetadata { mappings: Arc::new(shown), ..metadata.clone() });
+                Ok((changed, merged))
+            },
+            |merged| index.mapping.store(Arc::new(merged)),
+        )
     }
 
     fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool) {
@@ -343,16 +261,17 @@ pub(super) fn check_is_not_written_by_stream(catalog: &Catalog, index: &IndexMet
 /// An alias may not have the name of an index.
 pub(super) fn check_alias_target(catalog: &Catalog, alias: &str) -> Result<()> {
     crate::catalog::names::check_alias_name(alias)?;
-    if catalog.indices.contains_key(alias) || catalog.data_streams.contains_key(alias) {
-        return Err(RequestError::new(
-            400,
-            "invalid_alias_name_exception",
-            format!(
-                "Invalid alias name [{alias}]: an index or data stream exists with the same name as the alias"
-            ),
-        ));
+    match catalog.indices.contains_key(alias) || catalog.data_streams.contains_key(alias) {
+        true => Err(name_is_taken(alias)),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+pub(super) fn name_is_taken(alias: &str) -> RequestError {
+    let reason = format!(
+        "Invalid alias name [{alias}]: an index or data stream exists with the same name as the alias"
+    );
+    RequestError::new(400, "invalid_alias_name_exception", reason)
 }
 
 /// An alias has at most one write index.

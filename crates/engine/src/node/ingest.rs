@@ -4,21 +4,10 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::Node;
-use super::state::NodeState;
 use crate::api::Result;
 use crate::ingest;
 
 impl Node {
-    /// Changes and stores the node's state; nothing changes when storing fails.
-    pub(super) fn change_state(&self, change: impl FnOnce(&mut NodeState)) -> Result<()> {
-        let mut state = self.state.lock();
-        let mut next = state.clone();
-        change(&mut next);
-        next.store(&self.environment)?;
-        *state = next;
-        Ok(())
-    }
-
     pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         let _changing = self.changing.lock();
         // Refused before anything is stored; known only once it is.
@@ -50,9 +39,14 @@ impl Node {
                 }
             }
         }
-        self.pipelines.delete(ids)?;
-        let left = self.pipelines.to_json();
-        self.change_state(|state| state.pipelines = left)
+        if let Value::Object(mut left) = self.pipelines.to_json() {
+            let count = left.len();
+            left.retain(|id, _| !ingest::matches_wildcard(ids, id));
+            if left.len() < count {
+                self.change_state(|state| state.pipelines = Value::Object(left))?;
+            }
+        }
+        self.pipelines.delete(ids)
     }
 
     pub fn simulate_pipeline(&self, id: Option<&str>, body: &Value, verbose: bool) -> Result<Value> {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::Node;
@@ -134,7 +134,7 @@ impl Node {
 
     /// `RUNNING`, `STOPPING` or `STOPPED`.
     pub fn lifecycle_mode(&self) -> String {
-        self.state.lock().lifecycle_mode.clone()
+        self.state.load().lifecycle_mode.clone()
     }
 
     pub fn start_lifecycles(&self) -> Result<()> {
@@ -150,6 +150,7 @@ impl Node {
     }
 
     pub(super) fn change_lifecycle_mode(&self, mode: &str) -> Result<()> {
+        let _changing = self.changing.lock();
         self.change_state(|state| state.lifecycle_mode = mode.to_owned())
     }
 
@@ -256,12 +257,13 @@ impl Node {
 
     /// Stores where an index is in its policy, unless it is gone or another index has its name.
     pub(super) fn store_lifecycle(&self, index: &IndexMetadata, state: LifecycleState) -> Result<()> {
-        let _changing = self.changing.lock();
-        let catalog = self.catalog.load_full();
-        match catalog.indices.get(&index.name).filter(|current| current.uuid == index.uuid) {
-            Some(current) if current.lifecycle == state => Ok(()),
-            Some(current) => self.store_metadata(IndexMetadata { lifecycle: state, ..(**current).clone() }),
-            None => Ok(()),
+        let stored = self.change_index(&index.name, &index.uuid, |current| {
+            let differs = current.lifecycle != state;
+            Ok(differs.then(|| IndexMetadata { lifecycle: state, ..current.clone() }))
+        });
+        match stored {
+            Err(error) if error.status == 404 => Ok(()),
+            outcome => outcome,
         }
     }
 }

@@ -44,7 +44,7 @@ impl LiveIndex {
     /// Opens all shards. One that does not open stays unavailable (red) and says why; the others serve.
     pub(super) fn open(metadata: &IndexMetadata, services: &ShardServices) -> Result<LiveIndex> {
         let settings = metadata.typed.mapping_settings(&metadata.settings)?;
-        let mapping = Mapping::parse(&metadata.mappings, &settings)?.of_index(&metadata.name);
+        let mapping = Mapping::restore(&metadata.mappings, &settings)?.of_index(&metadata.name);
         let core = Arc::new(IndexCore {
             name: metadata.name.clone(),
             uuid: metadata.uuid.clone(),

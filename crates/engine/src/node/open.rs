@@ -1,6 +1,6 @@
 //! Opening and closing a node.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -10,16 +10,22 @@ use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
 use limber_search::Workers;
 use limber_search::script::Scripts;
+use limber_store::sync::{Condvar, Mutex};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Disk, FsDisk, Ledger};
-use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value};
 
 use super::background::Background;
+use super::dangling::Dangling;
+use super::index_files::{IndexFiles, unreadable};
 use super::lifecycle::Lifecycles;
-use super::live::{LiveIndex, index_folder};
+use super::live::LiveIndex;
+use super::name_locks::NameLocks;
+use super::scrub::Scrub;
 use super::segment_memory::{budget_at_open, scheme_of};
+use super::shard_recovery::Recoveries;
 use super::state::NodeState;
+use super::state_file::Doubt;
 use crate::api::Result;
 use crate::async_search::AsyncSearches;
 use crate::catalog::{Catalog, DataStream, IndexMetadata, NameClock};
@@ -48,8 +54,8 @@ pub struct NodeConfig {
     pub search_processors: usize,
 }
 
-/// Open indices by uuid.
-pub(super) type LiveIndices = HashMap<Arc<str>, Arc<LiveIndex>>;
+/// Open indices by uuid, in an order that is the same in every run.
+pub(super) type LiveIndices = BTreeMap<Arc<str>, Arc<LiveIndex>>;
 
 /// One running node. See the crate's head for what it promises.
 pub struct Node {
@@ -58,7 +64,17 @@ pub struct Node {
     pub(super) ledger: Ledger,
     pub(super) term_index: Arc<TermIndexCache>,
     pub(super) this: Weak<Node>,
-    pub(super) state: Mutex<NodeState>,
+    /// As it is on disk; see [`super::changes`] for all locks of what changes.
+    pub(super) state: ArcSwap<NodeState>,
+    /// Whether the disk may have another state than `state`, and what then hangs on it.
+    pub(super) in_doubt: AtomicBool,
+    pub(super) doubt: Mutex<Option<Doubt>>,
+    /// Deleted indices whose folders are gone; their tombstones go with the next change of the state.
+    pub(super) buried: Mutex<HashSet<Arc<str>>>,
+    pub(super) index_files: IndexFiles,
+    pub(super) dangling: Mutex<BTreeMap<Arc<str>, Dangling>>,
+    /// Why open indices have no shards, by uuid.
+    pub(super) not_opened: Mutex<HashMap<Arc<str>, RequestError>>,
     node_id: Arc<str>,
     cluster_uuid: String,
     started_millis: u64,
@@ -66,8 +82,13 @@ pub struct Node {
     started_at_ms: u64,
     pub(super) catalog: ArcSwap<Catalog>,
     pub(super) live: ArcSwap<LiveIndices>,
-    /// Held by whoever changes the catalog; never while waiting for a shard's gate.
+    /// Names that are being created or rolled over, and uuids of indices that are being opened, closed or removed.
+    pub(super) names: NameLocks,
+    /// Held by whoever changes the node's state; never while waiting for a shard's gate, or for the file of an index.
     pub(super) changing: Mutex<()>,
+    /// Held for the moment in which the catalog is replaced.
+    pub(super) publishing: Mutex<()>,
+    pub(super) recoveries: Recoveries,
     pub(super) settings: ArcSwap<ClusterSettings>,
     pub(super) pipelines: Registry,
     pub(super) scripts: Arc<Scripts>,
@@ -88,6 +109,7 @@ pub struct Node {
     /// Woken when a shard was refreshed (`refresh=wait_for`).
     pub(super) refreshed: Condvar,
     pub(super) refresh_count: Mutex<u64>,
+    pub(super) scrub: Scrub,
 }
 
 impl Node {
@@ -107,7 +129,7 @@ impl Node {
 
     /// As [`Node::open`], with clock, randomness and disk given.
     pub fn open_with(config: NodeConfig, environment: Environment) -> Result<Arc<Node>> {
-        let state = NodeState::load(&environment)?;
+        let (state, origin) = NodeState::load(&environment)?;
         let settings = ClusterSettings::new(config.settings.clone(), state.persistent_settings.clone())?;
         let ledger = Ledger::new(config.memory_limit_bytes);
         apply_limits(&ledger, &settings);
@@ -141,7 +163,13 @@ impl Node {
                 ..Catalog::default()
             }),
             lifecycles,
-            state: Mutex::new(state),
+            state: ArcSwap::from_pointee(state),
+            in_doubt: AtomicBool::new(false),
+            doubt: Mutex::new(None),
+            buried: Mutex::default(),
+            index_files: IndexFiles::default(),
+            dangling: Mutex::default(),
+            not_opened: Mutex::default(),
             tasks: Tasks::new(state_node_id.clone(), environment.clock.clone()),
             contexts: Contexts::new(&environment),
             async_searches: AsyncSearches::new(&environment),
@@ -153,7 +181,10 @@ impl Node {
             term_index,
             this: this.clone(),
             live: ArcSwap::default(),
+            names: NameLocks::default(),
             changing: Mutex::new(()),
+            publishing: Mutex::new(()),
+            recoveries: Recoveries::default(),
             settings: ArcSwap::from_pointee(settings),
             pipelines,
             scripts,
@@ -163,54 +194,13 @@ impl Node {
             closed: AtomicBool::new(false),
             refreshed: Condvar::new(),
             refresh_count: Mutex::new(0),
+            scrub: Scrub::default(),
         });
-        node.recover_indices()?;
+        node.recover_indices(origin)?;
         if node.config.background_threads {
             *node.background.lock() = Some(Background::start(&node));
         }
         Ok(node)
-    }
-
-    /// Reads the metadata of every index and opens those that are open. Folders without metadata are of indices whose creation
-    /// or deletion was cut short: they go.
-    fn recover_indices(&self) -> Result<()> {
-        let _changing = self.changing.lock();
-        let mut catalog = (*self.catalog.load_full()).clone();
-        let mut live = LiveIndices::new();
-        let doomed = std::mem::take(&mut self.state.lock().doomed);
-        for uuid in self.environment.disk.folders("indices").map_err(|e| store_error(&e))? {
-            let folder = index_folder(&uuid);
-            let directory = self.environment.folder(&folder).map_err(|e| store_error(&e))?;
-            let has_metadata =
-                directory.exists(super::indices::METADATA_NAME).map_err(|e| store_error(&e))?;
-            if !has_metadata || doomed.contains(&uuid) {
-                self.environment.disk.remove_folder(&folder).map_err(|e| store_error(&e))?;
-                continue;
-            }
-            let file = format!("{folder}/{}", super::indices::METADATA_NAME);
-            let bytes = directory.open(super::indices::METADATA_NAME).map_err(|e| store_error(&e))?;
-            let metadata = Arc::new(IndexMetadata::from_bytes(&bytes, &file)?);
-            // Known to mappings that are replayed before the index can be asked for.
-            catalog.indices.insert(metadata.name.clone(), metadata.clone());
-        }
-        drop_missing_indices(&mut catalog);
-        self.catalog.store(Arc::new(catalog.derive()));
-        self.finish_rollover()?;
-        if !doomed.is_empty() {
-            self.change_state(|state| state.doomed.clear())?;
-        }
-        let catalog = self.catalog.load_full();
-        drop(_changing);
-        for metadata in catalog.indices.values().filter(|metadata| metadata.open) {
-            match LiveIndex::open(metadata, &self.services()) {
-                Ok(index) => drop(live.insert(metadata.uuid.clone(), Arc::new(index))),
-                Err(error) => {
-                    tracing::error!(index = %metadata.name, %error, "index does not open");
-                }
-            }
-        }
-        self.live.store(Arc::new(live));
-        Ok(())
     }
 
     /// Stops the background threads and flushes every shard (errors are logged). The folder's lock goes with the last
@@ -234,6 +224,7 @@ impl Node {
             index.close();
         }
         self.live.store(Arc::default());
+        self.metadata_round();
     }
 
     pub fn config(&self) -> &NodeConfig {
@@ -289,19 +280,31 @@ impl Node {
         self.environment.clock.now_millis()
     }
 
-    /// The open index with this metadata; closed or broken ones have none.
+    /// The open index with this metadata; closed or broken ones have none, and say why.
     pub(super) fn live(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
         self.live.load().get(&metadata.uuid).cloned().ok_or_else(|| {
-            if metadata.open {
-                RequestError::new(
-                    503,
-                    "no_shard_available_action_exception",
-                    format!("index [{}] does not open", metadata.name),
-                )
-            } else {
-                crate::catalog::names::index_closed(&metadata.name, &metadata.uuid)
+            if !metadata.open {
+                return crate::catalog::names::index_closed(&metadata.name, &metadata.uuid);
+            }
+            if let Some(why) = &metadata.damage {
+                return unreadable(metadata, why);
+            }
+            let error = RequestError::new(
+                503,
+                "no_shard_available_action_exception",
+                format!("index [{}] does not open", metadata.name),
+            );
+            match self.why_not_open(metadata) {
+                Some(why) => error.caused_by(why),
+                None => error,
             }
         })
+    }
+
+    /// Whether what a request saw of an index is no longer so: it was deleted, closed, or replaced by another one.
+    pub(super) fn is_outdated(&self, seen: &IndexMetadata) -> bool {
+        let catalog = self.catalog.load();
+        !catalog.indices.get(&seen.name).is_some_and(|now| now.uuid == seen.uuid && now.open == seen.open)
     }
 }
 
@@ -322,20 +325,6 @@ fn restored_streams(state: &NodeState) -> Result<BTreeMap<Arc<str>, Arc<DataStre
             Ok((stream.name.clone(), Arc::new(stream)))
         })
         .collect()
-}
-
-/// Takes indices out of the lists of data streams whose creation was cut short.
-fn drop_missing_indices(catalog: &mut Catalog) {
-    let Catalog { data_streams, indices, .. } = catalog;
-    for stream in data_streams.values_mut() {
-        if let Some(missing) = stream.indices.iter().find(|index| !indices.contains_key(*index)) {
-            tracing::warn!(stream = %stream.name, index = %missing, "an index of a data stream is not there");
-            let mut edited = (**stream).clone();
-            edited.indices.retain(|index| indices.contains_key(index));
-            *stream = Arc::new(edited);
-        }
-    }
-    data_streams.retain(|_, stream| !stream.indices.is_empty());
 }
 
 /// Shares of the memory limit as the settings say; that of the term index is [`super::segment_memory`]'s.

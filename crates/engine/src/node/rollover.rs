@@ -8,9 +8,10 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::Node;
+use super::recover::hand_over;
 use super::rollover_conditions::{Conditions, Figures};
 use crate::api::*;
-use crate::catalog::{Alias, Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
+use crate::catalog::{Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
 
 /// `POST /{target}/_rollover[/{new_index}]`.
 #[derive(Debug, Clone, Default)]
@@ -73,15 +74,23 @@ enum Target {
     },
 }
 
+impl Target {
+    fn name(&self) -> &str {
+        match self {
+            Target::Stream(stream) => &stream.name,
+            Target::Alias { name, .. } => name,
+        }
+    }
+}
+
 impl Node {
     /// The body of the answer.
     pub fn rollover(&self, target: &str, request: &RolloverRequest) -> Result<Value> {
         if request.lazy && !request.conditions.is_empty() {
             return Err(RequestError::validation(["lazy rollover can be used only without any conditions"]));
         }
-        let _changing = self.changing.lock();
+        let _rolling = self.names.lock(target);
         self.check_metadata_write_block()?;
-        self.finish_rollover()?;
         let catalog = self.catalog.load_full();
         let plan = self.plan_rollover(&catalog, target, request)?;
         let (results, is_met) = request.conditions.judge(&self.figures_of(&plan.old));
@@ -90,7 +99,7 @@ impl Node {
             if let Target::Stream(stream) = &plan.target
                 && !request.dry_run
             {
-                self.store_data_stream(DataStream { rolls_on_write: true, ..(**stream).clone() })?;
+                self.mark_for_rollover(&stream.name)?;
                 answer.acknowledged = true;
             }
             return Ok(answer.to_json());
@@ -110,7 +119,7 @@ impl Node {
 
     /// Rolls over a data stream that waits for its next document.
     pub(super) fn roll_lazily(&self, stream: &str) -> Result<()> {
-        let _changing = self.changing.lock();
+        let _rolling = self.names.lock(stream);
         let catalog = self.catalog.load_full();
         // Another request may have been first.
         if !catalog.data_streams.get(stream).is_some_and(|stream| stream.rolls_on_write) {
@@ -197,84 +206,67 @@ impl Node {
         figures
     }
 
-    /// Puts the new index in the old one's place. Called with `changing` held.
+    /// The next document of a data stream rolls it over.
+    fn mark_for_rollover(&self, stream: &str) -> Result<()> {
+        self.change_catalog(|catalog| {
+            let marked = catalog.data_streams.get(stream).map(|stream| {
+                catalog.with_data_stream(DataStream { rolls_on_write: true, ..(**stream).clone() })
+            });
+            Ok((marked.unwrap_or_else(|| catalog.clone()), ()))
+        })
+    }
+
+    /// Puts the new index in the old one's place: the index, the alias or the data stream, and what the old one notes of it change
+    /// together. Called with the target's name locked.
     fn roll(&self, catalog: &Catalog, plan: &Plan, request: &RolloverRequest, met: &[&str]) -> Result<()> {
         super::create_index::check_is_free(catalog, &plan.new_index)?;
-        let target = match &plan.target {
+        let info = json!({"met_conditions": met, "time": self.now_millis()});
+        let metadata = match &plan.target {
             Target::Stream(stream) => {
                 let mut template = catalog.templates.of_data_stream(&stream.name)?;
                 template.resolved.aliases.clear();
-                let next = stream.rolled_over(&plan.new_index);
-                self.create_resolved(&plan.new_index, template.resolved, Some(next))?;
-                &*stream.name
+                self.metadata_of(catalog, &plan.new_index, template.resolved)?
             }
-            Target::Alias { name, is_explicit } => {
-                self.roll_alias(catalog, plan, request, name, *is_explicit)?;
-                name.as_str()
+            Target::Alias { name, .. } => {
+                check_template_has_no(catalog, &plan.new_index, name)?;
+                self.plan_index(&plan.new_index, &request.body)?
             }
         };
-        let catalog = self.catalog.load_full();
-        let Some(old) = catalog.indices.get(&plan.old.name) else { return Ok(()) };
-        let mut old = (**old).clone();
-        let info = json!({"met_conditions": met, "time": self.now_millis()});
-        old.rollover_info.insert(target.to_owned(), info);
-        self.store_metadata(old)
+        self.install(metadata, |catalog, new| {
+            // What was judged above must still be written to: others may have changed it meanwhile.
+            let now = self.plan_rollover(catalog, plan.target.name(), request)?;
+            if now.old.uuid != plan.old.uuid {
+                return Err(RequestError::illegal_argument(format!(
+                    "rollover target [{}] was changed while it was being rolled over",
+                    plan.target.name()
+                )));
+            }
+            super::index_files::check_is_readable(&now.old)?;
+            let (mut old, mut new) = ((*now.old).clone(), (**new).clone());
+            old.rollover_info.insert(plan.target.name().to_owned(), info.clone());
+            let mut next = catalog.clone();
+            match &now.target {
+                Target::Stream(stream) => {
+                    next = next.with_data_stream(stream.rolled_over(&plan.new_index));
+                }
+                Target::Alias { name, is_explicit } => {
+                    let definition = old.aliases.get(name).cloned().unwrap_or_default();
+                    hand_over(&mut old, &mut new, name, &definition, *is_explicit);
+                }
+            }
+            next.indices.insert(old.name.clone(), Arc::new(old));
+            self.with_new_index(&next, &Arc::new(new))
+        })
     }
+}
 
-    /// The alias goes to a new index. What has begun is written down first, so that a crash cannot leave the alias with two indices that
-    /// are both written to, or with none.
-    fn roll_alias(
-        &self,
-        catalog: &Catalog,
-        plan: &Plan,
-        request: &RolloverRequest,
-        alias: &str,
-        is_explicit: bool,
-    ) -> Result<()> {
-        let templates = catalog.templates.resolve(&plan.new_index).aliases;
-        if templates.contains_key(alias) {
-            return Err(RequestError::illegal_argument(format!(
-                "Rollover alias [{alias}] can point to multiple indices, found duplicated alias [[{alias}]] in index template [{}]",
-                plan.new_index
-            )));
-        }
-        let definition = plan.old.aliases.get(alias).map_or_else(|| json!({}), Alias::to_json);
-        let begun = json!({
-            "alias": alias, "definition": definition, "is_explicit": is_explicit, "old": &*plan.old.name, "new": plan.new_index,
-        });
-        self.change_state(|state| state.rollover = begun)?;
-        if let Err(error) = self.create_locked(&plan.new_index, &request.body) {
-            self.change_state(|state| state.rollover = Value::Null)?;
-            return Err(error);
-        }
-        self.finish_rollover()
-    }
-
-    /// Brings a rollover of an alias to its end where its new index is there: the old index hands the alias over. Called with `changing`
-    /// held: before another one, and at the start after a crash.
-    pub(super) fn finish_rollover(&self) -> Result<()> {
-        let begun = self.state.lock().rollover.clone();
-        if begun.is_null() {
-            return Ok(());
-        }
-        let name = |key: &str| begun[key].as_str().unwrap_or_default();
-        let (alias, catalog) = (name("alias"), self.catalog.load_full());
-        let (Some(new), Some(old)) = (catalog.indices.get(name("new")), catalog.indices.get(name("old")))
-        else {
-            return self.change_state(|state| state.rollover = Value::Null);
-        };
-        let (mut old, mut new) = ((**old).clone(), (**new).clone());
-        let is_explicit = begun["is_explicit"] == true;
-        let mut definition = Alias::parse(&begun["definition"])?;
-        definition.is_write_index = is_explicit.then_some(true);
-        new.aliases.insert(alias.to_owned(), definition);
-        match (is_explicit, old.aliases.get_mut(alias)) {
-            (true, Some(of_old)) => of_old.is_write_index = Some(false),
-            (false, Some(_)) => drop(old.aliases.remove(alias)),
-            (_, None) => {}
-        }
-        self.store_all_metadata(vec![old, new])?;
-        self.change_state(|state| state.rollover = Value::Null)
+/// A template of the new index may not give it the alias that is rolled over.
+fn check_template_has_no(catalog: &Catalog, new_index: &str, alias: &str) -> Result<()> {
+    match catalog.templates.resolve(new_index).aliases.contains_key(alias) {
+        false => Ok(()),
+        true => Err(RequestError::illegal_argument(format!(
+            "Rollover alias [{alias}] can point to multiple indices, found duplicated alias [[{alias}]] in index template [{new_index}]"
+        ))),
     }
 }
 

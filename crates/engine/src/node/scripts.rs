@@ -89,7 +89,7 @@ impl Node {
     }
 
     fn change_scripts(&self, change: impl FnOnce(&mut Value) -> Result<()>) -> Result<()> {
-        let mut scripts = self.state.lock().scripts.clone();
+        let mut scripts = self.state.load().scripts.clone();
         change(&mut scripts)?;
         self.change_state(|state| state.scripts = scripts.clone())?;
         self.scripts.set_stored(restored(&scripts));

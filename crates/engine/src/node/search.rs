@@ -229,12 +229,27 @@ impl Node {
         context
     }
 
+    /// The shards of a search as they are now: of one catalog, whatever changes meanwhile.
     pub(super) fn pin(
         &self,
         expression: &str,
         options: IndicesOptions,
         placement: Placement<'_>,
     ) -> Result<Pinned> {
+        loop {
+            if let Some(pinned) = self.pin_once(expression, options, placement)? {
+                return Ok(pinned);
+            }
+        }
+    }
+
+    /// `None`: an index was deleted, closed or replaced since its name was looked up.
+    fn pin_once(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        placement: Placement<'_>,
+    ) -> Result<Option<Pinned>> {
         let catalog = self.catalog.load();
         let dated = catalog.dated_list(expression)?;
         let expression = &*dated;
@@ -242,12 +257,17 @@ impl Node {
         let preference = Preference::parse(placement.preference)?;
         let filter = alias_filter(&catalog, expression, &indices)?;
         let mut shards: Vec<Arc<Shard>> = Vec::new();
+        let mut failures = Vec::new();
         for metadata in &indices {
             self.check_read_block(metadata)?;
             let live = match self.live(metadata) {
                 Ok(live) => live,
+                Err(_) if self.is_outdated(metadata) => return Ok(None),
                 Err(_) if !metadata.open => continue,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    failures.extend(self.failed_index(metadata, &error));
+                    continue;
+                }
             };
             let alias_routing = search_routing(&catalog, expression, metadata);
             let routing = placement.routing.or(alias_routing.as_deref());
@@ -260,7 +280,7 @@ impl Node {
         shards.sort_by(|left, right| {
             left.number.cmp(&right.number).then_with(|| left.index.name.cmp(&right.index.name))
         });
-        let mut pinned = Pinned { snapshots: Vec::new(), shards: Vec::new(), failures: Vec::new(), filter };
+        let mut pinned = Pinned { snapshots: Vec::new(), shards: Vec::new(), failures, filter };
         for shard in shards {
             match shard.snapshot() {
                 Ok(snapshot) => {
@@ -270,7 +290,19 @@ impl Node {
                 Err(error) => pinned.failures.push(self.failed_shard(&shard, error)),
             }
         }
-        Ok(pinned)
+        let is_outdated = !pinned.failures.is_empty() && indices.iter().any(|index| self.is_outdated(index));
+        Ok((!is_outdated).then_some(pinned))
+    }
+
+    /// The shards of an index that is open and has none: its metadata cannot be read, or its mapping not compiled.
+    fn failed_index(&self, metadata: &IndexMetadata, reason: &RequestError) -> Vec<ShardFailure> {
+        let failed = |shard| ShardFailure {
+            index: metadata.name.to_string(),
+            shard,
+            node: self.node_id().to_owned(),
+            reason: reason.clone(),
+        };
+        (0..metadata.typed.number_of_shards).map(failed).collect()
     }
 
     pub(super) fn failed_shard(&self, shard: &Shard, reason: RequestError) -> ShardFailure {

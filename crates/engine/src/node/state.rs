@@ -1,29 +1,71 @@
-//! What the node keeps beside its indices: identity, persistent settings, templates, pipelines, scripts, data streams, lifecycle
-//! policies.
+//! What the node keeps beside its indices, and which indices there are.
 //!
-//! One file, `state/node.json`, replaced atomically with every change.
+//! One file, `state/node.json`, checked and replaced as a whole ([`crate::checked_file`]). One replacement is one change, whatever it
+//! spans: an index exists when it is listed here, is on its way out when it has a tombstone, and has the metadata of `pending` where that
+//! is newer than its own file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_store::directory::write_atomically;
+use limber_store::Error;
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
-use crate::catalog::{Catalog, DataStream, Templates};
+use crate::catalog::{Alias, DataStream, IndexMetadata, Templates};
+use crate::checked_file::{Format, Replaced, damaged, replace};
 use crate::environment::Environment;
 use crate::lifecycle::RUNNING;
 use crate::shard::store_error;
 
-const FOLDER: &str = "state";
-const NAME: &str = "node.json";
-/// Layout of the file; raised when it changes.
-const FORMAT: u64 = 1;
+pub(crate) const STATE_FOLDER: &str = "state";
+pub(crate) const STATE_NAME: &str = "node.json";
+/// The file as messages name it.
+const FILE: &str = "state/node.json";
+/// Version 1 had no first line, and neither listed indices nor pending metadata: an index was there when its file was.
+const FORMAT: Format = Format { magic: "limber-node", version: 2 };
+/// `format` in files of version 1.
+const FORMAT_WITHOUT_CHECKSUM: u64 = 1;
+
+/// An index that exists, as far as it has to be known when its own file cannot be read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Listed {
+    /// `None`: a file of version 1 did not say, and the index's own could not be read since.
+    pub name: Option<Arc<str>>,
+    pub aliases: BTreeMap<String, Alias>,
+}
+
+/// Metadata that a change of several indices made, until the index's own file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Pending {
+    /// [`IndexMetadata::to_json`].
+    pub metadata: Value,
+    /// The index had no file of its own yet.
+    pub is_first: bool,
+}
+
+impl Pending {
+    pub(crate) fn version(&self) -> u64 {
+        self.metadata["version"].as_u64().unwrap_or(0)
+    }
+}
+
+/// A rollover of an alias that a node of version 1 had begun.
+#[derive(Debug, Clone)]
+pub(crate) struct BegunRollover {
+    pub alias: String,
+    pub definition: Alias,
+    pub is_explicit: bool,
+    pub old: String,
+    pub new: String,
+}
 
 #[derive(Debug, Clone)]
-pub(super) struct NodeState {
+pub(crate) struct NodeState {
     pub node_id: String,
     pub cluster_uuid: String,
+    /// Counts changes.
+    pub version: u64,
     pub persistent_settings: Map<String, Value>,
     pub templates: Templates,
     pub pipelines: Value,
@@ -35,59 +77,96 @@ pub(super) struct NodeState {
     pub policies: Value,
     /// `STOPPING` or `STOPPED` where lifecycles stand still; else `RUNNING`.
     pub lifecycle_mode: String,
-    /// A rollover of an alias that has begun: `{"alias", "old", "new"}`; null when there is none.
-    pub rollover: Value,
-    /// Uuids of indices of data streams whose deletion has begun.
-    pub doomed: Vec<String>,
+    /// The indices that exist, by uuid.
+    pub indices: BTreeMap<Arc<str>, Listed>,
+    /// Uuids of indices that were deleted and whose folders may still be there.
+    pub tombstones: BTreeSet<Arc<str>>,
+    pub pending: BTreeMap<Arc<str>, Pending>,
+    /// Uuids of folders that were there before this file: whatever is in them, they are not of creations that were cut short.
+    pub set_aside: BTreeSet<Arc<str>>,
+}
+
+/// Where a state comes from: it decides what a folder that is not listed means.
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one value, read once at start")]
+pub(crate) enum Origin {
+    /// A file of version 1: every index with a file of its own exists.
+    Unlisted {
+        rollover: Option<BegunRollover>,
+    },
+    Listed,
 }
 
 impl NodeState {
-    /// Reads the file, or begins a new node.
-    pub(super) fn load(environment: &Environment) -> Result<NodeState> {
-        let directory = environment.folder(FOLDER).map_err(|e| store_error(&e))?;
-        if !directory.exists(NAME).map_err(|e| store_error(&e))? {
-            let state = NodeState {
-                node_id: environment.uuid(),
-                cluster_uuid: environment.uuid(),
-                persistent_settings: Map::new(),
-                templates: Templates::default(),
-                pipelines: json!({}),
-                scripts: json!({}),
-                data_streams: json!({}),
-                policies: json!({}),
-                lifecycle_mode: RUNNING.to_owned(),
-                rollover: Value::Null,
-                doomed: Vec::new(),
-            };
-            state.store(environment)?;
-            return Ok(state);
+    /// `set_aside`: folders of indices that are there already.
+    fn new(environment: &Environment, set_aside: BTreeSet<Arc<str>>) -> NodeState {
+        NodeState {
+            node_id: environment.uuid(),
+            cluster_uuid: environment.uuid(),
+            version: 0,
+            persistent_settings: Map::new(),
+            templates: Templates::default(),
+            pipelines: json!({}),
+            scripts: json!({}),
+            data_streams: json!({}),
+            policies: json!({}),
+            lifecycle_mode: RUNNING.to_owned(),
+            indices: BTreeMap::new(),
+            tombstones: BTreeSet::new(),
+            pending: BTreeMap::new(),
+            set_aside,
         }
-        let bytes = directory.open(NAME).map_err(|e| store_error(&e))?;
-        let bad = |why: String| {
-            RequestError::new(500, "corrupt_state_exception", format!("[state/node.json] is damaged: {why}"))
-        };
-        let value: Value = serde_json::from_slice(&bytes).map_err(|e| bad(e.to_string()))?;
-        if value["format"] != FORMAT {
-            return Err(bad(format!("format [{}] instead of [{FORMAT}]", value["format"])));
+    }
+
+    /// Reads the file, or begins a new node.
+    ///
+    /// # Errors
+    /// The file cannot be read, is damaged or of a newer version; it is named.
+    pub(super) fn load(environment: &Environment) -> Result<(NodeState, Origin)> {
+        let directory = environment.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
+        if directory.exists(STATE_NAME).map_err(|e| unreadable(&e))? {
+            let bytes = directory.open(STATE_NAME).map_err(|e| unreadable(&e))?;
+            return NodeState::from_bytes(&bytes);
+        }
+        let folders = environment.disk.folders("indices").map_err(|e| store_error(&e))?;
+        let state = NodeState::new(environment, folders.into_iter().map(Arc::from).collect());
+        match state.replace(environment) {
+            Replaced::Done => Ok((state, Origin::Listed)),
+            Replaced::Untouched(error) | Replaced::Unknown(error) => Err(store_error(&error)),
+        }
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(NodeState, Origin)> {
+        let bad = |why: &str| damaged(FILE, why);
+        let body = FORMAT.decode(bytes, FILE)?;
+        let value: Value = serde_json::from_slice(body).map_err(|e| bad(&e.to_string()))?;
+        let is_listed = body.len() < bytes.len();
+        if !is_listed && value["format"] != FORMAT_WITHOUT_CHECKSUM {
+            return Err(bad(&format!("format [{}] instead of [{FORMAT_WITHOUT_CHECKSUM}]", value["format"])));
         }
         let text =
-            |key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| bad(format!("no [{key}]")));
+            |key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| bad(&format!("no [{key}]")));
+        let members = |key: &str| value[key].as_object().into_iter().flatten();
         let bodies = |key: &str| -> BTreeMap<String, Value> {
-            value[key]
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(name, body)| (name.clone(), body.clone()))
-                .collect()
+            members(key).map(|(name, body)| (name.clone(), body.clone())).collect()
         };
+        // Files of before there were such things have none.
         let object = |key: &str| if value[key].is_object() { value[key].clone() } else { json!({}) };
-        let texts = |key: &str| -> Vec<String> {
-            let items = value[key].as_array().into_iter().flatten();
-            items.filter_map(Value::as_str).map(str::to_owned).collect()
+        let uuids = |key: &str| -> BTreeSet<Arc<str>> {
+            value[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(Arc::from).collect()
         };
-        Ok(NodeState {
+        let mut indices = BTreeMap::new();
+        for (uuid, body) in members("indices") {
+            indices.insert(uuid.as_str().into(), Listed::from_json(body)?);
+        }
+        let pending = members("pending").map(|(uuid, body)| {
+            let is_first = body["is_first"] == true;
+            (uuid.as_str().into(), Pending { metadata: body["metadata"].clone(), is_first })
+        });
+        let state = NodeState {
             node_id: text("node_id")?,
             cluster_uuid: text("cluster_uuid")?,
+            version: value["version"].as_u64().unwrap_or(0),
             persistent_settings: value["persistent_settings"].as_object().cloned().unwrap_or_default(),
             templates: Templates {
                 legacy: bodies("templates"),
@@ -95,39 +174,40 @@ impl NodeState {
                 components: bodies("component_templates"),
             },
             pipelines: value["pipelines"].clone(),
-            // Files of before there were such things have none.
             scripts: object("scripts"),
             data_streams: object("data_streams"),
             policies: object("policies"),
             lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
-            rollover: value["rollover"].clone(),
-            doomed: texts("doomed"),
-        })
+            indices,
+            tombstones: uuids(if is_listed { "tombstones" } else { "doomed" }),
+            pending: pending.collect(),
+            set_aside: uuids("set_aside"),
+        };
+        let origin = match is_listed {
+            true => Origin::Listed,
+            false => Origin::Unlisted { rollover: BegunRollover::from_json(&value["rollover"])? },
+        };
+        Ok((state, origin))
     }
 
-    pub(super) fn put_data_stream(&mut self, stream: &DataStream) {
-        self.data_streams[&*stream.name] = stream.to_json();
-    }
-
-    /// As the catalog has it.
-    pub(super) fn restore_data_stream(&mut self, catalog: &Catalog, name: &str) {
-        match catalog.data_streams.get(name) {
-            Some(stream) => self.put_data_stream(stream),
-            None => self.delete_data_stream(name),
+    pub(super) fn replace(&self, environment: &Environment) -> Replaced {
+        match environment.folder(STATE_FOLDER) {
+            Ok(directory) => replace(&*directory, STATE_NAME, &FORMAT.encode(&self.to_json().to_string())),
+            Err(error) => Replaced::Untouched(error),
         }
     }
 
-    pub(super) fn delete_data_stream(&mut self, name: &str) {
-        if let Some(streams) = self.data_streams.as_object_mut() {
-            streams.shift_remove(name);
-        }
-    }
-
-    pub(super) fn store(&self, environment: &Environment) -> Result<()> {
-        let body = json!({
-            "format": FORMAT,
+    fn to_json(&self) -> Value {
+        let indices: Map<String, Value> =
+            self.indices.iter().map(|(uuid, listed)| (uuid.to_string(), listed.to_json())).collect();
+        let pending = self.pending.iter().map(|(uuid, pending)| {
+            let body = json!({"is_first": pending.is_first, "metadata": pending.metadata});
+            (uuid.to_string(), body)
+        });
+        json!({
             "node_id": self.node_id,
             "cluster_uuid": self.cluster_uuid,
+            "version": self.version,
             "persistent_settings": self.persistent_settings,
             "templates": self.templates.legacy,
             "index_templates": self.templates.composable,
@@ -137,10 +217,59 @@ impl NodeState {
             "data_streams": self.data_streams,
             "policies": self.policies,
             "lifecycle_mode": self.lifecycle_mode,
-            "rollover": self.rollover,
-            "doomed": self.doomed,
-        });
-        let directory = environment.folder(FOLDER).map_err(|e| store_error(&e))?;
-        write_atomically(&*directory, NAME, body.to_string().as_bytes()).map_err(|e| store_error(&e))
+            "indices": indices,
+            "tombstones": texts(&self.tombstones),
+            "set_aside": texts(&self.set_aside),
+            "pending": pending.collect::<Map<_, _>>(),
+        })
     }
+
+    pub(super) fn put_data_stream(&mut self, stream: &DataStream) {
+        self.data_streams[&*stream.name] = stream.to_json();
+    }
+
+    pub(super) fn delete_data_stream(&mut self, name: &str) {
+        if let Some(streams) = self.data_streams.as_object_mut() {
+            streams.shift_remove(name);
+        }
+    }
+}
+
+impl Listed {
+    pub(super) fn of(index: &IndexMetadata) -> Listed {
+        Listed { name: Some(index.name.clone()), aliases: index.aliases.clone() }
+    }
+
+    fn to_json(&self) -> Value {
+        let aliases: Map<String, Value> =
+            self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
+        json!({"name": self.name.as_deref(), "aliases": aliases})
+    }
+
+    fn from_json(body: &Value) -> Result<Listed> {
+        let mut aliases = BTreeMap::new();
+        for (name, alias) in body["aliases"].as_object().into_iter().flatten() {
+            aliases.insert(name.clone(), Alias::parse(alias)?);
+        }
+        Ok(Listed { name: body["name"].as_str().map(Arc::from), aliases })
+    }
+}
+
+impl BegunRollover {
+    fn from_json(begun: &Value) -> Result<Option<BegunRollover>> {
+        let text = |key: &str| begun[key].as_str().map(str::to_owned);
+        let (Some(alias), Some(old), Some(new)) = (text("alias"), text("old"), text("new")) else {
+            return Ok(None);
+        };
+        let definition = Alias::parse(&begun["definition"])?;
+        Ok(Some(BegunRollover { alias, definition, is_explicit: begun["is_explicit"] == true, old, new }))
+    }
+}
+
+fn texts(set: &BTreeSet<Arc<str>>) -> Vec<&str> {
+    set.iter().map(|text| &**text).collect()
+}
+
+fn unreadable(error: &Error) -> RequestError {
+    RequestError::new(500, "i_o_exception", format!("[{FILE}] cannot be read: {error}"))
 }

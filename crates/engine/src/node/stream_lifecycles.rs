@@ -97,12 +97,15 @@ impl Node {
         options: IndicesOptions,
         lifecycle: Option<&StreamLifecycle>,
     ) -> Result<()> {
-        let _changing = self.changing.lock();
         self.check_metadata_write_block()?;
-        for stream in self.catalog.load().resolve_data_streams(expression, options)? {
-            self.store_data_stream(DataStream { lifecycle: lifecycle.cloned(), ..(*stream).clone() })?;
-        }
-        Ok(())
+        self.change_catalog(|catalog| {
+            let mut next = catalog.clone();
+            for stream in catalog.resolve_data_streams(expression, options)? {
+                let changed = DataStream { lifecycle: lifecycle.cloned(), ..(*stream).clone() };
+                next.data_streams.insert(stream.name.clone(), Arc::new(changed));
+            }
+            Ok((next, ()))
+        })
     }
 
     /// The body of `GET /_data_stream/{name}/_lifecycle`; with the conditions of rollovers where `with_rollover` asks for them.

@@ -8,20 +8,20 @@ use crate::api::Result;
 use crate::catalog::{Catalog, Templates};
 
 impl Node {
-    fn change_templates(&self, change: impl FnOnce(&mut Templates) -> Result<()>) -> Result<()> {
+    fn change_templates(&self, change: impl FnOnce(&Catalog, &mut Templates) -> Result<()>) -> Result<()> {
         let _changing = self.changing.lock();
         self.check_metadata_write_block()?;
         let catalog = self.catalog.load_full();
         let mut templates = catalog.templates.clone();
-        change(&mut templates)?;
+        change(&catalog, &mut templates)?;
         self.change_state(|state| state.templates = templates.clone())?;
-        self.catalog.store(std::sync::Arc::new(catalog.with_templates(templates)));
+        self.publish(|catalog| catalog.templates = templates);
         Ok(())
     }
 
     /// `PUT /_template/{name}` (legacy templates).
     pub fn put_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
-        self.change_templates(|templates| templates.put_legacy(name, body, create))
+        self.change_templates(|_, templates| templates.put_legacy(name, body, create))
     }
 
     /// `GET /_template/{name}`: `{name: body}`; an empty name is all. 404 is `Ok` of an empty object when a name has no
@@ -31,15 +31,14 @@ impl Node {
     }
 
     pub fn delete_template(&self, name: &str) -> Result<()> {
-        self.change_templates(|templates| templates.delete_legacy(name))
+        self.change_templates(|_, templates| templates.delete_legacy(name))
     }
 
     /// `PUT /_index_template/{name}`.
     pub fn put_index_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
-        let catalog = self.catalog.load_full();
-        self.change_templates(|templates| {
+        self.change_templates(|catalog, templates| {
             templates.put_composable(name, body, create)?;
-            let left = left_alone(&catalog, templates);
+            let left = left_alone(catalog, templates);
             if left.is_empty() {
                 return Ok(());
             }
@@ -61,11 +60,10 @@ impl Node {
     }
 
     pub fn delete_index_template(&self, name: &str) -> Result<()> {
-        let catalog = self.catalog.load_full();
-        self.change_templates(|templates| {
+        self.change_templates(|catalog, templates| {
             let before: Vec<String> = templates.composable.keys().cloned().collect();
             templates.delete_composable(name)?;
-            let left = left_alone(&catalog, templates);
+            let left = left_alone(catalog, templates);
             if left.is_empty() {
                 return Ok(());
             }
@@ -89,7 +87,7 @@ impl Node {
     }
 
     pub fn put_component_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
-        self.change_templates(|templates| templates.put_component(name, body, create))
+        self.change_templates(|_, templates| templates.put_component(name, body, create))
     }
 
     /// `{"component_templates": [...]}`; 404 `resource_not_found_exception`.
@@ -98,7 +96,7 @@ impl Node {
     }
 
     pub fn delete_component_template(&self, name: &str) -> Result<()> {
-        self.change_templates(|templates| templates.delete_component(name))
+        self.change_templates(|_, templates| templates.delete_component(name))
     }
 }
 

@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 use super::Node;
 use super::bulk_step::outcome_of;
 use crate::api::*;
-use crate::shard::{Condition, Found, Shard, ShardOperation, ShardOperationKind, store_error};
-use crate::translog::LogPosition;
+use crate::shard::{Condition, Found, Shard, ShardOperation, ShardOperationKind, Unsynced, store_error};
 
 /// Nesting of an update's documents.
 const DEPTH_MAX: usize = 1000;
@@ -149,7 +148,7 @@ impl Node {
         body: &[u8],
         id: &str,
         routing: Option<&str>,
-    ) -> Result<(WriteOutcome, Option<LogPosition>)> {
+    ) -> Result<(WriteOutcome, Option<Unsynced>)> {
         let _body_charge = self.charge_tree(body)?;
         let body = UpdateBody::parse(body)?;
         let mut retries_left = operation.retry_on_conflict;
@@ -171,14 +170,14 @@ impl Node {
             let routing = routing.or(found.as_ref().and_then(|found| found.routing.as_deref()));
             let write = ShardOperation { kind, id, is_generated: false, routing, source: &source, condition };
             let mut results = Vec::with_capacity(1);
-            let position = shard.write(&[write], &mut results)?;
+            let unsynced = shard.write(&[write], &mut results)?;
             match results.pop() {
                 Some(Ok(written)) => {
                     let mut outcome = outcome_of(written);
                     if body.wants_source || operation.wants_source {
                         outcome.source = Some(source.into());
                     }
-                    return Ok((outcome, position));
+                    return Ok((outcome, unsynced));
                 }
                 Some(Err(error)) if error.status == 409 && retries_left > 0 => retries_left -= 1,
                 Some(Err(error)) => return Err(error),

@@ -11,7 +11,7 @@ use crate::settings::definition::{
     self,
     Change::{self, Dynamic},
     Definition,
-    Kind::{self, Boolean, BytesOrPercent, Choice, Integer, List, Text, Time},
+    Kind::{self, Boolean, Bytes, BytesOrPercent, Choice, Integer, List, Text, Time},
 };
 use crate::settings::flat::{FlatSettings, flatten};
 use crate::settings::value;
@@ -51,6 +51,8 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("indices.memory.index_buffer_size", BytesOrPercent, "20%", Dynamic),
     row("indices.queries.cache.size", BytesOrPercent, "10%", Dynamic),
     row("indices.requests.cache.size", BytesOrPercent, "1%", Dynamic),
+    row("indices.scrub.max_bytes_per_sec", Bytes { min: 0, max: i64::MAX }, "20mb", Dynamic),
+    row("indices.scrub.interval", Time { min_ms: 1000, minus_one: false }, "24h", Dynamic),
     row("indices.segment_memory.off_heap.enable", Boolean, "true", Dynamic),
     row("indices.segment_memory.off_heap.size", BytesOrPercent, "10%", Dynamic),
     row("indices.lifecycle.poll_interval", Time { min_ms: 1000, minus_one: false }, "10m", Dynamic),
@@ -199,6 +201,11 @@ impl ClusterSettings {
 
     pub fn bytes_of(&self, key: &'static str, whole_bytes: u64) -> u64 {
         value::parse_bytes_or_percent(key, self.text(key), whole_bytes).unwrap_or(whole_bytes / 10)
+    }
+
+    /// The effective size of a known key.
+    pub fn bytes(&self, key: &'static str) -> u64 {
+        value::parse_bytes(key, self.text(key)).ok().and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
     }
 
     /// `script.*`.

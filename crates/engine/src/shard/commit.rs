@@ -2,6 +2,9 @@
 //!
 //! `commit` holds one line `limber-commit 1 <crc-32 of the rest, hex> <length of the rest>` and then JSON. It is replaced by
 //! write, fsync, rename, fsync of the folder, so that there is always exactly one whole commit.
+//!
+//! **Versions.** The first line stays as it is for ever. [`VERSION`] is raised when a member of the JSON changes its meaning or one is
+//! added without which older builds would read the folder wrongly; they then refuse it by name. Since version 1: none.
 
 use limber_codec::checksum::crc32;
 use limber_segment::SegmentMeta;
@@ -19,6 +22,9 @@ pub(crate) struct CommittedSegment {
     pub meta: SegmentMeta,
     /// Generation of its live docs; `None`: no deletes.
     pub live_generation: Option<u64>,
+    /// Documents that are not deleted; `None` in commits from before they were counted.
+    #[serde(default)]
+    pub live_doc_count: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +65,14 @@ impl Commit {
         let words: Vec<&str> = head.split(' ').collect();
         let body = &bytes[end + 1..];
         let [magic, version, crc, len] = words[..] else { return Err(corrupt(0, "four words", head)) };
-        if magic != MAGIC || version != VERSION.to_string() {
-            return Err(corrupt(0, "limber-commit 1", head));
+        let found = version.parse::<u32>().ok().filter(|_| magic == MAGIC);
+        match found {
+            Some(found) if found > VERSION => {
+                let (found, supported) = (u64::from(found), u64::from(VERSION));
+                return Err(Error::Newer { file: COMMIT_NAME.to_owned(), found, supported });
+            }
+            Some(found) if found == VERSION && version == VERSION.to_string() => {}
+            _ => return Err(corrupt(0, "limber-commit 1", head)),
         }
         if len != body.len().to_string() {
             return Err(corrupt(end + 1, &format!("{len} bytes"), &body.len().to_string()));

@@ -12,12 +12,13 @@ use limber_mapping::{Mapping, RequestError};
 use limber_search::script::Scripts;
 use limber_search::{IndexRef, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot};
 use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, SortField, StoredCodec};
+use limber_store::sync::{Mutex, RwLock};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, Ledger, Pool};
-use parking_lot::{Mutex, RwLock};
 use serde_json::{Value, json};
 
 use super::commit::Commit;
+use super::damage::KnownDamage;
 use super::search_idle::SearchIdle;
 use super::segments::SegmentList;
 use super::stats::Counters;
@@ -83,6 +84,7 @@ pub(crate) struct Shard {
     pub directory: Arc<dyn Directory>,
     pub services: ShardServices,
     pub counters: Counters,
+    pub(super) known_damage: KnownDamage,
     /// Replaced when the shard recovers from a failure; `Err`: it could not be opened.
     core: ArcSwap<CoreState>,
     /// Held while the core is replaced or closed.
@@ -134,7 +136,10 @@ pub(crate) struct Core {
     pub(crate) search_idle: SearchIdle,
     pub(super) last_flush_millis: AtomicU64,
     pub(super) last_sync_millis: AtomicU64,
+    pub(super) last_checkpoint_sync_millis: AtomicU64,
     pub(super) merges_running: AtomicU64,
+    /// No merge begins before: the last one panicked.
+    pub(super) merges_rest_until_millis: AtomicU64,
     /// Refreshes by the moment of their freeze, and those of them whose documents can be found.
     pub(super) refreshes_begun: AtomicU64,
     pub(super) refreshes_finished: AtomicU64,
@@ -199,6 +204,7 @@ impl Shard {
             directory,
             services,
             counters: Counters::default(),
+            known_damage: KnownDamage::default(),
             core: ArcSwap::from_pointee(Err(closed)),
             replacing: Mutex::new(()),
         }
@@ -221,6 +227,14 @@ impl Shard {
         self.core().is_ok_and(|core| !core.is_failed())
     }
 
+    /// Why the shard takes no writes, or is not there at all; `None`: it is started.
+    pub(crate) fn failure(&self) -> Option<RequestError> {
+        match self.core() {
+            Ok(core) => core.check().err(),
+            Err(error) => Some(error),
+        }
+    }
+
     /// The folder is going away or the index is closing: nothing is written any more.
     pub(crate) fn close(&self) {
         let _replacing = self.replacing.lock();
@@ -232,8 +246,15 @@ impl Shard {
         self.replace_core(Err(closed));
     }
 
+    /// Wall clock, milliseconds since 1970: for what is shown, stored or parsed, never for an interval.
     pub(crate) fn now_millis(&self) -> u64 {
         self.services.environment.clock.now_millis()
+    }
+
+    /// Milliseconds on a clock that never jumps, for intervals. Far from 0, which stands for "never".
+    pub(crate) fn interval_millis(&self) -> u64 {
+        const START_MILLIS: u64 = 1 << 40;
+        START_MILLIS + self.services.environment.clock.monotonic_nanos() / 1_000_000
     }
 
     /// What a search sees now. A refresh that was put off for want of searches is made first.

@@ -12,6 +12,10 @@ pub(crate) fn store_error(error: &StoreError) -> RequestError {
                 .with("bytes_limit", *limit_bytes)
                 .with("durability", "TRANSIENT")
         }
+        // Lucene's `IndexFormatTooNewException`.
+        StoreError::Newer { .. } => {
+            RequestError::new(500, "index_format_too_new_exception", error.to_string())
+        }
         StoreError::Corrupt { .. } => RequestError::new(500, "corrupt_index_exception", error.to_string()),
         _ => RequestError::new(500, "i_o_exception", error.to_string()),
     }

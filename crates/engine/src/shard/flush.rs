@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use limber_segment::{LiveDocs, SegmentId};
-use parking_lot::MutexGuard;
+use limber_store::sync::MutexGuard;
 
 use super::commit::{Commit, CommittedSegment};
 use super::core::{Core, Shard};
+use super::fence::Fence;
 use super::open::referenced_files;
 use super::refresh::Refreshed;
 use super::segments::SegmentEntry;
@@ -30,7 +31,7 @@ impl Shard {
         }
         let settings = self.index.settings.load();
         let is_large = core.translog.stats().uncommitted_size_bytes > settings.flush_threshold_bytes;
-        let age_ms = self.now_millis().saturating_sub(core.last_flush_millis.load(Ordering::Relaxed));
+        let age_ms = self.interval_millis().saturating_sub(core.last_flush_millis.load(Ordering::Relaxed));
         if !is_large && age_ms < settings.flush_threshold_age_ms {
             return Ok(false);
         }
@@ -47,7 +48,9 @@ impl Shard {
             return Ok(());
         }
         let _timer = Timer::start(&*self.services.environment.clock, &self.counters.flush, 1);
-        core.translog.prepare_roll(self.now_millis()).map_err(|error| self.disk_failed(core, &error))?;
+        // Nothing is lost when the next generation cannot be made: the log goes on with this one.
+        core.translog.prepare_roll(self.now_millis()).map_err(|error| self.disk_refused(&error))?;
+        let _fence = Fence::new(core, "a flush");
         core.is_uncommitted.store(false, Ordering::Release);
         let refreshed = {
             let mut refreshing = core.refreshing.lock();
@@ -57,15 +60,26 @@ impl Shard {
         if outcome.is_err() {
             core.is_uncommitted.store(true, Ordering::Release);
         }
-        let limit = outcome.map_err(|error| match error {
+        core.last_flush_millis.store(self.interval_millis(), Ordering::Relaxed);
+        outcome.map_err(|error| match error {
             limber_segment::Error::Store(error) => self.disk_failed(core, &error),
             other => super::error::segment_error(&other),
-        });
-        core.last_flush_millis.store(self.now_millis(), Ordering::Relaxed);
-        limit
+        })?;
+        // The commit holds whatever becomes of the files that it made superfluous; the next flush tries again.
+        if let Err(error) = self.delete_superfluous(core, &committed) {
+            tracing::warn!(index = %self.index.name, shard = self.number, %error, "superfluous files stay");
+        }
+        Ok(())
     }
 
-    /// Makes the published state durable, lists it in the manifest, and deletes what nobody lists any more.
+    fn delete_superfluous(&self, core: &Core, committed: &Commit) -> limber_segment::Result<()> {
+        core.translog.sync_checkpoint()?;
+        core.translog.trim(committed.translog_generation)?;
+        self.account(core);
+        self.delete_unused(core, committed)
+    }
+
+    /// Makes the published state durable and lists it in the commit.
     fn commit(
         &self,
         core: &Core,
@@ -76,7 +90,12 @@ impl Shard {
         let mut segments = Vec::with_capacity(refreshed.segments.len());
         for (entry, view) in refreshed.segments.iter().zip(&refreshed.published.segments) {
             let live_generation = self.sync_segment(entry, view.live.as_ref(), generation)?;
-            segments.push(CommittedSegment { meta: entry.segment.meta().clone(), live_generation });
+            let live_doc_count = Some(view.live_count());
+            segments.push(CommittedSegment {
+                meta: entry.segment.meta().clone(),
+                live_generation,
+                live_doc_count,
+            });
         }
         self.directory.sync_names()?;
         let commit = Commit {
@@ -88,11 +107,9 @@ impl Shard {
             history: committed.history.clone(),
             next_segment: core.next_segment.load(Ordering::Relaxed),
         };
+        check_follows(committed, &commit)?;
         commit.write(&*self.directory)?;
         **committed = commit;
-        core.translog.trim(committed.translog_generation)?;
-        self.account(core);
-        self.delete_unused(core, committed)?;
         Ok(())
     }
 
@@ -146,4 +163,26 @@ impl Shard {
         core.retired.lock().retain(|id| still.contains(id));
         Ok(())
     }
+}
+
+/// A commit never goes back behind the one before it. One that would is the fault of the shard's memory, which is given up.
+fn check_follows(before: &Commit, next: &Commit) -> limber_segment::Result<()> {
+    let follows = next.max_seq_no >= before.max_seq_no
+        && next.translog_generation >= before.translog_generation
+        && next.next_segment >= before.next_segment
+        && next.segments.iter().all(|segment| segment.meta.id.0 < next.next_segment);
+    if follows {
+        return Ok(());
+    }
+    let shown = |commit: &Commit| {
+        let Commit { max_seq_no, translog_generation, next_segment, .. } = commit;
+        format!("max_seq_no {max_seq_no:?}, translog {translog_generation}, next segment {next_segment}")
+    };
+    Err(limber_store::Error::Corrupt {
+        file: "commit in memory".to_owned(),
+        offset: 0,
+        expected: format!("what follows {}", shown(before)),
+        found: shown(next),
+    }
+    .into())
 }

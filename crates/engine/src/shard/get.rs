@@ -135,6 +135,7 @@ impl Shard {
         let source =
             shown_source(&mapping, segment, doc, &found.source).map_err(|error| error.to_request_error())?;
         let source = source.map(Cow::into_owned).unwrap_or_default();
+        segment.intact().map_err(|error| segment_error(&error))?;
         Ok(Found { source, ..found })
     }
 }

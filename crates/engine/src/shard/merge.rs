@@ -11,6 +11,7 @@ use limber_store::Charge;
 
 use super::core::{Core, Shard};
 use super::error::{segment_error, store_error};
+use super::fence::Fence;
 use super::merge_policy::{Candidate, find_expunging_merge, find_forced_merge, find_merge};
 use super::segments::{SegmentEntry, SegmentList};
 use crate::api::{ForceMergeRequest, Result};
@@ -34,15 +35,18 @@ impl Drop for Claim {
 impl Shard {
     /// One merge, if the policy finds one. Answers whether there may be more to do.
     pub(crate) fn merge_once(&self) -> Result<bool> {
-        let core = self.core()?;
+        // Of a shard that does not open its health tells.
+        let Ok(core) = self.core() else { return Ok(false) };
         let settings = self.index.settings.load_full();
         let most = settings.merge.max_thread_count.unwrap_or(usize::MAX) as u64;
-        if core.is_failed() || core.merges_running.load(Ordering::Relaxed) >= most {
+        let rests = self.interval_millis() < core.merges_rest_until_millis.load(Ordering::Relaxed);
+        if core.is_failed() || rests || core.merges_running.load(Ordering::Relaxed) >= most {
             return Ok(false);
         }
         let mut policy = settings.merge.clone();
         let operations = core.next_seq_no.load(Ordering::Relaxed);
-        if core.search_idle.puts_off_merges(self.now_millis(), settings.search_idle_after_ms, operations) {
+        if core.search_idle.puts_off_merges(self.interval_millis(), settings.search_idle_after_ms, operations)
+        {
             policy.segments_per_tier *= RESTING_SEGMENTS_FACTOR;
         }
         self.merge_chosen(&core, policy.auto_throttle, false, |candidates| find_merge(candidates, &policy))
@@ -78,10 +82,14 @@ impl Shard {
                     break;
                 }
                 // A background merge has what is left; it ends by itself.
-                std::thread::sleep(std::time::Duration::from_millis(20));
+                limber_store::sync::sleep(std::time::Duration::from_millis(20));
             }
         }
-        if request.flush { self.flush_core(&core, true) } else { Ok(()) }
+        if request.flush {
+            self.flush_core(&core, true)?;
+        }
+        // What is damaged was left out.
+        self.check_damage()
     }
 
     fn merge_chosen(
@@ -108,9 +116,12 @@ impl Shard {
         let Some(_charge) = self.reserve_merge_memory(&mut claim, &mut views, is_needed)? else {
             return Ok(false);
         };
-        core.merges_running.fetch_add(1, Ordering::Relaxed);
+        let running = RunningMerge::begin(self, core, &views);
         let outcome = self.merge_views(core, &claim.0, &views, is_throttled);
-        core.merges_running.fetch_sub(1, Ordering::Relaxed);
+        drop(running);
+        if let Err(error) = &outcome {
+            self.blame(&views, error);
+        }
         match outcome {
             Ok(()) => Ok(true),
             Err(limber_segment::Error::Cancelled) => Ok(false),
@@ -163,23 +174,15 @@ impl Shard {
         is_throttled: bool,
     ) -> limber_segment::Result<()> {
         let clock = &*self.services.environment.clock;
-        let docs: u64 = views.iter().map(|view| u64::from(view.live_count())).sum();
-        let bytes: u64 = views.iter().map(|view| view.segment.file_bytes()).sum();
+        let (docs, bytes) = sizes_of(views);
         let counters = &self.counters;
-        counters.merge.current.fetch_add(1, Ordering::Relaxed);
-        counters.merge_current_docs.fetch_add(docs, Ordering::Relaxed);
-        counters.merge_current_bytes.fetch_add(bytes, Ordering::Relaxed);
         let start = clock.monotonic_nanos();
-        let outcome = self.write_merged(core, views, docs, is_throttled);
+        let merged = self.write_merged(core, views, docs, is_throttled)?;
         let nanos = clock.monotonic_nanos().saturating_sub(start);
-        counters.merge.current.fetch_sub(1, Ordering::Relaxed);
-        counters.merge_current_docs.fetch_sub(docs, Ordering::Relaxed);
-        counters.merge_current_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        let merged = outcome?;
         counters.merge.add(1, nanos);
         counters.merge_docs.fetch_add(docs, Ordering::Relaxed);
         counters.merge_bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.install_merged(core, entries, views, merged);
+        self.install_merged(core, entries, views, merged)?;
         // Whoever holds it commits just now and deletes behind itself.
         if let Some(committed) = core.committed.try_lock() {
             self.delete_unused(core, &committed)?;
@@ -212,7 +215,7 @@ impl Shard {
                     .min(1_000_000_000);
                 if ahead > 1_000_000 {
                     self.counters.merge_throttled_nanos.fetch_add(ahead, Ordering::Relaxed);
-                    std::thread::sleep(std::time::Duration::from_nanos(ahead));
+                    limber_store::sync::sleep(std::time::Duration::from_nanos(ahead));
                 }
             }
             Ok(())
@@ -229,9 +232,14 @@ impl Shard {
         entries: &[Arc<SegmentEntry>],
         views: &[SegmentView],
         merged: Option<(SegmentEntry, limber_segment::DocIdMap)>,
-    ) {
+    ) -> limber_segment::Result<()> {
         let _refreshing = core.refreshing.lock();
+        // Whoever reopens the shard has failed the core first and then waited for this lock: its files are somebody else's now.
+        if core.is_failed() {
+            return Err(limber_segment::Error::Cancelled);
+        }
         let _gate = core.gate.write();
+        let _fence = Fence::new(core, "the installation of a merge");
         let merged = merged.map(|(merged, map)| {
             carry_deletes(entries, views, &merged, &map);
             Arc::new(merged)
@@ -251,6 +259,49 @@ impl Shard {
         core.segments.store(Arc::new(segments));
         core.is_uncommitted.store(true, Ordering::Release);
         core.publish_snapshot();
+        Ok(())
+    }
+}
+
+/// Documents and bytes that a merge reads.
+fn sizes_of(views: &[SegmentView]) -> (u64, u64) {
+    let docs = views.iter().map(|view| u64::from(view.live_count())).sum();
+    let bytes = views.iter().map(|view| view.segment.file_bytes()).sum();
+    (docs, bytes)
+}
+
+/// What is counted of a merge while it runs, however it ends. One that panics is not tried again at once.
+struct RunningMerge<'m> {
+    shard: &'m Shard,
+    core: &'m Core,
+    docs: u64,
+    bytes: u64,
+}
+
+impl<'m> RunningMerge<'m> {
+    fn begin(shard: &'m Shard, core: &'m Core, views: &[SegmentView]) -> RunningMerge<'m> {
+        let (docs, bytes) = sizes_of(views);
+        core.merges_running.fetch_add(1, Ordering::Relaxed);
+        let counters = &shard.counters;
+        counters.merge.current.fetch_add(1, Ordering::Relaxed);
+        counters.merge_current_docs.fetch_add(docs, Ordering::Relaxed);
+        counters.merge_current_bytes.fetch_add(bytes, Ordering::Relaxed);
+        RunningMerge { shard, core, docs, bytes }
+    }
+}
+
+impl Drop for RunningMerge<'_> {
+    fn drop(&mut self) {
+        const REST_AFTER_PANIC_MS: u64 = 60_000;
+        self.core.merges_running.fetch_sub(1, Ordering::Relaxed);
+        let counters = &self.shard.counters;
+        counters.merge.current.fetch_sub(1, Ordering::Relaxed);
+        counters.merge_current_docs.fetch_sub(self.docs, Ordering::Relaxed);
+        counters.merge_current_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        if std::thread::panicking() {
+            let until = self.shard.interval_millis() + REST_AFTER_PANIC_MS;
+            self.core.merges_rest_until_millis.store(until, Ordering::Relaxed);
+        }
     }
 }
 
@@ -260,7 +311,8 @@ fn candidate(entry: &SegmentEntry) -> Candidate {
         live_bytes: entry.live_bytes(),
         doc_count,
         deleted_count,
-        is_merging: entry.merging.load(Ordering::Acquire),
+        // Of a damaged segment nothing is merged: it would fail each time.
+        is_merging: entry.merging.load(Ordering::Acquire) || entry.segment.is_damaged(),
     }
 }
 

@@ -6,7 +6,9 @@
 
 mod commit;
 mod core;
+mod damage;
 mod error;
+mod fence;
 mod flake_id;
 mod flush;
 mod get;
@@ -17,16 +19,17 @@ mod refresh;
 pub mod routing;
 mod search_idle;
 mod segments;
+mod seq_nos;
 mod stats;
 mod versions;
 mod write;
 mod writer;
 
 pub(crate) use self::core::{Host, IndexCore, NodeCaches, Shard, ShardServices, is_filling, largest_buffer};
-pub(crate) use commit::Commit;
+pub(crate) use commit::{COMMIT_NAME, Commit, CommittedSegment};
 pub(crate) use error::{disk_error, store_error};
 pub(crate) use flake_id::{FlakeIds, GeneratedIds};
 pub(crate) use get::Found;
 pub(crate) use open::create_files;
 pub(crate) use stats::{Counters, ShardStats, Timer};
-pub(crate) use write::{Condition, ShardOperation, ShardOperationKind, Written};
+pub(crate) use write::{Condition, ShardOperation, ShardOperationKind, Unsynced, Written};

@@ -7,18 +7,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
 use limber_segment::{LiveDocs, SegmentId};
+use limber_store::directory::TEMPORARY_SUFFIX;
+use limber_store::sync::{Mutex, RwLock};
 use limber_store::{Directory, Error as StoreError};
-use parking_lot::{Mutex, RwLock};
 
 use super::commit::{COMMIT_NAME, Commit, CommittedSegment};
 use super::core::{Core, Published, Shard, next_number};
 use super::error::{segment_error, store_error};
 use super::search_idle::SearchIdle;
 use super::segments::SegmentEntry;
+use super::seq_nos::SeqNos;
 use super::write::{Condition, Replayed};
 use crate::api::Result;
 use crate::environment::Environment;
-use crate::translog::{self, FileTranslog, Operation, OperationType};
+use crate::translog::{self, FileTranslog, GENERATIONS_MAX, Operation, OperationType, RecordBatch};
 
 /// Writes the first commit of a shard that is being created. Until then the shard does not exist, so that a missing commit
 /// later is damage and never "new".
@@ -62,8 +64,14 @@ impl Shard {
             first_segment = core.next_segment.load(Ordering::Acquire);
         }
         match self.open_core(first_segment) {
-            Ok(core) => {
-                self.replace_core(Ok(core));
+            Ok((core, generation_count)) => {
+                self.replace_core(Ok(core.clone()));
+                // Many lives without a commit leave many files of the log.
+                if generation_count > GENERATIONS_MAX / 2
+                    && let Err(error) = self.flush_core(&core, true)
+                {
+                    tracing::warn!(index = %self.index.name, shard = self.number, %error, "not flushed when opened");
+                }
                 Ok(())
             }
             Err(error) => {
@@ -78,17 +86,18 @@ impl Shard {
         }
     }
 
-    /// `first_segment`: lower numbers may still be in the hands of a merge that is just ending.
-    fn open_core(&self, first_segment: u64) -> Result<Arc<Core>> {
+    /// Also answers how many generations of the log the next commit makes superfluous. `first_segment`: lower numbers may still be in the
+    /// hands of a merge that is just ending.
+    fn open_core(&self, first_segment: u64) -> Result<(Arc<Core>, usize)> {
         let at = |error: StoreError| store_error(&error);
         let commit = Commit::read(&*self.directory).map_err(at)?;
         let mut segments = Vec::new();
         for committed in &commit.segments {
             segments.push(Arc::new(self.open_segment(committed)?));
         }
-        let next_segment = self.delete_unreferenced(&commit).map_err(at)?;
+        let (unreferenced, next_segment) = self.find_unreferenced(&commit).map_err(at)?;
         let history = commit.history_bytes();
-        let now_millis = self.now_millis();
+        let interval_millis = self.interval_millis();
 
         // Replay needs a core to write to, and the core needs its translog: a look at the generations comes first.
         let seen = translog::recover(&self.directory, commit.translog_generation, &history, |_| {
@@ -101,8 +110,15 @@ impl Shard {
             // What was replayed counts as written from now on.
             self.directory.sync(name).map_err(at)?;
         }
-        let log = FileTranslog::create(self.directory.clone(), generation, primary_term, history, now_millis)
-            .map_err(at)?;
+        let log = FileTranslog::create(
+            self.directory.clone(),
+            generation,
+            primary_term,
+            history,
+            self.now_millis(),
+            &seen,
+        )
+        .map_err(at)?;
         let charge = self.services.ledger.indexing.charge(0, "index buffers").map_err(at)?;
         let core = Arc::new(Core {
             uid: next_number(),
@@ -129,10 +145,12 @@ impl Shard {
             failure: Mutex::new(None),
             is_dirty: AtomicBool::new(false),
             is_uncommitted: AtomicBool::new(false),
-            last_refresh_millis: AtomicU64::new(now_millis),
-            search_idle: SearchIdle::new(now_millis),
-            last_flush_millis: AtomicU64::new(now_millis),
-            last_sync_millis: AtomicU64::new(now_millis),
+            last_refresh_millis: AtomicU64::new(interval_millis),
+            search_idle: SearchIdle::new(interval_millis),
+            last_flush_millis: AtomicU64::new(interval_millis),
+            last_sync_millis: AtomicU64::new(interval_millis),
+            last_checkpoint_sync_millis: AtomicU64::new(interval_millis),
+            merges_rest_until_millis: AtomicU64::new(0),
             merges_running: AtomicU64::new(0),
             refreshes_begun: AtomicU64::new(0),
             refreshes_finished: AtomicU64::new(0),
@@ -140,11 +158,15 @@ impl Shard {
         self.replay(&core, &commit)?;
         self.refresh_core(&core)?;
         core.publish_snapshot();
-        Ok(core)
+        // Last: until all was replayed, a shard that does not open keeps every file it has.
+        for name in unreferenced {
+            self.directory.delete_if_present(&name).map_err(at)?;
+        }
+        Ok((core, seen.generation_count()))
     }
 
     fn open_segment(&self, committed: &CommittedSegment) -> Result<SegmentEntry> {
-        let CommittedSegment { meta, live_generation } = committed;
+        let CommittedSegment { meta, live_generation, live_doc_count } = committed;
         let opened = self.opened(meta).map_err(|e| segment_error(&e))?;
         if self.index.settings.load().check_on_startup
             && let Some(problem) = opened.segment.check().problems.first()
@@ -159,28 +181,40 @@ impl Shard {
                 Some((*generation, live.map_err(|e| segment_error(&e))?))
             }
         };
+        let found = live.as_ref().map_or(meta.doc_count, |(_, live)| live.live_count());
+        if let Some(expected) = live_doc_count.filter(|expected| *expected != found) {
+            let expected = format!("{expected} documents that are not deleted in segment _{}", meta.id);
+            return Err(store_error(&StoreError::Corrupt {
+                file: COMMIT_NAME.to_owned(),
+                offset: 0,
+                expected,
+                found: found.to_string(),
+            }));
+        }
         Ok(SegmentEntry::committed(opened, live))
     }
 
-    /// Deletes what no commit lists; answers a segment number above every file seen.
-    fn delete_unreferenced(&self, commit: &Commit) -> limber_store::Result<u64> {
+    /// The files of segments that the commit does not list and files that were never finished, and a segment number above every file seen.
+    fn find_unreferenced(&self, commit: &Commit) -> limber_store::Result<(Vec<String>, u64)> {
         let referenced = referenced_files(commit);
         let mut next_segment = commit.next_segment;
+        let mut unreferenced = Vec::new();
         for name in self.directory.list()? {
-            if let Some(SegmentId(number)) = SegmentId::of_file(&name) {
+            let id = SegmentId::of_file(&name);
+            if let Some(SegmentId(number)) = id {
                 next_segment = next_segment.max(number + 1);
             }
-            if !referenced.contains(&name) && name != COMMIT_NAME && !name.starts_with("translog-") {
-                self.directory.delete(&name)?;
+            if (id.is_some() && !referenced.contains(&name)) || name.ends_with(TEMPORARY_SUFFIX) {
+                unreferenced.push(name);
             }
         }
-        Ok(next_segment)
+        Ok((unreferenced, next_segment))
     }
 
     /// Applies the operations that the commit does not hold, each at most once.
     fn replay(&self, core: &Arc<Core>, commit: &Commit) -> Result<()> {
         let floor = commit.max_seq_no.map_or(0, |seq_no| seq_no + 1);
-        let mut max_seen = None;
+        let mut seen = SeqNos::default();
         let mut since_check = 0u32;
         let replayed = translog::recover(
             &self.directory,
@@ -190,7 +224,7 @@ impl Shard {
                 if operation.seq_no < floor {
                     return Ok(());
                 }
-                max_seen = max_seen.max(Some(operation.seq_no));
+                seen.add(operation.seq_no);
                 if operation.kind != OperationType::NoOp {
                     self.replay_one(core, operation).map_err(OpenError::Request)?;
                 }
@@ -227,8 +261,29 @@ impl Shard {
             Err(OpenError::Store(error)) => return Err(store_error(&error)),
             Err(OpenError::Request(error)) => return Err(error),
         }
-        if let Some(seq_no) = max_seen {
-            core.next_seq_no.fetch_max(seq_no + 1, Ordering::AcqRel);
+        core.next_seq_no.fetch_max(seen.end(), Ordering::AcqRel);
+        self.fill_holes(core, seen.holes(floor)).map_err(|error| store_error(&error))
+    }
+
+    /// Sequence numbers that were taken by writes which never reached the log: recorded as used for nothing, so that the numbers of the
+    /// shard's history have no holes.
+    ///
+    /// Source: Elasticsearch, `InternalEngine#fillSeqNoGaps`.
+    fn fill_holes(&self, core: &Core, holes: impl Iterator<Item = u64>) -> limber_store::Result<()> {
+        let mut batch = RecordBatch::default();
+        for seq_no in holes {
+            batch.push(&Operation {
+                kind: OperationType::NoOp,
+                seq_no,
+                primary_term: core.primary_term,
+                version: 0,
+                id: b"",
+                routing: None,
+                source: b"",
+            });
+        }
+        if !batch.is_empty() {
+            core.translog.append(batch)?;
         }
         Ok(())
     }
@@ -264,7 +319,7 @@ impl Shard {
 /// Names of all files a commit needs, the commit itself aside.
 pub(super) fn referenced_files(commit: &Commit) -> HashSet<String> {
     let mut names = HashSet::new();
-    for CommittedSegment { meta, live_generation } in &commit.segments {
+    for CommittedSegment { meta, live_generation, .. } in &commit.segments {
         names.extend(meta.files.iter().map(|file| file.name.clone()));
         names.extend(live_generation.map(|generation| LiveDocs::file_name(meta.id, generation)));
     }

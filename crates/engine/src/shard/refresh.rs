@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use limber_segment::{DocId, Segment, SegmentId, SegmentMeta, Written};
-use parking_lot::MutexGuard;
+use limber_store::sync::MutexGuard;
 
 use super::core::{Core, Published, Shard, Slot};
 use super::error::segment_error;
+use super::fence::Fence;
 use super::search_idle::DueRefresh;
 use super::segments::{ChargedSegment, SegmentEntry, SegmentList};
 use super::stats::Timer;
@@ -60,7 +61,7 @@ impl Shard {
 
     /// A search is coming: what was put off is made up for. Without it (the disk refuses) the search sees what there is.
     pub(super) fn wake(&self, core: &Core) {
-        if core.search_idle.note_search(self.now_millis())
+        if core.search_idle.note_search(self.interval_millis())
             && let Err(error) = self.refresh_if_dirty()
         {
             tracing::warn!(index = %self.index.name, shard = self.number, %error, "not refreshed");
@@ -69,7 +70,8 @@ impl Shard {
 
     /// Whether the scheduler should refresh: the interval has passed since the last refresh, and somebody searches the shard or
     /// documents have ceased to stream in.
-    pub(crate) fn is_refresh_due(&self, now_millis: u64) -> bool {
+    pub(crate) fn is_refresh_due(&self) -> bool {
+        let now_millis = self.interval_millis();
         let settings = self.index.settings.load();
         let (Some(interval_ms), Ok(core)) = (settings.refresh_interval_ms, self.core()) else { return false };
         let since_last = now_millis.saturating_sub(core.last_refresh_millis.load(Ordering::Relaxed));
@@ -114,6 +116,7 @@ impl Shard {
     ) -> Result<Refreshed> {
         core.check()?;
         let _timer = Timer::start(&*self.services.environment.clock, &self.counters.refresh, 1);
+        let _fence = Fence::new(core, "a refresh");
         let frozen = self.freeze(core, roll);
         let (max_seq_no, translog_generation) = (frozen.max_seq_no, frozen.translog_generation);
         let mut written = Vec::with_capacity(frozen.slots.len());
@@ -126,7 +129,7 @@ impl Shard {
             }
         }
         self.install(core, written);
-        core.last_refresh_millis.store(self.now_millis(), Ordering::Relaxed);
+        core.last_refresh_millis.store(self.interval_millis(), Ordering::Relaxed);
         Ok(Refreshed {
             max_seq_no,
             translog_generation,
@@ -225,7 +228,7 @@ impl Shard {
             // Recovery: the log may hold operations in any order.
             Err(_) => u64::MAX,
         };
-        core.versions.end_refresh(self.now_millis(), gc_deletes_ms);
+        core.versions.end_refresh(self.interval_millis(), gc_deletes_ms);
         core.publish_snapshot();
         core.search_idle.note_refresh();
         core.refreshes_finished.store(core.refreshes_begun.load(Ordering::Acquire), Ordering::Release);

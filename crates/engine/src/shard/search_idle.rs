@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The longest time that a refresh is put off.
 const PUT_OFF_AT_MOST_MS: u64 = 30_000;
 
-/// Times are milliseconds of the environment's clock; 0 is never.
+/// Times are those of [`super::Shard::interval_millis`]; 0 is never.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIdle {
     opened_millis: u64,

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use limber_segment::id_filter::id_hash;
 use limber_segment::{DocId, LiveDocs, Segment, SegmentId, SegmentView};
+use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
-use parking_lot::Mutex;
 
 /// A segment that was opened, and the pool that its heap is charged to.
 pub(crate) struct ChargedSegment {
@@ -169,8 +169,10 @@ pub(crate) fn locate<'a>(
 
 /// A number of a document's bookkeeping column.
 pub(crate) fn number_of(segment: &Segment, column: &'static str, doc: DocId) -> limber_segment::Result<u64> {
-    match segment.numbers(column)? {
-        Some(column) => Ok(column.get(doc)?.unwrap_or(0) as u64),
-        None => Ok(0),
-    }
+    let number = match segment.numbers(column)? {
+        Some(column) => column.get(doc)?.unwrap_or(0) as u64,
+        None => 0,
+    };
+    segment.intact()?;
+    Ok(number)
 }

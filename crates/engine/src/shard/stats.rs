@@ -134,7 +134,7 @@ impl super::Shard {
         }
         let translog = core.translog.stats();
         let (now_millis, idle_after_ms) =
-            (self.now_millis(), self.index.settings.load().search_idle_after_ms);
+            (self.interval_millis(), self.index.settings.load().search_idle_after_ms);
         let max_seq_no = core.max_seq_no().map_or(-1, |seq_no| seq_no as i64);
         let counts = published.segments.iter().map(SegmentView::counts_with_nested);
         let (docs, deleted_docs) = counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

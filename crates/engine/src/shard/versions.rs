@@ -8,13 +8,13 @@
 //! first and keeps entries from then on (Elasticsearch's `LiveVersionMap`, append-only optimisation).
 
 use std::hash::BuildHasher;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
-use foldhash::fast::RandomState;
+use foldhash::fast::{FixedState, RandomState};
 use hashbrown::HashMap;
 use limber_segment::DocId;
-use parking_lot::{Mutex, MutexGuard};
+use limber_store::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::translog::Location;
 
@@ -54,7 +54,7 @@ pub(crate) struct VersionEntry {
     pub place: Option<BufferPlace>,
     /// `None` for operations replayed at recovery.
     pub record: Option<RecordPlace>,
-    /// When it was deleted, for `index.gc_deletes`.
+    /// When it was deleted, for `index.gc_deletes`; see [`super::Shard::interval_millis`].
     pub deleted_millis: u64,
 }
 
@@ -100,7 +100,8 @@ const STRIPES: usize = 256;
 
 pub(crate) struct VersionMap {
     stripes: Box<[Mutex<Stripe>]>,
-    hasher: RandomState,
+    /// Chooses stripes. Not a secret: who makes ids collide makes his own writes wait for each other.
+    hasher: FixedState,
     bytes: AtomicUsize,
     /// Entries are kept since the last refresh or the one before.
     keeps_entries: AtomicBool,
@@ -115,7 +116,7 @@ impl Default for VersionMap {
     fn default() -> Self {
         VersionMap {
             stripes: (0..STRIPES).map(|_| Mutex::default()).collect(),
-            hasher: RandomState::default(),
+            hasher: FixedState::default(),
             bytes: AtomicUsize::new(0),
             keeps_entries: AtomicBool::new(false),
             was_needed: AtomicBool::new(false),

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use limber_codec::prefetch::prefetch_start;
-use limber_mapping::RequestError;
+use limber_mapping::{Mapping, RequestError, document};
+use limber_store::sync::RwLockReadGuard;
 
 use super::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard, is_filling};
 use super::error::disk_error;
+use super::fence::Fence;
 use super::stats::Timer;
 use super::versions::BatchPlace;
-use super::writer::Writer;
+use super::writer::{Attempt, Writer};
 use crate::api::{Result, WriteResult};
 use crate::settings::Durability;
 use crate::translog::{LogPosition, RecordBatch};
@@ -57,6 +59,24 @@ pub(crate) struct ShardOperation<'a> {
     pub condition: Condition,
 }
 
+/// Operations that were carried out and may not be durable yet: the life of the shard that holds them, and where its log has them. Only
+/// that life can make them durable; a shard that failed meanwhile and was opened again knows nothing of them.
+pub(crate) struct Unsynced {
+    core: Arc<Core>,
+    position: LogPosition,
+}
+
+impl Unsynced {
+    /// Adds what was written to the same shard later.
+    pub(crate) fn add(list: &mut Vec<Unsynced>, later: Option<Unsynced>) {
+        let Some(later) = later else { return };
+        match list.last_mut() {
+            Some(last) if Arc::ptr_eq(&last.core, &later.core) => *last = later,
+            _ => list.push(later),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Written {
     pub result: WriteResult,
@@ -67,6 +87,8 @@ pub(crate) struct Written {
 
 /// Operations between two looks at the gate and the clock: below a millisecond for log lines.
 const CHUNK_OPERATIONS: usize = 256;
+/// A document may ask for mapping updates this often (others may change the mapping at the same time).
+const MAPPING_UPDATES_MAX: usize = 8;
 /// Records are handed to the translog when this many bytes have gathered, else once a request.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
@@ -75,27 +97,61 @@ fn record_bytes(operation: &ShardOperation<'_>) -> usize {
     RecordBatch::record_bytes(operation.id.as_bytes(), operation.routing, operation.source)
 }
 
-/// Makes waiting readers go on when a writer ends early.
-struct PlaceGuard(Arc<BatchPlace>);
+/// The records of a request on their way to the log: one batch at a time, and where it will be.
+struct Records<'s> {
+    shard: &'s Shard,
+    core: &'s Core,
+    batch: RecordBatch,
+    place: Arc<BatchPlace>,
+    reservation: Reservation<'s>,
+    /// End of what was appended.
+    end: Option<LogPosition>,
+}
 
-impl Drop for PlaceGuard {
-    fn drop(&mut self) {
-        let _ = self.0.set(None);
+impl<'s> Records<'s> {
+    fn begin(shard: &'s Shard, core: &'s Core) -> Records<'s> {
+        let reservation = Reservation { shard, core, bytes: 0 };
+        Records { shard, core, batch: RecordBatch::default(), place: Arc::default(), reservation, end: None }
+    }
+
+    /// Makes room for a chunk's records, of `bytes_left` that are still to come.
+    fn make_room(&mut self, chunk_bytes: usize, bytes_left: usize) -> Result<()> {
+        let fits = self.batch.len_bytes() + chunk_bytes <= self.batch.heap_bytes();
+        if fits {
+            self.shard.reserve_memory(&mut self.reservation, self.batch.heap_bytes() + chunk_bytes);
+            return Ok(());
+        }
+        self.append()?;
+        let batch_bytes = bytes_left.min(BATCH_BYTES_MAX + chunk_bytes);
+        self.shard.reserve_memory(&mut self.reservation, batch_bytes + chunk_bytes);
+        self.batch = RecordBatch::with_capacity(batch_bytes);
+        Ok(())
+    }
+
+    /// What the batch holds alone stays reserved: its chunk is written.
+    fn keep_reserved(&mut self) {
+        self.reservation.set(self.batch.heap_bytes() as u64);
+    }
+
+    /// Hands the batch to the log.
+    fn append(&mut self) -> Result<()> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let batch = std::mem::take(&mut self.batch);
+        let appended = self.core.translog.append(batch);
+        let appended = appended.map_err(|error| self.shard.disk_failed(self.core, &error))?;
+        let place = std::mem::take(&mut self.place);
+        let _ = place.set(Some((appended.generation, appended.offset)));
+        self.end = Some(appended.end);
+        Ok(())
     }
 }
 
-/// A panic in the middle of a document leaves a buffer nobody can trust: the shard recovers from disk.
-struct PanicGuard<'s>(&'s Core);
-
-impl Drop for PanicGuard<'_> {
+impl Drop for Records<'_> {
+    /// Makes waiting readers go on when a writer ends early.
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.fail(RequestError::new(
-                500,
-                "engine_exception",
-                "a write panicked; the shard recovers from disk",
-            ));
-        }
+        let _ = self.place.set(None);
     }
 }
 
@@ -105,22 +161,24 @@ impl Shard {
         &self,
         operations: &[ShardOperation<'_>],
         results: &mut Vec<Result<Written>>,
-    ) -> Result<Option<LogPosition>> {
+    ) -> Result<Option<Unsynced>> {
         let core = self.core()?;
-        self.write_to(&core, operations, results)
+        let position = self.write_to(&core, operations, results)?;
+        Ok(position.map(|position| Unsynced { core, position }))
     }
 
     /// Makes what was written durable, as the index's settings ask.
-    pub(crate) fn sync(&self, position: LogPosition) -> Result<()> {
+    pub(crate) fn sync(&self, unsynced: &Unsynced) -> Result<()> {
         if self.index.settings.load().durability == Durability::Async {
             return Ok(());
         }
-        self.sync_now(position)
+        waiting(|| self.sync_to(&unsynced.core, unsynced.position))
     }
 
-    pub(crate) fn sync_now(&self, position: LogPosition) -> Result<()> {
+    /// Makes everything written so far durable.
+    pub(crate) fn sync_all(&self) -> Result<()> {
         let core = self.core()?;
-        waiting(|| self.sync_to(&core, position))
+        waiting(|| self.sync_to(&core, core.translog.end()))
     }
 
     fn sync_to(&self, core: &Core, position: LogPosition) -> Result<()> {
@@ -129,10 +187,23 @@ impl Shard {
         Ok(())
     }
 
+    /// About once a second: what is known of the log outside of it becomes durable too.
+    pub(crate) fn sync_checkpoint_if_due(&self) -> Result<()> {
+        const INTERVAL_MS: u64 = 1_000;
+        let core = self.core()?;
+        let now = self.interval_millis();
+        let since_ms = now.saturating_sub(core.last_checkpoint_sync_millis.load(Ordering::Relaxed));
+        if core.is_failed() || since_ms < INTERVAL_MS {
+            return Ok(());
+        }
+        core.last_checkpoint_sync_millis.store(now, Ordering::Relaxed);
+        core.translog.sync_checkpoint().map_err(|error| self.disk_refused(&error))
+    }
+
     /// `async` durability: makes everything written so far durable, once per `sync_interval`.
     pub(crate) fn sync_if_due(&self) -> Result<()> {
         let core = self.core()?;
-        let now_millis = self.now_millis();
+        let now_millis = self.interval_millis();
         let since_ms = now_millis.saturating_sub(core.last_sync_millis.load(Ordering::Relaxed));
         if core.is_failed() || since_ms < self.index.settings.load().sync_interval_ms {
             return Ok(());
@@ -147,15 +218,20 @@ impl Shard {
         if let Err(reason) = core.check() {
             return reason;
         }
-        let error_json = disk_error(error, &self.index.name);
         tracing::error!(index = %self.index.name, shard = self.number, %error, "shard failed");
-        core.fail(error_json.clone());
+        let reason = self.disk_refused(error);
+        core.fail(reason.clone());
+        reason
+    }
+
+    /// The disk refused something that the shard can do without.
+    pub(super) fn disk_refused(&self, error: &limber_store::Error) -> RequestError {
         if error.is_disk_full()
             && let Some(host) = self.services.host.upgrade()
         {
             host.disk_is_full();
         }
-        error_json
+        disk_error(error, &self.index.name)
     }
 
     pub(super) fn write_to(
@@ -165,100 +241,110 @@ impl Shard {
         results: &mut Vec<Result<Written>>,
     ) -> Result<Option<LogPosition>> {
         let first_result = results.len();
-        let mut end = None;
+        let mut records = Records::begin(self, core);
         let mut bytes_left: usize = operations.iter().map(record_bytes).sum();
-        let mut batch = RecordBatch::default();
-        let mut place: Arc<BatchPlace> = Arc::default();
-        let mut guard = PlaceGuard(place.clone());
-        let mut reservation = Reservation { shard: self, core, bytes: 0 };
         for chunk in operations.chunks(CHUNK_OPERATIONS) {
             core.check()?;
             let chunk_bytes: usize = chunk.iter().map(record_bytes).sum();
-            let fits = batch.len_bytes() + chunk_bytes <= batch.heap_bytes();
-            if !fits && !batch.is_empty() {
-                end = Some(self.append(core, std::mem::take(&mut batch), &place)?);
-                place = Arc::default();
-                guard = PlaceGuard(place.clone());
-            }
-            let batch_bytes = match fits {
-                true => batch.heap_bytes(),
-                false => bytes_left.min(BATCH_BYTES_MAX + chunk_bytes),
-            };
-            self.reserve_memory(&mut reservation, batch_bytes + chunk_bytes);
-            if !fits {
-                batch = RecordBatch::with_capacity(batch_bytes);
-            }
-            (batch, place) = self.write_chunk(core, chunk, batch, place, results)?;
+            records.make_room(chunk_bytes, bytes_left)?;
+            self.write_chunk(core, chunk, &mut records, results)?;
             bytes_left -= chunk_bytes;
-            reservation.set(batch.heap_bytes() as u64);
+            records.keep_reserved();
         }
-        if !batch.is_empty() {
-            end = Some(self.append(core, batch, &place)?);
-        }
-        drop(guard);
-        drop(reservation);
+        records.append()?;
         if results[first_result..].iter().any(|result| result.is_ok()) {
             core.is_dirty.store(true, Ordering::Release);
             core.is_uncommitted.store(true, Ordering::Release);
         }
-        Ok(end)
+        Ok(records.end)
     }
 
-    fn append(&self, core: &Core, batch: RecordBatch, place: &BatchPlace) -> Result<LogPosition> {
-        let appended = core.translog.append(batch).map_err(|error| self.disk_failed(core, &error))?;
-        let _ = place.set(Some((appended.generation, appended.offset)));
-        Ok(appended.end)
-    }
-
+    /// Carries out a chunk. Where a document needs a mapping update, the gate is opened and what was written is appended before: the
+    /// update waits for the disk and for other indices, and nobody waits for it but this request.
     fn write_chunk(
         &self,
         core: &Arc<Core>,
         chunk: &[ShardOperation<'_>],
-        batch: RecordBatch,
-        place: Arc<BatchPlace>,
+        records: &mut Records<'_>,
         results: &mut Vec<Result<Written>>,
-    ) -> Result<(RecordBatch, Arc<BatchPlace>)> {
-        let needs_entries = chunk.iter().any(|operation| !operation.is_generated);
-        let gate = loop {
-            let gate = core.gate.read();
-            if !needs_entries || core.versions.require_entries() {
-                break gate;
+    ) -> Result<()> {
+        let mut rest = chunk;
+        let mut updates = 0;
+        while !rest.is_empty() {
+            let (done, needs_mapping) = self.write_inside_gate(core, rest, records, results)?;
+            rest = &rest[done..];
+            let Some(mapping) = needs_mapping else { continue };
+            records.append()?;
+            updates = if done == 0 { updates + 1 } else { 1 };
+            if let Err(error) = self.update_mapping(&mapping, rest[0].source, updates) {
+                self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
+                results.push(Err(error));
+                rest = &rest[1..];
+                updates = 0;
             }
-            drop(gate);
-            self.refresh_core(core)?;
-        };
-        let deletes =
-            chunk.iter().filter(|operation| operation.kind == ShardOperationKind::Delete).count() as u64;
-        let clock = &*self.services.environment.clock;
-        let _indexing = (chunk.len() as u64 > deletes)
-            .then(|| Timer::start(clock, &self.counters.indexing, chunk.len() as u64 - deletes));
-        let _deleting = (deletes > 0).then(|| Timer::start(clock, &self.counters.deleting, deletes));
-        let guard = PanicGuard(core);
+        }
+        Ok(())
+    }
+
+    /// Merges what the document asks for into the index's mapping, which `mapping` was when it was parsed.
+    fn update_mapping(&self, mapping: &Mapping, source: &[u8], updates: usize) -> Result<()> {
+        if updates > MAPPING_UPDATES_MAX {
+            let why = "the document's mapping update did not take effect";
+            return Err(RequestError::new(500, "mapper_exception", why));
+        }
+        let inferred = document::infer(mapping, source)?;
+        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        self.services.host.upgrade().ok_or_else(gone)?.update_mapping(&self.index, &inferred)
+    }
+
+    /// Carries out operations up to the end, or up to the first that needs a mapping update: how many, and the mapping that it was
+    /// parsed under.
+    fn write_inside_gate(
+        &self,
+        core: &Arc<Core>,
+        chunk: &[ShardOperation<'_>],
+        records: &mut Records<'_>,
+        results: &mut Vec<Result<Written>>,
+    ) -> Result<(usize, Option<Arc<Mapping>>)> {
+        let gate = self.enter_gate(core, chunk)?;
+        let _timers = self.count_chunk(chunk);
+        let fence = Fence::new(core, "a write");
         let mut writer = Writer {
             shard: self,
             core,
             segments: core.segments.load_full(),
             mapping: self.index.mapping.load_full(),
             slot: core.check_out(self.codec(), self.sort()),
-            batch,
-            place,
+            batch: std::mem::take(&mut records.batch),
+            place: records.place.clone(),
             now_millis: self.now_millis(),
+            interval_millis: self.interval_millis(),
             reserved: 0..0,
         };
         writer.reserve_seq_nos(chunk);
-        for (at, operation) in chunk.iter().enumerate() {
-            if let Some(next) = chunk.get(at + 1) {
+        let mut done = 0;
+        let mut needs_mapping = None;
+        for operation in chunk {
+            if let Some(next) = chunk.get(done + 1) {
                 prefetch_start(next.source);
             }
-            let outcome = writer.carry_out(operation);
+            let outcome = match writer.attempt(operation) {
+                Attempt::Finished(outcome) => outcome,
+                Attempt::NeedsMapping => {
+                    needs_mapping = Some(writer.mapping.clone());
+                    break;
+                }
+            };
             if outcome.is_err() && operation.kind != ShardOperationKind::Delete {
                 self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
             }
             results.push(outcome);
+            done += 1;
         }
         writer.release_seq_nos();
-        let Writer { slot, batch, place, .. } = writer;
-        drop(guard);
+        let Writer { slot, batch, .. } = writer;
+        records.batch = batch;
+        drop(fence);
         let bytes = core.check_in(slot);
         drop(gate);
         if bytes > BUFFER_BYTES_MAX {
@@ -267,7 +353,35 @@ impl Shard {
             core.has_large_buffer.store(true, Ordering::Release);
             self.write_buffers_soon();
         }
-        Ok((batch, place))
+        Ok((done, needs_mapping))
+    }
+
+    /// The gate, once versions are kept of what the chunk may write again.
+    fn enter_gate<'c>(
+        &self,
+        core: &'c Arc<Core>,
+        chunk: &[ShardOperation<'_>],
+    ) -> Result<RwLockReadGuard<'c, ()>> {
+        let needs_entries = chunk.iter().any(|operation| !operation.is_generated);
+        loop {
+            let gate = core.gate.read();
+            if !needs_entries || core.versions.require_entries() {
+                return Ok(gate);
+            }
+            drop(gate);
+            self.refresh_core(core)?;
+        }
+    }
+
+    fn count_chunk(&self, chunk: &[ShardOperation<'_>]) -> [Option<Timer<'_>>; 2] {
+        let is_delete = |operation: &&ShardOperation<'_>| operation.kind == ShardOperationKind::Delete;
+        let deletes = chunk.iter().filter(is_delete).count() as u64;
+        let indexed = chunk.len() as u64 - deletes;
+        let clock = &*self.services.environment.clock;
+        [
+            (indexed > 0).then(|| Timer::start(clock, &self.counters.indexing, indexed)),
+            (deletes > 0).then(|| Timer::start(clock, &self.counters.deleting, deletes)),
+        ]
     }
 
     fn write_buffers_soon(&self) {

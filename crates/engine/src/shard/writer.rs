@@ -17,9 +17,6 @@ use super::write::{Condition, Replayed, ShardOperation, ShardOperationKind, Writ
 use crate::api::{Result, WriteResult};
 use crate::translog::{Operation, OperationType, RecordBatch};
 
-/// A document may ask for mapping updates this often (others may change the mapping at the same time).
-const MAPPING_UPDATES_MAX: usize = 8;
-
 /// What is there under an id.
 struct Existing {
     seq_no: u64,
@@ -32,6 +29,13 @@ enum Place {
     Deleted,
     Buffer(BufferPlace),
     Segment(Arc<SegmentEntry>, DocId),
+}
+
+/// What became of an operation.
+pub(super) enum Attempt {
+    Finished(Result<Written>),
+    /// Nothing was done: the mapping must be updated first.
+    NeedsMapping,
 }
 
 /// Why an operation was not carried out.
@@ -56,33 +60,24 @@ pub(super) struct Writer<'s> {
     pub(super) slot: Slot,
     pub(super) batch: RecordBatch,
     pub(super) place: Arc<BatchPlace>,
+    /// Wall clock.
     pub(super) now_millis: u64,
+    /// See [`Shard::interval_millis`].
+    pub(super) interval_millis: u64,
     /// Sequence numbers for documents with generated ids, see [`Writer::reserve_seq_nos`].
     pub(super) reserved: Range<u64>,
 }
 
 impl Writer<'_> {
-    pub(super) fn carry_out(&mut self, operation: &ShardOperation<'_>) -> Result<Written> {
-        for _ in 0..MAPPING_UPDATES_MAX {
-            match self.attempt(operation) {
-                Ok(written) => return Ok(written),
-                Err(Refused::Request(error)) => return Err(error),
-                Err(Refused::NeedsMapping) => self.update_mapping(operation)?,
-            }
+    pub(super) fn attempt(&mut self, operation: &ShardOperation<'_>) -> Attempt {
+        match self.carry_out(operation) {
+            Ok(written) => Attempt::Finished(Ok(written)),
+            Err(Refused::Request(error)) => Attempt::Finished(Err(error)),
+            Err(Refused::NeedsMapping) => Attempt::NeedsMapping,
         }
-        Err(RequestError::new(500, "mapper_exception", "the document's mapping update did not take effect"))
     }
 
-    fn update_mapping(&mut self, operation: &ShardOperation<'_>) -> Result<()> {
-        let inferred = document::infer(&self.mapping, operation.source)?;
-        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
-        let host = self.shard.services.host.upgrade().ok_or_else(gone)?;
-        host.update_mapping(&self.shard.index, &inferred)?;
-        self.mapping = self.shard.index.mapping.load_full();
-        Ok(())
-    }
-
-    fn attempt(&mut self, operation: &ShardOperation<'_>) -> std::result::Result<Written, Refused> {
+    fn carry_out(&mut self, operation: &ShardOperation<'_>) -> std::result::Result<Written, Refused> {
         if operation.is_generated && !self.core.versions.append_needs_entry() {
             let seq_no = self.take_seq_no(operation);
             let numbers = Replayed { seq_no, primary_term: self.core.primary_term, version: 1 };
@@ -131,7 +126,7 @@ impl Writer<'_> {
             version: numbers.version,
             place,
             record,
-            deleted_millis: if is_delete { self.now_millis } else { 0 },
+            deleted_millis: if is_delete { self.interval_millis } else { 0 },
         };
         stripe.put(id, entry, core.versions.bytes());
         Ok(written(result, numbers))
@@ -255,19 +250,18 @@ impl Writer<'_> {
             primary_term: numbers.primary_term,
             version: numbers.version,
         };
+        if matches!(operation.condition, Condition::Replay(_)) {
+            return self.replay_document(operation, &meta).map_err(Refused::Request);
+        }
         let stored = stored_source(&self.mapping, operation.source);
         let doc = buffer.begin(&meta, stored.as_deref().unwrap_or_default());
         scratch.for_document(operation.id);
-        let mut parsed = document::parse(&self.mapping, operation.source, scratch, buffer);
-        if matches!(parsed, Ok(Parsed::Done)) && !self.mapping.queries().is_empty() {
-            let shard = self.shard.snapshot_without_documents(self.mapping.clone());
-            let indexed = index_queries(&shard, operation.source, self.now_millis as i64, buffer);
-            parsed = indexed.map(|()| Parsed::Done);
-        }
-        if matches!(parsed, Ok(Parsed::Done)) && !self.mapping.scripted().is_empty() {
-            let shard = self.shard.snapshot_without_documents(self.mapping.clone());
-            parsed = index_scripts(&shard, operation.source, buffer).map(|()| Parsed::Done);
-        }
+        let parsed = document::parse(&self.mapping, operation.source, scratch, buffer);
+        let parsed = match parsed {
+            Ok(Parsed::Done) => self.add_derived(operation.source).map(|()| Parsed::Done),
+            other => other,
+        };
+        let buffer = &mut self.slot.buffer;
         let refused = match parsed {
             Ok(Parsed::Done) if stored.is_none() => {
                 buffer.rollback();
@@ -287,10 +281,48 @@ impl Writer<'_> {
                 Refused::Request(error)
             }
         };
-        if !matches!(operation.condition, Condition::Replay(_)) {
-            self.give_back(numbers.seq_no);
-        }
+        self.give_back(numbers.seq_no);
         Err(refused)
+    }
+
+    /// What the index adds to a document that is in the buffer: terms that find its stored queries, values that scripts make.
+    fn add_derived(&mut self, source: &[u8]) -> Result<()> {
+        if self.mapping.queries().is_empty() && self.mapping.scripted().is_empty() {
+            return Ok(());
+        }
+        let shard = self.shard.snapshot_without_documents(self.mapping.clone());
+        let buffer = &mut self.slot.buffer;
+        if !self.mapping.queries().is_empty() {
+            index_queries(&shard, source, self.now_millis as i64, buffer)?;
+        }
+        if !self.mapping.scripted().is_empty() {
+            index_scripts(&shard, source, buffer)?;
+        }
+        Ok(())
+    }
+
+    /// A document that was acknowledged is never refused: what the mapping of today does not take is left out of the index. Where not
+    /// even the rest can be indexed, the document keeps its id, its numbers and its source.
+    fn replay_document(&mut self, operation: &ShardOperation<'_>, meta: &DocumentMeta<'_>) -> Result<DocId> {
+        let stored = stored_source(&self.mapping, operation.source);
+        let stored = stored.as_deref().unwrap_or(operation.source);
+        let Slot { buffer, scratch, .. } = &mut self.slot;
+        let doc = buffer.begin(meta, stored);
+        let parsed = document::parse_acknowledged(&self.mapping, operation.source, scratch, buffer);
+        let added = parsed.and_then(|()| self.add_derived(operation.source));
+        let buffer = &mut self.slot.buffer;
+        let outcome = match added {
+            Ok(()) => buffer.commit().map_err(|error| segment_error(&error)),
+            Err(error) => {
+                buffer.rollback();
+                Err(error)
+            }
+        };
+        let Err(error) = outcome else { return Ok(doc) };
+        let (index, id) = (&self.shard.index.name, operation.id);
+        tracing::warn!(%index, id, %error, "a document is recovered that the index of today refuses: only its source is kept");
+        let doc = buffer.begin(meta, stored);
+        buffer.commit().map(|()| doc).map_err(|error| segment_error(&error))
     }
 
     /// A sequence number that is not used: given back when it is still the newest, else recorded as used for nothing.

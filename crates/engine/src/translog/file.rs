@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use limber_store::sync::{Condvar, Mutex, MutexGuard};
 use limber_store::{Directory, Error, FileWriter, Result};
-use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::format::{self, HEADER_BYTES, Header, MARK_BYTES, PREFIX_BYTES, RecordBatch};
-use super::{Appended, Location, LogPosition, Translog, TranslogStats};
+use super::checkpoint::{CheckpointFile, DurableGeneration};
+use super::format::{self, BLOCK_BYTES, Header, MARK_BYTES, PREFIX_BYTES, RecordBatch, VERSION};
+use super::{Appended, Location, LogId, LogPosition, Recovered, Translog, TranslogStats};
 
-/// Bytes that wait for the next fsync; beyond, an append writes them. One append more may wait.
+/// Bytes that wait for the next fsync; beyond, an append writes them, or waits for the thread that is writing. One append more may wait.
 const PENDING_BYTES_MAX: usize = 4 << 20;
 /// A shorter append is copied behind the one before it: many small ones would be as many allocations.
 const COPIED_BYTES_MAX: usize = 64 << 10;
@@ -96,6 +97,15 @@ impl Generation {
         self.base + self.len_bytes
     }
 
+    /// Fills the last block with zeros.
+    fn pad(&mut self) {
+        let padding = self.len_bytes.next_multiple_of(BLOCK_BYTES) - self.len_bytes;
+        if padding > 0 {
+            self.pending.push(vec![0; padding as usize]);
+            self.len_bytes += padding;
+        }
+    }
+
     /// Writes what is pending unless a leader has the writer.
     fn write_pending(&mut self) -> Result<()> {
         if let Some(writer) = &mut self.writer {
@@ -110,31 +120,59 @@ impl Generation {
 struct Unwritten {
     number: u64,
     pending: Pending,
-    writer: Option<Box<dyn FileWriter>>,
+    writer: Box<dyn FileWriter>,
     /// Length of the file with it.
     end: u64,
 }
 
 impl Unwritten {
-    fn of(generation: &mut Generation) -> Unwritten {
-        Unwritten {
-            number: generation.number,
-            pending: generation.pending.take(),
-            writer: generation.writer.take(),
-            end: generation.len_bytes,
-        }
+    /// `None`: its file is closed, so that nothing of it can be made durable any more.
+    fn of(generation: &mut Generation) -> Option<Unwritten> {
+        let writer = generation.writer.take()?;
+        let pending = generation.pending.take();
+        Some(Unwritten { number: generation.number, pending, writer, end: generation.len_bytes })
     }
 
     /// Writes and syncs.
-    fn settle(&mut self, directory: &dyn Directory) -> Result<()> {
-        if let Some(writer) = &mut self.writer {
-            self.pending.take().write(&mut **writer)?;
+    fn settle(&mut self) -> Result<()> {
+        self.pending.take().write(&mut *self.writer)?;
+        self.writer.sync()
+    }
+}
+
+/// What a leader makes durable, and what is durable then.
+struct Round {
+    unwritten: Vec<Unwritten>,
+    generations: Vec<DurableGeneration>,
+    /// End of the log as it was taken.
+    target: u64,
+}
+
+impl Round {
+    /// Writes, syncs and notes it in the checkpoint: whatever is acknowledged later is known outside of the log.
+    fn settle(&mut self, checkpoint: &CheckpointFile) -> Result<()> {
+        self.unwritten.iter_mut().try_for_each(Unwritten::settle)?;
+        checkpoint.write(std::mem::take(&mut self.generations))
+    }
+}
+
+/// A leader that panics leaves a log whose file is in no known state: the log fails, and nobody waits for it.
+struct Leader<'l>(&'l FileTranslog);
+
+impl Drop for Leader<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut state = self.0.state.lock();
+            state.syncing = false;
+            state.failure.get_or_insert_with(|| "an fsync panicked".to_owned());
+            self.0.synced.notify_all();
         }
-        directory.sync(&format::file_name(self.number))
     }
 }
 
 struct State {
+    /// Generations of earlier lives that no commit holds yet.
+    recovered: Vec<DurableGeneration>,
     current: Generation,
     /// Rolled, not yet trimmed; ascending.
     older: Vec<Generation>,
@@ -146,13 +184,32 @@ struct State {
 }
 
 impl State {
+    /// Takes what is not durable yet. What is appended from now on begins in a block of its own, so that no block with acknowledged
+    /// records is written again.
+    fn take_round(&mut self) -> Option<Round> {
+        self.current.pad();
+        let target = self.current.end();
+        let durable = self.durable;
+        let mut generations = self.recovered.clone();
+        generations.extend(self.generations().map(|one| DurableGeneration {
+            number: one.number,
+            durable_len: one.len_bytes,
+            operations: one.operations,
+        }));
+        let begun = self.generations().filter(|one| one.end() > durable);
+        let unwritten = begun.map(Unwritten::of).collect::<Option<Vec<_>>>()?;
+        Some(Round { unwritten, generations, target })
+    }
+
     fn generations(&mut self) -> impl Iterator<Item = &mut Generation> {
         self.older.iter_mut().chain([&mut self.current])
     }
 }
 
 pub struct FileTranslog {
+    id: LogId,
     directory: Arc<dyn Directory>,
+    checkpoint: CheckpointFile,
     primary_term: u64,
     history: [u8; 16],
     state: Mutex<State>,
@@ -162,23 +219,39 @@ pub struct FileTranslog {
 }
 
 impl FileTranslog {
-    /// Begins a log with a fresh generation (durable when this returns). Older files are the caller's: it has replayed them
-    /// and trims them with the next commit.
+    /// Begins a log with a fresh generation (durable when this returns) after what was `recovered`. Older files are the caller's: it has
+    /// made them durable, replays them and trims them with the next commit.
     pub fn create(
         directory: Arc<dyn Directory>,
         generation: u64,
         primary_term: u64,
         history: [u8; 16],
         now_millis: u64,
+        recovered: &Recovered,
     ) -> Result<FileTranslog> {
-        let header = Header { generation, primary_term, history, begun_millis: now_millis };
+        static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+        let header = Header { version: VERSION, generation, primary_term, history, begun_millis: now_millis };
         let pending_bytes = Arc::<AtomicU64>::default();
+        // First: a log of this version without a checkpoint is damage.
+        let mut generations = recovered.generations.clone();
+        generations.push(DurableGeneration { number: generation, durable_len: 0, operations: 0 });
+        let before = recovered.checkpoint.as_ref();
+        let checkpoint = CheckpointFile::begin(&*directory, history, before, generations)?;
         let current = create_file(&*directory, header, pending_bytes.clone())?;
         let durable = current.end();
-        let state =
-            State { current, older: Vec::new(), prepared: None, durable, syncing: false, failure: None };
+        let state = State {
+            recovered: recovered.generations.clone(),
+            current,
+            older: Vec::new(),
+            prepared: None,
+            durable,
+            syncing: false,
+            failure: None,
+        };
         Ok(FileTranslog {
+            id: LogId(NEXT_ID.fetch_add(1, Ordering::Relaxed)),
             directory,
+            checkpoint,
             primary_term,
             history,
             state: Mutex::new(state),
@@ -234,20 +307,17 @@ fn create_file(
     header: Header,
     pending_bytes: Arc<AtomicU64>,
 ) -> Result<Generation> {
-    let name = format::file_name(header.generation);
-    // Left by an attempt that never came into use.
-    directory.delete_if_present(&name)?;
-    let mut writer = directory.create_log(&name)?;
-    writer.write_all(&header.to_bytes())?;
-    writer.sync()?;
-    directory.sync_names()?;
+    // A file of that name was left by an attempt that never came into use.
+    let mut head = header.to_bytes();
+    head.resize(BLOCK_BYTES as usize, 0);
+    let writer = directory.create_log(&format::file_name(header.generation), &head)?;
     Ok(Generation {
         number: header.generation,
         begun_millis: header.begun_millis,
-        len_bytes: HEADER_BYTES as u64,
+        len_bytes: BLOCK_BYTES,
         operations: 0,
         base: 0,
-        written_len: HEADER_BYTES as u64,
+        written_len: BLOCK_BYTES,
         pending: Pending::new(pending_bytes),
         writer: Some(writer),
     })
@@ -256,56 +326,76 @@ fn create_file(
 impl Translog for FileTranslog {
     fn append(&self, batch: RecordBatch) -> Result<Appended> {
         let mut state = self.state.lock();
-        if let Some(why) = &state.failure {
-            return Err(self.refused(why));
-        }
-        if state.current.pending.len > PENDING_BYTES_MAX
-            && let Err(error) = state.current.write_pending()
-        {
-            return Err(self.fail(&mut state, error));
+        loop {
+            if let Some(why) = &state.failure {
+                return Err(self.refused(why));
+            }
+            if state.current.pending.len <= PENDING_BYTES_MAX {
+                break;
+            }
+            // A leader that has the file is in the middle of a slow fsync: appends do not pile up in memory meanwhile.
+            if state.syncing && state.current.writer.is_none() {
+                self.synced.wait(&mut state);
+                continue;
+            }
+            if let Err(error) = state.current.write_pending() {
+                return Err(self.fail(&mut state, error));
+            }
+            break;
         }
         let durable_len = state.durable.saturating_sub(state.current.base).min(state.current.len_bytes);
         let current = &mut state.current;
+        let before = current.operations;
         current.operations += batch.count();
-        let bytes = batch.into_bytes(durable_len);
+        let bytes = batch.into_bytes(durable_len, before);
         let offset = current.len_bytes + MARK_BYTES as u64;
         current.len_bytes += bytes.len() as u64;
         current.pending.push(bytes);
-        Ok(Appended { generation: current.number, offset, end: LogPosition(current.end()) })
+        let end = LogPosition { log: self.id, bytes: current.end() };
+        Ok(Appended { generation: current.number, offset, end })
     }
 
     fn sync(&self, position: LogPosition) -> Result<()> {
+        if position.log != self.id {
+            return Err(self.refused("the operations were written to a log that was given up"));
+        }
         let mut state = self.state.lock();
         loop {
-            if state.durable >= position.0 {
+            if state.durable >= position.bytes {
                 return Ok(());
             }
             if let Some(why) = &state.failure {
                 return Err(self.refused(why));
             }
+            if position.bytes > state.current.end() {
+                let error = self.refused("a position beyond the end of the log");
+                return Err(self.fail(&mut state, error));
+            }
             if state.syncing {
                 self.synced.wait(&mut state);
                 continue;
             }
+            let Some(mut round) = state.take_round() else {
+                let error = self.refused("a file of the log is closed");
+                return Err(self.fail(&mut state, error));
+            };
             state.syncing = true;
-            let target = state.current.end();
-            let durable = state.durable;
-            let mut unwritten: Vec<Unwritten> =
-                state.generations().filter(|one| one.end() > durable).map(Unwritten::of).collect();
             drop(state);
-            let outcome = unwritten.iter_mut().try_for_each(|one| one.settle(&*self.directory));
+            let leader = Leader(self);
+            let outcome = round.settle(&self.checkpoint);
+            drop(leader);
             state = self.state.lock();
             state.syncing = false;
             match outcome {
                 Ok(()) => {
-                    for one in unwritten {
+                    for one in round.unwritten {
                         if let Some(generation) = state.generations().find(|other| other.number == one.number)
                         {
-                            generation.writer = one.writer;
+                            generation.writer = Some(one.writer);
                             generation.written_len = one.end;
                         }
                     }
-                    state.durable = state.durable.max(target);
+                    state.durable = state.durable.max(round.target);
                     self.synced.notify_all();
                 }
                 // Never tried again: what the kernel dropped is gone.
@@ -315,7 +405,7 @@ impl Translog for FileTranslog {
     }
 
     fn end(&self) -> LogPosition {
-        LogPosition(self.state.lock().current.end())
+        LogPosition { log: self.id, bytes: self.state.lock().current.end() }
     }
 
     fn read(&self, location: Location) -> Result<Option<Vec<u8>>> {
@@ -354,6 +444,7 @@ impl Translog for FileTranslog {
             state.current.number + 1
         };
         let header = Header {
+            version: VERSION,
             generation,
             primary_term: self.primary_term,
             history: self.history,
@@ -380,6 +471,7 @@ impl Translog for FileTranslog {
         // A commit holds what they held, so everything in them is durable.
         let trimmed = state.older.iter().filter(|old| old.number < generation).map(Generation::end).max();
         state.older.retain(|old| old.number >= generation);
+        state.recovered.retain(|old| old.number >= generation);
         if let Some(end) = trimmed
             && state.older.first().is_none_or(|old| old.base >= end)
         {
@@ -393,6 +485,10 @@ impl Translog for FileTranslog {
             }
         }
         Ok(())
+    }
+
+    fn sync_checkpoint(&self) -> Result<()> {
+        self.checkpoint.sync()
     }
 
     fn pending_bytes(&self) -> u64 {
@@ -433,6 +529,7 @@ impl Translog for FileTranslog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::translog::format::HEADER_BYTES;
     use crate::translog::{Operation, OperationType, recover};
     use limber_store::FsDirectory;
 
@@ -468,7 +565,8 @@ mod tests {
     #[test]
     fn what_is_appended_is_read_and_replayed_across_generations() {
         let (_guard, directory) = folder();
-        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5).expect("creates");
+        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
+            .expect("creates");
         let mut batch = RecordBatch::default();
         batch.push(&operation(0));
         let (offset, len) = batch.push(&operation(1));
@@ -495,7 +593,8 @@ mod tests {
     #[test]
     fn what_is_pending_is_read_from_the_pieces_it_came_in() {
         let (_guard, directory) = folder();
-        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5).expect("creates");
+        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
+            .expect("creates");
         let sources: Vec<Vec<u8>> =
             [3, 40_000, 30_000, 20_000, COPIED_BYTES_MAX, 1, 2, 3 * COPIED_BYTES_MAX, 9]
                 .map(|len| vec![b'x'; len])
@@ -532,49 +631,113 @@ mod tests {
 
     /// Three synced appends of one record each; every byte of the file damaged in turn, and every prefix of it.
     #[test]
-    fn damage_is_either_a_torn_tail_or_named() {
+    fn damage_of_what_was_durable_is_named() {
         let (guard, directory) = folder();
-        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5).expect("creates");
-        let mut ends = vec![HEADER_BYTES as u64];
+        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
+            .expect("creates");
         for seq_no in 0..3 {
             let appended = log.append(RecordBatch::from_operations([operation(seq_no)])).expect("appends");
             log.sync(appended.end).expect("syncs");
-            ends.push(appended.end.0);
         }
+        // Not promised: torn at any place.
+        log.append(RecordBatch::from_operations([operation(3)])).expect("appends");
+        log.close();
         let path = guard.path().join(format::file_name(1));
-        let mut whole = std::fs::read(&path).expect("reads");
-        let fill = whole.split_off(ends[3] as usize);
-        assert!(fill.iter().all(|byte| *byte == 0));
-        for cut in HEADER_BYTES..whole.len() {
+        let whole = std::fs::read(&path).expect("reads");
+        let durable = 4 * BLOCK_BYTES as usize;
+        assert_eq!(whole.len(), durable + BLOCK_BYTES as usize);
+        assert_eq!(replayed(&directory, 1).expect("sound"), [0, 1, 2, 3]);
+        for cut in (0..whole.len()).step_by(7) {
             std::fs::write(&path, &whole[..cut]).expect("writes");
-            let complete = ends.iter().filter(|end| **end <= cut as u64).count() as u64 - 1;
-            assert_eq!(replayed(&directory, 1).expect("torn").len() as u64, complete, "cut at {cut}");
+            match replayed(&directory, 1) {
+                Ok(found) => assert!(cut >= durable && found.starts_with(&[0, 1, 2]), "cut at {cut}"),
+                Err(error) => {
+                    assert!(matches!(error, Error::Corrupt { .. }) && cut < durable, "{cut}: {error}")
+                }
+            }
         }
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x40;
             std::fs::write(&path, &damaged).expect("writes");
             match replayed(&directory, 1) {
-                // Only the last append is not covered by a later mark.
-                Ok(found) => assert!(at as u64 >= ends[2] && found == [0, 1], "at {at}: {found:?}"),
+                Ok(found) => assert!(at >= durable && found.starts_with(&[0, 1, 2]), "at {at}: {found:?}"),
                 Err(Error::Corrupt { offset, .. }) => {
                     assert!(
-                        (at as u64) < ends[2] && offset <= (at as u64).max(HEADER_BYTES as u64),
+                        at < durable && offset <= (at as u64 + 8).max(HEADER_BYTES as u64),
                         "at {at}: said {offset}"
                     );
                 }
                 Err(other) => panic!("{other}"),
             }
         }
+        for block in 0..4 {
+            let mut damaged = whole.clone();
+            damaged[block * BLOCK_BYTES as usize..][..BLOCK_BYTES as usize].fill(0);
+            std::fs::write(&path, &damaged).expect("writes");
+            assert!(replayed(&directory, 1).is_err(), "block {block} reads as zeros");
+        }
+        std::fs::remove_file(&path).expect("removes");
+        assert!(replayed(&directory, 1).is_err(), "the newest file is missing");
         std::fs::write(&path, &whole).expect("writes");
         let foreign: [u8; 16] = [8; 16];
         assert!(recover(&directory, 1, &foreign, |_| Ok::<(), Error>(())).is_err());
+        std::fs::remove_file(guard.path().join("translog.ckp")).expect("removes");
+        assert!(replayed(&directory, 1).is_err(), "the checkpoint is missing");
+    }
+
+    /// A log that was reopened counts its positions anew: one of the log before says nothing about it.
+    #[test]
+    fn a_position_of_another_log_is_refused() {
+        let (_guard, directory) = folder();
+        let before = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
+            .expect("creates");
+        let appended = before.append(RecordBatch::from_operations([operation(0)])).expect("appends");
+        before.close();
+        let found = recover(&directory, 1, &HISTORY, |_| Ok::<(), Error>(())).expect("sound");
+        let after = FileTranslog::create(directory.clone(), 2, 2, HISTORY, 5, &found).expect("creates");
+        let later = after.append(RecordBatch::from_operations([operation(1)])).expect("appends");
+        assert!(after.sync(appended.end).is_err());
+        assert!(before.sync(appended.end).is_err());
+        after.sync(later.end).expect("its own");
+        let beyond = LogPosition { bytes: later.end.bytes + BLOCK_BYTES + 1, ..later.end };
+        assert!(after.sync(beyond).is_err(), "nobody waits for what was never appended");
+        assert!(after.append(RecordBatch::from_operations([operation(2)])).is_err(), "the log has failed");
+    }
+
+    /// What an earlier life made durable stays promised until a commit holds it.
+    #[test]
+    fn generations_of_an_earlier_life_stay_in_the_checkpoint() {
+        let (guard, directory) = folder();
+        let mut recovered = Recovered::default();
+        for generation in 1..=3 {
+            let log = FileTranslog::create(directory.clone(), generation, generation, HISTORY, 5, &recovered)
+                .expect("creates");
+            let appended =
+                log.append(RecordBatch::from_operations([operation(generation)])).expect("appends");
+            log.sync(appended.end).expect("syncs");
+            log.sync_checkpoint().expect("syncs");
+            drop(log);
+            recovered = recover(&directory, 1, &HISTORY, |_| Ok::<(), Error>(())).expect("sound");
+            assert_eq!(
+                (recovered.operations, recovered.generation_count()),
+                (generation, generation as usize)
+            );
+        }
+        for name in [format::file_name(1), format::file_name(2), format::file_name(3)] {
+            let path = guard.path().join(&name);
+            let whole = std::fs::read(&path).expect("reads");
+            std::fs::write(&path, &whole[..BLOCK_BYTES as usize]).expect("writes");
+            assert!(replayed(&directory, 1).is_err(), "{name} is cut");
+            std::fs::write(&path, &whole).expect("writes");
+        }
     }
 
     #[test]
     fn concurrent_requests_share_fsyncs_and_lose_nothing() {
         let (_guard, directory) = folder();
-        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5).expect("creates");
+        let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
+            .expect("creates");
         std::thread::scope(|scope| {
             for thread in 0..4u64 {
                 let log = &log;

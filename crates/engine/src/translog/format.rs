@@ -3,14 +3,14 @@
 //! | offset | size | field |
 //! |---|---|---|
 //! | 0 | 8 | magic `LMBRTLOG` |
-//! | 8 | 4 | format version, 1 |
+//! | 8 | 4 | format version, 2; version 1 is read too |
 //! | 12 | 8 | generation |
 //! | 20 | 8 | primary term under which the generation was begun |
 //! | 28 | 16 | identity of the shard's history |
 //! | 44 | 8 | begun at, milliseconds since 1970 |
 //! | 52 | 4 | CRC-32 of the 52 bytes before |
 //!
-//! Then records, back to back:
+//! Then records:
 //!
 //! | size | field |
 //! |---|---|
@@ -19,20 +19,31 @@
 //! | n | payload: type and flags (1 byte), then by type |
 //!
 //! Index, delete, no-op: varints `seq_no`, `primary_term`, `version`, then `id` (varint length, bytes), `routing` likewise
-//! if flag 0x10 is set, and the source up to the end. Mark: the 8 bytes `MARKER` and the length (8 bytes) up to which the file was
-//! durable when the mark was written. Every append begins with a mark.
+//! if flag 0x10 is set, and the source up to the end. Mark: the 8 bytes `MARKER`, the length (8 bytes) up to which the file was
+//! durable when the mark was written, and the operations (8 bytes; not in version 1) of the file before the mark. Every append begins
+//! with a mark.
+//!
+//! Records lie back to back, but what follows an fsync begins at a multiple of [`BLOCK_BYTES`], after zeros: a block that holds
+//! acknowledged records is never written again, so that no torn write can harm them. Version 1 has zeros at its end only.
+//!
+//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name. [`VERSION`] is raised with every change
+//! of header, records or their order. Version 1, until 3694ce2: marks without a count, zeros at the end only.
 //!
 //! **Torn or corrupt?** Bytes after the last fsync may be lost in any order, so a bad record proves nothing by itself. It
-//! is corruption of acknowledged data exactly when a later mark says that the log was durable beyond it; otherwise
-//! it is the torn tail of writes that nobody was promised, and is cut.
+//! is corruption of acknowledged data exactly when the checkpoint (`checkpoint.rs`) or a later mark says that the log was durable
+//! beyond it; otherwise it is the torn tail of writes that nobody was promised, and is cut.
 
 use limber_codec::checksum::crc32;
 use limber_codec::varint::{write_bytes, write_u64};
 use limber_codec::{Corrupt, Reader};
 
 pub(super) const MAGIC: &[u8; 8] = b"LMBRTLOG";
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
+/// The first version with marks that count, and with zeros between records.
+pub(super) const VERSION_PADDED: u32 = 2;
 pub(super) const HEADER_BYTES: usize = 56;
+/// Unit of the writes of disks and file systems in use.
+pub(super) const BLOCK_BYTES: u64 = 4096;
 /// Length and checksum before every payload.
 pub(super) const PREFIX_BYTES: usize = 8;
 /// Largest payload: a document of 2 GiB less a little.
@@ -40,7 +51,7 @@ pub(super) const PAYLOAD_BYTES_MAX: usize = i32::MAX as usize;
 
 pub(super) const MARKER: &[u8; 8] = b"\xf1synced\x1f";
 /// A whole mark record.
-pub(super) const MARK_BYTES: usize = PREFIX_BYTES + 1 + 8 + 8;
+pub(super) const MARK_BYTES: usize = PREFIX_BYTES + 1 + 8 + 8 + 8;
 
 const TYPE_MASK: u8 = 0x0f;
 const HAS_ROUTING: u8 = 0x10;
@@ -66,17 +77,25 @@ pub(super) fn generation_of(name: &str) -> Option<u64> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
+    /// Format version; [`VERSION`] in what is written.
+    pub version: u32,
     pub generation: u64,
     pub primary_term: u64,
     pub history: [u8; 16],
     pub begun_millis: u64,
 }
 
+/// The version of a file of the log, if it has a magic.
+pub(super) fn version_of(bytes: &[u8]) -> Option<u32> {
+    let (head, _) = bytes.split_first_chunk::<12>()?;
+    (head[..8] == *MAGIC).then(|| u32::from_le_bytes([head[8], head[9], head[10], head[11]]))
+}
+
 impl Header {
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.version.to_le_bytes());
         bytes.extend_from_slice(&self.generation.to_le_bytes());
         bytes.extend_from_slice(&self.primary_term.to_le_bytes());
         bytes.extend_from_slice(&self.history);
@@ -92,7 +111,7 @@ impl Header {
         let magic = read.bytes(8)?;
         read.expect(magic == MAGIC, "translog magic")?;
         let version = read.u32()?;
-        read.expect(version == VERSION, "translog format version 1")?;
+        read.expect((1..=VERSION).contains(&version), "translog format version 1 or 2")?;
         let generation = read.u64()?;
         let primary_term = read.u64()?;
         let mut history = [0u8; 16];
@@ -100,7 +119,7 @@ impl Header {
         let begun_millis = read.u64()?;
         let crc = read.u32()?;
         read.expect(crc == crc32(covered), "translog header checksum")?;
-        Ok(Header { generation, primary_term, history, begun_millis })
+        Ok(Header { version, generation, primary_term, history, begun_millis })
     }
 }
 
@@ -118,7 +137,11 @@ pub struct Operation<'a> {
 
 pub(super) enum Payload<'a> {
     Operation(Operation<'a>),
-    Mark { durable_len: u64 },
+    /// `operations`: of the file before the mark; `None` in version 1.
+    Mark {
+        durable_len: u64,
+        operations: Option<u64>,
+    },
 }
 
 impl<'a> Operation<'a> {
@@ -141,7 +164,9 @@ pub(super) fn parse_payload(payload: &[u8]) -> Result<Payload<'_>, Corrupt> {
         TYPE_MARK => {
             let marker = read.bytes(8)?;
             read.expect(marker == MARKER, "marker")?;
-            return Ok(Payload::Mark { durable_len: read.u64()? });
+            let durable_len = read.u64()?;
+            let operations = if read.remaining() == 0 { None } else { Some(read.u64()?) };
+            return Ok(Payload::Mark { durable_len, operations });
         }
         _ => return Err(read.corrupt("a translog operation type")),
     };
@@ -159,11 +184,12 @@ pub(super) fn parse_payload(payload: &[u8]) -> Result<Payload<'_>, Corrupt> {
     }))
 }
 
-pub(super) fn mark(durable_len: u64) -> [u8; MARK_BYTES] {
+pub(super) fn mark(durable_len: u64, operations: u64) -> [u8; MARK_BYTES] {
     let mut record = [0u8; MARK_BYTES];
     record[8] = TYPE_MARK;
     record[9..17].copy_from_slice(MARKER);
     record[17..25].copy_from_slice(&durable_len.to_le_bytes());
+    record[25..33].copy_from_slice(&operations.to_le_bytes());
     let crc = crc32(&record[PREFIX_BYTES..]);
     record[0..4].copy_from_slice(&((MARK_BYTES - PREFIX_BYTES) as u32).to_le_bytes());
     record[4..8].copy_from_slice(&crc.to_le_bytes());
@@ -235,10 +261,10 @@ impl RecordBatch {
         self.bytes.len()
     }
 
-    /// The bytes of an append: a mark, and the records.
-    pub(super) fn into_bytes(mut self, durable_len: u64) -> Vec<u8> {
+    /// The bytes of an append: a mark, and the records. `operations`: of the file before them.
+    pub(super) fn into_bytes(mut self, durable_len: u64, operations: u64) -> Vec<u8> {
         if let Some(room) = self.bytes.first_chunk_mut() {
-            *room = mark(durable_len);
+            *room = mark(durable_len, operations);
         }
         self.bytes
     }
@@ -280,9 +306,9 @@ mod tests {
             source: b"{}",
         };
         assert_eq!((batch.push(&operation), batch.push(&operation)), ((0, 19), (19, 19)));
-        let bytes = batch.into_bytes(700);
+        let bytes = batch.into_bytes(700, 9);
         let (head, records) = bytes.split_at(MARK_BYTES);
-        assert_eq!(head, mark(700));
+        assert_eq!(head, mark(700, 9));
         assert_eq!(&records[..4], &[11, 0, 0, 0]);
         assert_eq!(&records[8..19], &[0x11, 0xac, 2, 1, 2, 1, b'a', 1, b'r', b'{', b'}']);
         assert_eq!(records[..19], records[19..]);
@@ -304,7 +330,7 @@ mod tests {
             source: b"",
         };
         batch.push(&operation);
-        let record = batch.into_bytes(0).split_off(MARK_BYTES);
+        let record = batch.into_bytes(0, 0).split_off(MARK_BYTES);
         for bit in 0..record.len() * 8 {
             let mut damaged = record.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);

@@ -2,15 +2,20 @@
 //!
 //! One narrow trait, so that a replicated log can take the file's place, and the file implementation.
 
+mod checkpoint;
 mod file;
 mod format;
 mod recover;
+mod salvage;
 
 use limber_store::Result;
 
+pub use checkpoint::DurableGeneration;
+pub(crate) use checkpoint::GENERATIONS_MAX;
 pub use file::FileTranslog;
 pub use format::{Header, Operation, OperationType, RecordBatch};
-pub use recover::{Damage, Recovered, recover};
+pub use recover::{Recovered, recover};
+pub use salvage::{Cut, Described, describe, is_file_of_log};
 
 /// Where an operation's record lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,9 +25,17 @@ pub struct Location {
     pub len: u32,
 }
 
-/// A point in the log: bytes appended before it since the log was opened, over all generations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct LogPosition(pub u64);
+/// An open log. No other log had the number since the process began, not even one over the same files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogId(pub(super) u64);
+
+/// A point in one open log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogPosition {
+    pub log: LogId,
+    /// Bytes appended before it since the log was opened, over all generations.
+    pub bytes: u64,
+}
 
 /// Where a batch landed.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +64,7 @@ pub struct TranslogStats {
 pub trait Translog: Send + Sync {
     /// Takes the batch in one piece. It is on its way to the disk, and survives the process, with [`Translog::sync`].
     fn append(&self, batch: RecordBatch) -> Result<Appended>;
-    /// Returns once everything before `position` is durable; concurrent callers share one fsync.
+    /// Returns once everything before `position` is durable; concurrent callers share one fsync. A position of another log is refused.
     fn sync(&self, position: LogPosition) -> Result<()>;
     /// End of what was appended.
     fn end(&self) -> LogPosition;
@@ -63,6 +76,8 @@ pub trait Translog: Send + Sync {
     fn roll(&self) -> u64;
     /// A commit holds everything below `generation`: those files go.
     fn trim(&self, generation: u64) -> Result<()>;
+    /// Makes durable what is known of the log outside of it. Called about once a second; see the file `checkpoint.rs`.
+    fn sync_checkpoint(&self) -> Result<()>;
     /// Heap bytes of what waits to be written.
     fn pending_bytes(&self) -> u64;
     fn stats(&self) -> TranslogStats;

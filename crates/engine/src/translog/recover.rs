@@ -4,17 +4,12 @@ use std::sync::Arc;
 
 use limber_store::{Directory, Error};
 
+use super::checkpoint::{self, Checkpoint, DurableGeneration};
 #[cfg(test)]
 use super::format::RecordBatch;
-use super::format::{self, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload};
-
-/// What a scan found in one generation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
-    pub file: String,
-    pub offset: u64,
-    pub expected: String,
-}
+use super::format::{
+    self, BLOCK_BYTES, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload, VERSION_PADDED,
+};
 
 /// The generations that were found.
 #[derive(Debug, Default)]
@@ -26,6 +21,17 @@ pub struct Recovered {
     pub bytes: u64,
     /// A torn tail that was ignored; its length in bytes.
     pub torn_bytes: u64,
+    /// How much of each generation is whole, ascending.
+    pub(super) generations: Vec<DurableGeneration>,
+    /// As it was on disk; `None` before there were checkpoints.
+    pub(super) checkpoint: Option<Checkpoint>,
+}
+
+impl Recovered {
+    /// Files that a commit has not made superfluous yet.
+    pub fn generation_count(&self) -> usize {
+        self.generations.len()
+    }
 }
 
 /// Calls `replay` for every operation of the generations from `first_generation` on, in the order of the log.
@@ -38,74 +44,208 @@ pub fn recover<E: From<Error>>(
     history: &[u8; 16],
     mut replay: impl FnMut(&Operation<'_>) -> std::result::Result<(), E>,
 ) -> std::result::Result<Recovered, E> {
-    let mut generations: Vec<u64> =
+    let mut numbers: Vec<u64> =
         directory.list()?.iter().filter_map(|name| format::generation_of(name)).collect();
-    generations.sort_unstable();
-    let mut recovered =
-        Recovered { max_generation: generations.last().copied().unwrap_or(0), ..Recovered::default() };
+    numbers.sort_unstable();
+    let mut recovered = Recovered {
+        max_generation: numbers.last().copied().unwrap_or(0),
+        checkpoint: Checkpoint::read(&**directory)?,
+        ..Recovered::default()
+    };
+    if recovered.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.history != *history) {
+        return Err(corrupt(checkpoint::NAME, 0, "a checkpoint of this shard", "another's").into());
+    }
     let last = recovered.max_generation;
-    generations.retain(|generation| *generation >= first_generation);
-    for (expected, generation) in (first_generation..).zip(generations) {
-        let name = format::file_name(generation);
-        if generation != expected {
-            return Err(corrupt(&format::file_name(expected), 0, "the file", "nothing").into());
-        }
+    numbers.retain(|generation| *generation >= first_generation);
+    check_presence(&numbers, first_generation, recovered.checkpoint.as_ref())?;
+    for number in numbers {
+        let name = format::file_name(number);
         let bytes = directory.open(&name)?;
-        // The newest file may have been created and never written before the stop: nothing in it was promised.
+        if let Some(found) = format::version_of(&bytes).filter(|found| *found > format::VERSION) {
+            let (found, supported) = (u64::from(found), u64::from(format::VERSION));
+            return Err(Error::Newer { file: name, found, supported }.into());
+        }
+        let promised = promised(recovered.checkpoint.as_ref(), number);
         let header = match Header::parse(&bytes) {
             Ok(header) => header,
-            Err(_) if generation == last && bytes.len() <= HEADER_BYTES => {
+            // Version 1 created the newest file before it wrote to it.
+            Err(_) if number == last && promised == 0 && is_unwritten(&bytes) => {
                 recovered.torn_bytes += bytes.len() as u64;
                 // The next generation takes its place.
-                recovered.max_generation = generation - 1;
+                recovered.max_generation = number - 1;
                 continue;
             }
             Err(wrong) => {
                 return Err(corrupt(&name, wrong.offset as u64, wrong.expected, "other bytes").into());
             }
         };
-        if header.generation != generation || header.history != *history {
+        if header.generation != number || header.history != *history {
             return Err(corrupt(&name, 0, "a translog of this shard", "another's").into());
         }
+        if header.version >= VERSION_PADDED && recovered.checkpoint.is_none() {
+            return Err(corrupt(checkpoint::NAME, 0, "the file", "nothing").into());
+        }
         recovered.max_primary_term = recovered.max_primary_term.max(header.primary_term);
-        let mut offset = HEADER_BYTES;
-        while offset < bytes.len() {
-            match format::record_at(&bytes, offset) {
-                Ok((payload, next)) => {
-                    match format::parse_payload(payload) {
-                        Ok(Payload::Operation(operation)) => {
-                            recovered.operations += 1;
-                            recovered.bytes += (next - offset) as u64;
-                            recovered.max_primary_term =
-                                recovered.max_primary_term.max(operation.primary_term);
-                            replay(&operation)?;
-                        }
-                        Ok(Payload::Mark { .. }) => {}
-                        Err(wrong) => {
-                            return Err(
-                                corrupt(&name, offset as u64, wrong.expected, "another payload").into()
-                            );
-                        }
+        let mut scan = Scan::new(&name, &bytes, header.version, promised);
+        while let Some(operation) = scan.next_operation()? {
+            recovered.max_primary_term = recovered.max_primary_term.max(operation.primary_term);
+            replay(&operation)?;
+        }
+        scan.check_count(recovered.checkpoint.as_ref(), number)?;
+        recovered.operations += scan.operations;
+        recovered.bytes += scan.record_bytes;
+        recovered.torn_bytes += scan.torn_bytes;
+        let durable_len = scan.offset as u64;
+        recovered.generations.push(DurableGeneration { number, durable_len, operations: scan.operations });
+    }
+    Ok(recovered)
+}
+
+/// Generations follow each other without a gap, and those of which something was durable are all there.
+fn check_presence(
+    numbers: &[u64],
+    first_generation: u64,
+    checkpoint: Option<&Checkpoint>,
+) -> Result<(), Error> {
+    let missing = |number: u64| corrupt(&format::file_name(number), 0, "the file", "nothing");
+    if let Some((expected, _)) =
+        (first_generation..).zip(numbers).find(|(expected, found)| expected != *found)
+    {
+        return Err(missing(expected));
+    }
+    let promised = checkpoint.into_iter().flat_map(|checkpoint| &checkpoint.generations);
+    let is_missing = |one: &&DurableGeneration| {
+        one.number >= first_generation && one.durable_len > 0 && !numbers.contains(&one.number)
+    };
+    promised.filter(is_missing).map(|one| Err(missing(one.number))).next().unwrap_or(Ok(()))
+}
+
+/// Bytes of a generation that the checkpoint says were durable.
+fn promised(checkpoint: Option<&Checkpoint>, number: u64) -> u64 {
+    let generations = checkpoint.into_iter().flat_map(|checkpoint| &checkpoint.generations);
+    generations.filter(|one| one.number == number).map(|one| one.durable_len).max().unwrap_or(0)
+}
+
+/// A file that was created, and perhaps filled with zeros, before its header was written.
+fn is_unwritten(bytes: &[u8]) -> bool {
+    bytes.len() <= HEADER_BYTES || bytes.iter().all(|byte| *byte == 0)
+}
+
+/// A walk over the records of one generation.
+pub(super) struct Scan<'b> {
+    name: &'b str,
+    bytes: &'b [u8],
+    is_padded: bool,
+    /// Bytes that were durable, by the checkpoint.
+    promised: u64,
+    /// Where the next record begins; in the end, where the whole part ends.
+    pub(super) offset: usize,
+    /// Where zeros began that the last record was found after; a mark must follow them.
+    padding_from: Option<usize>,
+    pub(super) operations: u64,
+    /// Operations before the checkpoint's durable length.
+    promised_operations: u64,
+    record_bytes: u64,
+    torn_bytes: u64,
+}
+
+impl<'b> Scan<'b> {
+    pub(super) fn new(name: &'b str, bytes: &'b [u8], version: u32, promised: u64) -> Scan<'b> {
+        Scan {
+            name,
+            bytes,
+            is_padded: version >= VERSION_PADDED,
+            promised,
+            offset: HEADER_BYTES,
+            padding_from: None,
+            operations: 0,
+            promised_operations: 0,
+            record_bytes: 0,
+            torn_bytes: 0,
+        }
+    }
+
+    /// The next operation; `None` at the end of the whole part.
+    ///
+    /// Errors: [`Error::Corrupt`] when what is not whole was durable once.
+    pub(super) fn next_operation(&mut self) -> Result<Option<Operation<'b>>, Error> {
+        while self.offset < self.bytes.len() {
+            if let Some(next) = self.after_padding() {
+                self.padding_from = Some(self.offset);
+                self.offset = next;
+                continue;
+            }
+            let (payload, next) = match format::record_at(self.bytes, self.offset) {
+                Ok(found) => found,
+                Err(expected) => return self.end(self.offset, expected),
+            };
+            let found = match format::parse_payload(payload) {
+                Ok(found) => found,
+                Err(wrong) => return self.end(self.offset, wrong.expected),
+            };
+            match found {
+                Payload::Mark { operations, .. } => {
+                    if operations.is_some_and(|operations| operations != self.operations) {
+                        let from = self.padding_from.unwrap_or(self.offset);
+                        return self.end(from, "as many operations as the next mark counts");
                     }
-                    offset = next;
+                    self.padding_from = None;
+                    self.offset = next;
                 }
-                Err(wrong) if durable_beyond(&bytes, offset) => {
-                    return Err(
-                        corrupt(&name, offset as u64, wrong, "other bytes before durable ones").into()
-                    );
+                Payload::Operation(_) if self.padding_from.is_some() => {
+                    let from = self.padding_from.unwrap_or(self.offset);
+                    return self.end(from, "a mark after zeros");
                 }
-                Err(_) => {
-                    let rest = &bytes[offset..];
-                    // Zeros fill the last block of a log.
-                    if rest.iter().any(|byte| *byte != 0) {
-                        recovered.torn_bytes += rest.len() as u64;
+                Payload::Operation(operation) => {
+                    self.operations += 1;
+                    self.record_bytes += (next - self.offset) as u64;
+                    self.offset = next;
+                    if next as u64 <= self.promised {
+                        self.promised_operations += 1;
                     }
-                    break;
+                    return Ok(Some(operation));
                 }
             }
         }
+        self.end(self.bytes.len(), "the durable part of the file")
     }
-    Ok(recovered)
+
+    /// Where the block after this one begins, if nothing but zeros is left of this one.
+    fn after_padding(&self) -> Option<usize> {
+        let next = (self.offset as u64).next_multiple_of(BLOCK_BYTES) as usize;
+        let rest = &self.bytes[self.offset..next.min(self.bytes.len())];
+        let is_padding = self.is_padded && next > self.offset && rest.iter().all(|byte| *byte == 0);
+        is_padding.then_some(next.min(self.bytes.len()))
+    }
+
+    /// Nothing whole follows `offset`: the torn tail of writes that nobody was promised, or corruption.
+    fn end(&mut self, offset: usize, expected: &str) -> Result<Option<Operation<'b>>, Error> {
+        // Zeros are as whole after what was durable as before.
+        let is_promised = self.promised > offset as u64;
+        if is_promised || durable_beyond(self.bytes, offset) {
+            return Err(corrupt(self.name, offset as u64, expected, "other bytes before durable ones"));
+        }
+        let rest = &self.bytes[offset..];
+        // Zeros fill the last block of a log.
+        if rest.iter().any(|byte| *byte != 0) {
+            self.torn_bytes += rest.len() as u64;
+        }
+        self.offset = offset;
+        Ok(None)
+    }
+
+    /// Compares the operations before the durable length with the checkpoint's.
+    fn check_count(&self, checkpoint: Option<&Checkpoint>, number: u64) -> Result<(), Error> {
+        let generations = checkpoint.into_iter().flat_map(|checkpoint| &checkpoint.generations);
+        let newest = generations.filter(|one| one.number == number).max_by_key(|one| one.durable_len);
+        match newest.filter(|one| one.operations != self.promised_operations) {
+            None => Ok(()),
+            Some(one) => {
+                let expected = format!("{} operations before this offset", one.operations);
+                Err(corrupt(self.name, one.durable_len, &expected, &self.promised_operations.to_string()))
+            }
+        }
+    }
 }
 
 fn corrupt(file: &str, offset: u64, expected: &str, found: &str) -> Error {
@@ -120,7 +260,7 @@ fn durable_beyond(bytes: &[u8], offset: usize) -> bool {
         let start = at.checked_sub(PREFIX_BYTES + 1).filter(|start| *start >= offset);
         let record = start.and_then(|start| format::record_at(bytes, start).ok());
         match record.map(|(payload, _)| format::parse_payload(payload)) {
-            Some(Ok(Payload::Mark { durable_len })) => durable_len > offset as u64,
+            Some(Ok(Payload::Mark { durable_len, .. })) => durable_len > offset as u64,
             _ => false,
         }
     })

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod hooked;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

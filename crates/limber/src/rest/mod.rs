@@ -12,6 +12,7 @@ mod by_query;
 mod cat;
 mod cluster;
 mod count;
+mod dangling;
 mod data_stream;
 mod data_stream_lifecycle;
 mod document;
@@ -63,6 +64,7 @@ pub const ROUTES: &[&[Route]] = &[
     scroll::ROUTES,
     point_in_time::ROUTES,
     count::ROUTES,
+    dangling::ROUTES,
     by_query::ROUTES,
     reindex::ROUTES,
     index::ROUTES,

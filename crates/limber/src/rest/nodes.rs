@@ -474,5 +474,6 @@ fn limber_section(app: &App) -> Value {
             "pools": pools,
             "term_index_cache": app.node.term_index_stats_json(),
         },
+        "integrity": app.node.integrity_stats(),
     })
 }

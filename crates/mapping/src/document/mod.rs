@@ -19,4 +19,4 @@ mod whole;
 pub use infer::infer;
 pub use made::{Made, put_ignored, put_made};
 pub use scratch::Scratch;
-pub use walk::{Parsed, parse};
+pub use walk::{Parsed, parse, parse_acknowledged};

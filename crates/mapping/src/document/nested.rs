@@ -17,7 +17,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     ) -> Result<usize, Stop> {
         let limit = self.mapping.settings().limits.nested_objects;
         self.scratch.nested_objects += 1;
-        if self.scratch.nested_objects > limit {
+        if self.scratch.nested_objects > limit && !self.is_acknowledged {
             let reason = format!(
                 "The number of nested documents has exceeded the allowed limit of [{limit}]. This limit can be set by changing the \
                  [index.mapping.nested_objects.limit] index level setting."
@@ -69,9 +69,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         self.sink.turn_to(to.space);
         let document = self.scratch.document;
         self.scratch.next_document();
-        put(self)?;
+        let outcome = put(self);
         self.scratch.document = document;
         self.sink.turn_to(from.space);
-        Ok(())
+        outcome
     }
 }

@@ -47,6 +47,9 @@ impl<S: FieldSink> Walk<'_, S> {
         let tree = self.tree;
         let node = &tree.objects[object as usize];
         if let Some(refused) = name_error(&key) {
+            if self.is_acknowledged {
+                return self.skip(at, depth);
+            }
             return Err(match refused {
                 NameError::Wrapped(reason) => {
                     error::wrapped(self.bytes, quote, RequestError::illegal_argument(reason)).into()
@@ -58,7 +61,7 @@ impl<S: FieldSink> Walk<'_, S> {
         let key = key.trim_end_matches('.').to_owned();
         if let Some(entry) = tree.find(node, key.as_bytes()) {
             return match tree.entries[entry as usize].target {
-                Target::Leaf(leaf) => self.value(leaf, at, depth),
+                Target::Leaf(leaf) => self.leaf_value(leaf, at, depth),
                 Target::Object(object) => self.object_value(object, at, depth),
             };
         }
@@ -69,7 +72,7 @@ impl<S: FieldSink> Walk<'_, S> {
         // Where the parser's last token starts.
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
         self.token = last;
-        if node.path.is_empty() && METADATA_FIELDS.contains(&key.as_str()) {
+        if node.path.is_empty() && METADATA_FIELDS.contains(&key.as_str()) && !self.is_acknowledged {
             let inner = error::document(
                 self.bytes,
                 last,
@@ -97,6 +100,13 @@ impl<S: FieldSink> Walk<'_, S> {
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
         match self.resolve(node, key) {
             Stranger::Disabled => Ok(end),
+            Stranger::BelowLeaf { leaf, rest } if self.tree.leaves[leaf as usize].keyed.is_some() => {
+                match self.flattened_below(leaf, rest, at) {
+                    Err(Stop::Refused(_)) if self.is_acknowledged => Ok(end),
+                    outcome => outcome.map(|()| end),
+                }
+            }
+            _ if self.is_acknowledged => Ok(end),
             Stranger::Alias { path, is_below } => {
                 let lists = self.bytes[at..end]
                     .iter()
@@ -107,10 +117,6 @@ impl<S: FieldSink> Walk<'_, S> {
                 }
                 let reason = format_args!("Cannot write to a field alias [{path}].");
                 Err(error::document(self.bytes, if is_below { quote } else { first }, reason).into())
-            }
-            Stranger::BelowLeaf { leaf, rest } if self.tree.leaves[leaf as usize].keyed.is_some() => {
-                self.flattened_below(leaf, rest, at)?;
-                Ok(end)
             }
             Stranger::BelowLeaf { leaf, rest } => {
                 let leaf = &self.tree.leaves[leaf as usize];
@@ -185,7 +191,7 @@ impl<S: FieldSink> Walk<'_, S> {
         self.nested_object(nested, quote, |walk| {
             if let Some(entry) = tree.find(node, rest.as_bytes()) {
                 return match tree.entries[entry as usize].target {
-                    Target::Leaf(leaf) => walk.value(leaf, at, depth),
+                    Target::Leaf(leaf) => walk.leaf_value(leaf, at, depth),
                     Target::Object(object) => walk.object_value(object, at, depth),
                 };
             }

@@ -34,6 +34,29 @@ pub fn parse<S: FieldSink>(
     scratch: &mut Scratch,
     sink: &mut S,
 ) -> Result<Parsed, RequestError> {
+    walk_document(mapping, source, scratch, sink, false)
+}
+
+/// As [`parse`], for a document that was acknowledged under an earlier state of the mapping: a value that the mapping refuses
+/// today, or does not know, is left out, and the rest of the document is handed to the sink.
+///
+/// Errors: the bytes are no JSON object. The sink must be rolled back then.
+pub fn parse_acknowledged<S: FieldSink>(
+    mapping: &Mapping,
+    source: &[u8],
+    scratch: &mut Scratch,
+    sink: &mut S,
+) -> Result<(), RequestError> {
+    walk_document(mapping, source, scratch, sink, true).map(drop)
+}
+
+fn walk_document<S: FieldSink>(
+    mapping: &Mapping,
+    source: &[u8],
+    scratch: &mut Scratch,
+    sink: &mut S,
+    is_acknowledged: bool,
+) -> Result<Parsed, RequestError> {
     scratch.prepare(mapping);
     let text = match utf8(source) {
         Ok(text) => text,
@@ -52,6 +75,7 @@ pub fn parse<S: FieldSink>(
         sink,
         token: 0,
         including: false,
+        is_acknowledged,
     };
     let outcome = walk.document();
     let parsed = match outcome {
@@ -96,6 +120,8 @@ pub(super) struct Walk<'a, S> {
     pub(super) token: usize,
     /// A nested object is read once more for the documents around it.
     pub(super) including: bool,
+    /// The document was acknowledged before: what the mapping refuses today is left out of the index.
+    pub(super) is_acknowledged: bool,
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
@@ -116,7 +142,9 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
         match self.scratch.timestamps {
             1 => Ok(()),
-            count if self.mapping.has_timestamp() => Err(self.timestamps(count, end - 1)),
+            count if self.mapping.has_timestamp() && !self.is_acknowledged => {
+                Err(self.timestamps(count, end - 1))
+            }
             _ => Ok(()),
         }
     }
@@ -220,7 +248,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             slot = entry as usize;
             at = json::colon(self.bytes, key_end)?;
             at = match self.tree.entries[slot].target {
-                Target::Leaf(leaf) => self.value(leaf, at, depth)?,
+                Target::Leaf(leaf) => self.leaf_value(leaf, at, depth)?,
                 Target::Object(object) => self.object_value(object, at, depth)?,
             };
             match self.after_value(at)? {
@@ -316,6 +344,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                                 value_due = self.bytes.get(at) != Some(&b']');
                                 continue;
                             }
+                            _ if self.is_acknowledged => at = self.skip(at, depth)?,
                             _ => return Err(self.concrete_value(number, at, true)),
                         }
                     }
@@ -337,6 +366,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     }
                 }
             }
+            _ if self.is_acknowledged => self.skip(at, depth),
             _ => Err(self.concrete_value(number, at, false)),
         }
     }
@@ -367,9 +397,24 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         .into()
     }
 
-    /// The value of a key that leads to a leaf: a scalar, or an array of any depth.
+    /// The value of a key that leads to a leaf. Of an acknowledged document, one that the leaf refuses is skipped.
     #[inline(always)]
-    pub(super) fn value(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+    pub(super) fn leaf_value(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
+        match self.value(leaf, at, depth) {
+            Err(Stop::Refused(_) | Stop::NeedsMapping) if self.is_acknowledged => self.skip(at, depth),
+            outcome => outcome,
+        }
+    }
+
+    /// The offset after a value that nobody looks at.
+    #[cold]
+    pub(super) fn skip(&self, at: usize, depth: usize) -> Result<usize, Stop> {
+        Ok(json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?)
+    }
+
+    /// A scalar, or an array of any depth.
+    #[inline(always)]
+    fn value(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         if self.bytes.get(at) == Some(&b'[') { self.array(leaf, at, depth) } else { self.scalar(leaf, at) }
     }
 
@@ -397,7 +442,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     value_due = self.bytes.get(at) != Some(&b']');
                     continue;
                 }
-                at = self.scalar(leaf, at)?;
+                at = match self.scalar(leaf, at) {
+                    Err(Stop::Refused(_)) if self.is_acknowledged => self.skip(at, depth + levels)?,
+                    outcome => outcome?,
+                };
             }
             at = skip_space(self.bytes, at);
             match self.bytes.get(at) {

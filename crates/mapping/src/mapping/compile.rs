@@ -64,6 +64,19 @@ impl Mapping {
         Mapping::compile(definition::parse(body, settings)?, settings, None)
     }
 
+    /// As [`Mapping::parse`], of a body that was accepted before: limits that were lowered since bind what is added to it, not what
+    /// it holds.
+    ///
+    /// Source: Elasticsearch, `MapperService.MergeReason#MAPPING_RECOVERY`.
+    pub fn restore(body: &Value, settings: &MappingSettings) -> Result<Mapping, RequestError> {
+        let mut unlimited = settings.clone();
+        unlimited.limits.total_fields = usize::MAX;
+        unlimited.limits.nested_fields = usize::MAX;
+        unlimited.limits.field_name_length = usize::MAX;
+        unlimited.limits.depth = usize::MAX;
+        Mapping::parse(body, &unlimited)?.with_settings(settings)
+    }
+
     /// This mapping with the body of a `PUT _mapping` (or what [`crate::document::infer`] proposed) merged in.
     pub fn merge(&self, body: &Value) -> Result<Mapping, RequestError> {
         let update = definition::parse(body, &self.settings)?;

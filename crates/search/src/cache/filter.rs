@@ -107,7 +107,8 @@ impl FilterUse {
 
     /// The set, if it is kept.
     pub fn get(&self, segment: &Segment) -> Option<Arc<FilterSet>> {
-        if !self.is_worth(segment) {
+        // What was kept of a damaged segment may have been read from what is damaged.
+        if !self.is_worth(segment) || segment.is_damaged() {
             return None;
         }
         let found = self.cache.get(self.shard_uid, segment.meta().id, &self.key);
@@ -117,7 +118,7 @@ impl FilterUse {
 
     /// Whether a set that is not there is to be made, when the rarest other part of the conjunction has `lead_cost` documents.
     pub fn should_keep(&self, segment: &Segment, cost: u64, lead_cost: u64) -> bool {
-        self.is_frequent && self.is_worth(segment) && cost / SKIP_FACTOR <= lead_cost
+        self.is_frequent && self.is_worth(segment) && !segment.is_damaged() && cost / SKIP_FACTOR <= lead_cost
     }
 
     /// Reads the whole filter and keeps what it matches.

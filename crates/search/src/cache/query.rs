@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use limber_codec::hash64::hash64;
 use limber_segment::SegmentId;
+use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
 use lru::LruCache;
-use parking_lot::Mutex;
 
 use super::usage::Usage;
 use super::{CacheCounters, FilterSet};

@@ -5,9 +5,9 @@
 use std::sync::{Arc, Weak};
 
 use limber_mapping::Mapping;
+use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
 use lru::LruCache;
-use parking_lot::Mutex;
 
 use super::{CacheCounters, ShardCaches};
 use crate::aggregation::ShardAggregations;
@@ -142,6 +142,10 @@ impl<'s> RequestUse<'s> {
         let caches = shard.caches.as_ref()?;
         let is_wanted = request.request_cache.unwrap_or(caches.keeps_requests && request.size() == 0);
         let bytes = request.cache_key.as_ref().filter(|_| is_wanted)?;
+        // What was kept of a damaged segment may have been read from what is damaged.
+        if shard.segments.iter().any(|view| view.segment.is_damaged()) {
+            return None;
+        }
         // A mapping of the request's own is never met again.
         if !request.runtime_mappings.is_empty() || !has_timeless_fields(&shard.mapping) {
             return None;

@@ -98,6 +98,7 @@ pub(crate) fn fetch(
             fetcher.highlight = highlight.as_ref();
             page.read(of_shard, fetcher)
         });
+        let outcome = shard.intact().map_err(Error::from).and(outcome);
         let error = match outcome {
             Ok(()) => continue,
             Err(Error::TimedOut) if allows_partial => {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use limber_segment::SegmentId;
 use limber_store::Charge;
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 
 use super::held::LABEL;
 use crate::error::Result;

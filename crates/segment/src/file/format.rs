@@ -26,7 +26,16 @@
 //! ```
 //!
 //! A section's offset is the sum of the lengths before it, so a table entry costs about 8 bytes and no byte of a file is
-//! outside a checksum. A torn write leaves a file whose length or footer does not fit: [`super::SegmentFile::open`]
+//! outside a checksum.
+//!
+//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name ([`limber_store::Error::Newer`]), and
+//! every version since 1 is read. [`VERSION`] is raised when bytes that older builds would read wrongly can be written: another layout of a
+//! section, a new kind of section, a new flag or representation of a field. `tests/format.rs` fails where bytes change and says so.
+//! Version 1 is what 3694ce2 writes: until then, sections of points as bit sets (4572d11), places in Z order (46136e1), nested documents
+//! (5482736), shapes (91cf70b) and keyed terms (3071005) came in under the same number, so that builds before them read
+//! such segments wrongly; no folder of theirs is promised to open.
+//!
+//! A torn write leaves a file whose length or footer does not fit: [`super::SegmentFile::open`]
 //! refuses it. Opening reads headers, footers and the table; checksums of sections are verified by `limber check` only.
 //!
 //! Field infos ([`super::FieldInfo`]) are a section of kind `Fields`: varint field_count, then per field: varint path
@@ -38,7 +47,7 @@
 pub const MAGIC: [u8; 8] = *b"LIMBRSEG";
 /// Last bytes of every file of a segment.
 pub const MAGIC_END: [u8; 8] = *b"GESRBMIL";
-/// Raised with every change of any section's layout.
+/// Raised with every change of any section's layout; see **Versions** above.
 pub const VERSION: u32 = 1;
 pub const HEADER_BYTES: usize = 24;
 pub const FOOTER_BYTES: usize = 32;

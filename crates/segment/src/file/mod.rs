@@ -6,11 +6,14 @@ mod fields;
 pub mod format;
 mod meta;
 mod reader;
+mod verify;
 mod writer;
 
 pub(crate) use format::COMPOUND_BYTES_MAX;
 pub use format::{Lane, SectionKind};
 pub use meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
-pub(crate) use reader::corrupt_file;
 pub use reader::{SectionEntry, SegmentFile};
+pub(crate) use reader::{check_version, corrupt_file};
+pub use verify::Damage;
+pub(crate) use verify::Follower;
 pub use writer::{NO_FIELD, Progress, SectionWriter, SegmentWriter};

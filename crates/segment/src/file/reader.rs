@@ -8,7 +8,8 @@ use limber_store::{Directory, FileBytes};
 
 use super::fields;
 use super::format::{FOOTER_BYTES, HEADER_BYTES, Lane, MAGIC, MAGIC_END, SectionKind, VERSION};
-use super::meta::{FieldInfo, SegmentId, SegmentMeta};
+use super::meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
+use super::verify::KnownDamage;
 use super::writer::{NO_FIELD, ends_crc, header};
 use crate::{Error, Result};
 
@@ -19,6 +20,7 @@ pub struct SegmentFile {
     sections: Vec<SectionEntry>,
     pub fields: Vec<FieldInfo>,
     pub doc_count: u32,
+    pub(super) known: KnownDamage,
 }
 
 struct OpenFile {
@@ -46,8 +48,13 @@ impl SegmentFile {
         let name = main.name.clone();
         let (table_offset, table_len) = verify_ends(&main, meta.id, Lane::Main)?;
         let table = main.bytes.slice(table_offset, table_len).expect("verify_ends checked it");
-        let mut this =
-            SegmentFile { files: vec![main], sections: Vec::new(), fields: Vec::new(), doc_count: 0 };
+        let mut this = SegmentFile {
+            files: vec![main],
+            sections: Vec::new(),
+            fields: Vec::new(),
+            doc_count: 0,
+            known: KnownDamage::none(0),
+        };
         let at = |corrupt: Corrupt| {
             corrupt_file(&name, (table_offset + corrupt.offset) as u64, corrupt.expected, "something else")
         };
@@ -82,6 +89,8 @@ impl SegmentFile {
         this.fields = fields::decode(field_bytes).map_err(Error::in_section("fields", 0))?;
         let known = |s: &SectionEntry| s.field == NO_FIELD || (s.field as usize) < this.fields.len();
         reader.expect(this.sections.iter().all(known), "known field numbers").map_err(at)?;
+        this.known = KnownDamage::none(this.sections.len());
+        this.intact()?;
         Ok(this)
     }
 
@@ -110,11 +119,21 @@ impl SegmentFile {
     }
 
     pub fn entry(&self, kind: SectionKind, field: u32) -> Option<&SectionEntry> {
-        let at = self.sections.binary_search_by_key(&(kind, field), SectionEntry::key).ok()?;
-        Some(&self.sections[at])
+        self.place(kind, field).map(|at| &self.sections[at])
     }
 
-    /// The bytes of a section; `None` when the segment has none of that kind for that field.
+    /// Which of [`SegmentFile::sections`] it is.
+    pub(super) fn place(&self, kind: SectionKind, field: u32) -> Option<usize> {
+        self.sections.binary_search_by_key(&(kind, field), SectionEntry::key).ok()
+    }
+
+    /// The bytes of a section for readers: an error if it is known to be damaged.
+    pub fn readable_bytes(&self, kind: SectionKind, field: u32) -> Result<Option<&[u8]>> {
+        self.check_known(&[kind], field)?;
+        Ok(self.bytes(kind, field))
+    }
+
+    /// The bytes of a section, known to be damaged or not; `None` when the segment has none of that kind for that field.
     pub fn bytes(&self, kind: SectionKind, field: u32) -> Option<&[u8]> {
         self.entry(kind, field).map(|entry| self.entry_bytes(entry))
     }
@@ -135,9 +154,47 @@ impl SegmentFile {
         &self.files[entry.file].name
     }
 
+    /// (name, map) of every file.
+    pub(super) fn maps(&self) -> impl Iterator<Item = (&Arc<str>, &FileBytes)> {
+        self.files.iter().map(|file| (&file.name, &file.bytes))
+    }
+
     /// (name, whole bytes) of every file.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files.iter().map(|file| (&*file.name, &*file.bytes))
+    }
+}
+
+impl SegmentMeta {
+    /// What a commit would list of a segment, from its files alone, without bounds of sequence numbers: for whoever has lost the commit.
+    /// Reads every byte, verifies headers, footers and the table.
+    pub fn of_files(directory: &dyn Directory, id: SegmentId) -> Result<SegmentMeta> {
+        let listed = |lane: Lane| -> Result<(OpenFile, FileMeta)> {
+            let name = id.file_name(lane);
+            let bytes = directory.open(&name)?;
+            let meta = FileMeta { name: name.clone(), len: bytes.len() as u64, crc: crc32(&bytes) };
+            Ok((OpenFile { name: name.into(), bytes }, meta))
+        };
+        let (main, main_meta) = listed(Lane::Main)?;
+        let (offset, len) = verify_ends(&main, id, Lane::Main)?;
+        let table = main.bytes.slice(offset, len).expect("verify_ends checked it");
+        let at = Error::in_section("section table", offset as u64);
+        let mut reader = Reader::new(&table);
+        let doc_count = reader.varint_u32().map_err(&at)?;
+        let file_count = reader.varint().map_err(&at)?;
+        reader.expect((1..=Lane::ALL.len() as u64).contains(&file_count), "a count of files").map_err(&at)?;
+        let mut files = vec![main_meta];
+        for number in 0..file_count {
+            let head = FileHead::read(&mut reader).map_err(&at)?;
+            if number > 0 {
+                files.push(listed(head.lane)?.1);
+            }
+            for _ in 0..head.section_count {
+                SectionEntry::read(&mut reader, 0, 0).map_err(&at)?;
+            }
+        }
+        let bytes = files.iter().map(|file| file.len).sum();
+        Ok(SegmentMeta { id, doc_count, files, bytes, min_seq_no: None, max_seq_no: None })
     }
 }
 
@@ -176,6 +233,18 @@ pub(crate) fn corrupt_file(name: &str, offset: u64, expected: &str, found: &str)
     Error::Store(limber_store::Error::Corrupt { file, offset, expected, found })
 }
 
+/// Refuses a file of a format version that this build does not know.
+pub(crate) fn check_version(name: &str, found: u32, supported: u32) -> Result<()> {
+    match found {
+        0 => Err(corrupt_file(name, 8, "a format version", "0")),
+        found if found > supported => {
+            let (file, found, supported) = (name.to_owned(), u64::from(found), u64::from(supported));
+            Err(Error::Store(limber_store::Error::Newer { file, found, supported }))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn open_file(directory: &dyn Directory, name: &str, meta: &SegmentMeta) -> Result<OpenFile> {
     let listed = meta.files.iter().find(|file| file.name == name);
     let listed =
@@ -201,9 +270,8 @@ fn verify_ends(file: &OpenFile, id: SegmentId, lane: Lane) -> Result<(usize, usi
     if start[..8] != MAGIC {
         return Err(corrupt(0, "the magic of a segment file", &start[..8]));
     }
-    if start[8..12] != VERSION.to_le_bytes() {
-        return Err(corrupt(8, "format version 1", &start[8..12]));
-    }
+    let version = u32::from_le_bytes([start[8], start[9], start[10], start[11]]);
+    check_version(&file.name, version, VERSION)?;
     if *start != header(id, lane) {
         return Err(corrupt(12, "the lane and id of this file", &start[12..]));
     }

@@ -22,6 +22,9 @@ const SEQ_NO_PATH: &str = "_seq_no";
 ///
 /// `progress` is called about every MiB with the bytes written since the last call: it may sleep to throttle, and its error
 /// (such as [`Error::Cancelled`]) ends the merge. After an error no file of the new segment is left behind.
+///
+/// Every section is verified before it is read, so that a merge never gives damaged bytes a sound checksum. Errors: those of the disk,
+/// and [`limber_store::Error::Corrupt`] of a source, which [`crate::Segment::damage`] of that source then knows as well.
 pub fn merge(
     views: &[SegmentView],
     directory: &dyn Directory,
@@ -41,6 +44,9 @@ pub fn merge_sorted(
     sort: &[SortField],
     progress: Option<Box<Progress<'_>>>,
 ) -> Result<(SegmentMeta, DocIdMap)> {
+    for view in views {
+        view.segment.verify_whole()?;
+    }
     let order = MergeOrder::by(views, sort)?;
     let map = Documents::map_of(views, order.as_ref())?;
     let documents = Documents { views, map: &map, order: order.as_ref() };
@@ -59,6 +65,10 @@ pub fn merge_sorted(
     }
     merge_nested(&documents, &mut fields, &mut writer)?;
     merge_stored(&documents, codec, &mut writer)?;
+    for view in views {
+        // Zeros were read where a page could not be.
+        view.segment.intact()?;
+    }
     let meta = writer.finish(&fields, map.doc_count(), seq_no_bounds)?;
     Ok((meta, map))
 }
@@ -87,6 +97,11 @@ pub(super) fn merge_field(
     writer: &mut SegmentWriter<'_>,
 ) -> Result<Option<ColumnSummary>> {
     let Documents { views, map, .. } = *documents;
+    for view in views {
+        if let Some(number) = view.segment.number(&info.path) {
+            view.segment.file().verify_field(number)?;
+        }
+    }
     let has = |kind| {
         views.iter().any(|view| {
             view.segment

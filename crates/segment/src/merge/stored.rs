@@ -2,7 +2,7 @@
 
 use super::conduct::Documents;
 use super::order::MergeOrder;
-use crate::file::{NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
+use crate::file::{Follower, NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
 use crate::stored::{RawBlock, Stored, StoredCodec, StoredReader, StoredWriter};
 use crate::{DocId, Result, SegmentView};
 
@@ -23,8 +23,10 @@ pub(super) fn merge_stored(
     let mut reader = StoredReader::new();
     for view in documents.views {
         let Some(stored) = view.segment.stored_documents()? else { continue };
+        let mut follower = view.segment.file().follow_stored();
         for block in 0..stored.block_count() {
             let raw = stored.raw_block(block)?;
+            follower.advance(stored.block_end(block));
             if stored.codec() == codec && is_whole(view, &raw) && stored.is_well_filled(&raw)? {
                 merged.push_raw(&raw)?;
             } else {
@@ -34,6 +36,7 @@ pub(super) fn merge_stored(
                 merged.drain(&mut section)?;
             }
         }
+        follower.finish()?;
     }
     merged.finish(section, writer)
 }
@@ -53,6 +56,7 @@ fn copy_in_order(
             reader: StoredReader::new(),
             next: 0,
             block: 0,
+            follower: view.segment.file().follow_stored(),
         });
     }
     for (segment, doc_count) in order.runs() {
@@ -61,7 +65,7 @@ fn copy_in_order(
             merged.drain(section)?;
         }
     }
-    Ok(())
+    sources.into_iter().try_for_each(|source| source.follower.finish())
 }
 
 /// The stored documents of a segment, read from the first to the last.
@@ -72,6 +76,7 @@ struct StoredSource<'a> {
     next: DocId,
     /// At or before that of `next`.
     block: usize,
+    follower: Follower<'a>,
 }
 
 /// A run of fewer blocks is copied document by document: a raw block ends the one before it, however small that is.
@@ -92,6 +97,7 @@ impl StoredSource<'_> {
                 self.block += 1;
                 raw = stored.raw_block(self.block)?;
             }
+            self.follower.advance(stored.block_end(self.block));
             let is_long = left >= raw.doc_count.saturating_mul(RAW_BLOCKS_MIN);
             if is_long
                 && self.next == raw.first_doc

@@ -17,13 +17,21 @@ impl Segment {
     ///
     /// An id that is here several times (an update inside one buffer) answers the last document: the others are deleted.
     pub fn find_id_hashed(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
+        let Some(number) = self.number(ID_PATH) else { return Ok(None) };
+        self.file.check_known(&[SectionKind::IdFilter], number)?;
         if self.id_filter.as_ref().is_some_and(|filter| !filter.may_contain(hash)) {
+            // Large segments have eight files, and this is asked for each document that is written.
+            if self.meta.files.len() == 1 {
+                self.intact()?
+            } else {
+                self.file.known_intact()?
+            }
             return Ok(None);
         }
-        let Some(number) = self.number(ID_PATH) else { return Ok(None) };
         let Some(inverted) = self.inverted(number)? else { return Ok(None) };
-        let Some(info) = inverted.terms.get(id)? else { return Ok(None) };
+        let Some(info) = inverted.terms.get(id)? else { return self.intact().map(|()| None) };
         if info.doc_freq == 1 {
+            self.intact()?;
             return Ok(Some(info.location.single_doc));
         }
         let mut postings = inverted.postings.postings(&info, Want::Docs)?;
@@ -33,13 +41,14 @@ impl Segment {
             postings.next_block();
         }
         postings.status()?;
+        self.intact()?;
         Ok(last)
     }
 
     fn stored(&self) -> Result<Stored<'_>> {
         let section = |kind| {
             self.file
-                .bytes(kind, NO_FIELD)
+                .readable_bytes(kind, NO_FIELD)?
                 .ok_or_else(|| Error::corrupt("stored blocks", 0, "stored documents"))
         };
         Stored::open(section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?)
@@ -47,7 +56,9 @@ impl Segment {
 
     /// Id, routing and source of a document.
     pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
-        self.stored()?.document(self.core, doc, reader)
+        let document = self.stored()?.document(self.core, doc, reader)?;
+        self.intact()?;
+        Ok(document)
     }
 
     /// `_source` of a document as it was sent.
@@ -59,7 +70,7 @@ impl Segment {
     pub fn id(&self, doc: DocId, reader: &mut StoredReader, id: &mut Vec<u8>) -> Result<()> {
         id.clear();
         id.extend_from_slice(self.stored()?.id(self.core, doc, reader)?.0);
-        Ok(())
+        self.intact()
     }
 
     /// Id and routing of a document, without its source.
@@ -68,7 +79,9 @@ impl Segment {
         doc: DocId,
         reader: &'r mut StoredReader,
     ) -> Result<(&'r [u8], Option<&'r [u8]>)> {
-        self.stored()?.id(self.core, doc, reader)
+        let found = self.stored()?.id(self.core, doc, reader)?;
+        self.intact()?;
+        Ok(found)
     }
 
     pub(crate) fn stored_documents(&self) -> Result<Option<Stored<'_>>> {

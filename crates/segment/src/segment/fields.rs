@@ -14,8 +14,18 @@ use crate::shapes::ShapeColumn;
 use crate::terms::{IndexPages, TermDictionary, TermInfo};
 use crate::{Error, Result};
 
+/// What the terms of a field and their postings are read from.
+const INVERTED_SECTIONS: [SectionKind; 5] = [
+    SectionKind::TermDirectory,
+    SectionKind::TermIndex,
+    SectionKind::Terms,
+    SectionKind::Postings,
+    SectionKind::Positions,
+];
+
 impl Segment {
     pub(super) fn inverted(&self, number: u32) -> Result<Option<&Inverted>> {
+        self.file.check_known(&INVERTED_SECTIONS, number)?;
         let state = &self.state(number).inverted;
         if let Some(inverted) = state.get() {
             return Ok(Some(inverted));
@@ -47,6 +57,7 @@ impl Segment {
         let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
         for (parent, key) in parents {
             if let Some(number) = self.number(&keyed_path(parent)) {
+                self.file.readable_field(number)?;
                 return keys.part(self, path, number, key);
             }
         }
@@ -87,6 +98,7 @@ impl Segment {
     /// Lengths of a field.
     pub fn norms(&self, path: &str) -> Result<Option<&Norms>> {
         let Some(number) = self.number(path) else { return Ok(None) };
+        self.file.check_known(&[SectionKind::Norms], number)?;
         let state = &self.state(number).norms;
         if let Some(norms) = state.get() {
             return Ok(Some(norms));
@@ -96,14 +108,16 @@ impl Segment {
         Ok(Some(state.get_or_init(|| norms)))
     }
 
-    fn section(&self, path: &str, kind: SectionKind, of: Representation) -> Option<&[u8]> {
-        let number = self.number(path)?;
-        (self.info(number).representation == of).then(|| self.file.bytes(kind, number))?
+    fn section(&self, path: &str, kind: SectionKind, of: Representation) -> Result<Option<&[u8]>> {
+        match self.number(path) {
+            Some(number) if self.info(number).representation == of => self.file.readable_bytes(kind, number),
+            _ => Ok(None),
+        }
     }
 
     /// Numbers of a field by document.
     pub fn numbers(&self, path: &str) -> Result<Option<NumberColumn<'_>>> {
-        match self.section(path, SectionKind::Column, Representation::Number) {
+        match self.section(path, SectionKind::Column, Representation::Number)? {
             Some(bytes) => self.of_this_segment(NumberColumn::open(bytes)?).map(Some),
             None => Ok(None),
         }
@@ -121,7 +135,7 @@ impl Segment {
     }
 
     pub(crate) fn ordinals_of(&self, number: u32) -> Result<Option<OrdinalColumn<'_>>> {
-        match self.file.bytes(SectionKind::Column, number) {
+        match self.file.readable_bytes(SectionKind::Column, number)? {
             Some(bytes) => self.of_this_segment(OrdinalColumn::open(bytes)?).map(Some),
             None => Ok(None),
         }
@@ -167,9 +181,8 @@ impl Segment {
 
     /// Shapes of a field by document.
     pub fn shapes(&self, path: &str) -> Result<Option<ShapeColumn<'_>>> {
-        let sections = [SectionKind::Column, SectionKind::Shapes]
-            .map(|kind| self.section(path, kind, Representation::Shape));
-        match sections {
+        let section = |kind| self.section(path, kind, Representation::Shape);
+        match [section(SectionKind::Column)?, section(SectionKind::Shapes)?] {
             [Some(places), Some(bytes)] => {
                 let places = self.of_this_segment(NumberColumn::open(places)?)?;
                 Ok(Some(ShapeColumn::new(places, bytes)))
@@ -181,7 +194,7 @@ impl Segment {
     /// The points section, whatever its numbers mean.
     pub(crate) fn raw_points(&self, path: &str) -> Result<Option<Points<'_>>> {
         let of = self.field(path).map_or(Representation::Number, |field| field.representation);
-        match self.section(path, SectionKind::Points, of) {
+        match self.section(path, SectionKind::Points, of)? {
             Some(bytes) => {
                 // Places do not ascend as the column's numbers do.
                 let is_spatial = self.field(path).is_some_and(|field| field.spatial);

@@ -7,7 +7,7 @@ use limber_mapping::KEYED_PATH_END;
 use limber_store::term_index::{TermIndexCache, next_segment_core_id};
 use limber_store::{Charge, Directory, Pool};
 
-use crate::file::{NO_FIELD, SectionEntry, SectionKind, SegmentFile};
+use crate::file::{Damage, NO_FIELD, SectionEntry, SectionKind, SegmentFile};
 use crate::id_filter::IdFilter;
 use crate::keys::Keys;
 use crate::nested::{self, NestedSpace, SpaceEntry};
@@ -257,6 +257,56 @@ impl Segment {
     /// Every section and where it lies, for `limber check` and statistics.
     pub fn file_sections(&self) -> &[SectionEntry] {
         self.file.sections()
+    }
+
+    /// Name of the file that holds one of [`Segment::file_sections`].
+    pub fn section_file(&self, section: &SectionEntry) -> String {
+        self.file.file_name(section).to_string()
+    }
+
+    /// Whether every file could be read wherever it was read so far. Whoever answers with what was read from a segment asks afterwards: where
+    /// a page cannot be read, zeros are ([`limber_store::mapped`]).
+    #[inline]
+    pub fn intact(&self) -> Result<()> {
+        self.file.intact()
+    }
+
+    /// Whether anything is known to be wrong with its files.
+    #[inline]
+    pub fn is_damaged(&self) -> bool {
+        self.file.is_damaged()
+    }
+
+    /// What is known to be wrong with its files: what merges, scrubs and readers met.
+    pub fn damage(&self) -> Vec<Damage> {
+        self.file.damage()
+    }
+
+    /// Remembers that something is wrong although checksums are right: the work of a bug.
+    pub fn note_unsound(&self, place: &str, message: &str) {
+        self.file.note_unsound(place, message);
+    }
+
+    /// Reads every byte of its files from the disk, not from maps, and compares it with the checksums; [`Segment::damage`] then knows what
+    /// is wrong. `pace` is told of bytes before they are read, and may sleep; its error ends the scrub, as do errors of the disk that say
+    /// nothing about the bytes.
+    pub fn scrub(&self, pace: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        self.file.scrub(&*self.directory, &self.meta, pace)
+    }
+
+    /// Looks at the lengths of its files. Where one is not the commit's, nothing of the segment is read any more.
+    pub fn verify_lengths(&self) -> Result<()> {
+        self.file.verify_lengths(&*self.directory, &self.meta)
+    }
+
+    /// How many files it has.
+    pub fn file_count(&self) -> usize {
+        self.meta.files.len()
+    }
+
+    /// Verifies lengths of files and what belongs to no field.
+    pub(crate) fn verify_whole(&self) -> Result<()> {
+        self.file.verify_whole(&*self.directory, &self.meta)
     }
 
     pub(crate) fn number(&self, path: &str) -> Option<u32> {

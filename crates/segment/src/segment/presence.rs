@@ -21,6 +21,7 @@ impl Segment {
         if let Some(shapes) = self.shapes(path)? {
             return Ok(Some(shapes.places().presence()));
         }
+        self.file.readable_field(number)?;
         let state = &self.state(number).presence;
         if state.get().is_none() {
             let Some(words) = self.compute_presence(number)? else { return self.named(path) };

@@ -112,6 +112,11 @@ impl<'a> Stored<'a> {
         Ok(RawBlock { bytes, first_doc, doc_count })
     }
 
+    /// Where the block ends among the bytes of all.
+    pub(crate) fn block_end(&self, block: usize) -> usize {
+        self.entry(block + 1).map_or(self.blocks.len(), |(_, start)| start as usize)
+    }
+
     fn block_of(&self, doc: DocId) -> Result<usize> {
         let after =
             self.index.partition_point(|[a, b, c, d, ..]| u32::from_le_bytes([*a, *b, *c, *d]) <= doc);

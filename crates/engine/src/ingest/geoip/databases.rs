@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use limber_store::sync::Mutex;
 use limber_store::{Directory, Disk};
-use parking_lot::Mutex;
 
 use super::super::resources::folder;
 use super::database::Database;

@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 
 use limber_store::Directory;
+use limber_store::sync::Mutex;
 use lru::LruCache;
-use parking_lot::Mutex;
 use ua_parser::{Extractor, Regexes};
 
 use super::details::{Details, Version};

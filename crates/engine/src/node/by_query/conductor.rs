@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use limber_mapping::RequestError;
 use limber_search::request::{Sort, SourceFilter, TrackTotalHits};
 use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse};
-use parking_lot::Mutex;
+use limber_store::sync::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::progress::Slice;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use limber_store::sync::{Condvar, Mutex};
 use serde_json::{Map, Value, json};
 
 /// Which counters a request shows.

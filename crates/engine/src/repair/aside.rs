@@ -1,0 +1,125 @@
+//! What repair takes out of use and what it saves: "where are the originals, where are the documents?"
+
+use std::sync::Arc;
+
+use limber_store::{Directory, Disk, FileWriter, Result};
+use serde_json::{Map, Value};
+
+/// Bytes that are copied at once.
+const COPY_BYTES: usize = 1 << 20;
+
+/// The folders of one repair. Nothing is made before it is needed, and nothing at all in a dry run.
+pub(super) struct Aside {
+    disk: Arc<dyn Disk>,
+    /// In the names of both folders.
+    time: String,
+    /// `false`: a dry run.
+    pub applies: bool,
+}
+
+/// What an operation that is saved was.
+pub(super) struct Saved<'s> {
+    pub index: &'s str,
+    pub id: &'s str,
+    pub routing: Option<&'s str>,
+    /// `None`: a deletion.
+    pub source: Option<&'s [u8]>,
+    /// An id that is in the index already is left alone.
+    pub only_if_absent: bool,
+}
+
+/// A file of saved documents, made with the first of them.
+pub(super) struct SavedFile {
+    name: String,
+    folder: String,
+    writer: Option<Box<dyn FileWriter>>,
+    pub count: u64,
+}
+
+impl Aside {
+    pub fn new(disk: Arc<dyn Disk>, time: String, applies: bool) -> Aside {
+        Aside { disk, time, applies }
+    }
+
+    /// Copies a file of a shard to `damaged-<time>`, durably. `folder`: of the shard, relative to the data folder.
+    pub fn keep(&self, folder: &str, directory: &dyn Directory, name: &str) -> Result<()> {
+        if !self.applies {
+            return Ok(());
+        }
+        let len = match directory.len(name) {
+            Err(error) if error.is_not_found() => return Ok(()),
+            len => len?,
+        };
+        let kept = self.disk.folder(&format!("damaged-{}/{folder}", self.time))?;
+        if kept.exists(name)? {
+            return Ok(());
+        }
+        let mut writer = kept.create(name)?;
+        let mut at = 0;
+        while at < len {
+            let piece = COPY_BYTES.min((len - at) as usize);
+            // What cannot be read cannot be kept; the length says how much there was.
+            let bytes = directory.read(name, at, piece).unwrap_or_else(|_| vec![0; piece]);
+            writer.write_all(&bytes)?;
+            at += piece as u64;
+        }
+        writer.sync()?;
+        writer.finish()?;
+        kept.sync_names()
+    }
+
+    pub fn saved_file(&self, folder: &str, what: &str) -> SavedFile {
+        SavedFile {
+            name: format!("{what}.ndjson"),
+            folder: format!("salvaged-{}/{folder}", self.time),
+            writer: None,
+            count: 0,
+        }
+    }
+}
+
+impl SavedFile {
+    /// Writes the two lines of `_bulk`. A source is one line: line breaks of JSON are outside of its texts.
+    pub fn save(&mut self, aside: &Aside, saved: &Saved<'_>) -> Result<()> {
+        self.count += 1;
+        if !aside.applies {
+            return Ok(());
+        }
+        if self.writer.is_none() {
+            self.writer = Some(aside.disk.folder(&self.folder)?.create(&self.name)?);
+        }
+        let mut about = Map::new();
+        about.insert("_index".into(), saved.index.into());
+        about.insert("_id".into(), saved.id.into());
+        if let Some(routing) = saved.routing {
+            about.insert("routing".into(), routing.into());
+        }
+        let action = match (saved.source, saved.only_if_absent) {
+            (None, _) => "delete",
+            (Some(_), true) => "create",
+            (Some(_), false) => "index",
+        };
+        let mut line = Map::new();
+        line.insert(action.into(), Value::Object(about));
+        let mut bytes = Value::Object(line).to_string().into_bytes();
+        bytes.push(b'\n');
+        if let Some(source) = saved.source {
+            bytes.extend(source.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
+            bytes.push(b'\n');
+        }
+        match &mut self.writer {
+            Some(writer) => writer.write_all(&bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes it durable; a line for people if there is anything.
+    pub fn finish(mut self, aside: &Aside) -> Result<Option<String>> {
+        if let Some(mut writer) = self.writer.take() {
+            writer.sync()?;
+            writer.finish()?;
+            aside.disk.folder(&self.folder)?.sync_names()?;
+        }
+        Ok((self.count > 0).then(|| format!("{}/{}", self.folder, self.name)))
+    }
+}

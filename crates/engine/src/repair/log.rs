@@ -1,0 +1,88 @@
+//! A damaged log: "where does it break, and what is whole behind that?"
+
+use std::sync::Arc;
+
+use limber_store::{Directory, Error as StoreError};
+
+use super::aside::{Aside, Saved, SavedFile};
+use super::conduct::Lines;
+use crate::translog::{self, Operation, OperationType};
+
+/// Where a log is damaged, and what is whole before.
+pub(super) struct DamagedLog {
+    pub cut: translog::Cut,
+    pub operations_before: u64,
+    pub error: String,
+}
+
+/// `None`: the log is whole. Errors: those that say nothing about the bytes, and a newer version.
+pub(super) fn find_damage(
+    directory: &Arc<dyn Directory>,
+    first_generation: u64,
+    history: &[u8; 16],
+) -> limber_store::Result<Option<DamagedLog>> {
+    let mut operations_before = 0;
+    let recovered = translog::recover(directory, first_generation, history, |_| {
+        operations_before += 1;
+        Ok::<(), StoreError>(())
+    });
+    let error = match recovered {
+        Ok(_) => return Ok(None),
+        Err(error @ StoreError::Corrupt { .. }) => error,
+        Err(error) => return Err(error),
+    };
+    let StoreError::Corrupt { file, offset, .. } = &error else { return Ok(None) };
+    let cut = translog::Cut::at(&**directory, first_generation, file, *offset)?;
+    Ok(Some(DamagedLog { cut, operations_before, error: error.to_string() }))
+}
+
+/// Saves the whole operations behind the damage, keeps the originals, cuts.
+pub(super) fn repair(
+    directory: &Arc<dyn Directory>,
+    folder: &str,
+    history: &[u8; 16],
+    index: &str,
+    damaged: &DamagedLog,
+    aside: &Aside,
+    lines: &mut Lines,
+) -> limber_store::Result<()> {
+    let mut file = aside.saved_file(folder, "translog");
+    let mut seq_nos = Vec::new();
+    damaged
+        .cut
+        .beyond(&**directory, &mut |operation| save(operation, index, &mut file, &mut seq_nos, aside))?;
+    let saved = file.count;
+    let place = file.finish(aside)?;
+    lines.plan(format!(
+        "the log is cut at {}: {} operations before are kept, {saved} whole ones behind{}{}; what lies between is lost",
+        damaged.cut,
+        damaged.operations_before,
+        super::conduct::ranges(&seq_nos),
+        place.map_or_else(String::new, |place| format!(" go to {place}")),
+    ));
+    lines.loses = true;
+    if !aside.applies {
+        return Ok(());
+    }
+    for name in directory.list()?.iter().filter(|name| translog::is_file_of_log(name)) {
+        aside.keep(folder, &**directory, name)?;
+    }
+    damaged.cut.apply(&**directory, history)
+}
+
+fn save(
+    operation: &Operation<'_>,
+    index: &str,
+    file: &mut SavedFile,
+    seq_nos: &mut Vec<u64>,
+    aside: &Aside,
+) -> limber_store::Result<()> {
+    let source = match operation.kind {
+        OperationType::Index => Some(operation.source),
+        OperationType::Delete => None,
+        OperationType::NoOp => return Ok(()),
+    };
+    let Ok(id) = std::str::from_utf8(operation.id) else { return Ok(()) };
+    seq_nos.push(operation.seq_no);
+    file.save(aside, &Saved { index, id, routing: operation.routing, source, only_if_absent: false })
+}

@@ -1,0 +1,158 @@
+//! What is wrong with the files of a shard: "which of them are damaged, and who was told?"
+//!
+//! Merges, scrubs and readers meet damage; the segment remembers it as long as it is open ([`limber_segment::Segment::damage`]). It is logged
+//! once, shown as the shard's health, and keeps the segment out of merges. Nothing is repaired here and nothing is deleted: what is
+//! intact is read on, what is damaged fails whoever reads it. `limber check --repair` is for the rest.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use limber_segment::{Damage, LiveDocs, SegmentView};
+use limber_store::Error as StoreError;
+use limber_store::sync::Mutex;
+
+use super::commit::{COMMIT_NAME, Commit};
+use super::core::Shard;
+use super::error::segment_error;
+use crate::api::Result;
+
+/// What a shard knows beside its segments.
+#[derive(Default)]
+pub(crate) struct KnownDamage {
+    /// Of commit and live docs, as of the last scrub. They are written anew by every commit, which heals them.
+    beside_segments: Mutex<Vec<Damage>>,
+    logged: Mutex<HashSet<String>>,
+}
+
+impl Shard {
+    /// All that is known to be wrong with the files of the shard.
+    pub(crate) fn damage(&self) -> Vec<Damage> {
+        let mut all: Vec<Damage> = self.known_damage.beside_segments.lock().clone();
+        if let Ok(core) = self.core() {
+            let segments = core.segments.load();
+            all.extend(
+                segments
+                    .iter()
+                    .filter(|entry| entry.segment.is_damaged())
+                    .flat_map(|entry| entry.segment.damage()),
+            );
+        }
+        all
+    }
+
+    /// Why the shard does not serve, or what of it is damaged, for people.
+    pub(crate) fn problem(&self) -> Option<String> {
+        if let Err(error) = self.core().and_then(|core| core.check()) {
+            return Some(error.reason);
+        }
+        let damage = self.damage();
+        let first = damage.first()?;
+        let more = damage.len() - 1;
+        let rest = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+        Some(format!("corrupt file {first}{rest}"))
+    }
+
+    /// The first damage as an error, with index and shard.
+    pub(crate) fn check_damage(&self) -> Result<()> {
+        match self.damage().first() {
+            None => Ok(()),
+            Some(damage) => Err(self.located(segment_error(&damage.to_error()))),
+        }
+    }
+
+    /// Logs what nobody was told yet.
+    pub(crate) fn report_damage(&self) {
+        for damage in self.damage() {
+            if self.known_damage.logged.lock().insert(damage.to_string()) {
+                tracing::error!(
+                    index = %self.index.name,
+                    shard = self.number,
+                    folder = %self.directory.path().display(),
+                    file = damage.file,
+                    offset = damage.offset,
+                    expected = damage.expected,
+                    found = damage.found,
+                    "a file is damaged; what is intact is read on, the segment is not merged"
+                );
+            }
+        }
+    }
+
+    /// A merge of `views` failed with an error that is about bytes: finds out whose. A segment that is to blame is not merged again; if none
+    /// is, all of them fail together and none is tried again, or the same merge would run for ever.
+    pub(super) fn blame(&self, views: &[SegmentView], error: &limber_segment::Error) {
+        let is_known = || views.iter().any(|view| view.segment.is_damaged());
+        let is_about_bytes = matches!(
+            error,
+            limber_segment::Error::Corrupt { .. } | limber_segment::Error::Store(StoreError::Corrupt { .. })
+        );
+        if is_about_bytes && !is_known() {
+            for view in views {
+                for problem in view.segment.check().problems {
+                    view.segment
+                        .note_unsound(&format!("{} {}", problem.file, problem.field), &problem.message);
+                }
+            }
+            if !is_known() {
+                views.iter().for_each(|view| view.segment.note_unsound("its merge", &error.to_string()));
+            }
+        }
+        self.report_damage();
+    }
+
+    /// Reads every byte of the committed files, from the disk and not from maps. Holds no lock while it reads; files that go meanwhile are
+    /// passed over. `pace` is told of bytes before they are read and may sleep; its error ends the scrub.
+    pub(crate) fn scrub(
+        &self,
+        pace: &mut dyn FnMut(u64) -> limber_segment::Result<()>,
+    ) -> limber_segment::Result<()> {
+        let Ok(core) = self.core() else { return Ok(()) };
+        let entries = core.segments.load_full();
+        // Neither the core nor other segments are kept from going while one is read.
+        drop(core);
+        let segments: Vec<_> = entries
+            .iter()
+            .filter(|entry| entry.synced.load(std::sync::atomic::Ordering::Acquire))
+            .map(|entry| {
+                (Arc::downgrade(&entry.segment), entry.live.lock().committed.as_ref().map(|live| live.0))
+            })
+            .collect();
+        drop(entries);
+        let mut beside_segments = Vec::new();
+        note_corrupt(Commit::read(&*self.directory).map_err(Into::into), COMMIT_NAME, &mut beside_segments)?;
+        for (segment, live_generation) in segments {
+            let Some(segment) = segment.upgrade() else { continue };
+            match segment.scrub(pace) {
+                // Merged or dropped meanwhile.
+                Err(limber_segment::Error::Store(error)) if error.is_not_found() => continue,
+                outcome => outcome?,
+            }
+            if let Some(generation) = live_generation {
+                let meta = segment.meta();
+                let live = LiveDocs::open(&*self.directory, meta.id, generation, meta.doc_count);
+                note_corrupt(live, &LiveDocs::file_name(meta.id, generation), &mut beside_segments)?;
+            }
+            self.report_damage();
+        }
+        *self.known_damage.beside_segments.lock() = beside_segments;
+        self.report_damage();
+        Ok(())
+    }
+}
+
+/// Adds damage of a small file that was read whole. One that is gone was replaced by a newer one.
+fn note_corrupt<T>(
+    read: limber_segment::Result<T>,
+    file: &str,
+    damage: &mut Vec<Damage>,
+) -> limber_segment::Result<()> {
+    match read {
+        Ok(_) => Ok(()),
+        Err(limber_segment::Error::Store(StoreError::Corrupt { file, offset, expected, found })) => {
+            damage.push(Damage { file, offset, expected, found });
+            Ok(())
+        }
+        Err(limber_segment::Error::Store(error)) if error.is_not_found() && file != COMMIT_NAME => Ok(()),
+        Err(error) => Err(error),
+    }
+}

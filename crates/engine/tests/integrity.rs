@@ -1,0 +1,141 @@
+//! Rot on the disk: found by scrubs and merges, never merged away, and what is intact is read on.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use common::*;
+use limber_engine::*;
+use limber_search::{SearchRequest, UrlParameters};
+use serde_json::json;
+
+const BODY: &str = r#"{"settings": {"number_of_replicas": 0, "refresh_interval": "-1", "requests.cache.enable": true},
+    "mappings": {"properties": {"n": {"type": "long"}, "t": {"type": "text"}}}}"#;
+
+/// A node with an index `t` of `segments` committed segments, ten documents each.
+fn node_with(path: &Path, segments: usize) -> std::sync::Arc<Node> {
+    let node = open(path);
+    node.create_index("t", &serde_json::from_str(BODY).expect("JSON")).expect("created");
+    for segment in 0..segments {
+        for number in 0..10 {
+            let source = json!({"n": segment * 10 + number, "t": format!("word{number} all")}).to_string();
+            write(&node, index("t", &format!("{segment}-{number}"), source.as_bytes())).expect("written");
+        }
+        node.refresh("t", IndicesOptions::BROADCAST).expect("refreshes");
+    }
+    node.flush("t", IndicesOptions::BROADCAST, true).expect("flushes");
+    node
+}
+
+/// The files of the only shard of the only index, by extension.
+fn files(path: &Path, extension: &str) -> Vec<PathBuf> {
+    let index =
+        std::fs::read_dir(path.join("indices")).expect("lists").next().expect("an index").expect("reads");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(index.path().join("0"))
+        .expect("lists")
+        .map(|file| file.expect("reads").path())
+        .filter(|file| file.extension().is_some_and(|found| found == extension))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Flips a bit of the text's stored bytes: `needle` is looked for in the file.
+fn rot(file: &Path, needle: &[u8]) {
+    let mut bytes = std::fs::read(file).expect("reads");
+    let at = bytes.windows(needle.len()).position(|window| window == needle).expect("there");
+    bytes[at] ^= 1;
+    // In place, as rot is: the file keeps its maps.
+    use std::os::unix::fs::FileExt;
+    let file = std::fs::File::options().write(true).open(file).expect("opens");
+    file.write_all_at(&bytes[at..=at], at as u64).expect("writes");
+}
+
+fn force_merge(node: &Node) -> Result<()> {
+    let request = ForceMergeRequest { max_num_segments: Some(1), ..Default::default() };
+    let answer = node.force_merge("t", IndicesOptions::BROADCAST, &request)?;
+    match answer.failures.into_iter().next() {
+        Some(failure) => Err(failure.error),
+        None => Ok(()),
+    }
+}
+
+fn status(node: &Node) -> (HealthStatus, Option<String>) {
+    let health = node.cluster_health(&HealthRequest::default()).expect("answers");
+    (health.status, health.indices[0].shards[0].reason.as_deref().map(str::to_owned))
+}
+
+#[test]
+fn a_merge_does_not_launder_a_flipped_byte() {
+    let temporary = tempfile::tempdir().expect("tempdir");
+    let node = node_with(temporary.path(), 4);
+    let damaged = files(temporary.path(), "seg").remove(1);
+    rot(&damaged, b"word0");
+    assert_eq!(status(&node).0, HealthStatus::Green, "nobody has looked yet");
+    for _ in 0..2 {
+        let error = force_merge(&node).expect_err("a source is corrupt");
+        assert_eq!((error.kind, error.status), ("corrupt_index_exception", 500));
+        let name = damaged.file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(error.reason.contains(&name) && error.reason.contains("checksum"), "{}", error.reason);
+    }
+    let (health, problem) = status(&node);
+    assert_eq!(health, HealthStatus::Red);
+    assert!(problem.expect("says why").contains("checksum"));
+    // The others are one by now, and the damaged one is as it was: read where it is intact, not merged, not deleted.
+    assert_eq!(files(temporary.path(), "seg").len(), 2);
+    assert!(damaged.exists());
+    node.maintain();
+    assert_eq!(get(&node, "t", "0-3").expect("intact").1["n"], 3);
+    write(&node, index("t", "new", b"{\"n\": 99}")).expect("writes go on");
+    node.flush("t", IndicesOptions::BROADCAST, true).expect("flushes");
+    node.close();
+    drop(node);
+    let report = check_data_folder(temporary.path()).expect("reads");
+    assert!(report.problem_count > 0, "{:?}", report.lines);
+}
+
+#[test]
+fn a_scrub_finds_rot_that_nobody_reads() {
+    let temporary = tempfile::tempdir().expect("tempdir");
+    let node = node_with(temporary.path(), 3);
+    node.scrub_now();
+    assert_eq!(status(&node), (HealthStatus::Green, None));
+    let stats = node.integrity_stats();
+    assert!(stats["size_in_bytes"].as_u64().expect("a number") > 1000);
+    assert_eq!((&stats["passes"], stats["damage"].as_array().map(Vec::len)), (&json!(1), Some(0)));
+
+    rot(&files(temporary.path(), "seg")[0], b"word0");
+    node.scrub_now();
+    let (health, problem) = status(&node);
+    assert_eq!(health, HealthStatus::Red);
+    assert!(problem.expect("says why").contains("_0.seg"));
+    let stats = node.integrity_stats();
+    assert_eq!(stats["damage"].as_array().map(Vec::len), Some(1), "{stats}");
+    // The other segments answer.
+    assert_eq!(get(&node, "t", "2-7").expect("intact").1["n"], 27);
+}
+
+#[test]
+fn a_file_that_is_cut_is_no_answer_and_no_end() {
+    let temporary = tempfile::tempdir().expect("tempdir");
+    let node = node_with(temporary.path(), 2);
+    let whole = search(&node, "t", json!({"match_all": {}}));
+    assert_eq!(whole.len(), 20);
+    let cut = files(temporary.path(), "seg").remove(0);
+    std::fs::File::options().write(true).open(&cut).and_then(|file| file.set_len(64)).expect("cuts");
+    // What is behind the end of the first page reads as zeros without a fault. The length tells, as soon as anybody looks.
+    node.scrub_now();
+    assert_eq!(status(&node).0, HealthStatus::Red);
+    assert_eq!(force_merge(&node).expect_err("cut").kind, "corrupt_index_exception");
+    assert_eq!(get(&node, "t", "1-7").expect("intact").1["n"], 17);
+    assert_eq!(node.get(&GetRequest::new("t", "0-7")).expect_err("cut").kind, "corrupt_index_exception");
+    let request = SearchRequest::parse(&json!({"query": {"match": {"t": "all"}}}), &UrlParameters::default())
+        .expect("valid");
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let answer = node.search("t", IndicesOptions::SEARCH, Placement::default(), &request, None, cancelled);
+    let error = answer.map(|_| ()).expect_err("the only shard");
+    assert_eq!(error.to_request_error().status, 500);
+    assert!(error.to_json().to_string().contains("corrupt_index_exception"), "{}", error.to_json());
+}

@@ -1,0 +1,167 @@
+//! Data folders of earlier builds (`tests/fixtures/make.py`): opened, checked, asked, written to, merged and opened again by this one.
+
+mod support;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use support::{Client, ServerProcess, program};
+
+/// One a format version that ever was; none is ever made again.
+const FIXTURES: &[&str] = &["3694ce2"];
+
+fn fixture(name: &str) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut decoder = zstd::Decoder::new(file).expect("zstd");
+    decoder.window_log_max(27).expect("a window");
+    let mut bytes = Vec::new();
+    decoder.read_to_end(&mut bytes).expect("zstd");
+    bytes
+}
+
+fn unpack(name: &str, folder: &Path) {
+    tar::Archive::new(&*fixture(&format!("{name}.tar.zst"))).unpack(folder).expect("unpacks");
+}
+
+fn check(folder: &Path) {
+    let output = Command::new(program()).arg("check").arg(folder).output().expect("runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// An answer without what depends on the build or the moment.
+fn comparable(mut answer: Value) -> Value {
+    if let Some(answer) = answer.as_object_mut() {
+        answer.remove("took");
+    }
+    answer
+}
+
+/// Compares the answers to those that were recorded; `is_asked` by path and body.
+fn compare(
+    client: &mut Client,
+    recorded: &Value,
+    is_asked: impl Fn(&str, &Value) -> bool,
+    when: &str,
+) -> usize {
+    let mut asked = 0;
+    for record in recorded.as_array().expect("a list") {
+        let (method, path) =
+            (record["method"].as_str().expect("text"), record["path"].as_str().expect("text"));
+        let body = &record["body"];
+        if !is_asked(path, body) {
+            continue;
+        }
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = client.send(method, path, text);
+        assert_eq!(u64::from(answer.status), record["status"], "{when}: {method} {path} {body}");
+        assert_eq!(comparable(answer.json()), record["answer"], "{when}: {method} {path} {body}");
+        asked += 1;
+    }
+    asked
+}
+
+#[test]
+fn data_folders_of_earlier_builds_live_on() {
+    for name in FIXTURES {
+        let temporary = tempfile::tempdir().expect("tempdir");
+        let data = temporary.path();
+        unpack(name, data);
+        check(data);
+        let recorded: Value =
+            serde_json::from_slice(&fixture(&format!("{name}.answers.json.zst"))).expect("JSON");
+        let mut server = ServerProcess::start(data, &[]);
+        let mut client = server.client();
+        assert!(compare(&mut client, &recorded, |_, _| true, name) > 50);
+
+        // Written to in each index that takes writes, and merged.
+        for index in ["types", "sorted", "synthetic", "large", "compressed", "empty"] {
+            client.expect(
+                201,
+                "PUT",
+                &format!("/{index}/_doc/another?refresh=true"),
+                json!({"n": 1, "k": "x"}),
+            );
+            client.expect(200, "DELETE", &format!("/{index}/_doc/another?refresh=true"), Value::Null);
+            let merged = client.expect(
+                200,
+                "POST",
+                &format!("/{index}/_forcemerge?max_num_segments=1&flush=true"),
+                Value::Null,
+            );
+            assert_eq!(merged["_shards"]["failed"], 0, "{merged}");
+        }
+        client.expect(
+            201,
+            "POST",
+            "/logs-app/_doc",
+            json!({"@timestamp": "2024-06-01T00:00:00Z", "level": "new"}),
+        );
+        // Scores count deleted documents, which are gone; the mapping and the data stream have grown.
+        let is_unchanged = |path: &str, body: &Value| {
+            let is_scored =
+                body["sort"][0] == "_score" || !path.contains("_search") || body["sort"].is_null();
+            path.contains("/_doc/") || (path.contains("_search") && !is_scored && !path.contains("logs"))
+        };
+        assert!(compare(&mut client, &recorded, is_unchanged, "merged") > 15);
+        server.kill();
+        check(data);
+        let server = ServerProcess::start(data, &[]);
+        assert!(compare(&mut server.client(), &recorded, is_unchanged, "opened again") > 15);
+    }
+}
+
+/// Every file below a folder with its bytes.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("lists") {
+        let path = entry.expect("reads").path();
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false => found.push((path.clone(), std::fs::read(&path).expect("reads"))),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What a later build may have written is refused by name, and not a byte of it is changed.
+#[test]
+fn newer_formats_are_refused_by_name_and_not_touched() {
+    let fixture = FIXTURES[0];
+    let temporary = tempfile::tempdir().expect("tempdir");
+    let pristine = temporary.path().join("pristine");
+    unpack(fixture, &pristine);
+    // (name's end, offset of the version's lowest byte)
+    for (end, offset) in [(".seg", 8), (".src", 8), (".live", 8), ("/commit", 14), ("translog-2.log", 8)] {
+        let data = temporary.path().join(end.trim_start_matches('/').replace('.', "-"));
+        unpack(fixture, &data);
+        let all = files(&data);
+        let (path, mut bytes) =
+            all.into_iter().find(|(path, _)| path.to_string_lossy().ends_with(end)).expect("is there");
+        // "1" in text, 1 in binary.
+        bytes[offset] = if end == "/commit" { b'9' } else { 9 };
+        std::fs::write(&path, &bytes).expect("writes");
+        let folder = path.parent().expect("a folder");
+        let before = files(folder);
+        let output = Command::new(program()).arg("check").arg(&data).output().expect("runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!output.status.success());
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let line = text
+            .lines()
+            .find(|line| line.contains("newer version"))
+            .unwrap_or_else(|| panic!("{end}: {text}"));
+        assert!(line.contains(&name) && line.contains("format 9"), "{line}");
+        let mut server = ServerProcess::start(&data, &[]);
+        let mut client = server.client();
+        let health = client.expect(200, "GET", "/_cluster/health", Value::Null);
+        assert_eq!(health["status"], "red", "{end}");
+        let rows = client.send("GET", "/_cat/shards?h=index,shard,state,unassigned.details", "").text();
+        assert!(rows.contains("newer version"), "{end}: {rows}");
+        server.kill();
+        assert!(before == files(folder), "{end}: files were changed");
+    }
+}

@@ -1,0 +1,351 @@
+//! Checksums of an open segment: "is this still what was written, and what is known not to be?"
+//!
+//! Opening a segment verifies headers, footers and the section table, no section: that would read every byte. Sections are verified where
+//! it matters that damage does not spread, and by the scrub:
+//!
+//! * A **merge** verifies every section of its sources before it reads it, stored documents while it reads them. Nothing counts as sound
+//!   because it was verified before, or because this process wrote it: bytes may have rotted since, and a write-back that failed
+//!   leaves pages in memory that are not those on disk. It costs one pass of CRC-32 over what is read anyway.
+//! * A **scrub** reads the files, not the maps, piece by piece.
+//!
+//! What is found wrong is remembered as long as the segment is open. Then the accessors of that section fail while others go on; of a
+//! segment with a file that could not be read under its map, everything fails ([`limber_store::mapped`]).
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use limber_codec::checksum::{Crc32, crc32};
+use limber_store::mapped::fault_count;
+use limber_store::{Directory, Error as StoreError};
+use parking_lot::Mutex;
+
+use super::SectionKind;
+use super::meta::{FileMeta, SegmentMeta};
+use super::reader::{SectionEntry, SegmentFile, corrupt_file};
+use super::writer::NO_FIELD;
+use crate::{Error, Result};
+
+/// Something wrong with a file of an open segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    pub file: String,
+    pub offset: u64,
+    pub expected: String,
+    pub found: String,
+}
+
+impl Damage {
+    /// What readers of the damaged part are told.
+    pub fn to_error(&self) -> Error {
+        corrupt_file(&self.file, self.offset, &self.expected, &self.found)
+    }
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Damage { file, offset, expected, found } = self;
+        write!(f, "{file} at offset {offset}: expected {expected}, found {found}")
+    }
+}
+
+/// What is known to be wrong with a segment's files.
+pub(super) struct KnownDamage {
+    /// Anything below.
+    is_any: AtomicBool,
+    /// A file has another length than the commit says: what lies behind the end reads as zeros, within its last page without a fault.
+    has_other_length: AtomicBool,
+    /// By section, in the order of [`SegmentFile::sections`]: 0, or [`IS_WRONG`] and the checksum that was found.
+    sections: Box<[AtomicU64]>,
+    /// What belongs to no section: a file's ends, its length, a disk that refuses to read it.
+    others: Mutex<Vec<Damage>>,
+}
+
+const IS_WRONG: u64 = 1 << 32;
+
+impl KnownDamage {
+    pub(super) fn none(section_count: usize) -> KnownDamage {
+        KnownDamage {
+            is_any: AtomicBool::new(false),
+            has_other_length: AtomicBool::new(false),
+            sections: (0..section_count).map(|_| AtomicU64::new(0)).collect(),
+            others: Mutex::default(),
+        }
+    }
+}
+
+/// Bytes that a scrub reads at once.
+const SCRUB_BYTES: usize = 256 << 10;
+
+impl SegmentFile {
+    /// Whether every file could be read wherever it was read so far, and has the length it should have as far as anybody looked.
+    #[inline]
+    pub fn intact(&self) -> Result<()> {
+        let is_other = self.known.has_other_length.load(Ordering::Acquire);
+        match !is_other && self.maps().all(|(_, bytes)| bytes.damage().is_none()) {
+            true => Ok(()),
+            false => self.look_for_faults(),
+        }
+    }
+
+    /// As [`SegmentFile::intact`], by what is known already: two loads.
+    #[inline]
+    pub fn known_intact(&self) -> Result<()> {
+        match fault_count() == 0 && !self.known.has_other_length.load(Ordering::Acquire) {
+            true => Ok(()),
+            false => self.look_for_faults(),
+        }
+    }
+
+    #[cold]
+    fn look_for_faults(&self) -> Result<()> {
+        if self.known.has_other_length.load(Ordering::Acquire)
+            && let Some(damage) = self.known.others.lock().first()
+        {
+            return Err(damage.to_error());
+        }
+        match self.faults().next() {
+            Some(fault) => Err(fault.to_error()),
+            None => Ok(()),
+        }
+    }
+
+    fn faults(&self) -> impl Iterator<Item = Damage> {
+        self.maps().filter_map(|(name, bytes)| {
+            let offset = bytes.damage()?;
+            let (expected, found) = (format!("{} readable bytes", bytes.len()), "a page that cannot be read");
+            Some(Damage { file: name.to_string(), offset, expected, found: found.to_owned() })
+        })
+    }
+
+    /// An error if one of these sections of a field is known to be damaged. Two loads where nothing is.
+    #[inline]
+    pub fn check_known(&self, kinds: &[SectionKind], field: u32) -> Result<()> {
+        self.known_intact()?;
+        if !self.known.is_any.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let damage = kinds.iter().find_map(|&kind| self.known_of(self.place(kind, field)?));
+        damage.map_or(Ok(()), |damage| Err(damage.to_error()))
+    }
+
+    /// Whether all sections of a field can be read, as far as it is known.
+    pub fn readable_field(&self, field: u32) -> Result<()> {
+        self.known_intact()?;
+        if !self.known.is_any.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let of_field = (0..self.sections().len()).filter(|&at| self.sections()[at].field == field);
+        of_field.filter_map(|at| self.known_of(at)).next().map_or(Ok(()), |damage| Err(damage.to_error()))
+    }
+
+    /// Whether anything is known to be wrong.
+    #[inline]
+    pub fn is_damaged(&self) -> bool {
+        self.known.is_any.load(Ordering::Acquire) || self.intact().is_err()
+    }
+
+    /// All that is known to be wrong.
+    pub fn damage(&self) -> Vec<Damage> {
+        let mut all: Vec<Damage> = self.faults().collect();
+        all.extend((0..self.sections().len()).filter_map(|at| self.known_of(at)));
+        all.extend(self.known.others.lock().iter().cloned());
+        all
+    }
+
+    fn known_of(&self, at: usize) -> Option<Damage> {
+        let noted = self.known.sections[at].load(Ordering::Acquire);
+        (noted & IS_WRONG != 0).then(|| self.described(&self.sections()[at], noted as u32))
+    }
+
+    fn described(&self, entry: &SectionEntry, found: u32) -> Damage {
+        let field = self.fields.get(entry.field as usize);
+        let of = field.map_or_else(String::new, |field| format!(" of [{}]", field.shown_path()));
+        Damage {
+            file: self.file_name(entry).to_string(),
+            offset: entry.offset,
+            expected: format!(
+                "checksum {:08x} of the {} bytes of section {:?}{of}",
+                entry.crc, entry.len, entry.kind
+            ),
+            found: format!("{found:08x}"),
+        }
+    }
+
+    /// Compares and remembers.
+    fn compare(&self, at: usize, found: u32) -> Result<()> {
+        // Zeros in the place of what could not be read are no finding of their own.
+        self.intact()?;
+        let entry = &self.sections()[at];
+        if found == entry.crc {
+            return Ok(());
+        }
+        self.known.sections[at].store(IS_WRONG | u64::from(found), Ordering::Release);
+        self.known.is_any.store(true, Ordering::Release);
+        Err(self.described(entry, found).to_error())
+    }
+
+    fn verify(&self, at: usize) -> Result<()> {
+        self.compare(at, crc32(self.entry_bytes(&self.sections()[at])))
+    }
+
+    /// Verifies every section of a field.
+    pub(crate) fn verify_field(&self, field: u32) -> Result<()> {
+        let of_field = (0..self.sections().len()).filter(|&at| self.sections()[at].field == field);
+        of_field.into_iter().try_for_each(|at| self.verify(at))
+    }
+
+    /// Verifies lengths of files, and the sections of the segment as a whole except its stored documents ([`Follower`]).
+    pub(crate) fn verify_whole(&self, directory: &dyn Directory, meta: &SegmentMeta) -> Result<()> {
+        self.verify_lengths(directory, meta)?;
+        let of_whole = |at: &usize| {
+            let entry = &self.sections()[*at];
+            entry.field == NO_FIELD && entry.kind != SectionKind::StoredBlocks
+        };
+        (0..self.sections().len()).filter(of_whole).try_for_each(|at| self.verify(at))
+    }
+
+    /// A file that is shorter or longer than the commit says is somebody else's work.
+    pub fn verify_lengths(&self, directory: &dyn Directory, meta: &SegmentMeta) -> Result<()> {
+        meta.files.iter().try_for_each(|file| self.verify_length(directory, file))
+    }
+
+    fn verify_length(&self, directory: &dyn Directory, file: &FileMeta) -> Result<()> {
+        let len = directory.len(&file.name)?;
+        if len == file.len {
+            return Ok(());
+        }
+        let error = self.note(Damage {
+            file: file.name.clone(),
+            offset: len.min(file.len),
+            expected: format!("{} bytes", file.len),
+            found: format!("{len} bytes"),
+        });
+        self.known.has_other_length.store(true, Ordering::Release);
+        Err(error)
+    }
+
+    /// Follows a reader of stored documents with the checksum.
+    pub(crate) fn follow_stored(&self) -> Follower<'_> {
+        Follower {
+            file: self,
+            at: self.place(SectionKind::StoredBlocks, NO_FIELD),
+            done: 0,
+            crc: Crc32::new(),
+        }
+    }
+
+    /// Reads every byte from the disk and compares it with the checksums. `pace` is told of bytes before they are read; its error, and one of
+    /// the disk that says nothing about the bytes, ends the scrub. What is wrong is remembered ([`SegmentFile::damage`]).
+    pub fn scrub(
+        &self,
+        directory: &dyn Directory,
+        meta: &SegmentMeta,
+        pace: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut buffer = vec![0; SCRUB_BYTES];
+        for file in &meta.files {
+            match self.scrub_file(directory, file, &mut buffer, pace) {
+                Err(Error::Store(error @ StoreError::Io { .. })) if says_unreadable(&error) => {
+                    let (expected, found) = (format!("{} readable bytes", file.len), error.to_string());
+                    self.note(Damage { file: file.name.clone(), offset: 0, expected, found });
+                }
+                // Remembered already; the other files are looked at as well.
+                Err(Error::Store(StoreError::Corrupt { .. })) => {}
+                outcome => outcome?,
+            }
+        }
+        Ok(())
+    }
+
+    fn scrub_file(
+        &self,
+        directory: &dyn Directory,
+        file: &FileMeta,
+        buffer: &mut [u8],
+        pace: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<()> {
+        self.verify_length(directory, file)?;
+        let FileMeta { name, len, crc: expected } = file;
+        let mut crc_of = |start: u64, end: u64| -> Result<u32> {
+            let (mut crc, mut at) = (Crc32::new(), start);
+            while at < end {
+                let piece = &mut buffer[..SCRUB_BYTES.min((end - at) as usize)];
+                pace(piece.len() as u64)?;
+                directory.read_into(name, at, piece)?;
+                crc.update(piece);
+                at += piece.len() as u64;
+            }
+            Ok(crc.finish())
+        };
+        let found = crc_of(0, *len)?;
+        if found == *expected {
+            return Ok(());
+        }
+        let mut is_placed = false;
+        for at in (0..self.sections().len()).filter(|&at| **self.file_name(&self.sections()[at]) == **name) {
+            let entry = &self.sections()[at];
+            is_placed |= self.compare(at, crc_of(entry.offset, entry.offset + entry.len)?).is_err();
+        }
+        if is_placed {
+            return Ok(());
+        }
+        Err(self.note(Damage {
+            file: name.clone(),
+            offset: 0,
+            expected: format!("checksum {expected:08x} of the whole file"),
+            found: format!("{found:08x}, in header, section table or footer"),
+        }))
+    }
+
+    /// Remembers what was found by other means than checksums; readers are not told.
+    pub fn note_unsound(&self, place: &str, message: &str) {
+        let file = self.maps().next().map_or_else(String::new, |(name, _)| name.to_string());
+        let expected = format!("a sound structure of {place}");
+        self.note(Damage { file, offset: 0, expected, found: message.to_owned() });
+    }
+
+    /// Remembers, once.
+    fn note(&self, damage: Damage) -> Error {
+        let error = damage.to_error();
+        let mut others = self.known.others.lock();
+        if !others.iter().any(|known| known.file == damage.file && known.expected == damage.expected) {
+            others.push(damage);
+        }
+        self.known.is_any.store(true, Ordering::Release);
+        error
+    }
+}
+
+/// Whether the error is about the bytes of the file: neither is it gone, nor does the process lack descriptors or memory.
+fn says_unreadable(error: &StoreError) -> bool {
+    const EIO: i32 = 5;
+    matches!(error, StoreError::Io { source, .. }
+        if source.raw_os_error() == Some(EIO) || source.kind() == std::io::ErrorKind::UnexpectedEof)
+}
+
+/// The checksum of stored documents, computed along the way of a reader from the first to the last.
+pub(crate) struct Follower<'f> {
+    file: &'f SegmentFile,
+    /// `None`: the segment has none.
+    at: Option<usize>,
+    done: usize,
+    crc: Crc32,
+}
+
+impl Follower<'_> {
+    /// The reader is about to read up to `end`, from the start of the section.
+    pub(crate) fn advance(&mut self, end: usize) {
+        let Some(at) = self.at else { return };
+        let bytes = self.file.entry_bytes(&self.file.sections()[at]);
+        let end = end.min(bytes.len());
+        if end > self.done {
+            self.crc.update(&bytes[self.done..end]);
+            self.done = end;
+        }
+    }
+
+    /// Whether all of the section was what was written; nothing that was read before the call is sound if not.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.advance(usize::MAX);
+        self.at.map_or(Ok(()), |at| self.file.compare(at, self.crc.finish()))
+    }
+}

@@ -1,0 +1,161 @@
+//! Segments whose bytes rot while they are open: merges refuse them, scrubs find them, and what is intact is read on.
+
+mod model;
+
+use std::sync::Arc;
+
+use limber_segment::file::{SectionKind, SegmentWriter};
+use limber_segment::{
+    Damage, Error, Segment, SegmentId, SegmentMeta, SegmentView, StoredCodec, StoredReader, merge,
+};
+use limber_store::{Directory, FsDirectory};
+use model::{Random, documents, open, write_to};
+
+/// Two segments in a folder of their own; the first one's files are cut and written to from outside.
+struct Folder {
+    temporary: tempfile::TempDir,
+    directory: Arc<dyn Directory>,
+    metas: Vec<SegmentMeta>,
+}
+
+impl Folder {
+    fn new(compound: bool) -> Folder {
+        let temporary = tempfile::tempdir().expect("tempdir");
+        let directory = FsDirectory::open(temporary.path()).expect("opens");
+        let mut metas = Vec::new();
+        for (number, first) in [(0, 0), (1, 200)] {
+            let mut writer = SegmentWriter::new(&directory, SegmentId(number));
+            if !compound {
+                writer = writer.with_compound_bytes_max(100);
+            }
+            let documents = documents(&mut Random(11 + number), first, 60);
+            metas.push(write_to(writer, &documents, StoredCodec::Lz4));
+        }
+        Folder { temporary, directory: Arc::new(directory), metas }
+    }
+
+    fn open(&self) -> Vec<Arc<Segment>> {
+        self.metas.iter().map(|meta| Arc::new(open(&self.directory, meta).expect("opens"))).collect()
+    }
+
+    fn flip(&self, file: &str, offset: u64) {
+        use std::os::unix::fs::FileExt;
+        let file = std::fs::File::options().read(true).write(true).open(self.temporary.path().join(file));
+        let (file, mut byte) = (file.expect("opens"), [0]);
+        file.read_exact_at(&mut byte, offset).expect("reads");
+        file.write_all_at(&[byte[0] ^ 4], offset).expect("writes");
+    }
+
+    fn merge(&self, segments: &[Arc<Segment>]) -> Result<(), Error> {
+        let views: Vec<SegmentView> =
+            segments.iter().map(|segment| SegmentView::new(segment.clone())).collect();
+        merge(&views, &*self.directory, SegmentId(9), StoredCodec::Lz4, None).map(drop)
+    }
+
+    fn has_merged_files(&self) -> bool {
+        self.directory.list().expect("lists").iter().any(|name| name.starts_with("_9."))
+    }
+}
+
+fn scrubbed(segment: &Segment) -> Vec<Damage> {
+    segment.scrub(&mut |_| Ok(())).expect("reads");
+    segment.damage()
+}
+
+#[test]
+fn a_flipped_bit_in_any_section_is_refused_by_merges_and_found_by_scrubs() {
+    for compound in [true, false] {
+        let folder = Folder::new(compound);
+        let first = folder.open().remove(0);
+        for section in first.file_sections().iter().filter(|section| section.len > 0) {
+            let (file, offset) = (first.section_file(section), section.offset + section.len / 2);
+            folder.flip(&file, offset);
+            // What is parsed at open may be refused there.
+            if let Ok(segment) = open(&folder.directory, &folder.metas[0]) {
+                let segments = [Arc::new(segment), folder.open_second()];
+                let error = folder.merge(&segments).expect_err("a merge does not launder");
+                assert!(error.to_string().contains(&file), "{error}");
+                assert!(!folder.has_merged_files());
+                let found = segments[0].damage();
+                assert_eq!((found.len(), found[0].offset), (1, section.offset), "{found:?}");
+                assert!(segments[1].damage().is_empty());
+                let fresh = open(&folder.directory, &folder.metas[0]).expect("opens");
+                assert_eq!(scrubbed(&fresh), found);
+            }
+            folder.flip(&file, offset);
+        }
+        let segments = folder.open();
+        assert!(segments.iter().all(|segment| scrubbed(segment).is_empty()));
+        folder.merge(&segments).expect("sound segments are merged");
+    }
+}
+
+impl Folder {
+    fn open_second(&self) -> Arc<Segment> {
+        Arc::new(open(&self.directory, &self.metas[1]).expect("opens"))
+    }
+}
+
+#[test]
+fn ends_of_files_are_scrubbed_as_well() {
+    let folder = Folder::new(false);
+    for file in folder.metas[0].files.clone() {
+        for offset in [3, 17, file.len - 30, file.len - 20, file.len - 1] {
+            let segment = folder.open().remove(0);
+            folder.flip(&file.name, offset);
+            let found = scrubbed(&segment);
+            assert!(
+                found.iter().any(|damage| damage.file == file.name),
+                "{} at {offset}: {found:?}",
+                file.name
+            );
+            folder.flip(&file.name, offset);
+        }
+    }
+}
+
+#[test]
+fn what_is_intact_is_read_on() {
+    let folder = Folder::new(true);
+    let segment = folder.open().remove(0);
+    let number = segment.fields().iter().position(|field| field.column && field.path.as_ref() == "_seq_no");
+    let section = segment
+        .file_sections()
+        .iter()
+        .find(|section| section.kind == SectionKind::Column && Some(section.field as usize) == number)
+        .copied()
+        .expect("a column of sequence numbers");
+    folder.flip(&segment.section_file(&section), section.offset + section.len / 2);
+    assert!(segment.numbers("_seq_no").is_ok(), "nobody knows yet");
+    assert_eq!(scrubbed(&segment).len(), 1);
+    let error = segment.numbers("_seq_no").map(drop).expect_err("known now").to_string();
+    assert!(error.contains("_seq_no") && error.contains("Column"), "{error}");
+    assert!(segment.numbers("_version").is_ok());
+    let mut reader = StoredReader::new();
+    assert!((0..segment.doc_count()).all(|doc| segment.document(doc, &mut reader).is_ok()));
+    // A scrub that finds the same again says so once.
+    assert_eq!(scrubbed(&segment).len(), 1);
+}
+
+#[test]
+fn a_file_that_is_cut_fails_readers_merges_and_scrubs_and_nothing_else() {
+    let folder = Folder::new(true);
+    let segments = folder.open();
+    let file = &folder.metas[0].files[0];
+    let path = folder.temporary.path().join(&file.name);
+    std::fs::File::options().write(true).open(&path).and_then(|file| file.set_len(4096)).expect("cuts");
+    // Nothing was read behind the end so far, but the end itself is not there.
+    assert!(segments[0].intact().is_err());
+    folder.merge(&segments).expect_err("another length than the commit's");
+    assert!(!folder.has_merged_files());
+    let found = scrubbed(&segments[0]);
+    assert!(found.iter().any(|damage| (damage.offset, &*damage.found) == (4096, "4096 bytes")), "{found:?}");
+    // Reading all of it meets pages that are not there.
+    let report = segments[0].check();
+    assert!(!report.is_sound());
+    assert!(segments[0].intact().is_err());
+    let mut reader = StoredReader::new();
+    assert!(segments[0].document(0, &mut reader).is_err());
+    assert!(segments[0].find_id(b"x").is_err());
+    assert!(segments[1].intact().is_ok() && segments[1].check().is_sound());
+}

@@ -1,0 +1,121 @@
+//! What the disk holds, and what each call does before it does anything: it counts, and may fail.
+
+use super::contents::Contents;
+use super::faults::{self, CallKind, Fault, FaultRule};
+use super::names::{FileId, Names};
+
+pub(super) struct State {
+    pub names: Names,
+    pub files: Vec<Contents>,
+    random: u64,
+    /// Calls that change the disk, and all calls, so far.
+    pub changing_calls: u64,
+    pub all_calls: u64,
+    pub rules: Vec<FaultRule>,
+    /// Faults that struck.
+    pub fault_count: u64,
+    /// The call (of all) at which the power goes.
+    pub power_off_at: Option<u64>,
+    /// The power is gone: nothing changes any more, and every call fails.
+    pub is_off: bool,
+    /// Bytes that still fit.
+    pub available_bytes: u64,
+    /// Writers of an earlier life fail.
+    pub life: u64,
+}
+
+/// What becomes of a call.
+pub(super) enum Verdict {
+    Goes(Option<Fault>),
+    /// The power is gone.
+    Off,
+    /// The power goes during the call, which does what it should.
+    Last,
+}
+
+impl State {
+    pub fn new(seed: u64) -> State {
+        State {
+            names: Names::default(),
+            files: Vec::new(),
+            random: seed ^ 0x9e37_79b9_7f4a_7c15,
+            changing_calls: 0,
+            all_calls: 0,
+            rules: Vec::new(),
+            fault_count: 0,
+            power_off_at: None,
+            is_off: false,
+            available_bytes: u64::MAX,
+            life: 0,
+        }
+    }
+
+    /// Splitmix64, so that a run replays from its seed.
+    pub fn random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn random_below(&mut self, end: u64) -> u64 {
+        if end == 0 { 0 } else { self.random() % end }
+    }
+
+    /// Counts a call; what becomes of it.
+    pub fn call(&mut self, kind: CallKind, path: &str) -> Verdict {
+        if self.is_off {
+            return Verdict::Off;
+        }
+        let number = self.all_calls;
+        self.all_calls += 1;
+        self.changing_calls += u64::from(kind.changes());
+        if self.power_off_at == Some(number) {
+            // The call is the last one that does something, or the first one that does not.
+            self.is_off = true;
+            return if self.random_below(2) == 0 { Verdict::Last } else { Verdict::Off };
+        }
+        let mut rules = std::mem::take(&mut self.rules);
+        let fault = faults::strike(&mut rules, kind, path, || self.random());
+        self.rules = rules;
+        self.fault_count += u64::from(fault.is_some());
+        Verdict::Goes(fault)
+    }
+
+    /// The power comes back: what was not synced is lost, torn or kept.
+    pub fn crash(&mut self) {
+        let mut names = std::mem::take(&mut self.names);
+        names.crash(&mut |end| self.random_below(end));
+        self.names = names;
+        for file in 0..self.files.len() {
+            let mut contents = std::mem::take(&mut self.files[file]);
+            contents.crash(&mut |end| self.random_below(end));
+            self.files[file] = contents;
+        }
+        self.life += 1;
+        self.rules.clear();
+        self.power_off_at = None;
+        self.is_off = false;
+    }
+
+    pub fn new_file(&mut self) -> FileId {
+        self.files.push(Contents::default());
+        self.files.len() - 1
+    }
+
+    /// How many of `len` bytes a write leaves behind, and how it fails.
+    pub fn fit(&mut self, len: usize, fault: Option<Fault>) -> (usize, Option<Fault>) {
+        let (fits, fault) = match fault {
+            None if len as u64 > self.available_bytes => {
+                (self.available_bytes as usize, Some(Fault::NoSpace))
+            }
+            None => (len, None),
+            Some(fault) => (self.random_below(len as u64 + 1) as usize, Some(fault)),
+        };
+        if self.available_bytes != u64::MAX {
+            self.available_bytes -= (fits as u64).min(self.available_bytes);
+        }
+        (fits, fault)
+    }
+}

@@ -1,0 +1,149 @@
+//! Files that are open: written front to back, by whole blocks, or in place.
+
+use std::io;
+
+use super::CrashDirectory;
+use super::directory::sync_file;
+use super::faults::{CallKind, Fault};
+use super::names::FileId;
+use crate::direct::{BLOCK, BlockFile};
+use crate::{Error, FileWriter, InPlaceFile, Result};
+
+/// A file that one life of the process has open.
+pub(super) struct CrashBlocks {
+    directory: CrashDirectory,
+    name: String,
+    file: FileId,
+    life: u64,
+}
+
+impl CrashBlocks {
+    pub fn new(directory: CrashDirectory, name: &str, file: FileId) -> CrashBlocks {
+        let life = directory.disk().state().life;
+        CrashBlocks { directory, name: name.to_owned(), file, life }
+    }
+
+    fn len(&self) -> usize {
+        self.directory.disk().state().files[self.file].bytes.len()
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let (disk, path) = (self.directory.disk(), self.directory.key(&self.name));
+        let mut call = disk.call(CallKind::Write, "write", &path)?;
+        if call.state.life != self.life {
+            return Err(disk.error("write", &path, Fault::Io));
+        }
+        let fault = call.fault;
+        let (fits, fault) = call.state.fit(bytes.len(), fault);
+        call.fault = fault;
+        call.state.files[self.file].write_at(offset as usize, &bytes[..fits]);
+        call.end(disk, "write", &path, ())
+    }
+
+    fn sync_bytes(&self) -> Result<()> {
+        let (disk, path) = (self.directory.disk(), self.directory.key(&self.name));
+        let mut call = disk.call(CallKind::Sync, "fsync", &path)?;
+        if call.state.life != self.life {
+            return Err(disk.error("fsync", &path, Fault::Io));
+        }
+        sync_file(&mut call, self.file);
+        call.end(disk, "fsync", &path, ())
+    }
+}
+
+/// As the kernel takes direct writes: whole blocks from aligned memory.
+impl BlockFile for CrashBlocks {
+    fn write_blocks(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        assert!(
+            offset.is_multiple_of(BLOCK as u64)
+                && bytes.len().is_multiple_of(BLOCK)
+                && bytes.as_ptr().addr().is_multiple_of(BLOCK),
+            "a direct write that is not aligned: {} bytes at {offset}",
+            bytes.len()
+        );
+        self.write(offset, bytes).map_err(source)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_bytes().map_err(source)
+    }
+}
+
+fn source(error: Error) -> io::Error {
+    match error {
+        Error::Io { source, .. } => source,
+        other => io::Error::other(other),
+    }
+}
+
+/// Writes front to back; collects bytes as the real writer does, so that they are lost when it is dropped.
+pub(super) struct CrashWriter {
+    blocks: CrashBlocks,
+    buffer: Vec<u8>,
+    written: u64,
+    /// The buffer is written when it has more: the call at which a file is written is not to be relied on.
+    buffer_bytes_max: usize,
+}
+
+impl CrashWriter {
+    pub fn new(blocks: CrashBlocks) -> CrashWriter {
+        let written = blocks.len() as u64;
+        let buffer_bytes_max = 1 << (6 + blocks.directory.disk().state().random_below(12));
+        CrashWriter { blocks, buffer: Vec::new(), written, buffer_bytes_max }
+    }
+}
+
+impl FileWriter for CrashWriter {
+    fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.buffer.len() + bytes.len() > self.buffer_bytes_max {
+            self.flush()?;
+        }
+        if bytes.len() >= self.buffer_bytes_max {
+            self.blocks.write(self.written, bytes)?;
+            self.written += bytes.len() as u64;
+        } else {
+            self.buffer.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn position(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if !self.buffer.is_empty() {
+            self.blocks.write(self.written, &self.buffer)?;
+            self.written += self.buffer.len() as u64;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        self.blocks.sync_bytes()
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.flush()
+    }
+}
+
+pub(super) struct CrashInPlaceFile(CrashBlocks);
+
+impl CrashInPlaceFile {
+    pub fn new(blocks: CrashBlocks) -> CrashInPlaceFile {
+        CrashInPlaceFile(blocks)
+    }
+}
+
+impl InPlaceFile for CrashInPlaceFile {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.0.write(offset, bytes)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.0.sync_bytes()
+    }
+}

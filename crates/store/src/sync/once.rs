@@ -1,0 +1,39 @@
+use super::thread;
+
+/// [`std::sync::OnceLock`], whose waiting a simulation can see.
+#[derive(Debug)]
+pub struct OnceLock<T>(std::sync::OnceLock<T>);
+
+impl<T> OnceLock<T> {
+    pub const fn new() -> OnceLock<T> {
+        OnceLock(std::sync::OnceLock::new())
+    }
+
+    pub fn get(&self) -> Option<&T> {
+        self.0.get()
+    }
+
+    /// # Errors
+    /// The value, when there is one already.
+    pub fn set(&self, value: T) -> Result<(), T> {
+        self.0.set(value)
+    }
+
+    /// Waits until another thread has set the value.
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        if let Some(value) = self.0.get() {
+            return value;
+        }
+        match thread::current() {
+            Some(current) => current.wait_until("a value", || self.0.get()),
+            None => self.0.wait(),
+        }
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> OnceLock<T> {
+        OnceLock::new()
+    }
+}

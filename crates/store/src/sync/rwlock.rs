@@ -1,0 +1,72 @@
+use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
+
+use super::thread;
+
+/// [`parking_lot::RwLock`], whose waiting a simulation can see. As there, a writer that waits keeps new readers out.
+#[derive(Debug, Default)]
+pub struct RwLock<T: ?Sized>(parking_lot::RwLock<T>);
+
+impl<T> RwLock<T> {
+    pub const fn new(value: T) -> RwLock<T> {
+        RwLock(parking_lot::RwLock::new(value))
+    }
+
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        if cfg!(debug_assertions) {
+            thread::point();
+            if thread::does_writer_wait(self.address()) {
+                return self.read_contended();
+            }
+        }
+        match self.0.try_read() {
+            Some(guard) => guard,
+            None => self.read_contended(),
+        }
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        if cfg!(debug_assertions) {
+            thread::point();
+        }
+        match self.0.try_write() {
+            Some(guard) => guard,
+            None => self.write_contended(),
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn read_contended(&self) -> RwLockReadGuard<'_, T> {
+        let Some(current) = thread::current() else { return self.0.read() };
+        let address = self.address();
+        current.wait_until("a lock, to read", || {
+            if current.does_writer_wait(address) { None } else { self.0.try_read() }
+        })
+    }
+
+    #[cold]
+    #[track_caller]
+    fn write_contended(&self) -> RwLockWriteGuard<'_, T> {
+        let Some(current) = thread::current() else { return self.0.write() };
+        let _waits = current.announce_writer(self.address());
+        current.wait_until("a lock, to write", || self.0.try_write())
+    }
+
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut()
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(&self.0).cast::<()>() as usize
+    }
+}

@@ -1,0 +1,108 @@
+//! Who runs next: drawn from a seed, in one of several manners, since each finds other faults.
+
+/// Numbers drawn from a seed (splitmix64).
+#[derive(Debug, Clone)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed ^ 0x5851_f42d_4c95_7f2d)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`, which is not 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    pub fn one_in(&mut self, count: u64) -> bool {
+        self.below(count) == 0
+    }
+}
+
+/// How a simulation chooses the next thread. Equal schedules give equal runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schedule {
+    pub seed: u64,
+    pub manner: Manner,
+    /// A step takes up to this long on the simulated clock.
+    pub step_nanos_max: u64,
+    /// Waits for a notification end without one now and then.
+    pub wakes_without_reason: bool,
+}
+
+/// What happens at a scheduling point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Once in so many points another thread runs, any with the same likelihood.
+    Uniform { switch_one_in: u64 },
+    /// The thread with the highest priority runs; once in so many points it gets the lowest one. Finds what needs a few
+    /// unlikely switches far apart. Source: Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of
+    /// Finding Bugs", ASPLOS 2010.
+    Priorities { demote_one_in: u64 },
+}
+
+impl Schedule {
+    /// Everything drawn from the seed.
+    pub fn from_seed(seed: u64) -> Schedule {
+        let mut random = Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let manner = match random.below(5) {
+            0 => Manner::Uniform { switch_one_in: 1 },
+            1 => Manner::Uniform { switch_one_in: 4 },
+            2 => Manner::Uniform { switch_one_in: 30 },
+            3 => Manner::Priorities { demote_one_in: 20 },
+            _ => Manner::Priorities { demote_one_in: 300 },
+        };
+        Schedule {
+            seed,
+            manner,
+            step_nanos_max: [2_000, 200_000, 4_000_000][random.below(3) as usize],
+            wakes_without_reason: random.one_in(4),
+        }
+    }
+}
+
+/// The state of a schedule during a run.
+pub(super) struct Chooser {
+    pub random: Random,
+    manner: Manner,
+    /// By thread.
+    priorities: Vec<i64>,
+    lowest: i64,
+}
+
+impl Chooser {
+    pub fn new(schedule: &Schedule, thread_count: usize) -> Chooser {
+        let mut random = Random::new(schedule.seed);
+        let priorities = (0..thread_count).map(|_| (random.next() >> 2) as i64).collect();
+        Chooser { random, manner: schedule.manner, priorities, lowest: 0 }
+    }
+
+    /// One of `ready`, which is not empty. `running` had the turn.
+    pub fn choose(&mut self, ready: &[usize], running: Option<usize>) -> usize {
+        let stays = running.filter(|thread| ready.contains(thread));
+        match self.manner {
+            Manner::Uniform { switch_one_in } => match stays {
+                Some(thread) if !self.random.one_in(switch_one_in) => thread,
+                _ => ready[self.random.below(ready.len() as u64) as usize],
+            },
+            Manner::Priorities { demote_one_in } => {
+                if let Some(thread) = stays
+                    && self.random.one_in(demote_one_in)
+                {
+                    self.lowest -= 1;
+                    self.priorities[thread] = self.lowest;
+                }
+                let highest = ready.iter().copied().max_by_key(|thread| self.priorities[*thread]);
+                highest.unwrap_or(ready[0])
+            }
+        }
+    }
+}
