@@ -32,9 +32,9 @@ pub use check::{DataFolderReport, check_data_folder};
 pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
-    ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, DescribedQuery, ExplainFilter,
-    IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress, RolloverRequest, Round,
-    SearchTarget, SegmentMemory, Slices,
+    BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
+    DescribedQuery, ExplainFilter, IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress,
+    RolloverRequest, Round, SearchTarget, SegmentMemory, Slices, SourceBatch,
 };
 pub use repair::{RepairReport, repair_data_folder};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};

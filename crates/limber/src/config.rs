@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::http::request::parse_time_ms;
 use crate::http::server::Compression;
 use crate::machine;
+use crate::remote::{RemoteSettings, TlsSettings};
 
 /// Everything `limber serve` needs to know.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub struct Config {
     /// Threads that move bytes between sockets and handlers (`http.netty.worker_count`).
     pub network_threads: usize,
     pub node_attributes: Vec<(String, String)>,
+    /// `reindex.remote.*` and `reindex.ssl.*`.
+    pub remote: RemoteSettings,
     /// What is left for the engine: flat keys, checked there.
     pub engine_settings: Map<String, Value>,
 }
@@ -103,6 +106,7 @@ impl Config {
                 _ => bail!("[http.netty.worker_count] must be a number from 0 to 1024, but was [{count}]"),
             },
         };
+        let remote = remote_settings(&mut settings)?;
         check_version(&compat_version)?;
         let attribute_keys: Vec<String> =
             settings.keys().filter(|key| key.starts_with("node.attr.")).cloned().collect();
@@ -145,9 +149,35 @@ impl Config {
             max_connections,
             network_threads,
             node_attributes,
+            remote,
             engine_settings: settings,
         })
     }
+}
+
+fn remote_settings(settings: &mut Map<String, Value>) -> Result<RemoteSettings> {
+    let mut list = |key: &str| match settings.shift_remove(key) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(items)) => items.iter().map(text).collect(),
+        Some(value) => text(&value)
+            .split(',')
+            .map(|item| item.trim().to_owned())
+            .filter(|item| !item.is_empty())
+            .collect(),
+    };
+    let mut allowed = list("reindex.remote.whitelist");
+    // OpenSearch's name of the same.
+    allowed.extend(list("reindex.remote.allowlist"));
+    let certificate_authorities =
+        list("reindex.ssl.certificate_authorities").into_iter().map(PathBuf::from).collect();
+    let mut take = |key: &str| settings.shift_remove(key).map(|value| text(&value));
+    let tls = TlsSettings {
+        certificate_authorities,
+        verification_mode: take("reindex.ssl.verification_mode"),
+        certificate: take("reindex.ssl.certificate").map(PathBuf::from),
+        key: take("reindex.ssl.key").map(PathBuf::from),
+    };
+    RemoteSettings::new(allowed, &tls)
 }
 
 /// They only move bytes; the handlers run on the bounded pools.

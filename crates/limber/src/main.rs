@@ -6,6 +6,7 @@ mod http;
 mod inspect;
 mod machine;
 mod race_server;
+mod remote;
 mod rest;
 mod serve;
 
@@ -146,11 +147,28 @@ fn report(outcome: anyhow::Result<()>) -> ExitCode {
     }
 }
 
+/// Log lines on standard error; `LIMBER_LOG` says which.
+fn start_log() {
+    let mut filter =
+        tracing_subscriber::EnvFilter::try_from_env("LIMBER_LOG").unwrap_or_else(|_| "info".into());
+    // Whatever is asked for: the clients of other servers would write down the headers that they send, secrets included.
+    for quiet in ["ureq=info", "ureq_proto=info", "rustls=info"] {
+        filter = filter.add_directive(quiet.parse().expect("it is a directive"));
+    }
+    let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    // Colours are for people who watch, not for files.
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(is_terminal)
+        .with_writer(std::io::stderr)
+        // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would end the process.
+        .log_internal_errors(false)
+        .init();
+}
+
 impl ServeCommand {
     fn run(self) -> anyhow::Result<()> {
-        let filter =
-            tracing_subscriber::EnvFilter::try_from_env("LIMBER_LOG").unwrap_or_else(|_| "info".into());
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+        start_log();
         let config = Config::load(&Overrides {
             config_file: self.config,
             data: self.data,

@@ -76,6 +76,7 @@ impl Server {
                 max_content_bytes: config.max_content_bytes,
                 node_attributes: config.node_attributes.clone(),
                 cores,
+                remote: config.remote.clone(),
             },
         )
         .context("cannot start the thread pools")?;

@@ -56,7 +56,10 @@ mod update;
 mod upkeep;
 
 pub use background::Round;
-pub use by_query::{ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress, Slices};
+pub use by_query::{
+    BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress,
+    Slices, SourceBatch,
+};
 pub use contexts::OpenPointInTime;
 pub(crate) use index_files::read_index_file;
 pub use lifecycle::ExplainFilter;

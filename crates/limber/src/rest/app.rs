@@ -8,6 +8,7 @@ use super::ROUTES;
 use super::router::Routes;
 use crate::http::connections::Connections;
 use crate::http::pools::Pools;
+use crate::remote::RemoteSettings;
 
 /// What `GET /` and `_nodes` tell about this server beside the engine's own facts.
 #[derive(Debug, Clone)]
@@ -20,6 +21,7 @@ pub struct AppConfig {
     /// `node.attr.*`.
     pub node_attributes: Vec<(String, String)>,
     pub cores: usize,
+    pub remote: RemoteSettings,
 }
 
 pub struct App {

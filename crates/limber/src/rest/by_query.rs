@@ -122,7 +122,7 @@ pub(super) struct Shared {
     proceeds_on_conflicts: bool,
     refresh: bool,
     requests_per_second: f32,
-    slices: Slices,
+    pub slices: Slices,
 }
 
 impl Shared {
@@ -193,6 +193,7 @@ impl Shared {
         ByQueryRequest {
             source: source.to_owned(),
             options,
+            remote: None,
             routing: None,
             preference: None,
             search,

@@ -1,18 +1,22 @@
 //! `_reindex`: copies matching documents to another index.
 
+use std::sync::Arc;
+
 use limber_engine::{
-    ByQueryRequest, Change, CopyDestination, CopyRouting, IndicesOptions, OperationKind, Result, VersionType,
+    BatchSource, ByQueryRequest, Change, CopyDestination, CopyRouting, IndicesOptions, OperationKind, Result,
+    Slices, VersionType,
 };
 use limber_mapping::RequestError;
 use limber_search::script::Script;
 use limber_search::{SearchRequest, UrlParameters};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::by_query::{BATCH_SIZE, Shared, run};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::remote::{RemoteHost, RemoteSearch, RemoteSource};
 
 const PARAMETERS: &[&str] = &[
     "max_docs",
@@ -36,8 +40,11 @@ pub const ROUTES: &[Route] = &[Route {
 
 fn reindex(app: &App, request: &Request) -> Result<Response> {
     let mut body = request.json_required()?;
-    let indices = parse_indices(body.pointer("/source/index").cloned()).unwrap_or_default();
-    app.node.resolve_lookups(&mut body, Some(&indices))?;
+    // The query for another server is its own; nothing in it is looked up here.
+    if body.pointer("/source/remote").is_none() {
+        let indices = parse_indices(body.pointer("/source/index").cloned()).unwrap_or_default();
+        app.node.resolve_lookups(&mut body, Some(&indices))?;
+    }
     let Value::Object(mut members) = body else {
         return Err(RequestError::parsing("Expected [START_OBJECT]"));
     };
@@ -56,20 +63,26 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
     let indices = parse_indices(source.remove("index"))?;
     let destination = parse_destination(dest)?;
     let require_alias = request.flag_or("require_alias", false)?;
-    if source.contains_key("remote") {
-        return Err(RequestError::unsupported("[remote] in [reindex]"));
-    }
+    let remote = match source.shift_remove("remote") {
+        None => None,
+        Some(remote) => Some(in_source(parse_remote(remote, &mut source, &indices, request))?),
+    };
     let search = in_source(SearchRequest::parse(&Value::Object(source), &UrlParameters::default()))?;
     shared.check_slicing(&search)?;
     let mut problems = Vec::new();
     if indices.is_empty() {
-        problems.push("use _all if you really want to copy from all existing indexes");
+        problems.push("use _all if you really want to copy from all existing indexes".to_owned());
     }
     if destination.index.is_empty() {
-        problems.push("index must be specified");
+        problems.push("index must be specified".to_owned());
     }
     if destination.routing.is_none() {
-        problems.push("routing must be unset, [keep], [discard] or [=<some new value>]");
+        problems.push("routing must be unset, [keep], [discard] or [=<some new value>]".to_owned());
+    }
+    if remote.is_some() && shared.slices != Slices::Number(1) {
+        // Elasticsearch's number for "auto" is 0.
+        let asked = if let Slices::Number(number) = shared.slices { number } else { 0 };
+        problems.push(format!("reindex from remote sources doesn't support slices > 1 but was [{asked}]"));
     }
     if !problems.is_empty() {
         return Err(RequestError::validation(problems));
@@ -82,12 +95,79 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
         require_alias,
     });
     let search = SearchRequest { size: Some(search.size.unwrap_or(BATCH_SIZE)), ..search };
+    let remote = match remote {
+        None => None,
+        Some((host, search)) => {
+            let pool = app.node.ledger().request.clone();
+            let source: Arc<dyn BatchSource> =
+                Arc::new(RemoteSource::new(host, search, &app.config.remote, pool)?);
+            Some(source)
+        }
+    };
     let by_query = ByQueryRequest {
+        remote,
         script,
         pipeline: destination.pipeline,
         ..shared.request(&indices, IndicesOptions::SEARCH, search, change)
     };
     run(app, request, by_query)
+}
+
+/// Takes out of `source` what another server is asked; what is left is read as of a search here.
+fn parse_remote(
+    remote: Value,
+    source: &mut Map<String, Value>,
+    indices: &str,
+    request: &Request,
+) -> Result<(RemoteHost, RemoteSearch)> {
+    let host = RemoteHost::parse(remote)?;
+    let query = match source.shift_remove("query") {
+        None | Some(Value::Null) => json!({"match_all": {}}),
+        Some(query @ Value::Object(_)) => query,
+        Some(other) => {
+            let reason = format!("Expected [query] to be an object but was [{other}]");
+            return Err(RequestError::illegal_argument(reason));
+        }
+    };
+    if source.contains_key("slice") {
+        return Err(RequestError::unsupported("[slice] of a remote source in [reindex]"));
+    }
+    let fields = source.shift_remove("_source");
+    let sort = source.shift_remove("sort").map(|sort| sort_of_url(&sort)).transpose()?.flatten();
+    if let Some(other) = source.keys().find(|key| *key != "size") {
+        return Err(RequestError::unsupported(format_args!("[{other}] of a remote source in [reindex]")));
+    }
+    let keep_alive_ms = request.time_ms("scroll")?;
+    Ok((host, RemoteSearch { indices: indices.to_owned(), query, source: fields, sort, keep_alive_ms }))
+}
+
+/// A sort as the URL of a search has it; `None`: of nothing. Source: `RemoteRequestBuilders#sortToUri`.
+fn sort_of_url(sort: &Value) -> Result<Option<String>> {
+    let unsupported = || RequestError::illegal_argument(format!("Unsupported sort [{sort}]"));
+    let one = |entry: &Value| -> Result<String> {
+        match entry {
+            Value::String(field) => Ok(field.clone()),
+            Value::Object(entry) if entry.len() == 1 => {
+                let (field, order) = entry.iter().next().ok_or_else(unsupported)?;
+                let order = match order {
+                    Value::Object(options) if options.len() == 1 => {
+                        options.get("order").ok_or_else(unsupported)?
+                    }
+                    other => other,
+                };
+                match order.as_str() {
+                    Some(order @ ("asc" | "desc")) => Ok(format!("{field}:{order}")),
+                    _ => Err(unsupported()),
+                }
+            }
+            _ => Err(unsupported()),
+        }
+    };
+    let parts: Vec<String> = match sort {
+        Value::Array(entries) => entries.iter().map(one).collect::<Result<_>>()?,
+        other => vec![one(other)?],
+    };
+    Ok((!parts.is_empty()).then(|| parts.join(",")))
 }
 
 /// A name, names with commas, or a list.
@@ -160,7 +240,7 @@ fn parse_routing(text: &str) -> Option<CopyRouting> {
     }
 }
 
-fn in_source(parsed: Result<SearchRequest>) -> Result<SearchRequest> {
+fn in_source<T>(parsed: Result<T>) -> Result<T> {
     parsed.map_err(|cause| {
         RequestError::new(400, "x_content_parse_exception", "[reindex] failed to parse field [source]")
             .caused_by(cause)

@@ -33,15 +33,32 @@ impl ServerProcess {
         ServerProcess::start_as(command, data, extra)
     }
 
-    fn start_as(mut command: Command, data: &Path, extra: &[&str]) -> ServerProcess {
-        let mut child = command
+    /// As [`ServerProcess::start`], with all log lines in the file `log`.
+    pub fn start_logging(log: &Path, data: &Path, extra: &[&str]) -> ServerProcess {
+        let mut command = Command::new(program());
+        command.env("LIMBER_LOG", "trace");
+        let log = std::fs::File::create(log).expect("a file");
+        ServerProcess::start_with(command, log.into(), data, extra)
+    }
+
+    fn start_as(command: Command, data: &Path, extra: &[&str]) -> ServerProcess {
+        ServerProcess::start_with(command, Stdio::inherit(), data, extra)
+    }
+
+    fn start_with(mut command: Command, log: Stdio, data: &Path, extra: &[&str]) -> ServerProcess {
+        let child = command
             .args(["serve", "--http", "127.0.0.1:0", "--memory-limit", "512mb", "--data"])
             .arg(data)
             .args(extra)
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
+            .stderr(log)
             .spawn()
             .expect("the server starts");
+        ServerProcess::listening(child)
+    }
+
+    /// Waits until it says where it listens.
+    fn listening(mut child: Child) -> ServerProcess {
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
         stdout.read_line(&mut line).expect("the server says where it listens");

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::progress::Slice;
 use super::scripted::Scripted;
-use super::{ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress};
+use super::{BatchSource, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata, WriteTarget};
 use crate::node::Node;
@@ -99,8 +99,11 @@ impl Run<'_> {
     /// Reads batches and has them written: here, or on one thread a slice.
     fn read_and_write(&self) -> Result<()> {
         let count = self.progress.slice_count();
+        if let Some(remote) = &self.request.remote {
+            return self.read_remote(&**remote);
+        }
         if count == 1 {
-            return self.read(|batch| self.write(0, batch));
+            return self.read(|batch| self.write(0, &batch.hits));
         }
         std::thread::scope(|scope| {
             let (give, take) = sync_channel::<SearchResponse>(count);
@@ -132,7 +135,7 @@ impl Run<'_> {
             let batch = batches.lock().recv();
             let Ok(batch) = batch else { return };
             if !self.is_over() {
-                self.write(number, batch);
+                self.write(number, &batch.hits);
             }
         }
     }
@@ -185,6 +188,39 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The documents of another server, which are written before the next ones are asked for.
+    fn read_remote(&self, remote: &dyn BatchSource) -> Result<()> {
+        let max_docs = self.request.max_docs.unwrap_or(u64::MAX);
+        let size = u64::from(self.request.search.size()).min(max_docs) as u32;
+        if size == 0 {
+            return Ok(());
+        }
+        let mut batches = remote.open(size, self.progress)?;
+        let mut read = 0;
+        while read < max_docs && !self.is_over() {
+            let mut batch = batches.next(self.progress)?;
+            let total = batch.total.min(max_docs);
+            self.progress.set_total(total);
+            if batch.timed_out || !batch.failures.is_empty() {
+                let mut findings = self.findings.lock();
+                findings.timed_out |= batch.timed_out;
+                findings.failures.append(&mut batch.failures);
+                return Ok(());
+            }
+            if batch.hits.is_empty() {
+                return if self.progress.is_cancelled() { Ok(()) } else { check_all_came(read, total) };
+            }
+            batch.hits.truncate((max_docs - read).try_into().unwrap_or(usize::MAX));
+            read += batch.hits.len() as u64;
+            self.write(0, &batch.hits);
+            // What a search finds does not change while it is read: with the last of its documents there is nothing more to ask for.
+            if read == total {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     fn search(&self) -> SearchRequest {
         let asked = &self.request.search;
         // The cheapest order, as nobody looks at scores.
@@ -207,13 +243,13 @@ impl Run<'_> {
     }
 
     /// Writes a batch, then pauses for as long as the speed asks.
-    fn write(&self, number: usize, batch: SearchResponse) {
+    fn write(&self, number: usize, hits: &[SearchHit]) {
         let start = Instant::now();
         let slice = self.progress.slice(number);
-        let count = batch.hits.len() as u64;
+        let count = hits.len() as u64;
         slice.batches.fetch_add(1, Relaxed);
         slice.given.fetch_add(count, Relaxed);
-        self.write_hits(slice, &batch.hits);
+        self.write_hits(slice, hits);
         if self.progress.given() < self.progress.total() && !self.is_over() {
             self.progress.throttle(number, start, count);
         }
@@ -288,7 +324,7 @@ impl Run<'_> {
                 turned_away.binary_search(&(at - 1)).is_ok()
             });
             slice.bulk_retries.fetch_add(1, Relaxed);
-            std::thread::sleep(pause);
+            self.progress.pause(pause);
             pause = (pause * 2).min(RETRY_PAUSE_MAX);
         }
     }
@@ -364,6 +400,15 @@ impl Run<'_> {
         }
         operation
     }
+}
+
+/// A search that ends before its last document has lost some, which nobody would notice later.
+fn check_all_came(read: u64, total: u64) -> Result<()> {
+    if read >= total {
+        return Ok(());
+    }
+    let reason = format!("the remote search found [{total}] documents but handed out [{read}]");
+    Err(RequestError::new(500, "illegal_state_exception", reason))
 }
 
 /// A shard that could not be read, among the failures.

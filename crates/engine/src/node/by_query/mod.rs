@@ -7,6 +7,7 @@
 mod conductor;
 mod progress;
 mod scripted;
+mod source;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,6 +21,7 @@ use crate::node::Node;
 use crate::waiting::waiting;
 
 pub use progress::{Counted, Progress};
+pub use source::{BatchSource, Batches, SourceBatch};
 
 /// What happens to each document.
 #[derive(Debug, Clone)]
@@ -63,8 +65,10 @@ const SLICES_AUTO_MAX: usize = 20;
 /// One `_delete_by_query`, `_update_by_query` or `_reindex`.
 #[derive(Debug, Clone)]
 pub struct ByQueryRequest {
-    /// Index expression of what is read.
+    /// Index expression of what is read, here or there.
     pub source: String,
+    /// Documents of another server, to be copied here in one slice; its query and order are its own. Of `search` only the size counts then.
+    pub remote: Option<Arc<dyn BatchSource>>,
     pub options: IndicesOptions,
     pub routing: Option<String>,
     /// See [`Placement::preference`](super::Placement::preference).
@@ -115,7 +119,10 @@ impl ByQueryRequest {
         match &self.change {
             Change::Delete => format!("delete-by-query [{}]", self.source),
             Change::Update => format!("update-by-query [{}]", self.source),
-            Change::Copy(to) => format!("reindex from [{}] to [{}]", self.source, to.index),
+            Change::Copy(to) => {
+                let remote = self.remote.as_ref().map(|remote| format!("[{}]", remote.description()));
+                format!("reindex from {}[{}] to [{}]", remote.unwrap_or_default(), self.source, to.index)
+            }
         }
     }
 }
@@ -155,7 +162,10 @@ impl Node {
     /// What can be refused at once is; then the counters of a request that may start.
     fn progress_of(&self, request: &ByQueryRequest, cancelled: Arc<AtomicBool>) -> Result<Progress> {
         let catalog = self.catalog.load();
-        let sources = catalog.resolve(&request.source, request.options)?;
+        let sources = match &request.remote {
+            Some(_) => Vec::new(),
+            None => catalog.resolve(&request.source, request.options)?,
+        };
         if let Change::Copy(to) = &request.change {
             conductor::check_destination(&catalog, &sources, to)?;
         }
@@ -166,7 +176,8 @@ impl Node {
             .sum();
         let slices = match request.slices {
             Slices::Auto => shard_count.clamp(1, SLICES_AUTO_MAX),
-            Slices::Number(number) => number as usize,
+            Slices::Number(number) if request.remote.is_none() => number as usize,
+            Slices::Number(_) => 1,
         };
         let slice_id = request.search.slice.as_ref().map(|slice| slice.id);
         let progress = Progress::new(request.counted(), slices, request.requests_per_second, cancelled);

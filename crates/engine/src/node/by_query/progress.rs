@@ -45,6 +45,7 @@ pub(super) struct Slice {
     pub batches: AtomicU64,
     pub version_conflicts: AtomicU64,
     pub bulk_retries: AtomicU64,
+    pub search_retries: AtomicU64,
     throttled_ms: AtomicU64,
     /// When its present pause began and will end.
     paused: Mutex<Option<(Instant, Instant)>>,
@@ -96,11 +97,30 @@ impl Progress {
         self.slices.len()
     }
 
-    pub(super) fn is_cancelled(&self) -> bool {
+    /// Whether the request is to end.
+    pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Relaxed)
     }
 
-    fn requests_per_second(&self) -> f32 {
+    /// Reading was turned away and is tried again.
+    pub fn note_search_retry(&self) {
+        self.slices[0].search_retries.fetch_add(1, Relaxed);
+    }
+
+    /// Waits, unless the request is cancelled first.
+    pub fn pause(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        while !self.is_cancelled() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(PAUSE_STEP));
+        }
+    }
+
+    /// Operations a second that may be reached; infinite: no limit.
+    pub fn requests_per_second(&self) -> f32 {
         f32::from_bits(self.requests_per_second.load(Relaxed))
     }
 
@@ -172,7 +192,10 @@ impl Progress {
         put("batches", sum(|slice| &slice.batches));
         put("version_conflicts", sum(|slice| &slice.version_conflicts));
         put("noops", sum(|slice| &slice.noops));
-        put("retries", json!({"bulk": sum(|slice| &slice.bulk_retries), "search": 0}));
+        put(
+            "retries",
+            json!({"bulk": sum(|slice| &slice.bulk_retries), "search": sum(|slice| &slice.search_retries)}),
+        );
         put("throttled_millis", sum(|slice| &slice.throttled_ms));
         put(
             "requests_per_second",

@@ -1,0 +1,45 @@
+//! Where a copy's documents come from when they are not this node's.
+//!
+//! **Invariant**: the engine knows no network. Who hands in a [`BatchSource`] does, and keeps names, passwords and sockets to himself.
+
+use std::fmt::Debug;
+
+use limber_search::SearchHit;
+use limber_store::Charge;
+use serde_json::Value;
+
+use super::Progress;
+use crate::api::Result;
+
+/// A search on another server.
+pub trait BatchSource: Send + Sync + Debug {
+    /// As `GET _tasks?detailed` shows it, without secrets.
+    fn description(&self) -> String;
+    /// Begins to read batches of at most `size` documents. Ends early, with anything, when the request is cancelled.
+    ///
+    /// # Errors
+    /// The source cannot be read.
+    fn open(&self, size: u32, progress: &Progress) -> Result<Box<dyn Batches>>;
+}
+
+/// A search under way. Dropping it lets go of what the other server keeps for it.
+pub trait Batches {
+    /// The next documents; none when there are no more, or when the request was cancelled.
+    ///
+    /// # Errors
+    /// The source cannot be read any further. Never is a batch left out in silence.
+    fn next(&mut self, progress: &Progress) -> Result<SourceBatch>;
+}
+
+/// Some documents of a [`BatchSource`].
+#[derive(Debug, Default)]
+pub struct SourceBatch {
+    /// How many documents all batches together have.
+    pub total: u64,
+    pub hits: Vec<SearchHit>,
+    /// Shards that were not read: status and what is shown. The request ends with them.
+    pub failures: Vec<(u16, Value)>,
+    pub timed_out: bool,
+    /// The memory that the documents take.
+    pub charge: Option<Charge>,
+}
