@@ -15,21 +15,15 @@ mod world;
 
 use std::ops::Range;
 
-/// Seeds that found a fault once that is mended now: aliases that were on no index, on both or on the wrong one (0 to 25).
-const KEPT_SEEDS: &[u64] = &[];
-/// Seeds whose fault is known and not mended yet; left out of a run that asks for no seed.
-const OPEN_SEEDS: &[(u64, &str)] = &[
-    (
-        5,
-        "after a failed fsync the shard is reopened from the page cache, and the checkpoint promises what is not on disk",
-    ),
-    (
-        16,
-        "a panic in the log's fsync fails the log and not the shard, which nobody reopens until a write meets it",
-    ),
+/// Seeds that found a fault once that is mended now. Their schedules change with the code, so a kept seed repeats the kind of run and not
+/// always the fault.
+const KEPT_SEEDS: &[u64] = &[
+    5, // after a failed fsync the shard was reopened from the page cache; the checkpoint promised what was not on disk
+    16, // a panic in the log's fsync failed the log and not the shard, which nobody reopened
+    0, 7, 9, 19, // an alias that swaps beside readers and crashes was on no index, or on both
 ];
 /// Seeds of a run that nothing is said about.
-const SEEDS: Range<u64> = 0..120;
+const SEEDS: Range<u64> = 100..180;
 
 /// How to run one seed again.
 fn command(seed: u64) -> String {
@@ -56,10 +50,6 @@ fn every_seed_keeps_what_was_acknowledged() {
     let (mut crashes, mut faults, mut steps, mut acknowledged, mut failed) = (0, 0, 0, 0, Vec::new());
     let count = KEPT_SEEDS.len() as u64 + range.end - range.start;
     for seed in KEPT_SEEDS.iter().copied().chain(range) {
-        if let Some((_, why)) = OPEN_SEEDS.iter().find(|(open, _)| *open == seed) {
-            println!("seed {seed} is left out: {why}");
-            continue;
-        }
         let outcome = run::run(seed, false);
         crashes += outcome.crashes;
         faults += outcome.faults;
