@@ -41,17 +41,20 @@ pub fn set_up(node: &Node) -> Result<()> {
     node.create_data_stream(STREAM)
 }
 
+/// A thread's name and what it does.
+type Role = (&'static str, fn(&World, &mut Random));
+
 /// The threads of one life.
 pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
     let mut random = Random(seed);
-    let writers: [(&str, fn(&World, &mut Random)); 5] = [
+    let writers: [Role; 5] = [
         ("writer-1", |world, random| write(world, random, "w1")),
         ("writer-2", |world, random| write(world, random, "w2")),
         ("unsure", write_async),
         ("churn", churn),
         ("appender", append),
     ];
-    let others: [(&str, fn(&World, &mut Random)); 9] = [
+    let others: [Role; 9] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
         ("upkeep", |world, random| {
