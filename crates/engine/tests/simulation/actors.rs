@@ -41,17 +41,20 @@ pub fn set_up(node: &Node) -> Result<()> {
     node.create_data_stream(STREAM)
 }
 
+/// A thread's name and what it does.
+type Role = (&'static str, fn(&World, &mut Random));
+
 /// The threads of one life.
 pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
     let mut random = Random(seed);
-    let writers: [(&str, fn(&World, &mut Random)); 5] = [
+    let writers: [Role; 5] = [
         ("writer-1", |world, random| write(world, random, "w1")),
         ("writer-2", |world, random| write(world, random, "w2")),
         ("unsure", write_async),
         ("churn", churn),
         ("appender", append),
     ];
-    let others: [(&str, fn(&World, &mut Random)); 9] = [
+    let others: [Role; 9] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
         ("upkeep", |world, random| {
@@ -220,7 +223,7 @@ pub fn state_of(response: GetResponse) -> State {
 }
 
 /// Bulks over several indices and shards, each id written by one thread only.
-fn write(world: &World, random: &mut Random, prefix: &str) {
+pub fn write(world: &World, random: &mut Random, prefix: &str) {
     for round in 0..6 + random.below(10) {
         if world.disk.is_off() {
             return;
@@ -252,7 +255,7 @@ fn write(world: &World, random: &mut Random, prefix: &str) {
 }
 
 /// Writes to an index whose durability changes between `async` and `request`; back at `request` all of it is durable.
-fn write_async(world: &World, random: &mut Random) {
+pub fn write_async(world: &World, random: &mut Random) {
     for _ in 0..3 + random.below(4) {
         for durability in ["async", "request"] {
             if world.disk.is_off() {
@@ -280,7 +283,7 @@ fn write_async(world: &World, random: &mut Random) {
 }
 
 /// Creates, fills, deletes and recreates an index of one name.
-fn churn(world: &World, random: &mut Random) {
+pub fn churn(world: &World, random: &mut Random) {
     for _ in 0..2 + random.below(4) {
         if world.disk.is_off() {
             return;
@@ -319,7 +322,7 @@ fn churn(world: &World, random: &mut Random) {
 }
 
 /// Appends documents with generated ids to an alias that rolls over and to a data stream.
-fn append(world: &World, random: &mut Random) {
+pub fn append(world: &World, random: &mut Random) {
     for _ in 0..5 + random.below(8) {
         if world.disk.is_off() {
             return;
@@ -432,41 +435,63 @@ fn rounds(world: &World, random: &mut Random, rounds: &[Round]) {
     }
 }
 
+/// One of each change that other threads make again and again.
+pub fn change(world: &World, random: &mut Random) {
+    for _ in 0..3 {
+        flush_once(world, random);
+    }
+    swap_once(world);
+    map_once(world, random);
+    for target in [ROLLED, STREAM] {
+        if let Ok(request) = RolloverRequest::parse(&json!({})) {
+            world.want("a rollover", |node| node.rollover(target, &request));
+        }
+    }
+}
+
 fn flush(world: &World, random: &mut Random) {
     while world.goes_on() {
-        let index = [ONE, MANY, ASYNC, "*"][random.below(4) as usize];
-        let merge = ForceMergeRequest { max_num_segments: Some(1), ..Default::default() };
-        // An index may be deleted meanwhile.
-        let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::BROADCAST };
-        let _ = match random.below(4) {
-            0 => world.ask(|node| node.force_merge(index, options, &merge)),
-            _ => world.ask(|node| node.flush(index, options, random.one_in(2))),
-        };
+        flush_once(world, random);
         rest(random, 150);
     }
+}
+
+fn flush_once(world: &World, random: &mut Random) {
+    let index = [ONE, MANY, ASYNC, "*"][random.below(4) as usize];
+    let merge = ForceMergeRequest { max_num_segments: Some(1), ..Default::default() };
+    // An index may be deleted meanwhile.
+    let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::BROADCAST };
+    let _ = match random.below(4) {
+        0 => world.ask(|node| node.force_merge(index, options, &merge)),
+        _ => world.ask(|node| node.flush(index, options, random.one_in(2))),
+    };
 }
 
 /// Moves an alias to and fro: every reader sees it at exactly one index.
 fn swap(world: &World, random: &mut Random) {
     while world.goes_on() {
-        let resolved =
-            world.want("a question for an alias", |node| node.resolve(ALIAS, IndicesOptions::METADATA));
-        if let Some(resolved) = resolved {
-            world.check(resolved.len() == 1, || format!("the alias is on {resolved:?}"));
-            let from = resolved.first().map_or("x-a", |index| &*index.name).to_owned();
-            let to = if from == "x-a" { "x-b" } else { "x-a" };
-            world.check(world.model.with(|known| known.alias.contains(&from)), || {
-                format!("the alias is on {from}")
-            });
-            world.model.with(|known| known.alias = vec![from.clone(), to.to_owned()]);
-            let remove = json!({"remove": {"index": from, "alias": ALIAS}});
-            let add = json!({"add": {"index": to, "alias": ALIAS}});
-            let body = json!({"actions": [remove, add]});
-            if world.want("an alias swap", |node| node.update_aliases(&body)).is_some() {
-                world.model.with(|known| known.alias = vec![to.to_owned()]);
-            }
-        }
+        swap_once(world);
         rest(random, 100);
+    }
+}
+
+fn swap_once(world: &World) {
+    let resolved =
+        world.want("a question for an alias", |node| node.resolve(ALIAS, IndicesOptions::METADATA));
+    if let Some(resolved) = resolved {
+        world.check(resolved.len() == 1, || format!("the alias is on {resolved:?}"));
+        let from = resolved.first().map_or("x-a", |index| &*index.name).to_owned();
+        let to = if from == "x-a" { "x-b" } else { "x-a" };
+        world.check(world.model.with(|known| known.alias.contains(&from)), || {
+            format!("the alias is on {from}")
+        });
+        world.model.with(|known| known.alias = vec![from.clone(), to.to_owned()]);
+        let remove = json!({"remove": {"index": from, "alias": ALIAS}});
+        let add = json!({"add": {"index": to, "alias": ALIAS}});
+        let body = json!({"actions": [remove, add]});
+        if world.want("an alias swap", |node| node.update_aliases(&body)).is_some() {
+            world.model.with(|known| known.alias = vec![to.to_owned()]);
+        }
     }
 }
 
@@ -485,15 +510,18 @@ fn roll(world: &World, random: &mut Random) {
 /// Maps fields that documents had before, and tightens and loosens what may come.
 fn map(world: &World, random: &mut Random) {
     while world.goes_on() {
-        let mapping = match random.below(3) {
-            0 => json!({"properties": {format!("f{}", random.below(30)): {"type": "long"}}}),
-            1 => json!({"dynamic": "false"}),
-            _ => json!({"dynamic": "true"}),
-        };
-        let _ =
-            world.ask(|node| node.put_mapping(MANY, IndicesOptions::METADATA_OPEN_CLOSED, false, &mapping));
+        map_once(world, random);
         rest(random, 150);
     }
+}
+
+fn map_once(world: &World, random: &mut Random) {
+    let mapping = match random.below(3) {
+        0 => json!({"properties": {format!("f{}", random.below(30)): {"type": "long"}}}),
+        1 => json!({"dynamic": "false"}),
+        _ => json!({"dynamic": "true"}),
+    };
+    let _ = world.ask(|node| node.put_mapping(MANY, IndicesOptions::METADATA_OPEN_CLOSED, false, &mapping));
 }
 
 /// Somebody sets the wall clock, hours forth and back.

@@ -1,23 +1,29 @@
 //! The whole node in a simulation: threads, disk, clock and faults are drawn from a seed, and what was acknowledged is checked after
 //! every crash.
 //!
-//! `SIMULATION_SEED=7` replays one seed with its trace, `SIMULATION_SEEDS=1000..2000` runs a range (`tests/faults/simulate` does so for
-//! hours).
+//! `SIMULATION_SEED=7` replays one seed with its trace, `SIMULATION_SEEDS=1000..2000` runs a range.
+//! `SIMULATION_EVERY_CALL=1` tries every call of the scenario.
 
 mod actors;
 #[path = "../common/mod.rs"]
 mod common;
 mod model;
+mod points;
 mod run;
 mod verify;
 mod world;
 
 use std::ops::Range;
 
-/// Seeds that found a fault once, and what it was.
-const KEPT_SEEDS: &[u64] = &[];
+/// Seeds that found a fault once that is mended now. Their schedules change with the code, so a kept seed repeats the kind of run and not
+/// always the fault.
+const KEPT_SEEDS: &[u64] = &[
+    5, // after a failed fsync the shard was reopened from the page cache; the checkpoint promised what was not on disk
+    16, // a panic in the log's fsync failed the log and not the shard, which nobody reopened
+    0, 7, 9, 19, // an alias that swaps beside readers and crashes was on no index, or on both
+];
 /// Seeds of a run that nothing is said about.
-const SEEDS: Range<u64> = 0..120;
+const SEEDS: Range<u64> = 100..180;
 
 /// How to run one seed again.
 fn command(seed: u64) -> String {
@@ -68,4 +74,41 @@ fn a_seed_repeats_its_run_exactly() {
         let (first, again) = (run::run(seed, false), run::run(seed, false));
         assert_eq!(first.hashes, again.hashes, "seed {seed}");
     }
+}
+
+/// Every how many calls of the scenario a run of this test tries; 1 with `SIMULATION_EVERY_CALL`.
+fn stride(usual: usize) -> usize {
+    if std::env::var_os("SIMULATION_EVERY_CALL").is_some() { 1 } else { usual }
+}
+
+#[test]
+fn the_power_goes_at_any_call_of_a_scenario_and_of_its_recovery() {
+    let (calls, recovery, wrong) = points::run(0, points::Event::None, None, None);
+    assert!(wrong.is_empty() && calls > 300 && recovery > 50, "{calls} {recovery} {wrong:#?}");
+    for call in (0..calls).step_by(stride(97)) {
+        for again in [None, Some(call % recovery)] {
+            let (.., wrong) = points::run(call, points::Event::PowerOff, again, None);
+            assert!(wrong.is_empty(), "power off at call {call} of {calls}, then at {again:?}: {wrong:#?}");
+        }
+    }
+}
+
+/// Faults of every kind at calls spread over the scenario: the node lives, heals without a restart and loses nothing.
+#[test]
+#[ignore = "takes minutes: cargo test -p limber-engine --test simulation -- --ignored any_call"]
+fn any_call_of_a_scenario_fails() {
+    let sites = limber_store::crash::Sites::default();
+    let (calls, _, wrong) = points::run(0, points::Event::None, None, Some(&sites));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    use limber_store::Fault::*;
+    for (number, fault) in [Io, NoSpace, NoDescriptors, NoMemory].into_iter().enumerate() {
+        for call in (0..calls).skip(number * 7).step_by(stride(197)) {
+            let (.., wrong) = points::run(call, points::Event::Fails(fault), None, Some(&sites));
+            assert!(wrong.is_empty(), "{fault:?} at call {call} of {calls}: {wrong:#?}");
+        }
+    }
+    let missing = points::never_failed(&sites);
+    println!("{} call sites reached, {} never failed: {missing:#?}", sites.all().len(), missing.len());
+    // A call at every site has failed when every call has.
+    assert!(missing.is_empty() || stride(2) != 1);
 }

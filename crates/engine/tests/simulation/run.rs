@@ -176,8 +176,7 @@ impl Run {
     }
 
     fn collect(&mut self, world: &World, when: &str) {
-        let found =
-            std::mem::take(&mut *world.failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        let found = world.take_failures();
         self.outcome.failures.extend(found.into_iter().take(8).map(|what| format!("{when}: {what}")));
     }
 

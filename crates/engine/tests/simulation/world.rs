@@ -106,6 +106,10 @@ impl World {
         }
     }
 
+    pub fn take_failures(&self) -> Vec<String> {
+        std::mem::take(&mut *self.failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
     /// Whether there is still something to do for those who go on while others write.
     pub fn goes_on(&self) -> bool {
         self.writers.load(Ordering::SeqCst) > 0 && !self.disk.is_off()
