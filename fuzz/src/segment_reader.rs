@@ -15,8 +15,11 @@ use serde_json::json;
 
 const DOC_COUNT: u64 = 300;
 
+/// Files by name.
+type Files = Vec<(String, Vec<u8>)>;
+
 /// The files of a small segment and its metadata.
-static SEGMENT: LazyLock<(SegmentMeta, Vec<(String, Vec<u8>)>)> = LazyLock::new(|| {
+static SEGMENT: LazyLock<(SegmentMeta, Files)> = LazyLock::new(|| {
     let body = json!({"properties": {"t": {"type": "text"}, "k": {"type": "keyword"}, "n": {"type": "long"}, "d": {"type": "date"}}});
     let mapping = Mapping::parse(&body, &MappingSettings::default()).expect("the mapping is valid");
     let mut buffer = Buffer::new(StoredCodec::Lz4);
