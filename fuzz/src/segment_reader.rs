@@ -6,7 +6,9 @@ use limber_mapping::document::{self, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
 use limber_segment::columns::Batch;
 use limber_segment::postings::Want;
-use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId, SegmentMeta, StoredCodec, StoredReader};
+use limber_segment::{
+    Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId, SegmentMeta, StoredCodec, StoredReader,
+};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory};
 use serde_json::json;
@@ -27,14 +29,16 @@ static SEGMENT: LazyLock<(SegmentMeta, Vec<(String, Vec<u8>)>)> = LazyLock::new(
         let (source, id) = (source.to_string(), n.to_string());
         let meta = DocumentMeta { id: id.as_bytes(), routing: None, seq_no: n, primary_term: 1, version: 1 };
         buffer.begin(&meta, source.as_bytes());
-        document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer).expect("the document is valid");
+        document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer)
+            .expect("the document is valid");
         buffer.commit().expect("the document is kept");
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let directory = FsDirectory::open(folder.path()).expect("the folder opens");
     let (meta, _) = buffer.write(&directory, SegmentId(1), &mapping).expect("the segment is written");
     let files = directory.list().expect("the folder lists");
-    let files = files.into_iter().map(|name| (name.clone(), directory.open(&name).expect("the file opens").to_vec()));
+    let files =
+        files.into_iter().map(|name| (name.clone(), directory.open(&name).expect("the file opens").to_vec()));
     (meta, files.collect())
 });
 

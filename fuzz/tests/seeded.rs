@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+/// `LIMBER_FUZZ_SECONDS` says otherwise.
 const SECONDS_A_TARGET: u64 = 4;
 
 struct Random(u64);
@@ -45,21 +46,29 @@ impl Random {
 }
 
 fn run(target: fn(&[u8]), seeds: &[&[u8]]) {
-    let (mut random, start) = (Random(0x9e37_79b9_7f4a_7c15), Instant::now());
-    for seed in seeds {
-        target(seed);
-    }
-    for _ in 0..20_000 {
-        if start.elapsed() > Duration::from_secs(SECONDS_A_TARGET) {
-            break;
+    let given = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seconds = Duration::from_secs(given("LIMBER_FUZZ_SECONDS").unwrap_or(SECONDS_A_TARGET));
+    let seed = given("LIMBER_FUZZ_SEED").unwrap_or(0x9e37_79b9_7f4a_7c15);
+    let (mut random, start) = (Random(seed), Instant::now());
+    let tried = |bytes: &[u8]| {
+        // What fails is shown, to be kept as a test.
+        let outcome = std::panic::catch_unwind(|| target(bytes));
+        if let Err(panic) = outcome {
+            eprintln!("fails with {bytes:?}");
+            std::panic::resume_unwind(panic);
         }
-        target(&random.mutated(seeds));
+    };
+    seeds.iter().for_each(|seed| tried(seed));
+    while start.elapsed() < seconds {
+        tried(&random.mutated(seeds));
     }
 }
 
 #[test]
 fn json_walker() {
-    let seeds: [&[u8]; 3] = [
+    let seeds: [&[u8]; 4] = [
+        // Half of a surrogate pair.
+        br#"{"t": "some9\ud83dt", "l": [1, "2", 3.0, null]}"#,
         br#"{"t": "some text", "l": [1, "2", 3.0, null], "d": "2020-01-02T03:04:05.678Z", "f": -1.5e-7, "s": 1.25}"#,
         br#"{"b": "true", "i": "::1", "o": {"x": null, "y": ["a\u00e9\ud83d\ude00", "\\\"\n"], "new": {"deep": [[{}]]}}}"#,
         br#"{"o.x": 3, "unknown": 12345678901234567890, "also.unknown": {"a": true}, "t": {"not": "text"}}"#,
@@ -86,6 +95,40 @@ fn segment_reader() {
 
 #[test]
 fn translog() {
-    let seeds: [&[u8]; 4] = [b"\x01\x40\x00\x07", b"\x03\x50\x00\x07\x60\x00\x01", b"\x00LMBRTLOG\x01\x00\x00\x00", &[5; 31]];
+    let seeds: [&[u8]; 4] =
+        [b"\x01\x40\x00\x07", b"\x03\x50\x00\x07\x60\x00\x01", b"\x00LMBRTLOG\x01\x00\x00\x00", &[5; 31]];
     run(limber_fuzz::translog, &seeds);
 }
+
+/// Forms of [`limber_fuzz::folder`] with a few changes each.
+fn folder_seeds() -> Vec<Vec<u8>> {
+    (0..8u8)
+        .flat_map(|form| {
+            (0..6u8).map(move |number| {
+                let mut seed = vec![form];
+                for change in 0..=number {
+                    seed.extend([
+                        number * 37 + change,
+                        change,
+                        0,
+                        number * 11 + change * 3,
+                        1 << (change % 8),
+                    ]);
+                }
+                seed
+            })
+        })
+        .collect()
+}
+
+macro_rules! folder_targets {
+    ($($target:ident),*) => {$(
+        #[test]
+        fn $target() {
+            let seeds = folder_seeds();
+            run(limber_fuzz::$target, &seeds.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        }
+    )*};
+}
+
+folder_targets!(commit, live_docs, node_state, index_metadata, checkpoint, folder);

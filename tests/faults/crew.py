@@ -110,7 +110,10 @@ class Crew:
                 return False
             before = len(self.findings)
             for actor in self.actors:
-                actor.check(client, settle)
+                try:
+                    actor.check(client, settle)
+                except (KeyError, IndexError, TypeError, ValueError) as error:
+                    self.findings.add("wrong", f"{actor.name}: an answer of another form: {error!r}")
             status, answer = client.call("GET", "/_cat/indices?format=json&h=index&expand_wildcards=all")
             names = [entry["index"] for entry in answer] if status == 200 else []
             for name in names:

@@ -27,17 +27,18 @@ def run(options, findings):
     try:
         # In one half of the runs the watermarks do not stop writes before the disk does.
         known = ["cluster.routing.allocation.disk.threshold_enabled=false"]
-        for settings in (known, []):
+        # What the server logs goes to the full disk as well in the last of them.
+        for settings, logs in ((known, place.root), ([], place.root), (known, mount)):
             if not len(findings) or options.keep_going:
-                one_disk(options, findings, place, mount, settings)
+                one_disk(options, findings, place, mount, settings, logs)
     finally:
         subprocess.run(["umount", str(mount)], check=True)
         place.close()
     return None
 
 
-def one_disk(options, findings, place, mount, settings):
-    data = mount / f"data{len(settings)}"
+def one_disk(options, findings, place, mount, settings, logs):
+    data = mount / f"data{len(settings)}-{logs.name}"
     actors = [*Documents.several(findings, 2), Swaps(findings), Rolls(findings), Streams(findings),
               Churn(findings), Rules(findings), Durability(findings)]
     crew = Crew(findings, options.seed, actors=actors)
@@ -45,13 +46,13 @@ def one_disk(options, findings, place, mount, settings):
     server = None
     try:
         findings.context = "preparation"
-        server = Server(options.binary, data, settings)
+        server = Server(options.binary, data, settings, logs=logs)
         crew.prepare(server)
         for round in range(options.rounds):
-            findings.context = f"round {round} seed {options.seed} watermarks {'off' if settings else 'on'}"
+            findings.context = f"round {round} seed {options.seed} watermarks {'off' if settings else 'on'}, log on {logs.name}"
             before = len(findings)
             rng = random.Random(f"{options.seed}/{round}")
-            server = one_round(options, findings, crew, server, filler, rng, settings)
+            server = one_round(options, findings, logs, crew, server, filler, rng, settings)
             findings.count("rounds")
             if len(findings) > before or options.is_over():
                 break
@@ -65,7 +66,7 @@ def one_disk(options, findings, place, mount, settings):
         place.remove(data)
 
 
-def one_round(options, findings, crew, server, filler, rng, settings):
+def one_round(options, findings, logs, crew, server, filler, rng, settings):
     crew.start(server, findings.context, strict=False)
     time.sleep(0.2)
     fill(filler, rng.choice((0, 4096, 65_536, 1 << 20)))
@@ -77,11 +78,11 @@ def one_round(options, findings, crew, server, filler, rng, settings):
         server.kill()
         crew.stop()
         findings.count("kills")
-        server = start_on_a_full_disk(options, findings, server.data, settings)
+        server = start_on_a_full_disk(options, findings, logs, server.data, settings)
     filler.unlink()
     if is_killed:
         server.kill()
-        server = Server(options.binary, server.data, settings)
+        server = Server(options.binary, server.data, settings, logs=logs)
         crew.check(server)
         crew.start(server, findings.context, strict=False)
     crew.recover(server, RECOVER_SECONDS_MAX)
@@ -94,13 +95,13 @@ def one_round(options, findings, crew, server, filler, rng, settings):
         server.kill()
         findings.count("kills")
         check_offline(options.binary, server.data, findings)
-        server = Server(options.binary, server.data, settings)
+        server = Server(options.binary, server.data, settings, logs=logs)
         crew.check(server)
     return server
 
 
-def start_on_a_full_disk(options, findings, data, settings):
-    server = Server(options.binary, data, settings, wait=False)
+def start_on_a_full_disk(options, findings, logs, data, settings):
+    server = Server(options.binary, data, settings, wait=False, logs=logs)
     try:
         server.wait_until_it_listens()
         findings.count("starts on a full disk")
@@ -131,6 +132,6 @@ def reads_go_on(server, findings):
             if status != 200 or answer.get("_shards", {}).get("failed"):
                 findings.add("refused", f"GET {path} on a full disk {status}: {reason(answer)}")
     except Broken as error:
-        findings.add("dead", f"on a full disk: {error}")
+        findings.add("dead", f"on a full disk: {error}; ended with {server.process.poll()}; log: {server.log_tail(1000)}")
     finally:
         client.close()

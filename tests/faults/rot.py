@@ -118,7 +118,7 @@ def with_findings(actor, seen):
 def kind_of(file):
     if file.parent.name == "state":
         return "state"
-    return re.sub(r"^_[0-9a-z]+|-[0-9]+", "", file.name).lstrip(".")
+    return re.sub(r"^(_[0-9a-z]+)+|-[0-9]+", "", file.name).lstrip(".")
 
 
 def damage_one(data, rng, only):
@@ -127,6 +127,8 @@ def damage_one(data, rng, only):
     for file in sorted(data.rglob("*")):
         if file.is_file() and file.stat().st_size and only in kind_of(file):
             kinds.setdefault(kind_of(file), []).append(file)
+    if not kinds:
+        raise SystemExit(f"no kind of file contains {only}: there are state, index.json, commit, seg, live, translog.log, translog.ckp")
     file = rng.choice(kinds[rng.choice(sorted(kinds))])
     content = bytearray(file.read_bytes())
     way = rng.choice(WAYS)

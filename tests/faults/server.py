@@ -72,12 +72,12 @@ class Findings:
 
 
 class Server:
-    """A server process over `data`. It listens on a free port; what it logs goes to `<data>.log`."""
+    """A server process over `data`. It listens on a free port; what it logs goes to `<data>.log`, or there in the folder `logs`."""
 
-    def __init__(self, binary, data, settings=(), env=None, before_exec=None, launcher=(), memory="512mb", wait=True):
+    def __init__(self, binary, data, settings=(), env=None, before_exec=None, launcher=(), memory="512mb", wait=True, logs=None):
         self.data = pathlib.Path(data)
-        self.log = self.data.with_name(self.data.name + ".log")
-        out = self.data.with_name(self.data.name + ".out")
+        self.log = (logs or self.data.parent) / (self.data.name + ".log")
+        out = self.log.with_suffix(".out")
         command = [*launcher, str(binary), "serve", "--http", "127.0.0.1:0", "--memory-limit", memory, "--data", str(data)]
         for setting in settings:
             command += ["-E", setting]

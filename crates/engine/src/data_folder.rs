@@ -36,14 +36,22 @@ pub(crate) fn for_each_shard(path: &Path, mut visit: impl FnMut(Found)) -> Resul
         return Err(RequestError::illegal_argument(format!("[{}] is not a folder", path.display())));
     }
     let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| store_error(&error))?);
+    let folders = disk.folders("indices").map_err(|e| store_error(&e))?;
     let state = match read_state(&*disk) {
+        Ok(None) if !folders.is_empty() => {
+            // A server writes the state before it creates an index.
+            visit(Found::Broken(format!(
+                "{STATE_FOLDER}/{STATE_NAME} is not there: a server starts without {} indices that are, as dangling ones",
+                folders.len()
+            )));
+            None
+        }
         Ok(state) => state,
         Err(error) => {
             visit(Found::Broken(error.reason));
             None
         }
     };
-    let folders = disk.folders("indices").map_err(|e| store_error(&e))?;
     if let Some((state, Origin::Listed)) = &state {
         for (uuid, listed) in
             state.indices.iter().filter(|(uuid, _)| !folders.iter().any(|at| **at == ***uuid))

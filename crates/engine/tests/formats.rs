@@ -43,3 +43,58 @@ fn make_a_fixture() {
     node.close_index("second", IndicesOptions::METADATA).expect("closed");
     node.close();
 }
+
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("made");
+    for entry in std::fs::read_dir(from).expect("lists") {
+        let entry = entry.expect("lists");
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copied(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).expect("copies")),
+        }
+    }
+}
+
+/// Files without checksums and without a list of indices.
+#[test]
+fn a_folder_of_version_1_opens_and_is_upgraded_by_the_first_change() {
+    let temporary = tempfile::tempdir().expect("tempdir");
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/data-folder-1");
+    copied(&fixture, temporary.path());
+    let state_file = temporary.path().join("state/node.json");
+    let begins_with = |text: &str| std::fs::read(&state_file).expect("reads").starts_with(text.as_bytes());
+    let check = |node: &Node, documents: usize| {
+        node.refresh("first", IndicesOptions::BROADCAST).expect("refreshed");
+        assert_eq!(search(node, "first", json!({"match_all": {}})).len(), documents);
+        let both = node.get_index("both", IndicesOptions::METADATA).expect("shown");
+        assert_eq!(both.iter().map(|index| &*index.name).collect::<Vec<_>>(), ["first", "second"]);
+        assert!(!both[1].open && both[0].aliases["written"]["is_write_index"] == true);
+        let streams = node.get_data_streams("logs", IndicesOptions::METADATA, false).expect("shown");
+        assert_eq!(streams["data_streams"][0]["indices"].as_array().map(Vec::len), Some(2));
+        assert_eq!(node.get_pipelines("tag").expect("shown").len(), 1);
+        assert!(node.get_policies("keep").is_ok() && node.get_index_templates("logs").is_ok());
+    };
+    assert!(begins_with("{\"format\":1"));
+    let node = open(temporary.path());
+    check(&node, 5);
+    // A mapping is of one index alone: its file is the first to be upgraded, and the state still lists nothing.
+    write(&node, index("first", "new", br#"{"n": 9, "more": "text"}"#)).expect("written");
+    assert!(begins_with("{\"format\":1"));
+    drop(node);
+    let node = open(temporary.path());
+    check(&node, 6);
+    node.put_alias("first", "third", &json!({})).expect("put");
+    assert!(begins_with("limber-node 2 "));
+    node.open_index("second", IndicesOptions::METADATA).expect("opened");
+    node.refresh("second", IndicesOptions::BROADCAST).expect("refreshed");
+    assert_eq!(search(&node, "second", json!({"match_all": {}})).len(), 5);
+    node.close_index("second", IndicesOptions::METADATA).expect("closed");
+    drop(node);
+    let node = open(temporary.path());
+    check(&node, 6);
+    node.close();
+    drop(node);
+    let report = check_data_folder(temporary.path()).expect("reads");
+    assert_eq!(report.problem_count, 0, "{:#?}", report.lines);
+}

@@ -161,6 +161,8 @@ fn start_log() {
         .with_env_filter(filter)
         .with_ansi(is_terminal)
         .with_writer(std::io::stderr)
+        // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would end the process.
+        .log_internal_errors(false)
         .init();
 }
 

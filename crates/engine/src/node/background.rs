@@ -135,7 +135,7 @@ impl Round {
 
     fn every_ticks(self) -> u64 {
         match self {
-            Round::Recovery | Round::Disk | Round::Expiry => SECOND_TICKS,
+            Round::Recovery | Round::Disk | Round::Metadata | Round::Expiry => SECOND_TICKS,
             _ => 1,
         }
     }

@@ -4,9 +4,9 @@
 //! exist, the data streams, and the new metadata of every index that it touches. Then the catalog is published once. The own files of the
 //! indices follow later ([`Node::metadata_round`]).
 //!
-//! **Order of locks**: [`super::name_locks`], then the files of indices by uuid, then `changing` (the state), then `publishing`. Only
-//! `changing` is held across the disk's work on the state, and the lock of an index's file across that of this index; nobody waits
-//! for the file of an index while holding `changing`. No lock is taken by readers.
+//! **Order of locks**: [`super::name_locks`], then the files of indices (several: [`lock_all`]), then `changing` (the state), then
+//! `publishing`. Only `changing` is held across the disk's work on the state, and the lock of an index's file across that of this
+//! index; nobody waits for the file of an index while holding `changing` or another file. No lock is taken by readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -132,6 +132,29 @@ impl Change {
     }
 }
 
+/// Locks all files. Whoever waits for one of them holds none, so that a slow one holds up nobody who has another.
+fn lock_all(files: &[Arc<IndexFile>]) -> Guards<'_> {
+    let mut first = 0;
+    loop {
+        let mut guards = Guards::new();
+        if let Some(file) = files.get(first) {
+            guards.insert(file.uuid.clone(), file.lock());
+        }
+        let mut others = files.iter().enumerate().filter(|(at, _)| *at != first);
+        let held = others.find_map(|(at, file)| match file.try_lock() {
+            Some(guard) => {
+                guards.insert(file.uuid.clone(), guard);
+                None
+            }
+            None => Some(at),
+        });
+        match held {
+            None => return guards,
+            Some(at) => first = at,
+        }
+    }
+}
+
 type Guards<'f> = BTreeMap<Arc<str>, MutexGuard<'f, Written>>;
 
 impl Node {
@@ -158,7 +181,7 @@ impl Node {
             let touched = Change::between(&catalog, &plan(&catalog)?.0).touched();
             let files: Vec<Arc<IndexFile>> =
                 touched.iter().filter_map(|uuid| self.index_files.get(uuid)).collect();
-            let mut guards: Guards<'_> = files.iter().map(|file| (file.uuid.clone(), file.lock())).collect();
+            let mut guards = lock_all(&files);
             // What is planned now stands: nobody else changes these indices, and below nobody changes what spans indices.
             let catalog = self.catalog.load_full();
             let (next, answer) = plan(&catalog)?;

@@ -109,7 +109,7 @@ impl Node {
                     status,
                     primary_active,
                     unassigned_shards: replicas + u32::from(!primary_active),
-                    reason: reason.map(|error| error.to_string().into()).or(damage.map(Into::into)),
+                    reason: reason.map(|error| told(&error).into()).or(damage.map(Into::into)),
                 }
             })
             .collect();
@@ -123,6 +123,12 @@ impl Node {
             shards,
         }
     }
+}
+
+/// An error with its causes, as one line.
+fn told(error: &RequestError) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.caused_by.as_deref());
+    causes.map(|error| error.reason.as_str()).collect::<Vec<_>>().join(": ")
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -65,6 +65,11 @@ impl IndexFile {
     pub(super) fn lock(&self) -> MutexGuard<'_, Written> {
         self.written.lock()
     }
+
+    /// `None`: somebody has it.
+    pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, Written>> {
+        self.written.try_lock()
+    }
 }
 
 /// The files of all indices, by uuid.

@@ -15,6 +15,7 @@ use super::index_files::{METADATA_NAME, read_index_file};
 use super::live::{LiveIndex, index_folder};
 use super::open::LiveIndices;
 use super::state::{BegunRollover, Listed, NodeState, Origin, Pending};
+use super::state_file::AtStake;
 use crate::api::Result;
 use crate::catalog::{Alias, Catalog, IndexMetadata};
 use crate::checked_file::damaged;
@@ -197,6 +198,13 @@ impl Node {
             if !is_done {
                 self.remove_index_folder(uuid);
             }
+        }
+        let _changing = self.changing.lock();
+        let mut next = (*self.state.load_full()).clone();
+        if self.forget_what_is_done(&mut next)
+            && let Err(error) = self.write_state(next, AtStake::default())
+        {
+            tracing::warn!(%error, "the node's state still holds what the files of indices have");
         }
     }
 

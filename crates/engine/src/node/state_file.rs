@@ -73,8 +73,9 @@ impl Node {
         store_error(error)
     }
 
-    /// Drops tombstones of folders that are gone, and metadata that the indices' own files have.
-    fn forget_what_is_done(&self, next: &mut NodeState) {
+    /// Drops tombstones of folders that are gone, and metadata that the indices' own files have; whether there were any.
+    pub(super) fn forget_what_is_done(&self, next: &mut NodeState) -> bool {
+        let count = next.tombstones.len() + next.pending.len();
         let mut buried = self.buried.lock();
         next.tombstones.retain(|uuid| !buried.contains(uuid));
         // Those that no durable state names any more need not be remembered.
@@ -85,6 +86,7 @@ impl Node {
             Some(file) => file.durable() < pending.version(),
             None => true,
         });
+        next.tombstones.len() + next.pending.len() < count
     }
 
     /// Whether nobody knows what the state would be after a crash.

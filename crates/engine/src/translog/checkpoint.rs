@@ -125,10 +125,12 @@ impl Checkpoint {
     }
 }
 
-/// The version of a slot, if it has a magic.
+/// The version of a slot that is whole: magic, version, size and the place of the checksum stay in every version.
 fn version_of(slot: &[u8]) -> Option<u32> {
-    let (head, _) = slot.split_first_chunk::<12>()?;
-    (head[..8] == *MAGIC).then(|| u32::from_le_bytes([head[8], head[9], head[10], head[11]]))
+    let (covered, sum) = slot.get(..SLOT_BYTES)?.split_last_chunk::<4>()?;
+    // A damaged version number is damage.
+    let is_whole = covered[..8] == *MAGIC && u32::from_le_bytes(*sum) == crc32(covered);
+    is_whole.then(|| u32::from_le_bytes([covered[8], covered[9], covered[10], covered[11]]))
 }
 
 /// The file of an open log. One thread writes at a time, any may sync.

@@ -85,10 +85,12 @@ pub struct Header {
     pub begun_millis: u64,
 }
 
-/// The version of a file of the log, if it has a magic.
+/// The version of a file of the log whose header is whole: magic, version and the place of the checksum stay in every version.
 pub(super) fn version_of(bytes: &[u8]) -> Option<u32> {
-    let (head, _) = bytes.split_first_chunk::<12>()?;
-    (head[..8] == *MAGIC).then(|| u32::from_le_bytes([head[8], head[9], head[10], head[11]]))
+    let head = bytes.get(..HEADER_BYTES)?;
+    let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    // A damaged version number is damage.
+    (head[..8] == *MAGIC && word(HEADER_BYTES - 4) == crc32(&head[..HEADER_BYTES - 4])).then(|| word(8))
 }
 
 impl Header {

@@ -129,18 +129,11 @@ impl Run {
 
     /// The faults are over: the node must do everything again without a restart.
     fn heal(&mut self, world: &Arc<World>, life: u64) {
-        self.disk.set_faults(Vec::new());
+        self.disk.heal();
         for _ in 0..3 {
             // Failed shards are tried again more and more slowly.
             self.clock.outside_nanos.fetch_add(120_000_000_000, Ordering::Relaxed);
             world.node.maintain();
-            if self.is_traced {
-                println!(
-                    "{:?} {:?}",
-                    self.disk.fault_count(),
-                    world.node.refresh("one", limber_engine::IndicesOptions::BROADCAST)
-                );
-            }
         }
         let healed = self.world(world.node.clone(), false);
         verify(&healed);

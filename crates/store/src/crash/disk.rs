@@ -60,12 +60,14 @@ impl CrashDisk {
         self.set_faults(vec![FaultRule::new(fault, When::Window(call, u64::MAX)).changing()]);
     }
 
-    /// No call fails any more.
+    /// No call fails any more, and the power stays.
     pub fn heal(&self) {
-        self.set_faults(Vec::new());
+        let mut state = self.state.lock();
+        state.rules.clear();
+        state.power_off_at = None;
     }
 
-    /// From now on calls fail by these rules, and by no others. None: the disk is healed.
+    /// From now on calls fail by these rules, and by no others.
     pub fn set_faults(&self, rules: Vec<FaultRule>) {
         self.state.lock().rules = rules;
     }
