@@ -163,3 +163,28 @@ fn lifecycles_are_looked_at_by_their_interval() {
     assert!(node.index_exists(&first, IndicesOptions::METADATA).expect("asked"), "it is one day old");
     node.close();
 }
+
+#[test]
+fn shards_are_refreshed_by_their_interval() {
+    for jump_ms in JUMPS_MS {
+        let folder = tempfile::tempdir().expect("tempdir");
+        let clock = Arc::new(ManualClock::at(START_MS));
+        let node = open_at(folder.path(), &clock, false);
+        let settings = json!({"settings": {"refresh_interval": "10s", "number_of_replicas": 0}});
+        node.create_index("i", &settings).expect("created");
+        clock.shift_wall_ms(jump_ms);
+        let found = || {
+            let stats = node.stats("i", IndicesOptions::BROADCAST, &StatsRequest::default()).expect("stats");
+            stats["_all"]["primaries"]["docs"]["count"].as_u64().expect("a count")
+        };
+        for round in 0..3 {
+            write(&node, index("i", &round.to_string(), b"{}")).expect("written");
+            clock.advance_ms(9_999);
+            node.maintain();
+            assert_eq!(found(), round, "{jump_ms}: before the interval is over");
+            clock.advance_ms(1);
+            node.maintain();
+            assert_eq!(found(), round + 1, "{jump_ms}: after it");
+        }
+    }
+}

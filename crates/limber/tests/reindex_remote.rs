@@ -3,7 +3,7 @@
 mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -224,7 +224,7 @@ fn fake(
 }
 
 /// Head and body of a request as text.
-fn read_request(stream: TcpStream) -> (String, TcpStream) {
+fn read_request<S: Read>(stream: S) -> (String, S) {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -463,4 +463,67 @@ fn versions_before_6_3_are_not_asked_for_what_they_do_not_know() {
         (0..2).map(|_| seen.recv_timeout(Duration::from_secs(60)).expect("a request")).collect();
     assert!(heads[0].starts_with("GET /prefix/ HTTP/1.1\r\n"));
     assert!(heads[1].starts_with("POST /prefix/%3Clogs-%7Bnow%2Fd%7D%3E,b%20c/_search?scroll=300000ms&size=100&version=true&sort=_doc HTTP/1.1\r\n"), "{}", heads[1]);
+}
+
+/// A fake remote behind TLS, whose certificate names `localhost`; writes the certificate of its authority to `ca`.
+fn fake_behind_tls(ca: &std::path::Path) -> SocketAddr {
+    let mut params = rcgen::CertificateParams::default();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let authority_key = rcgen::KeyPair::generate().expect("a key");
+    let authority = params.self_signed(&authority_key).expect("a certificate");
+    std::fs::write(ca, authority.pem()).expect("written");
+    let issuer = rcgen::Issuer::new(params, authority_key);
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let params = rcgen::CertificateParams::new(["localhost".to_owned()]).expect("a name");
+    let certificate = params.signed_by(&key, &issuer).expect("a certificate");
+    let secret = rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
+    let config =
+        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], secret)
+            .expect("a chain");
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else { return };
+            let connection = rustls::ServerConnection::new(config.clone()).expect("a connection");
+            std::thread::spawn(move || {
+                let (head, mut stream) = read_request(rustls::StreamOwned::new(connection, stream));
+                let answer = if head.starts_with("GET / ") { http("200 OK", MAIN) } else { page(2, 0..2) };
+                let _ = stream.write_all(&answer.expect("an answer"));
+                stream.conn.send_close_notify();
+                let _ = stream.flush();
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn tls_trusts_whom_the_settings_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let ca = folder.path().join("ca.pem");
+    let address = fake_behind_tls(&ca);
+    let authorities = format!("reindex.ssl.certificate_authorities={}", ca.display());
+    let check = |name: &str, host: &str, settings: &[&str], is_trusted: bool| {
+        let data = tempfile::tempdir().expect("a temporary folder");
+        let settings: Vec<&str> =
+            [ALLOWED].iter().chain(settings).flat_map(|setting| ["-E", *setting]).collect();
+        let server = ServerProcess::start(data.path(), &settings);
+        let remote = json!({"host": format!("https://{host}:{}", address.port())});
+        let body = json!({"source": {"remote": remote, "index": "i"}, "dest": {"index": "to"}});
+        let answer = reindex(&mut server.client(), &body);
+        match is_trusted {
+            true => assert_eq!(answer["created"], json!(2), "{name}: {answer}"),
+            false => assert_eq!(answer["error"]["type"], "s_s_l_handshake_exception", "{name}: {answer}"),
+        }
+    };
+    check("an authority that is trusted", "localhost", &[&authorities], true);
+    check("an authority that nobody knows", "localhost", &[], false);
+    check("another name than the certificate's", "127.0.0.1", &[&authorities], false);
+    check("everyone is believed", "127.0.0.1", &["reindex.ssl.verification_mode=none"], true);
 }

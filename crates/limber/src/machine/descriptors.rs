@@ -26,7 +26,7 @@ pub fn raise_limit() -> io::Result<DescriptorLimit> {
     if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    let before = limit.rlim_cur as u64;
+    let before = limit.rlim_cur;
     if limit.rlim_cur < limit.rlim_max {
         let raised = libc::rlimit { rlim_cur: limit.rlim_max, rlim_max: limit.rlim_max };
         // SAFETY: `raised` is a valid limit, which the call only reads.
@@ -34,10 +34,10 @@ pub fn raise_limit() -> io::Result<DescriptorLimit> {
             limit = raised;
         } else {
             let error = io::Error::last_os_error();
-            tracing::warn!(%error, before, hard = limit.rlim_max as u64, "the limit of file descriptors is not raised");
+            tracing::warn!(%error, before, hard = limit.rlim_max, "the limit of file descriptors is not raised");
         }
     }
-    Ok(DescriptorLimit { count: limit.rlim_cur as u64, before })
+    Ok(DescriptorLimit { count: limit.rlim_cur, before })
 }
 
 /// Descriptors that are open; `None` where the system does not tell.
