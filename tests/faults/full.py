@@ -25,20 +25,19 @@ def run(options, findings):
         place.close()
         return f"a tmpfs cannot be mounted: {mounted.stderr.strip()}"
     try:
-        # In one half of the runs the watermarks do not stop writes before the disk does.
-        known = ["cluster.routing.allocation.disk.threshold_enabled=false"]
+        # With watermarks writes are stopped before the disk is full, without them by it.
         # What the server logs goes to the full disk as well in the last of them.
-        for settings, logs in ((known, place.root), ([], place.root), (known, mount)):
+        for watermarks, logs in ((False, place.root), (True, place.root), (False, mount)):
             if not len(findings) or options.keep_going:
-                one_disk(options, findings, place, mount, settings, logs)
+                one_disk(options, findings, place, mount, watermarks, logs)
     finally:
         subprocess.run(["umount", str(mount)], check=True)
         place.close()
     return None
 
 
-def one_disk(options, findings, place, mount, settings, logs):
-    data = mount / f"data{len(settings)}-{logs.name}"
+def one_disk(options, findings, place, mount, watermarks, logs):
+    data = mount / f"data-{watermarks}-{logs.name}"
     actors = [*Documents.several(findings, 2), Swaps(findings), Rolls(findings), Streams(findings),
               Churn(findings), Rules(findings), Durability(findings)]
     crew = Crew(findings, options.seed, actors=actors)
@@ -46,13 +45,13 @@ def one_disk(options, findings, place, mount, settings, logs):
     server = None
     try:
         findings.context = "preparation"
-        server = Server(options.binary, data, settings, logs=logs)
+        server = Server(options.binary, data, logs=logs, watermarks=watermarks)
         crew.prepare(server)
         for round in range(options.rounds):
-            findings.context = f"round {round} seed {options.seed} watermarks {'off' if settings else 'on'}, log on {logs.name}"
+            findings.context = f"round {round} seed {options.seed} watermarks {'on' if watermarks else 'off'}, log on {logs.name}"
             before = len(findings)
             rng = random.Random(f"{options.seed}/{round}")
-            server = one_round(options, findings, logs, crew, server, filler, rng, settings)
+            server = one_round(options, findings, logs, crew, server, filler, rng, watermarks)
             findings.count("rounds")
             if len(findings) > before or options.is_over():
                 break
@@ -66,7 +65,7 @@ def one_disk(options, findings, place, mount, settings, logs):
         place.remove(data)
 
 
-def one_round(options, findings, logs, crew, server, filler, rng, settings):
+def one_round(options, findings, logs, crew, server, filler, rng, watermarks):
     crew.start(server, findings.context, strict=False)
     time.sleep(0.2)
     fill(filler, rng.choice((0, 4096, 65_536, 1 << 20)))
@@ -78,11 +77,11 @@ def one_round(options, findings, logs, crew, server, filler, rng, settings):
         server.kill()
         crew.stop()
         findings.count("kills")
-        server = start_on_a_full_disk(options, findings, logs, server.data, settings)
+        server = start_on_a_full_disk(options, findings, logs, server.data, watermarks)
     filler.unlink()
     if is_killed:
         server.kill()
-        server = Server(options.binary, server.data, settings, logs=logs)
+        server = Server(options.binary, server.data, logs=logs, watermarks=watermarks)
         crew.check(server)
         crew.start(server, findings.context, strict=False)
     crew.recover(server, RECOVER_SECONDS_MAX)
@@ -95,13 +94,13 @@ def one_round(options, findings, logs, crew, server, filler, rng, settings):
         server.kill()
         findings.count("kills")
         check_offline(options.binary, server.data, findings)
-        server = Server(options.binary, server.data, settings, logs=logs)
+        server = Server(options.binary, server.data, logs=logs, watermarks=watermarks)
         crew.check(server)
     return server
 
 
-def start_on_a_full_disk(options, findings, logs, data, settings):
-    server = Server(options.binary, data, settings, wait=False, logs=logs)
+def start_on_a_full_disk(options, findings, logs, data, watermarks):
+    server = Server(options.binary, data, wait=False, logs=logs, watermarks=watermarks)
     try:
         server.wait_until_it_listens()
         findings.count("starts on a full disk")

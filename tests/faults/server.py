@@ -72,14 +72,19 @@ class Findings:
 
 
 class Server:
-    """A server process over `data`. It listens on a free port; what it logs goes to `<data>.log`, or there in the folder `logs`."""
+    """A server process over `data`. It listens on a free port; what it logs goes to `<data>.log`, or there in the folder `logs`.
 
-    def __init__(self, binary, data, settings=(), env=None, before_exec=None, launcher=(), memory="512mb", wait=True, logs=None):
+    Unless `watermarks` are asked for, it does not matter how full the machine's own disk is.
+    """
+
+    def __init__(self, binary, data, settings=(), env=None, before_exec=None, launcher=(), memory="512mb", wait=True, logs=None,
+                 watermarks=False):
         self.data = pathlib.Path(data)
         self.log = (logs or self.data.parent) / (self.data.name + ".log")
         out = self.log.with_suffix(".out")
         command = [*launcher, str(binary), "serve", "--http", "127.0.0.1:0", "--memory-limit", memory, "--data", str(data)]
-        for setting in settings:
+        unwatched = [] if watermarks else ["cluster.routing.allocation.disk.threshold_enabled=false"]
+        for setting in [*unwatched, *settings]:
             command += ["-E", setting]
         self.out = out
         with open(out, "wb") as stdout, open(self.log, "ab") as stderr:
