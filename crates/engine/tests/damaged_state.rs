@@ -156,7 +156,8 @@ fn folders_that_nobody_lists_are_set_aside() {
     // Somebody lost the state: a new node must not take what is there for rubbish, today or tomorrow.
     std::fs::remove_dir_all(temporary.path().join("state")).expect("removed");
     let checked = check_data_folder(temporary.path()).expect("checked");
-    let told = "PROBLEM state/node.json is not there: a server starts without 3 indices that are, as dangling ones";
+    let told =
+        "PROBLEM state/node.json is not there: a server starts without 3 indices that are, as dangling ones";
     assert!(checked.lines.iter().any(|line| line == told), "{:#?}", checked.lines);
     open(temporary.path()).close();
     let node = open(temporary.path());
