@@ -139,6 +139,7 @@ impl<'s> Records<'s> {
             return Ok(());
         }
         let batch = std::mem::take(&mut self.batch);
+        let _fence = Fence::new(self.core, "an append to the log");
         let appended = self.core.translog.append(batch);
         let appended = appended.map_err(|error| self.shard.disk_failed(self.core, &error))?;
         let place = std::mem::take(&mut self.place);
@@ -182,6 +183,7 @@ impl Shard {
     }
 
     fn sync_to(&self, core: &Core, position: LogPosition) -> Result<()> {
+        let _fence = Fence::new(core, "an fsync of the log");
         core.translog.sync(position).map_err(|error| self.disk_failed(core, &error))?;
         self.account(core);
         Ok(())

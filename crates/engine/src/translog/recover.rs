@@ -21,7 +21,8 @@ pub struct Recovered {
     pub bytes: u64,
     /// A torn tail that was ignored; its length in bytes.
     pub torn_bytes: u64,
-    /// How much of each generation is whole, ascending.
+    /// How much of each generation was durable before, ascending. What was found beyond may be in the page cache alone: after a failed
+    /// fsync the next one succeeds without having written it. A commit makes it durable, never this log.
     pub(super) generations: Vec<DurableGeneration>,
     /// As it was on disk; `None` before there were checkpoints.
     pub(super) checkpoint: Option<Checkpoint>,
@@ -95,8 +96,8 @@ pub fn recover<E: From<Error>>(
         recovered.operations += scan.operations;
         recovered.bytes += scan.record_bytes;
         recovered.torn_bytes += scan.torn_bytes;
-        let durable_len = scan.offset as u64;
-        recovered.generations.push(DurableGeneration { number, durable_len, operations: scan.operations });
+        let operations = scan.promised_operations;
+        recovered.generations.push(DurableGeneration { number, durable_len: promised, operations });
     }
     Ok(recovered)
 }
