@@ -20,6 +20,7 @@ mod node;
 mod repair;
 pub mod settings;
 mod shard;
+mod snapshot;
 mod stats_request;
 mod tasks;
 pub mod translog;
@@ -33,8 +34,9 @@ pub use environment::format_utc_millis;
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
-    DescribedQuery, ExplainFilter, IndexAndField, Node, NodeConfig, OpenPointInTime, Placement, Progress,
-    RolloverRequest, Round, SearchTarget, SegmentMemory, Slices, SourceBatch,
+    DescribedQuery, ExplainFilter, IndexAndField, ListedSnapshot, Node, NodeConfig, OpenPointInTime,
+    Placement, Progress, RestoredIndex, RolloverRequest, Round, SearchTarget, SegmentMemory, Slices,
+    SnapshotQuery, SourceBatch,
 };
 pub use repair::{RepairReport, repair_data_folder};
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};

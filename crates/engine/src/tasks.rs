@@ -215,6 +215,17 @@ impl Tasks {
         self.start(self.add(action, description, false), work)
     }
 
+    /// As [`Tasks::spawn`], cancelled by a flag that `work` looks at.
+    pub(crate) fn spawn_cancellable(
+        &self,
+        action: &'static str,
+        description: String,
+        cancelled: Arc<AtomicBool>,
+        work: impl FnOnce() -> Result<Value> + Send + 'static,
+    ) -> Result<String> {
+        self.start(self.add_with(action, description, true, cancelled, None), work)
+    }
+
     /// As [`Tasks::spawn`], cancellable and with counters to look at.
     pub(crate) fn spawn_by_query(
         &self,

@@ -66,6 +66,7 @@ impl Config {
             };
             settings.insert(key.trim().to_owned(), Value::String(value.trim().to_owned()));
         }
+        add_s3_account(&mut settings, |name| std::env::var(name).ok());
         Config::from_settings(settings, overrides, machine::usable_memory_bytes())
     }
 
@@ -152,6 +153,24 @@ impl Config {
             remote,
             engine_settings: settings,
         })
+    }
+}
+
+/// The account of the environment, in the variables that all tools for S3 read, is that of the client `default`, unless the
+/// configuration names one.
+fn add_s3_account(settings: &mut Map<String, Value>, variable: impl Fn(&str) -> Option<String>) {
+    const VARIABLES: [(&str, &str); 3] = [
+        ("s3.client.default.access_key", "AWS_ACCESS_KEY_ID"),
+        ("s3.client.default.secret_key", "AWS_SECRET_ACCESS_KEY"),
+        ("s3.client.default.session_token", "AWS_SESSION_TOKEN"),
+    ];
+    if VARIABLES.iter().any(|(key, _)| settings.contains_key(*key)) {
+        return;
+    }
+    for (key, name) in VARIABLES {
+        if let Some(value) = variable(name) {
+            settings.insert(key.to_owned(), Value::String(value));
+        }
     }
 }
 
@@ -277,6 +296,19 @@ mod tests {
         check("10%", 100);
         assert!(parse_size("2 apples", 1000).is_err());
         assert!(parse_size("110%", 1000).is_err());
+    }
+
+    #[test]
+    fn the_account_of_the_environment_is_the_default_client() {
+        let variable = |name: &str| (name != "AWS_SESSION_TOKEN").then(|| name.to_lowercase());
+        let mut settings = Map::new();
+        add_s3_account(&mut settings, variable);
+        assert_eq!(settings.len(), 2);
+        assert_eq!(settings["s3.client.default.access_key"], "aws_access_key_id");
+        let mut configured =
+            Map::from_iter([("s3.client.default.access_key".to_owned(), Value::from("mine"))]);
+        add_s3_account(&mut configured, variable);
+        assert_eq!(configured.len(), 1);
     }
 
     #[test]

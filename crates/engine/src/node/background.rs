@@ -161,6 +161,7 @@ impl Node {
             Round::Lifecycle => {
                 self.lifecycle_tick();
                 self.stream_lifecycle_tick();
+                self.snapshot_policy_tick();
             }
             Round::Scrub => self.scrub_round(),
         }

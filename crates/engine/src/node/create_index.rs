@@ -219,6 +219,11 @@ impl Node {
         Ok(())
     }
 
+    /// `index.version.created` of an index that is made now.
+    pub(super) fn index_version(&self) -> String {
+        index_version(&self.config.compat_version)
+    }
+
     pub(super) fn check_shard_limit(&self, catalog: &Catalog, typed: &IndexSettings) -> Result<()> {
         let limit = self.settings.load().integer("cluster.max_shards_per_node").max(1) as u64;
         let of = |typed: &IndexSettings| {

@@ -44,6 +44,7 @@ mod search;
 mod segment_memory;
 mod shape_lookup;
 mod shard_recovery;
+mod snapshots;
 mod state;
 mod state_file;
 mod stats;
@@ -55,6 +56,7 @@ mod terms_lookup;
 mod update;
 mod upkeep;
 
+pub use crate::snapshot::running::RestoredIndex;
 pub use background::Round;
 pub use by_query::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress,
@@ -70,4 +72,5 @@ pub use rollover::RolloverRequest;
 pub use rollover_conditions::Conditions;
 pub use search::{DescribedQuery, SearchTarget};
 pub use segment_memory::{IndexAndField, SegmentMemory};
+pub use snapshots::{ListedSnapshot, SnapshotQuery};
 pub(crate) use state::{NodeState, Origin, STATE_FOLDER, STATE_NAME};

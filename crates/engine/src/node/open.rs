@@ -34,6 +34,7 @@ use crate::environment::Environment;
 use crate::ingest::{Registry, Resources};
 use crate::settings::ClusterSettings;
 use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
+use crate::snapshot::running::Snapshots;
 use crate::tasks::Tasks;
 
 /// What a node is opened with.
@@ -97,6 +98,7 @@ pub struct Node {
     pub(super) async_searches: AsyncSearches,
     pub(super) caches: NodeCaches,
     pub(super) lifecycles: Lifecycles,
+    pub(super) snapshots: Snapshots,
     /// `None`: one processor.
     pub(super) workers: Option<Arc<Workers>>,
     pub(super) flake_ids: FlakeIds,
@@ -128,10 +130,11 @@ impl Node {
     }
 
     /// As [`Node::open`], with clock, randomness and disk given.
-    pub fn open_with(config: NodeConfig, environment: Environment) -> Result<Arc<Node>> {
+    pub fn open_with(mut config: NodeConfig, environment: Environment) -> Result<Arc<Node>> {
         let (state, origin) = NodeState::load(&environment)?;
-        let settings = ClusterSettings::new(config.settings.clone(), state.persistent_settings.clone())?;
         let ledger = Ledger::new(config.memory_limit_bytes);
+        let snapshots = super::snapshots::restored(&state, &mut config.settings, &ledger)?;
+        let settings = ClusterSettings::new(config.settings.clone(), state.persistent_settings.clone())?;
         apply_limits(&ledger, &settings);
         ledger.segment_memory.set_limit_bytes(budget_at_open(&settings, ledger.limit_bytes)?);
         let term_index = TermIndexCache::new(ledger.segment_memory.clone(), scheme_of(&settings));
@@ -163,6 +166,7 @@ impl Node {
                 ..Catalog::default()
             }),
             lifecycles,
+            snapshots,
             state: ArcSwap::from_pointee(state),
             in_doubt: AtomicBool::new(false),
             doubt: Mutex::new(None),
@@ -213,6 +217,7 @@ impl Node {
         if let Some(background) = background {
             background.stop();
         }
+        self.close_snapshots();
         self.contexts.clear_all();
         self.async_searches.clear();
         for index in self.live.load().values() {

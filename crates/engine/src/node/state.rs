@@ -77,6 +77,10 @@ pub(crate) struct NodeState {
     pub policies: Value,
     /// `STOPPING` or `STOPPED` where lifecycles stand still; else `RUNNING`.
     pub lifecycle_mode: String,
+    /// Repositories by name: their definitions.
+    pub repositories: Value,
+    /// `policies` by id, `mode`, `retention`: see [`crate::snapshot::policy`].
+    pub snapshot_lifecycle: Value,
     /// The indices that exist, by uuid.
     pub indices: BTreeMap<Arc<str>, Listed>,
     /// Uuids of indices that were deleted and whose folders may still be there.
@@ -111,6 +115,8 @@ impl NodeState {
             data_streams: json!({}),
             policies: json!({}),
             lifecycle_mode: RUNNING.to_owned(),
+            repositories: json!({}),
+            snapshot_lifecycle: json!({}),
             indices: BTreeMap::new(),
             tombstones: BTreeSet::new(),
             pending: BTreeMap::new(),
@@ -178,6 +184,8 @@ impl NodeState {
             data_streams: object("data_streams"),
             policies: object("policies"),
             lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
+            repositories: object("repositories"),
+            snapshot_lifecycle: object("snapshot_lifecycle"),
             indices,
             tombstones: uuids(if is_listed { "tombstones" } else { "doomed" }),
             pending: pending.collect(),
@@ -217,6 +225,8 @@ impl NodeState {
             "data_streams": self.data_streams,
             "policies": self.policies,
             "lifecycle_mode": self.lifecycle_mode,
+            "repositories": self.repositories,
+            "snapshot_lifecycle": self.snapshot_lifecycle,
             "indices": indices,
             "tombstones": texts(&self.tombstones),
             "set_aside": texts(&self.set_aside),

@@ -60,6 +60,10 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("indices.breaker.request.limit", BytesOrPercent, "60%", Dynamic),
     row("indices.breaker.total.limit", BytesOrPercent, "70%", Dynamic),
     row("network.breaker.inflight_requests.limit", BytesOrPercent, "100%", Dynamic),
+    row("path.repo", List, "[]", Change::Static),
+    row("slm.minimum_interval", Time { min_ms: 0, minus_one: false }, "15m", Dynamic),
+    row("slm.retention_schedule", Text, "0 30 1 * * ?", Dynamic),
+    row("snapshot.max_concurrent_operations", Integer { min: 1, max: INT_MAX }, "1000", Dynamic),
     row("script.max_compilations_rate", Text, "150/5m", Dynamic),
     row("script.max_size_in_bytes", Integer { min: 0, max: INT_MAX }, "65535", Dynamic),
     row("script.cache.max_size", Integer { min: 0, max: INT_MAX }, "3000", Change::Static),
@@ -146,6 +150,7 @@ impl ClusterSettings {
         let set_transient = apply(&mut updated.transient, "transient", &transient)?;
         updated.flood_stage()?;
         updated.script_limits()?;
+        crate::snapshot::cron::Schedule::parse(updated.text("slm.retention_schedule"))?;
         crate::lifecycle::StreamLifecycle::parse(&Value::Null)?
             .rollover(updated.text("cluster.lifecycle.default.rollover"))?;
         Ok((updated, set_persistent, set_transient))

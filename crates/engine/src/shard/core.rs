@@ -21,6 +21,7 @@ use super::commit::Commit;
 use super::damage::KnownDamage;
 use super::search_idle::SearchIdle;
 use super::segments::SegmentList;
+use super::snapshot::Pins;
 use super::stats::Counters;
 use super::versions::VersionMap;
 use crate::api::Result;
@@ -89,6 +90,8 @@ pub(crate) struct Shard {
     core: ArcSwap<CoreState>,
     /// Held while the core is replaced or closed.
     pub(super) replacing: Mutex<()>,
+    /// Files that a snapshot reads.
+    pub(super) pins: Arc<Pins>,
 }
 
 type CoreState = std::result::Result<Arc<Core>, RequestError>;
@@ -207,6 +210,7 @@ impl Shard {
             known_damage: KnownDamage::default(),
             core: ArcSwap::from_pointee(Err(closed)),
             replacing: Mutex::new(()),
+            pins: Arc::default(),
         }
     }
 

@@ -150,9 +150,15 @@ impl Shard {
         let referenced = referenced_files(committed);
         let listed: HashSet<SegmentId> = core.segments.load().iter().map(|entry| entry.id()).collect();
         let known_below = core.retired.lock().clone();
+        let mut pinned = HashSet::new();
         for name in self.directory.list()? {
             let Some(id) = SegmentId::of_file(&name) else { continue };
             let is_old_live = name.ends_with(".live") && !referenced.contains(&name);
+            if self.pins.holds(&name) {
+                // A snapshot reads it; a later commit deletes it.
+                pinned.insert(id);
+                continue;
+            }
             if (known_below.contains(&id) && !listed.contains(&id) && !referenced.contains(&name))
                 || is_old_live
             {
@@ -160,7 +166,7 @@ impl Shard {
             }
         }
         let still: HashSet<SegmentId> = committed.segments.iter().map(|segment| segment.meta.id).collect();
-        core.retired.lock().retain(|id| still.contains(id));
+        core.retired.lock().retain(|id| still.contains(id) || pinned.contains(id));
         Ok(())
     }
 }

@@ -204,7 +204,8 @@ impl Shard {
             if let Some(SegmentId(number)) = id {
                 next_segment = next_segment.max(number + 1);
             }
-            if (id.is_some() && !referenced.contains(&name)) || name.ends_with(TEMPORARY_SUFFIX) {
+            let is_needed = referenced.contains(&name) || self.pins.holds(&name);
+            if (id.is_some() && !is_needed) || name.ends_with(TEMPORARY_SUFFIX) {
                 unreferenced.push(name);
             }
         }

@@ -270,7 +270,7 @@ mod tests {
         ] {
             assert!(page(broken).is_err(), "{broken}");
         }
-        let many = format!(r#"{{"hits":{{"total":3,"hits":[{}]}}}}"#, vec![r#"{"_index":"i"}"#; 3].join(","));
+        let many = format!(r#"{{"hits":{{"total":3,"hits":[{}]}}}}"#, [r#"{"_index":"i"}"#; 3].join(","));
         assert!(page(&many).is_err());
         let long = format!(
             r#"{{"_scroll_id":"{}","hits":{{"total":0,"hits":[]}}}}"#,

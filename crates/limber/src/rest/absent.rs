@@ -17,8 +17,6 @@ const fn absent(path: &'static str) -> Route {
 
 pub const ROUTES: &[Route] = &[
     absent("/_cat/ml/{what}"),
-    absent("/_cat/snapshots"),
-    absent("/_cat/snapshots/{repository}"),
     absent("/_cluster/allocation/explain"),
     absent("/_cluster/reroute"),
     absent("/_data_stream/{name}/_options"),
@@ -46,11 +44,9 @@ pub const ROUTES: &[Route] = &[
     absent("/_scripts/painless/_execute"),
     absent("/_search/template"),
     absent("/{index}/_search/template"),
-    absent("/_snapshot"),
-    absent("/_snapshot/{repository}"),
-    absent("/_snapshot/{repository}/{snapshot}"),
-    absent("/_snapshot/{repository}/{snapshot}/{action}"),
-    absent("/_snapshot/{repository}/{snapshot}/{action}/{target}"),
+    absent("/_snapshot/{repository}/_analyze"),
+    absent("/_snapshot/{repository}/_verify_integrity"),
+    absent("/_snapshot/{repository}/{snapshot}/_mount"),
     absent("/_sql"),
 ];
 

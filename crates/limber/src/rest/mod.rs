@@ -38,6 +38,9 @@ mod script_context;
 mod scroll;
 mod search;
 mod settings;
+mod snapshot;
+mod snapshot_lifecycle;
+mod snapshot_repository;
 mod source_filter;
 mod stats;
 mod tasks;
@@ -72,6 +75,9 @@ pub const ROUTES: &[&[Route]] = &[
     data_stream_lifecycle::ROUTES,
     rollover::ROUTES,
     ilm::ROUTES,
+    snapshot_repository::ROUTES,
+    snapshot::ROUTES,
+    snapshot_lifecycle::ROUTES,
     mapping::ROUTES,
     settings::ROUTES,
     alias::ROUTES,

@@ -2,7 +2,7 @@
 //!
 //! All shards live on this one node, and come up from its own disk.
 
-use limber_engine::{IndicesOptions, Result};
+use limber_engine::{IndicesOptions, RestoredIndex, Result};
 use limber_mapping::date::DateFormat;
 use serde_json::{Map, Value, json};
 
@@ -106,6 +106,7 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
         let started = created.max(app.node.started_millis());
         let kind =
             if info.open && created >= app.node.started_millis() { "EMPTY_STORE" } else { "EXISTING_STORE" };
+        let restored = app.node.restored_index(&info.uuid);
         let shards: Vec<Value> = (0..shard_count)
             .map(|number| {
                 let mut entry = json!({
@@ -134,6 +135,9 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
                     },
                     "verify_index": {"check_index_time_in_millis": 0, "total_time_in_millis": 0},
                 });
+                if let Some(restored) = &restored {
+                    add_restored(&mut entry, restored, number as usize);
+                }
                 if detailed {
                     entry["index"]["files"]["details"] = json!([]);
                 }
@@ -148,6 +152,30 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
         answer.insert(info.name.to_string(), json!({"shards": shards}));
     }
     Ok(Response::ok(Value::Object(answer)))
+}
+
+/// What was copied from a snapshot.
+fn add_restored(entry: &mut Value, restored: &RestoredIndex, number: usize) {
+    let (files, bytes, start_ms, took_ms) = restored.shards.get(number).copied().unwrap_or_default();
+    entry["type"] = "SNAPSHOT".into();
+    entry["start_time_in_millis"] = start_ms.into();
+    entry["stop_time_in_millis"] = (start_ms + took_ms).into();
+    entry["total_time_in_millis"] = took_ms.into();
+    entry["source"] = json!({
+        "repository": restored.repository,
+        "snapshot": restored.snapshot,
+        "version": restored.version,
+        "index": restored.index,
+        "restoreUUID": restored.snapshot_uuid,
+    });
+    let index = &mut entry["index"];
+    index["size"]["total_in_bytes"] = bytes.into();
+    index["size"]["recovered_in_bytes"] = bytes.into();
+    index["size"]["percent"] = "100.0%".into();
+    index["files"]["total"] = files.into();
+    index["files"]["recovered"] = files.into();
+    index["files"]["percent"] = "100.0%".into();
+    index["total_time_in_millis"] = took_ms.into();
 }
 
 fn target(app: &App) -> Value {

@@ -12,6 +12,7 @@ mod rows;
 mod segment_memory;
 mod segments;
 mod shards;
+mod snapshots;
 mod statistics;
 mod table;
 mod tasks;
@@ -66,6 +67,8 @@ pub const ROUTES: &[Route] = &[
     get("/_cat/segments/{index}", with_table_parameters![], segments::segments),
     get("/_cat/shards", with_table_parameters![], shards::shards),
     get("/_cat/shards/{index}", with_table_parameters![], shards::shards),
+    get("/_cat/snapshots", with_table_parameters!["ignore_unavailable"], snapshots::snapshots),
+    get("/_cat/snapshots/{repository}", with_table_parameters!["ignore_unavailable"], snapshots::snapshots),
     get(
         "/_cat/tasks",
         with_table_parameters!["actions", "detailed", "nodes", "parent_task_id"],

@@ -1,15 +1,18 @@
-//! `_cat/repositories`: always empty, as snapshots are not here yet.
+//! `_cat/repositories`.
 
 use limber_engine::Result;
 
 use super::App;
-use super::table::{Column, Table, text};
+use super::table::{Cell, Column, Table, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
 
 const COLUMNS: &[Column] =
     &[text("id", "id,repoId", "unique repository id"), text("type", "t,type", "repository type")];
 
-pub fn repositories(_app: &App, request: &Request) -> Result<Response> {
-    Table::new(COLUMNS).render(request)
+pub fn repositories(app: &App, request: &Request) -> Result<Response> {
+    let mut table = Table::new(COLUMNS);
+    let types = app.node.repository_types();
+    table.rows.extend(types.into_iter().map(|(name, kind)| vec![Cell::from(name), Cell::from(kind)]));
+    table.render(request)
 }

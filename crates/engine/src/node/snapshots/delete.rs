@@ -1,0 +1,77 @@
+//! Snapshots are deleted here: taken off the list first, their blobs after.
+//!
+//! Source: Elasticsearch's `SnapshotsService#deleteSnapshots`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Value, json};
+
+use super::shards::index_ids;
+use crate::api::Result;
+use crate::node::Node;
+use crate::snapshot::errors::{concurrent_execution, snapshot_missing};
+use crate::snapshot::format::Root;
+use crate::snapshot::names::Chosen;
+use crate::snapshot::repository::Repository;
+
+impl Node {
+    /// `DELETE /_snapshot/{repository}/{snapshots}`. One that is being taken is aborted. `wait`: until all is done.
+    pub fn delete_snapshots(&self, repository: &str, expression: &str, wait: bool) -> Result<Value> {
+        let repository = self.repository(repository)?;
+        repository.check_writable("repository is readonly")?;
+        let chosen = Chosen::parse(expression);
+        let running = self.snapshots.running_in(&repository.name);
+        let root = repository.root()?;
+        let exists = |name: &str| {
+            running.iter().any(|one| one.name == name) || root.snapshots.iter().any(|one| one.name == name)
+        };
+        if let Some(missing) = chosen.concrete().find(|name| !exists(name)) {
+            return Err(snapshot_missing(&repository.name, missing));
+        }
+        self.check_are_not_read(&repository, &root, &chosen)?;
+        let aborted = running.iter().filter(|one| chosen.takes(&one.name));
+        aborted.for_each(|one| one.cancel());
+        if wait {
+            crate::waiting::waiting(|| self.delete_chosen(&repository, &chosen))?;
+            return Ok(json!({"acknowledged": true}));
+        }
+        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
+        let description = format!("delete snapshots [{}:{expression}]", repository.name);
+        self.tasks.spawn("cluster:admin/snapshot/delete", description, move || {
+            node.delete_chosen(&repository, &chosen).map(|()| json!({"acknowledged": true}))
+        })?;
+        Ok(json!({"acknowledged": true}))
+    }
+
+    fn check_are_not_read(&self, repository: &Repository, root: &Root, chosen: &Chosen) -> Result<()> {
+        let is_read = |uuid: &str| self.snapshots.is_restoring(&repository.name, uuid);
+        let doomed = root.snapshots.iter().filter(|one| chosen.takes(&one.name));
+        match doomed.filter(|one| is_read(&one.uuid)).map(|one| &one.name).next() {
+            None => Ok(()),
+            Some(name) => {
+                let why = "cannot delete snapshot during a restore in progress";
+                Err(concurrent_execution(&repository.name, name, why))
+            }
+        }
+    }
+
+    /// Waits for what is being written, then deletes what is there of the chosen ones.
+    fn delete_chosen(&self, repository: &Repository, chosen: &Chosen) -> Result<()> {
+        let _writing = repository.writing.lock();
+        let mut root = repository.root()?;
+        // A restore that began meanwhile has listed itself before it read the root.
+        self.check_are_not_read(repository, &root, chosen)?;
+        let (doomed, kept): (Vec<_>, Vec<_>) =
+            root.snapshots.into_iter().partition(|snapshot| chosen.takes(&snapshot.name));
+        if doomed.is_empty() {
+            return Ok(());
+        }
+        root.snapshots = kept;
+        let garbage = repository.garbage(&root, Some(&index_ids(doomed.iter())))?;
+        repository.publish(root, &self.environment, self.node_id())?;
+        repository.sweep(&garbage);
+        Ok(())
+    }
+}

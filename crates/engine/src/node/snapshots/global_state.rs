@@ -1,0 +1,96 @@
+//! What of the node's state goes into a snapshot, and comes back: persistent settings, templates, pipelines, scripts, lifecycle
+//! policies. What the node has beside them stays.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+use crate::lifecycle::Policy;
+use crate::node::Node;
+use crate::settings::ClusterSettings;
+
+impl Node {
+    pub(super) fn global_state(&self) -> Value {
+        let state = self.state.load();
+        json!({
+            "persistent_settings": state.persistent_settings,
+            "templates": state.templates.legacy,
+            "index_templates": state.templates.composable,
+            "component_templates": state.templates.components,
+            "pipelines": state.pipelines,
+            "scripts": state.scripts,
+            "policies": state.policies,
+        })
+    }
+
+    /// Whether a snapshot's state is valid here.
+    pub(super) fn check_global_state(&self, saved: &Value) -> Result<()> {
+        self.with_saved_settings(saved)?;
+        for (id, body) in saved["pipelines"].as_object().into_iter().flatten() {
+            self.pipelines.snapshot().compile(id, body)?;
+        }
+        self.with_saved_policies(saved).map(drop)
+    }
+
+    fn with_saved_settings(&self, saved: &Value) -> Result<ClusterSettings> {
+        let given = json!({"persistent": saved["persistent_settings"]});
+        match saved["persistent_settings"].as_object().is_some_and(|given| !given.is_empty()) {
+            true => Ok(self.settings.load().update(&given)?.0),
+            false => Ok((**self.settings.load()).clone()),
+        }
+    }
+
+    fn with_saved_policies(&self, saved: &Value) -> Result<BTreeMap<String, Arc<Policy>>> {
+        let mut policies = (**self.lifecycles.policies.load()).clone();
+        for (name, body) in saved["policies"].as_object().into_iter().flatten() {
+            policies.insert(name.clone(), Arc::new(Policy::from_json(body)?));
+        }
+        Ok(policies)
+    }
+
+    /// Puts all of a snapshot's state over the node's, in one step.
+    pub(super) fn restore_global_state(&self, saved: &Value) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.check_global_state(saved)?;
+        let (settings, policies) = (self.with_saved_settings(saved)?, self.with_saved_policies(saved)?);
+        let mut templates = self.catalog.load().templates.clone();
+        put_bodies(&mut templates.legacy, &saved["templates"]);
+        put_bodies(&mut templates.composable, &saved["index_templates"]);
+        put_bodies(&mut templates.components, &saved["component_templates"]);
+        let mut scripts = self.state.load().scripts.clone();
+        put_members(&mut scripts, &saved["scripts"]);
+        self.change_state(|state| {
+            state.persistent_settings = settings.persistent.clone();
+            state.templates = templates.clone();
+            put_members(&mut state.pipelines, &saved["pipelines"]);
+            state.scripts = scripts.clone();
+            put_members(&mut state.policies, &saved["policies"]);
+        })?;
+        crate::node::open::apply_limits(&self.ledger, &settings);
+        self.apply_segment_memory(&settings);
+        self.settings.store(Arc::new(settings));
+        self.pipelines.restore(&saved["pipelines"])?;
+        self.scripts.set_stored(crate::node::scripts::restored(&scripts));
+        self.lifecycles.policies.store(Arc::new(policies));
+        self.publish(|catalog| catalog.templates = templates);
+        Ok(())
+    }
+}
+
+fn put_bodies(into: &mut BTreeMap<String, Value>, saved: &Value) {
+    for (name, body) in saved.as_object().into_iter().flatten() {
+        into.insert(name.clone(), body.clone());
+    }
+}
+
+fn put_members(into: &mut Value, saved: &Value) {
+    let Some(members) = saved.as_object() else { return };
+    if !into.is_object() {
+        *into = Value::Object(Map::new());
+    }
+    if let Some(all) = into.as_object_mut() {
+        all.extend(members.iter().map(|(name, body)| (name.clone(), body.clone())));
+    }
+}

@@ -1,0 +1,170 @@
+//! `_slm`: policies put, shown, deleted; run by hand; started and stopped.
+//!
+//! Source: Elasticsearch's `TransportPutSnapshotLifecycleAction` and those beside it.
+
+use std::collections::BTreeMap;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::request::SnapshotRequest;
+use crate::api::Result;
+use crate::catalog::names::wildcard_matches;
+use crate::lifecycle::{RUNNING, STOPPED, STOPPING};
+use crate::node::Node;
+use crate::snapshot::policy::{PolicyStats, RetentionStats, SnapshotPolicy, check_policy_id};
+
+/// Policies of a node: all of them are in one file.
+const POLICIES_MAX: usize = 1_000;
+
+fn not_found(id: &str) -> RequestError {
+    let reason = format!("snapshot lifecycle policy or policies [{id}] not found");
+    RequestError::new(404, "resource_not_found_exception", reason)
+}
+
+impl Node {
+    /// All policies as the state has them.
+    pub(super) fn snapshot_policies(&self) -> BTreeMap<String, SnapshotPolicy> {
+        let state = self.state.load();
+        let kept = state.snapshot_lifecycle()["policies"].as_object().into_iter().flatten();
+        kept.filter_map(|(id, body)| Some((id.clone(), serde_json::from_value(body.clone()).ok()?))).collect()
+    }
+
+    /// Changes one policy, if it is there.
+    pub(super) fn change_snapshot_policy(
+        &self,
+        id: &str,
+        change: impl FnOnce(&mut SnapshotPolicy),
+    ) -> Result<()> {
+        let Some(mut policy) = self.snapshot_policies().remove(id) else { return Ok(()) };
+        change(&mut policy);
+        self.store_snapshot_policy(id, &policy)
+    }
+
+    fn store_snapshot_policy(&self, id: &str, policy: &SnapshotPolicy) -> Result<()> {
+        let stored = serde_json::to_value(policy)
+            .map_err(|error| RequestError::new(500, "illegal_state_exception", error.to_string()))?;
+        self.change_state(|state| state.put_snapshot_policy(id, stored))
+    }
+
+    /// `PUT /_slm/policy/{id}`.
+    pub fn put_snapshot_policy(&self, id: &str, body: &Value) -> Result<()> {
+        check_policy_id(id)?;
+        let catalog = self.catalog.load_full();
+        let mut policy = SnapshotPolicy::parse(body, |name| Ok(catalog.dated(name)?.into_owned()))?;
+        SnapshotRequest::parse(&policy.request_body(id))?;
+        let exists = self.snapshots.repositories.lock().contains_key(&policy.repository);
+        policy.check_repository(exists)?;
+        let settings = self.settings.load();
+        let (now_ms, minimum_ms) = (self.now_millis(), settings.time_ms("slm.minimum_interval").unwrap_or(0));
+        if policy.schedule()?.shortest_gap_ms(now_ms).is_some_and(|gap_ms| gap_ms < minimum_ms) {
+            return Err(RequestError::illegal_argument(format!(
+                "invalid schedule [{}]: schedule would be too frequent, executing more than every [{}]",
+                policy.schedule,
+                settings.text("slm.minimum_interval")
+            )));
+        }
+        policy.modified_ms = now_ms;
+        let _changing = self.changing.lock();
+        let policies = self.snapshot_policies();
+        match policies.get(id) {
+            Some(before) => {
+                policy.version = before.version + 1;
+                policy.stats = before.stats;
+                policy.last_success = before.last_success.clone();
+                policy.last_failure = before.last_failure.clone();
+                policy.failures_since_success = before.failures_since_success;
+            }
+            None if policies.len() >= POLICIES_MAX => {
+                let why = format!("there are [{POLICIES_MAX}] snapshot lifecycle policies already");
+                return Err(RequestError::illegal_argument(why));
+            }
+            None => {}
+        }
+        self.store_snapshot_policy(id, &policy)
+    }
+
+    /// The body of `GET /_slm/policy/{ids}`; an empty text means all.
+    pub fn get_snapshot_policies(&self, ids: &str, human: bool) -> Result<Value> {
+        let policies = self.snapshot_policies();
+        let chosen: Vec<&str> = ids.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+        let is_chosen = |id: &str| chosen.is_empty() || chosen.iter().any(|part| wildcard_matches(part, id));
+        let running = self.snapshots.policies_running.lock();
+        let shown: Map<String, Value> = policies
+            .iter()
+            .filter(|(id, _)| is_chosen(id))
+            .map(|(id, policy)| (id.clone(), policy.show(id, running.get(id), self.now_millis(), human)))
+            .collect();
+        match shown.is_empty() && !chosen.is_empty() {
+            true => Err(not_found(ids)),
+            false => Ok(Value::Object(shown)),
+        }
+    }
+
+    pub fn delete_snapshot_policy(&self, id: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        if !self.snapshot_policies().contains_key(id) {
+            let reason = format!("snapshot lifecycle policy not found: {id}");
+            return Err(RequestError::new(404, "resource_not_found_exception", reason));
+        }
+        self.change_state(|state| state.delete_snapshot_policy(id))
+    }
+
+    /// `PUT /_slm/policy/{id}/_execute`: the name of the snapshot that begins.
+    pub fn execute_snapshot_policy(&self, id: &str) -> Result<Value> {
+        let policies = self.snapshot_policies();
+        let policy = policies.get(id).ok_or_else(|| {
+            RequestError::illegal_argument(format!("no such snapshot lifecycle policy [{id}]"))
+        })?;
+        let name = self.run_snapshot_policy(id, policy)?;
+        Ok(json!({"snapshot_name": name}))
+    }
+
+    /// `RUNNING`, `STOPPING` or `STOPPED`.
+    pub fn snapshot_lifecycle_mode(&self) -> String {
+        let state = self.state.load();
+        state.snapshot_lifecycle()["mode"].as_str().unwrap_or(RUNNING).to_owned()
+    }
+
+    pub fn start_snapshot_lifecycles(&self) -> Result<()> {
+        self.change_snapshot_lifecycle_mode(RUNNING)
+    }
+
+    pub(super) fn change_snapshot_lifecycle_mode(&self, mode: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.change_state(|state| state.set_snapshot_lifecycle("mode", mode.into()))
+    }
+
+    /// What runs is finished first.
+    pub fn stop_snapshot_lifecycles(&self) -> Result<()> {
+        match self.snapshot_lifecycle_mode() == STOPPED {
+            true => Ok(()),
+            false => self.change_snapshot_lifecycle_mode(STOPPING),
+        }
+    }
+
+    pub(super) fn retention_stats(&self) -> RetentionStats {
+        let state = self.state.load();
+        serde_json::from_value(state.snapshot_lifecycle()["retention"].clone()).unwrap_or_default()
+    }
+
+    /// The body of `GET /_slm/stats`.
+    pub fn snapshot_lifecycle_stats(&self) -> Value {
+        let (policies, retention) = (self.snapshot_policies(), self.retention_stats());
+        let sum =
+            |of: fn(&PolicyStats) -> u64| policies.values().map(|policy| of(&policy.stats)).sum::<u64>();
+        let each: Vec<Value> = policies.iter().map(|(id, policy)| policy.show_stats(id)).collect();
+        json!({
+            "retention_runs": retention.runs,
+            "retention_failed": retention.failed,
+            "retention_timed_out": retention.timed_out,
+            "retention_deletion_time": crate::node::lifecycle::human_time(retention.deletion_time_ms),
+            "retention_deletion_time_millis": retention.deletion_time_ms,
+            "total_snapshots_taken": sum(|stats| stats.taken),
+            "total_snapshots_failed": sum(|stats| stats.failed),
+            "total_snapshots_deleted": sum(|stats| stats.deleted),
+            "total_snapshot_deletion_failures": sum(|stats| stats.deletion_failures),
+            "policy_stats": each,
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! Restored indices appear: all of them, in one step, with their data streams.
+
+use std::sync::Arc;
+
+use super::restore::{Made, Plan};
+use crate::api::Result;
+use crate::catalog::{Catalog, IndexMetadata};
+use crate::node::Node;
+use crate::node::live::{LiveIndex, index_folder};
+use crate::snapshot::errors::restore_error;
+
+impl Node {
+    /// Makes indices known and takes away the closed ones whose names they take; or removes what was made.
+    pub(super) fn publish_restored(&self, plan: &Plan, made: Vec<Made>) -> Result<()> {
+        let opened: Vec<Arc<LiveIndex>> = made.iter().map(|one| one.live.clone()).collect();
+        let sync = |_: &(), old: &IndexMetadata, next: &IndexMetadata| self.sync_live(old, next);
+        let change = |catalog: &Catalog| Ok((self.with_restored(catalog, plan)?, ()));
+        match self.change_catalog_with(&opened, change, sync) {
+            Ok((gone, ())) => {
+                let live = self.live.load();
+                let mut restored = self.snapshots.restored.lock();
+                restored.retain(|uuid, _| live.contains_key(uuid));
+                restored.extend(made.into_iter().map(|one| (one.live.core.uuid.clone(), one.restored)));
+                drop(restored);
+                self.bury(gone);
+                Ok(())
+            }
+            Err(error) => {
+                self.discard(made);
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the shards of indices that nobody came to know, and removes their folders.
+    pub(super) fn discard(&self, made: Vec<Made>) {
+        for one in made {
+            one.live.close();
+            // The state on disk may list it: then its folder stays until that is settled.
+            if !self.may_be_listed(&one.live.core.uuid) {
+                self.remove_left_over(&index_folder(&one.live.core.uuid));
+            }
+        }
+    }
+
+    /// The catalog with the indices and streams of a restore, if they may be there now.
+    fn with_restored(&self, catalog: &Catalog, plan: &Plan) -> Result<Catalog> {
+        let full_name = plan.full_name();
+        for index in &plan.indices {
+            self.check_target(catalog, &plan.repository, &full_name, &index.metadata, &index.source)?;
+        }
+        let mut next = catalog.clone();
+        for index in &plan.indices {
+            next.indices.insert(index.metadata.name.clone(), index.metadata.clone());
+        }
+        for stream in &plan.streams {
+            if catalog.data_streams.contains_key(&stream.name) {
+                let why = format!("data stream [{}] has been created meanwhile", stream.name);
+                return Err(restore_error(&plan.repository.name, &full_name, why));
+            }
+            next.data_streams.insert(stream.name.clone(), stream.clone());
+        }
+        let next = next.derive();
+        for alias in plan.indices.iter().flat_map(|index| index.metadata.aliases.keys()) {
+            crate::node::indices::check_alias_target(&next, alias)?;
+        }
+        Ok(next)
+    }
+}

@@ -1,0 +1,192 @@
+//! Repositories: put, show, verify, clean up, delete.
+//!
+//! Source: Elasticsearch's `RepositoriesService`, `TransportCleanupRepositoryAction`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_store::Ledger;
+use limber_store::repository::Blobs;
+use limber_store::sync::Mutex;
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+use crate::catalog::names::has_wildcard;
+use crate::node::Node;
+use crate::node::state::NodeState;
+use crate::settings::ClusterSettings;
+use crate::snapshot::definition::{Definition, Places};
+use crate::snapshot::errors::{repository_error, repository_missing};
+use crate::snapshot::names::{Chosen, check_repository_name};
+use crate::snapshot::repository::Repository;
+use crate::snapshot::running::{Registered, Snapshots};
+
+/// Repositories of a node: all definitions are in one file.
+const REPOSITORIES_MAX: usize = 1_000;
+
+/// Takes the places of repositories out of the node's settings; definitions come from its state. One that does not open (its folder
+/// is no longer in `path.repo`) is shown and says why when it is used.
+pub(in crate::node) fn restored(
+    state: &NodeState,
+    settings: &mut Map<String, Value>,
+    ledger: &Ledger,
+) -> Result<Snapshots> {
+    let mut places = Places::take(settings, Vec::new())?;
+    let roots = ClusterSettings::new(settings.clone(), Map::new())?.list("path.repo");
+    for root in roots.iter().filter(|root| !root.is_empty() && *root != "[]") {
+        // A relative folder is one of where the node was started, not of where it may go later.
+        let root = std::path::absolute(PathBuf::from(root)).map_err(|error| {
+            RequestError::illegal_argument(format!("[path.repo] holds [{root}], which is no folder: {error}"))
+        })?;
+        places.roots.push(root);
+    }
+    let mut repositories = BTreeMap::new();
+    for (name, body) in state.repositories().as_object().into_iter().flatten() {
+        let Some(definition) = Definition::from_json(body) else { continue };
+        let opened = definition
+            .open(name, &places)
+            .map(|opened| Arc::new(Repository::new(name, opened, ledger.clone())));
+        if let Err(error) = &opened {
+            tracing::warn!(repository = name, %error, "the repository cannot be used");
+        }
+        repositories.insert(name.clone(), Registered { definition, opened });
+    }
+    Ok(Snapshots { places, repositories: Mutex::new(repositories), ..Snapshots::default() })
+}
+
+impl Node {
+    /// `PUT /_snapshot/{repository}`; `verify`: it is written to and read from before it counts.
+    pub fn put_repository(&self, name: &str, body: &Value, verify: bool) -> Result<()> {
+        check_repository_name(name)?;
+        let definition = Definition::parse(name, body)?;
+        let failed = |error: RequestError| match error.kind {
+            "repository_exception" => repository_error(name, "failed to create repository").caused_by(error),
+            _ => error,
+        };
+        let opened = definition.open(name, &self.snapshots.places).map_err(failed)?;
+        let repository = Arc::new(Repository::new(name, opened, self.ledger.clone()));
+        if verify {
+            repository.verify(&self.environment)?;
+        }
+        let _changing = self.changing.lock();
+        self.check_is_unused(name)?;
+        let mut repositories = self.snapshots.repositories.lock();
+        if !repositories.contains_key(name) && repositories.len() >= REPOSITORIES_MAX {
+            let why = format!("there are [{REPOSITORIES_MAX}] repositories already");
+            return Err(RequestError::illegal_argument(why));
+        }
+        self.change_state(|state| state.put_repository(name, definition.to_json()))?;
+        repositories.insert(name.to_owned(), Registered { definition, opened: Ok(repository) });
+        Ok(())
+    }
+
+    /// Puts a repository of this name on given blobs. For tests.
+    pub fn put_repository_on(&self, name: &str, blobs: Arc<dyn Blobs>) -> Result<()> {
+        let definition = Definition { kind: "fs".to_owned(), settings: Map::new() };
+        let opened = definition.opened(blobs)?;
+        let repository = Arc::new(Repository::new(name, opened, self.ledger.clone()));
+        let registered = Registered { definition, opened: Ok(repository) };
+        self.snapshots.repositories.lock().insert(name.to_owned(), registered);
+        Ok(())
+    }
+
+    fn check_is_unused(&self, name: &str) -> Result<()> {
+        match self.snapshots.is_used(name) {
+            None => Ok(()),
+            Some(why) => Err(RequestError::new(
+                409,
+                "repository_conflict_exception",
+                format!("[{name}] trying to modify or unregister repository that is currently used ({why})"),
+            )),
+        }
+    }
+
+    /// The repository of this name, ready for use.
+    pub(super) fn repository(&self, name: &str) -> Result<Arc<Repository>> {
+        match self.snapshots.repositories.lock().get(name) {
+            None => Err(repository_missing(name)),
+            Some(registered) => registered.opened.clone(),
+        }
+    }
+
+    /// Names of the repositories that an expression chooses, in order.
+    pub(super) fn repository_names(&self, expression: &str) -> Result<Vec<String>> {
+        let chosen = Chosen::parse(expression);
+        let repositories = self.snapshots.repositories.lock();
+        if !chosen.is_all()
+            && let Some(missing) = chosen.concrete().find(|name| !repositories.contains_key(*name))
+        {
+            return Err(repository_missing(missing));
+        }
+        Ok(repositories.keys().filter(|name| chosen.takes(name)).cloned().collect())
+    }
+
+    /// The body of `GET /_snapshot/{repositories}`.
+    pub fn get_repositories(&self, expression: &str) -> Result<Value> {
+        let names = self.repository_names(expression)?;
+        let repositories = self.snapshots.repositories.lock();
+        let mut shown = Map::new();
+        for name in names {
+            let Some(registered) = repositories.get(&name) else { continue };
+            let mut body = json!({"type": registered.definition.kind});
+            if let Ok(repository) = &registered.opened
+                && let Some(uuid) = &*repository.uuid.lock()
+            {
+                body["uuid"] = uuid.as_str().into();
+            }
+            body["settings"] = Value::Object(registered.definition.settings.clone());
+            shown.insert(name, body);
+        }
+        Ok(Value::Object(shown))
+    }
+
+    /// Name and type of each repository, in order.
+    pub fn repository_types(&self) -> Vec<(String, String)> {
+        let repositories = self.snapshots.repositories.lock();
+        repositories.iter().map(|(name, one)| (name.clone(), one.definition.kind.clone())).collect()
+    }
+
+    /// `DELETE /_snapshot/{repositories}`: they are forgotten; what is in them stays.
+    pub fn delete_repositories(&self, expression: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        let names = match expression {
+            "*" | "_all" => self.repository_names("")?,
+            _ => self.repository_names(expression)?,
+        };
+        if names.is_empty() && !has_wildcard(expression) && expression != "_all" {
+            return Err(repository_missing(expression));
+        }
+        for name in &names {
+            self.check_is_unused(name)?;
+        }
+        self.change_state(|state| names.iter().for_each(|name| state.delete_repository(name)))?;
+        self.snapshots.repositories.lock().retain(|name, _| !names.contains(name));
+        Ok(())
+    }
+
+    /// The body of `POST /_snapshot/{repository}/_verify`.
+    pub fn verify_repository(&self, name: &str) -> Result<Value> {
+        self.repository(name)?.verify(&self.environment)?;
+        Ok(json!({"nodes": {self.node_id(): {"name": self.config.node_name}}}))
+    }
+
+    /// The body of `POST /_snapshot/{repository}/_cleanup`.
+    pub fn cleanup_repository(&self, name: &str) -> Result<Value> {
+        let repository = self.repository(name)?;
+        repository.check_writable("cannot run cleanup on readonly repository")?;
+        let _writing = repository.writing.lock();
+        let root = repository.root()?;
+        let garbage = repository.garbage(&root, None)?;
+        let deleted = match garbage.is_empty() {
+            true => Default::default(),
+            false => {
+                // Whoever is about to list some of it finds that the root has moved, and gives up.
+                repository.publish(root, &self.environment, self.node_id())?;
+                repository.sweep(&garbage)
+            }
+        };
+        Ok(json!({"results": {"deleted_bytes": deleted.bytes, "deleted_blobs": deleted.blobs}}))
+    }
+}

@@ -1,0 +1,154 @@
+//! `_snapshot/_status`: how far is each shard, and how much was copied?
+//!
+//! Source: Elasticsearch's `SnapshotStatus`, `SnapshotStats`, `SnapshotIndexStatus`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+use crate::node::Node;
+use crate::snapshot::errors::snapshot_missing;
+use crate::snapshot::format::{Entry, ShardFigures, SnapshotBody, snapshot_name};
+use crate::snapshot::names::Chosen;
+use crate::snapshot::running::{Running, ShardProgress, Stage};
+
+impl Node {
+    /// The body of `GET /_snapshot/{repository}/{snapshots}/_status`; without snapshots those that are being taken, without a
+    /// repository those of all.
+    pub fn snapshot_status(
+        &self,
+        repositories: &str,
+        snapshots: Option<&str>,
+        ignore_unavailable: bool,
+    ) -> Result<Value> {
+        let mut shown = Vec::new();
+        for name in self.repository_names(repositories)? {
+            let running = self.snapshots.running_in(&name);
+            let Some(snapshots) = snapshots else {
+                shown.extend(running.iter().map(|one| status_of_running(one, self.now_millis())));
+                continue;
+            };
+            let repository = self.repository(&name)?;
+            let chosen = Chosen::parse(snapshots);
+            let root = repository.root()?;
+            let exists = |wanted: &str| {
+                running.iter().any(|one| one.name == wanted)
+                    || root.snapshots.iter().any(|one| one.name == wanted)
+            };
+            let missing = chosen.concrete().find(|wanted| *wanted != "_current" && !exists(wanted));
+            if let Some(missing) = missing.filter(|_| !ignore_unavailable) {
+                return Err(snapshot_missing(&name, missing));
+            }
+            let wants_current = chosen.parts().iter().any(|part| part == "_current");
+            let of_running = running.iter().filter(|one| wants_current || chosen.takes(&one.name));
+            shown.extend(of_running.map(|one| status_of_running(one, self.now_millis())));
+            let is_running = |entry: &&Entry| running.iter().any(|one| one.uuid == entry.uuid);
+            for entry in root.snapshots.iter().filter(|one| chosen.takes(&one.name) && !is_running(one)) {
+                let body: SnapshotBody = repository.read(&snapshot_name(&entry.uuid))?;
+                shown.push(status_of(&name, entry, &body));
+            }
+        }
+        Ok(json!({"snapshots": shown}))
+    }
+}
+
+fn status_of_running(running: &Running, now_ms: u64) -> Value {
+    let head = json!({
+        "snapshot": running.name,
+        "repository": &*running.repository.name,
+        "uuid": running.uuid,
+        "state": "STARTED",
+        "include_global_state": running.include_global_state,
+    });
+    let times = (running.start_ms, now_ms.saturating_sub(running.start_ms));
+    whole(head, &running.shards.lock(), times)
+}
+
+fn status_of(repository: &str, entry: &Entry, body: &SnapshotBody) -> Value {
+    let head = json!({
+        "snapshot": entry.name,
+        "repository": repository,
+        "uuid": entry.uuid,
+        "state": entry.state.name(),
+        "include_global_state": body.include_global_state,
+    });
+    let shards = entry.indices.iter().map(|(name, index)| {
+        let figures = body.shards.get(name);
+        let shards = index.shards.iter().enumerate().map(|(number, manifest)| {
+            let figures = figures.and_then(|figures| figures.get(number)).copied().unwrap_or_default();
+            ShardProgress {
+                stage: if manifest.is_some() { Stage::Done } else { Stage::Failed },
+                figures,
+                copied_file_count: figures.new_file_count,
+                copied_bytes: figures.new_bytes,
+            }
+        });
+        (name.clone(), shards.collect())
+    });
+    whole(head, &shards.collect(), (entry.start_ms, entry.end_ms.saturating_sub(entry.start_ms)))
+}
+
+fn whole(mut head: Value, shards: &BTreeMap<String, Vec<ShardProgress>>, times: (u64, u64)) -> Value {
+    let all: Vec<ShardProgress> = shards.values().flatten().copied().collect();
+    head["shards_stats"] = stages(&all);
+    head["stats"] = stats(&all, times);
+    let indices: Map<String, Value> = shards
+        .iter()
+        .map(|(name, shards)| {
+            let each: Map<String, Value> = shards
+                .iter()
+                .enumerate()
+                .map(|(number, shard)| {
+                    let times = (shard.figures.start_ms, shard.figures.time_ms);
+                    (
+                        number.to_string(),
+                        json!({"stage": shard.stage.name(), "stats": stats(&[*shard], times)}),
+                    )
+                })
+                .collect();
+            let start_ms = shards.iter().map(|shard| shard.figures.start_ms).min().unwrap_or(0);
+            let time_ms = shards.iter().map(|shard| shard.figures.time_ms).sum();
+            let body = json!({
+                "shards_stats": stages(shards),
+                "stats": stats(shards, (start_ms, time_ms)),
+                "shards": each,
+            });
+            (name.clone(), body)
+        })
+        .collect();
+    head["indices"] = Value::Object(indices);
+    head
+}
+
+fn stages(shards: &[ShardProgress]) -> Value {
+    let count = |stage: Stage| shards.iter().filter(|shard| shard.stage == stage).count();
+    json!({
+        "initializing": count(Stage::Waits),
+        "started": count(Stage::Runs),
+        "finalizing": 0,
+        "done": count(Stage::Done),
+        "failed": count(Stage::Failed),
+        "total": shards.len(),
+    })
+}
+
+fn stats(shards: &[ShardProgress], (start_ms, time_ms): (u64, u64)) -> Value {
+    let sum = |of: fn(&ShardFigures) -> u64| shards.iter().map(|shard| of(&shard.figures)).sum::<u64>();
+    let mut stats = json!({
+        "incremental": {
+            "file_count": sum(|figures| figures.new_file_count),
+            "size_in_bytes": sum(|figures| figures.new_bytes),
+        },
+        "total": {"file_count": sum(|figures| figures.file_count), "size_in_bytes": sum(|figures| figures.bytes)},
+        "start_time_in_millis": start_ms,
+        "time_in_millis": time_ms,
+    });
+    if shards.iter().any(|shard| matches!(shard.stage, Stage::Waits | Stage::Runs)) {
+        stats["processed"] = json!({
+            "file_count": shards.iter().map(|shard| shard.copied_file_count).sum::<u64>(),
+            "size_in_bytes": shards.iter().map(|shard| shard.copied_bytes).sum::<u64>(),
+        });
+    }
+    stats
+}

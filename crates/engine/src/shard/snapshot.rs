@@ -1,0 +1,174 @@
+//! Commits that are copied: "which files are this shard as of its last commit, and may they stay a while?"
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_segment::LiveDocs;
+use limber_store::Directory;
+use limber_store::sync::Mutex;
+use serde::{Deserialize, Serialize};
+
+use super::commit::{Commit, CommittedSegment};
+use super::core::Shard;
+use super::error::{segment_error, store_error};
+use crate::api::Result;
+use crate::environment::Environment;
+use crate::translog;
+
+/// Files of a shard that are being read by their names, with the number of readers: whoever cleans up leaves them.
+#[derive(Default)]
+pub(crate) struct Pins(Mutex<HashMap<String, u32>>);
+
+impl Pins {
+    pub(super) fn holds(&self, name: &str) -> bool {
+        self.0.lock().contains_key(name)
+    }
+
+    fn add(&self, files: &[CommitFile]) {
+        let mut pins = self.0.lock();
+        files.iter().for_each(|file| *pins.entry(file.name.clone()).or_default() += 1);
+    }
+
+    fn remove(&self, files: &[CommitFile]) {
+        let mut pins = self.0.lock();
+        for file in files {
+            if let Some(count) = pins.get_mut(&file.name) {
+                *count -= 1;
+                if *count == 0 {
+                    pins.remove(&file.name);
+                }
+            }
+        }
+    }
+}
+
+/// What a commit says of a shard apart from its place among other commits: enough to make a shard of the files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CommitPoint {
+    /// Identity of the shard's history: under it the number of a segment means one segment.
+    pub history: String,
+    pub generation: u64,
+    pub primary_term: u64,
+    pub max_seq_no: Option<u64>,
+    pub next_segment: u64,
+    pub segments: Vec<CommittedSegment>,
+}
+
+/// A file of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommitFile {
+    pub name: String,
+    pub bytes: u64,
+    /// As the commit says; `None`: the file itself says it (live docs).
+    pub crc: Option<u32>,
+}
+
+/// A commit whose files stay as long as this lives.
+pub(crate) struct PinnedCommit {
+    pub point: CommitPoint,
+    pub files: Vec<CommitFile>,
+    pub directory: Arc<dyn Directory>,
+    /// `None`: nobody deletes anything, as the index is closed.
+    pins: Option<Arc<Pins>>,
+}
+
+impl Drop for PinnedCommit {
+    fn drop(&mut self) {
+        if let Some(pins) = &self.pins {
+            pins.remove(&self.files);
+        }
+    }
+}
+
+impl Shard {
+    /// Commits what was acknowledged so far, and keeps the files of that commit, or of a later one.
+    pub(crate) fn pin_commit(&self) -> Result<PinnedCommit> {
+        let core = self.core()?;
+        self.flush_core(&core, false)?;
+        // Whoever deletes files holds this lock too.
+        let committed = core.committed.lock();
+        core.check()?;
+        let files = files_of(&committed, &*self.directory)?;
+        self.pins.add(&files);
+        Ok(PinnedCommit {
+            point: point_of(&committed),
+            files,
+            directory: self.directory.clone(),
+            pins: Some(self.pins.clone()),
+        })
+    }
+}
+
+/// The commit of a shard that is not open.
+///
+/// # Errors
+/// Its translog holds operations that the commit lacks: a snapshot without them would lose them in silence.
+pub(crate) fn commit_of_closed(directory: Arc<dyn Directory>) -> Result<PinnedCommit> {
+    let commit = Commit::read(&*directory).map_err(|error| store_error(&error))?;
+    let mut missing = 0u64;
+    let count = |operation: &translog::Operation<'_>| {
+        missing += u64::from(commit.max_seq_no.is_none_or(|committed| operation.seq_no > committed));
+        Ok::<(), limber_store::Error>(())
+    };
+    translog::recover(&directory, commit.translog_generation, &commit.history_bytes(), count)
+        .map_err(|error| store_error(&error))?;
+    if missing > 0 {
+        let reason = format!(
+            "the closed shard has [{missing}] operations in its translog that its commit lacks; open and close its index"
+        );
+        return Err(RequestError::new(500, "illegal_state_exception", reason));
+    }
+    let files = files_of(&commit, &*directory)?;
+    Ok(PinnedCommit { point: point_of(&commit), files, directory, pins: None })
+}
+
+fn point_of(commit: &Commit) -> CommitPoint {
+    CommitPoint {
+        history: commit.history.clone(),
+        generation: commit.generation,
+        primary_term: commit.primary_term,
+        max_seq_no: commit.max_seq_no,
+        next_segment: commit.next_segment,
+        segments: commit.segments.clone(),
+    }
+}
+
+fn files_of(commit: &Commit, directory: &dyn Directory) -> Result<Vec<CommitFile>> {
+    let mut files = Vec::new();
+    for CommittedSegment { meta, live_generation, .. } in &commit.segments {
+        for file in &meta.files {
+            files.push(CommitFile { name: file.name.clone(), bytes: file.len, crc: Some(file.crc) });
+        }
+        if let Some(generation) = live_generation {
+            // Verified by its own checksum: rot of it is not carried on either.
+            LiveDocs::open(directory, meta.id, *generation, meta.doc_count)
+                .map_err(|error| segment_error(&error))?;
+            let name = LiveDocs::file_name(meta.id, *generation);
+            let bytes = directory.len(&name).map_err(|error| store_error(&error))?;
+            files.push(CommitFile { name, bytes, crc: None });
+        }
+    }
+    Ok(files)
+}
+
+/// Makes a shard of files that are already in its folder: the commit is written last, with a history of its own, as what follows is
+/// not what followed where it was taken.
+pub(crate) fn restore_commit(
+    directory: &dyn Directory,
+    environment: &Environment,
+    point: &CommitPoint,
+) -> limber_store::Result<()> {
+    let mut history = [0u8; 16];
+    environment.randomness.fill(&mut history);
+    let commit = Commit {
+        generation: point.generation,
+        segments: point.segments.clone(),
+        translog_generation: 1,
+        max_seq_no: point.max_seq_no,
+        primary_term: point.primary_term,
+        history: format!("{:032x}", u128::from_be_bytes(history)),
+        next_segment: point.next_segment,
+    };
+    commit.write(directory)
+}

@@ -1,0 +1,180 @@
+//! Names of repositories and snapshots, and lists of what a request chooses among.
+//!
+//! Source: Elasticsearch's `RepositoriesService#validate`, `SnapshotsService#validate`, `SnapshotUtils#filterIndices`.
+
+use super::errors::{invalid_snapshot_name, repository_error};
+use crate::api::Result;
+use crate::catalog::names::{has_wildcard, index_not_found, wildcard_matches};
+
+/// `Strings.INVALID_FILENAME_CHARS`, in its order.
+const INVALID: [char; 10] = ['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
+/// Bytes of a name of a repository or snapshot.
+const NAME_BYTES_MAX: usize = 255;
+
+fn invalid_characters() -> String {
+    let listed: Vec<String> = INVALID.iter().map(char::to_string).collect();
+    format!("must not contain the following characters [{}]", listed.join(", "))
+}
+
+pub(crate) fn check_repository_name(name: &str) -> Result<()> {
+    if name.is_empty() {
+        return Err(repository_error(name, "cannot be empty"));
+    }
+    if name.contains('#') {
+        return Err(repository_error(name, "must not contain '#'"));
+    }
+    if name.contains(INVALID) {
+        return Err(repository_error(name, invalid_characters()));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(repository_error(name, "must not contain control characters"));
+    }
+    if name.len() > NAME_BYTES_MAX {
+        return Err(repository_error(name, format!("must not have more than [{NAME_BYTES_MAX}] bytes")));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_snapshot_name(repository: &str, name: &str) -> Result<()> {
+    let refuse = |why: &str| Err(invalid_snapshot_name(repository, name, why));
+    if name.is_empty() {
+        return refuse("cannot be empty");
+    }
+    if name.chars().any(char::is_whitespace) {
+        return refuse("must not contain whitespace");
+    }
+    if name.contains(',') {
+        return refuse("must not contain ','");
+    }
+    if name.contains('#') {
+        return refuse("must not contain '#'");
+    }
+    if name.starts_with('_') {
+        return refuse("must not start with '_'");
+    }
+    if name.chars().any(char::is_uppercase) {
+        return refuse("must be lowercase");
+    }
+    if name.contains(INVALID) {
+        return refuse(&invalid_characters());
+    }
+    if name.chars().any(char::is_control) {
+        return refuse("must not contain control characters");
+    }
+    if name.len() > NAME_BYTES_MAX {
+        return refuse(&format!("must not have more than [{NAME_BYTES_MAX}] bytes"));
+    }
+    Ok(())
+}
+
+/// Names that an expression chooses: `all`, patterns, names, `-` before what is left out after a pattern.
+pub(crate) struct Chosen {
+    parts: Vec<String>,
+}
+
+impl Chosen {
+    pub(crate) fn parse(expression: &str) -> Chosen {
+        let parts = expression.split(',').map(str::trim).filter(|part| !part.is_empty());
+        Chosen { parts: parts.map(str::to_owned).collect() }
+    }
+
+    pub(crate) fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    /// Nothing named means everything.
+    pub(crate) fn is_all(&self) -> bool {
+        self.parts.is_empty() || self.parts.iter().any(|part| part == "_all")
+    }
+
+    /// Whether a name is chosen.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        if self.is_all() {
+            return true;
+        }
+        let (mut is_taken, mut wildcard_seen) = (false, false);
+        for part in &self.parts {
+            match part.strip_prefix('-').filter(|_| wildcard_seen) {
+                Some(excluded) if wildcard_matches(excluded, name) => is_taken = false,
+                Some(_) => {}
+                None => {
+                    wildcard_seen |= has_wildcard(part);
+                    is_taken |= wildcard_matches(part, name);
+                }
+            }
+        }
+        is_taken
+    }
+
+    /// Names without a wildcard.
+    pub(crate) fn concrete(&self) -> impl Iterator<Item = &str> {
+        let mut wildcard_seen = false;
+        self.parts.iter().map(String::as_str).filter(move |part| {
+            let is_excluded = part.starts_with('-') && wildcard_seen;
+            wildcard_seen |= has_wildcard(part);
+            !has_wildcard(part) && *part != "_all" && !is_excluded
+        })
+    }
+}
+
+/// The indices of a snapshot that an expression chooses, in order.
+///
+/// # Errors
+/// A name that the snapshot does not hold, unless those are to be ignored.
+pub(crate) fn filter_indices<'n>(
+    available: impl Iterator<Item = &'n str> + Clone,
+    expression: &str,
+    ignore_unavailable: bool,
+) -> Result<Vec<String>> {
+    let chosen = Chosen::parse(expression);
+    if !ignore_unavailable
+        && let Some(missing) = chosen.concrete().find(|name| !available.clone().any(|other| other == *name))
+    {
+        return Err(index_not_found(missing));
+    }
+    Ok(available.filter(|name| chosen.takes(name)).map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_snapshots() {
+        for good in ["a", "snap-2024.01.01", "ä", "a:b", "..", "-x"] {
+            assert!(check_snapshot_name("r", good).is_ok(), "{good}");
+        }
+        for (bad, why) in [
+            ("", "cannot be empty"),
+            ("a b", "must not contain whitespace"),
+            ("a,b", "must not contain ','"),
+            ("a#b", "must not contain '#'"),
+            ("_a", "must not start with '_'"),
+            ("A", "must be lowercase"),
+            ("a/b", "must not contain the following characters [\\, /, *, ?, \", <, >, |,  , ,]"),
+            ("a\u{7}b", "must not contain control characters"),
+        ] {
+            let error = check_snapshot_name("r", bad).expect_err(bad);
+            assert_eq!(error.reason, format!("[r:{bad}] Invalid snapshot name [{bad}], {why}"));
+        }
+        assert!(check_snapshot_name("r", &"x".repeat(256)).is_err());
+        assert!(check_repository_name("my repo").is_err() && check_repository_name("Repo-1").is_ok());
+    }
+
+    #[test]
+    fn choices() {
+        let names = ["a1", "a2", "b"];
+        let check = |expression: &str, expected: &[&str]| {
+            let found = filter_indices(names.into_iter(), expression, true).expect("lenient");
+            assert_eq!(found, expected, "{expression}");
+        };
+        check("", &["a1", "a2", "b"]);
+        check("_all", &["a1", "a2", "b"]);
+        check("a*", &["a1", "a2"]);
+        check("*,-a1", &["a2", "b"]);
+        check("b,x", &["b"]);
+        check("-a1", &[]);
+        let missing = filter_indices(names.into_iter(), "b,x", false).expect_err("missing");
+        assert_eq!((missing.status, &*missing.reason), (404, "no such index [x]"));
+    }
+}

@@ -1,0 +1,216 @@
+//! One registered repository: its root read, and replaced by compare-and-set.
+
+use std::sync::Arc;
+
+use limber_store::Ledger;
+use limber_store::repository::Blobs;
+use limber_store::sync::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::definition::Opened;
+use super::errors::{concurrent_modification, repository_error, storage_error, verification_error};
+use super::format::{
+    GENERATIONS, JSON_BYTES_MAX, LINEAGE_MAX, Root, VERIFY, generation_name, generation_of, json_bytes, seal,
+    unseal,
+};
+use crate::api::Result;
+use crate::environment::Environment;
+
+/// A value needs more memory than its JSON.
+const PARSED_FACTOR: u64 = 3;
+/// Readers look again when the root that they found was replaced before they could read it.
+const READ_TRIES: u32 = 10;
+
+/// A repository as this node has it. Replaced when its definition changes.
+pub(crate) struct Repository {
+    pub name: Arc<str>,
+    pub opened: Opened,
+    pub ledger: Ledger,
+    /// One change at a time from this node.
+    pub writing: Mutex<()>,
+    /// As last read, for `GET _snapshot`.
+    pub uuid: Mutex<Option<String>>,
+}
+
+impl Repository {
+    pub(crate) fn new(name: &str, opened: Opened, ledger: Ledger) -> Repository {
+        Repository { name: name.into(), opened, ledger, writing: Mutex::new(()), uuid: Mutex::new(None) }
+    }
+
+    pub(crate) fn blobs(&self) -> &dyn Blobs {
+        &*self.opened.blobs
+    }
+
+    /// A verified blob of metadata.
+    pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        let blob = self.blobs().get(name, JSON_BYTES_MAX).map_err(|error| match error.is_not_found() {
+            true => repository_error(&self.name, format!("[{name}] is missing")),
+            false => storage_error(&self.name, &error),
+        })?;
+        self.parse(name, &blob)
+    }
+
+    fn parse<T: DeserializeOwned>(&self, name: &str, blob: &[u8]) -> Result<T> {
+        let bytes = json_bytes(blob).map_err(|why| self.damaged(name, &why))?;
+        let charged = (bytes * PARSED_FACTOR).saturating_add(blob.len() as u64);
+        let charge = self.ledger.request.charge(charged, "snapshot metadata");
+        let _charge = charge.map_err(|error| storage_error(&self.name, &error))?;
+        unseal(blob).map_err(|why| self.damaged(name, &why))
+    }
+
+    fn damaged(&self, name: &str, why: &str) -> limber_mapping::RequestError {
+        repository_error(&self.name, format!("[{name}] is damaged: {why}"))
+    }
+
+    /// Writes a blob of metadata under a name that nobody else uses.
+    pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        let blob = self.seal(value)?;
+        self.blobs().put_if_absent(name, blob).map(drop).map_err(|error| storage_error(&self.name, &error))
+    }
+
+    fn seal(&self, value: &impl Serialize) -> Result<Vec<u8>> {
+        seal(value, self.opened.compress).map_err(|why| repository_error(&self.name, why))
+    }
+
+    fn generations(&self) -> Result<Vec<u64>> {
+        let listed = self.blobs().list(GENERATIONS).map_err(|error| storage_error(&self.name, &error))?;
+        Ok(listed.iter().filter_map(|blob| generation_of(&blob.name)).collect())
+    }
+
+    /// The snapshots there are; none in a folder that holds nothing.
+    pub(crate) fn root(&self) -> Result<Root> {
+        for _ in 0..READ_TRIES {
+            let Some(newest) = self.generations()?.into_iter().max() else { return Ok(Root::default()) };
+            let name = generation_name(newest);
+            let root: Root = match self.blobs().get(&name, JSON_BYTES_MAX) {
+                Ok(blob) => self.parse(&name, &blob)?,
+                // Replaced since it was listed.
+                Err(error) if error.is_not_found() => continue,
+                Err(error) => return Err(storage_error(&self.name, &error)),
+            };
+            if root.generation != newest {
+                return Err(
+                    self.damaged(&name, &format!("it says that it is generation [{}]", root.generation))
+                );
+            }
+            *self.uuid.lock() = Some(root.uuid.clone());
+            return Ok(root);
+        }
+        Err(concurrent_modification(&self.name, "its root changes faster than it can be read"))
+    }
+
+    /// Puts `next` in the place of the root that it was made from, whose generation it has. Called with `writing` held.
+    ///
+    /// After `Ok` what it lists is what everyone sees, and what was not in it may go. After an error nothing may be deleted: another
+    /// writer may have been first, or the answer to our write was lost.
+    pub(crate) fn publish(&self, mut next: Root, environment: &Environment, node_id: &str) -> Result<()> {
+        if next.uuid.is_empty() {
+            next.uuid = environment.uuid();
+        }
+        next.generation += 1;
+        next.writer = node_id.to_owned();
+        let write = environment.uuid();
+        next.lineage.insert(0, write.clone());
+        next.lineage.truncate(LINEAGE_MAX);
+        let name = generation_name(next.generation);
+        let blob = self.seal(&next)?;
+        let put = self.blobs().put_if_absent(&name, blob.clone());
+        if !matches!(put, Ok(true)) {
+            self.check_is_ours(&name, &blob, &write, put.err())?;
+        }
+        let generations = self.generations()?;
+        if generations.iter().any(|generation| *generation > next.generation) {
+            return self.check_is_built_upon(&name, &write);
+        }
+        *self.uuid.lock() = Some(next.uuid);
+        for old in generations.into_iter().filter(|generation| *generation < next.generation) {
+            if let Err(error) = self.blobs().delete(&generation_name(old)) {
+                tracing::warn!(repository = %self.name, %error, "an old root is left to the next cleanup");
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a root that we could not write, or were told is there already, is the one we meant to write.
+    fn check_is_ours(
+        &self,
+        name: &str,
+        ours: &[u8],
+        write: &str,
+        failure: Option<limber_store::Error>,
+    ) -> Result<()> {
+        match (self.blobs().get(name, JSON_BYTES_MAX), failure) {
+            (Ok(found), _) if found == ours => Ok(()),
+            (Ok(found), _) => {
+                let root = self.parse::<Root>(name, &found);
+                let writer = root.map_or_else(|_| "another".into(), |root| root.writer);
+                let why =
+                    format!("[{name}] was written by node [{writer}]; nothing of this operation counts");
+                Err(concurrent_modification(&self.name, why))
+            }
+            // It never arrived, or others have replaced it already.
+            (Err(error), failure) if error.is_not_found() => {
+                self.check_is_built_upon(name, write).map_err(|stale| match failure {
+                    Some(failure) => storage_error(&self.name, &failure),
+                    None => stale,
+                })
+            }
+            (Err(error), failure) => Err(storage_error(&self.name, &failure.unwrap_or(error))),
+        }
+    }
+
+    /// Whether the newest root was made from a write of ours, called `write`. Otherwise that write has come too late: a generation that
+    /// others have long passed and deleted can be created again by a writer that slept, and counts for nothing.
+    fn check_is_built_upon(&self, name: &str, write: &str) -> Result<()> {
+        let newest = self.root()?;
+        if newest.lineage.iter().any(|other| other == write) {
+            return Ok(());
+        }
+        let why = format!(
+            "node [{}] has written generation [{}] before [{name}]; nothing of this operation counts",
+            newest.writer, newest.generation
+        );
+        Err(concurrent_modification(&self.name, why))
+    }
+
+    /// Refuses what would change a repository that is not to be changed.
+    pub(crate) fn check_writable(&self, why: &str) -> Result<()> {
+        match self.opened.readonly {
+            true => Err(repository_error(&self.name, why)),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes, reads, lists and deletes a blob; of one that is read only the root is read.
+    pub(crate) fn verify(&self, environment: &Environment) -> Result<()> {
+        let failed = |error: limber_store::Error| {
+            verification_error(
+                &self.name,
+                format!("path [{}] is not accessible on master node", self.blobs().place()),
+            )
+            .caused_by(storage_error(&self.name, &error))
+        };
+        if self.opened.readonly {
+            return self.root().map(drop);
+        }
+        let name = format!("{VERIFY}/{}", environment.uuid());
+        let mut bytes = vec![0; 32];
+        environment.randomness.fill(&mut bytes);
+        let is_new = self.blobs().put_if_absent(&name, bytes.clone()).map_err(failed)?;
+        let found = self.blobs().get(&name, 64).map_err(failed)?;
+        let is_new_again = self.blobs().put_if_absent(&name, bytes.clone()).map_err(failed)?;
+        let is_listed = self.blobs().list(VERIFY).map_err(failed)?.iter().any(|blob| blob.name == name);
+        self.blobs().delete(&name).map_err(failed)?;
+        if !is_new || found != bytes || !is_listed {
+            return Err(verification_error(&self.name, "a blob is not what was written, or is not listed"));
+        }
+        if is_new_again {
+            return Err(verification_error(
+                &self.name,
+                "its storage overwrites blobs that are there already, so that two nodes would overwrite each other",
+            ));
+        }
+        self.root().map(drop)
+    }
+}

@@ -1,0 +1,199 @@
+//! Snapshots and restores that are under way: "how far are they, can they be stopped, and when are they done?"
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use limber_store::sync::{Condvar, Mutex};
+use serde_json::Value;
+
+use super::definition::{Definition, Places};
+use super::format::ShardFigures;
+use super::repository::Repository;
+use crate::api::Result;
+
+/// How far a shard of a snapshot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Waits,
+    Runs,
+    Done,
+    Failed,
+}
+
+impl Stage {
+    /// As `_status` calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Stage::Waits => "INIT",
+            Stage::Runs => "STARTED",
+            Stage::Done => "DONE",
+            Stage::Failed => "FAILURE",
+        }
+    }
+}
+
+/// A shard of a running snapshot; of a finished one all is copied.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ShardProgress {
+    pub stage: Stage,
+    pub figures: ShardFigures,
+    /// Of the new files, those that are copied.
+    pub copied_file_count: u64,
+    pub copied_bytes: u64,
+}
+
+/// What comes of work on another thread.
+#[derive(Default)]
+pub(crate) struct Ending {
+    outcome: Mutex<Option<Result<Value>>>,
+    ended: Condvar,
+}
+
+impl Ending {
+    pub(crate) fn finish(&self, outcome: Result<Value>) {
+        self.outcome.lock().get_or_insert(outcome);
+        self.ended.notify_all();
+    }
+
+    /// Waits for the end, and answers what came of it.
+    pub(crate) fn wait(&self) -> Result<Value> {
+        let mut outcome = self.outcome.lock();
+        loop {
+            match &*outcome {
+                Some(outcome) => return outcome.clone(),
+                None => self.ended.wait(&mut outcome),
+            }
+        }
+    }
+}
+
+/// A snapshot that is being taken.
+pub(crate) struct Running {
+    pub repository: Arc<Repository>,
+    pub name: String,
+    pub uuid: String,
+    pub start_ms: u64,
+    pub include_global_state: bool,
+    pub metadata: Option<Value>,
+    pub data_streams: Vec<String>,
+    pub policy: Option<String>,
+    /// By index name and shard.
+    pub shards: Mutex<BTreeMap<String, Vec<ShardProgress>>>,
+    /// Set by a deletion of the snapshot, a cancelled task or the end of the node.
+    pub cancelled: Arc<AtomicBool>,
+    pub ending: Ending,
+}
+
+impl Running {
+    pub(crate) fn new(
+        repository: Arc<Repository>,
+        name: String,
+        uuid: String,
+        start_ms: u64,
+        shard_counts: BTreeMap<String, u32>,
+    ) -> Running {
+        let waits = ShardProgress {
+            stage: Stage::Waits,
+            figures: ShardFigures::default(),
+            copied_file_count: 0,
+            copied_bytes: 0,
+        };
+        let shards = shard_counts.into_iter().map(|(index, count)| (index, vec![waits; count as usize]));
+        Running {
+            repository,
+            name,
+            uuid,
+            start_ms,
+            include_global_state: true,
+            metadata: None,
+            data_streams: Vec::new(),
+            policy: None,
+            shards: Mutex::new(shards.collect()),
+            cancelled: Arc::default(),
+            ending: Ending::default(),
+        }
+    }
+
+    /// `name/uuid`, as Elasticsearch writes a snapshot in its messages.
+    pub(crate) fn full_name(&self) -> String {
+        format!("{}/{}", self.name, self.uuid)
+    }
+
+    pub(crate) fn change(&self, index: &str, shard: usize, change: impl FnOnce(&mut ShardProgress)) {
+        if let Some(progress) = self.shards.lock().get_mut(index).and_then(|shards| shards.get_mut(shard)) {
+            change(progress);
+        }
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How the shards of an index came from a snapshot, for `_recovery`.
+#[derive(Debug, Clone)]
+pub struct RestoredIndex {
+    pub repository: String,
+    pub snapshot: String,
+    pub snapshot_uuid: String,
+    /// Name that the index had.
+    pub index: String,
+    pub version: String,
+    /// Of each shard: files, bytes, when it began, and for how long it was copied.
+    pub shards: Vec<(u64, u64, u64, u64)>,
+}
+
+/// A snapshot that is read: it must not be deleted meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Restoring {
+    pub repository: Arc<str>,
+    pub uuid: String,
+}
+
+/// A definition, and the repository that it leads to, or why it leads nowhere.
+pub(crate) struct Registered {
+    pub definition: Definition,
+    pub opened: Result<Arc<Repository>>,
+}
+
+/// The repositories of a node and what is done with them.
+#[derive(Default)]
+pub(crate) struct Snapshots {
+    pub places: Places,
+    pub repositories: Mutex<BTreeMap<String, Registered>>,
+    pub running: Mutex<Vec<Arc<Running>>>,
+    pub restoring: Mutex<Vec<Restoring>>,
+    /// By uuid of the new index.
+    pub restored: Mutex<BTreeMap<Arc<str>, RestoredIndex>>,
+    /// Restores and snapshots look at it in each part.
+    pub is_closing: Arc<AtomicBool>,
+    /// Policies whose snapshot is being taken, with its name and start.
+    pub policies_running: Mutex<BTreeMap<String, (String, String, u64)>>,
+    pub retention_runs: AtomicBool,
+    /// When policies were last looked at, milliseconds since 1970; 0: not yet.
+    pub policies_seen_ms: std::sync::atomic::AtomicU64,
+}
+
+impl Snapshots {
+    pub(crate) fn running_in(&self, repository: &str) -> Vec<Arc<Running>> {
+        let running = self.running.lock();
+        running.iter().filter(|running| *running.repository.name == *repository).cloned().collect()
+    }
+
+    pub(crate) fn is_restoring(&self, repository: &str, uuid: &str) -> bool {
+        let restoring = self.restoring.lock();
+        restoring.iter().any(|one| *one.repository == *repository && one.uuid == uuid)
+    }
+
+    pub(crate) fn is_used(&self, repository: &str) -> Option<&'static str> {
+        if !self.running_in(repository).is_empty() {
+            return Some("snapshot is in progress");
+        }
+        let restoring = self.restoring.lock();
+        restoring
+            .iter()
+            .any(|one| *one.repository == *repository)
+            .then_some("snapshot restore is in progress")
+    }
+}

@@ -1,0 +1,144 @@
+//! A repository in memory that fails on demand, for tests.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use crate::sync::Mutex;
+
+use super::blobs::{Blob, Blobs, check_name, too_large};
+use crate::{Error, Result};
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlobFault {
+    /// Nothing happens, and the caller is told so.
+    Refused,
+    /// It happens, but the caller gets an error, as when an answer is lost.
+    AnswerLost,
+    /// Nothing happens, now and later: whoever writes has died, or lost its network.
+    Dead,
+    /// It happens, and then the network is gone.
+    LastBreath,
+}
+
+#[derive(Default)]
+struct State {
+    blobs: BTreeMap<String, Arc<[u8]>>,
+    calls: u64,
+    fault: Option<(u64, BlobFault)>,
+    is_dead: bool,
+}
+
+/// Blobs of all who hold a clone.
+#[derive(Clone, Default)]
+pub struct MemoryBlobs {
+    state: Arc<Mutex<State>>,
+}
+
+impl MemoryBlobs {
+    /// Calls so far.
+    pub fn calls(&self) -> u64 {
+        self.state.lock().calls
+    }
+
+    /// The call number `at`, counted from 0 as in [`MemoryBlobs::calls`], meets this fault.
+    pub fn fail_at(&self, at: u64, fault: BlobFault) {
+        self.state.lock().fault = Some((at, fault));
+    }
+
+    /// Ends all faults.
+    pub fn revive(&self) {
+        let mut state = self.state.lock();
+        (state.fault, state.is_dead) = (None, false);
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.state.lock().blobs.keys().cloned().collect()
+    }
+
+    /// Changes one bit of a blob.
+    pub fn flip(&self, name: &str, byte: usize) {
+        let mut state = self.state.lock();
+        if let Some(blob) = state.blobs.get_mut(name) {
+            let mut bytes = blob.to_vec();
+            let at = byte % bytes.len().max(1);
+            bytes[at] ^= 1;
+            *blob = bytes.into();
+        }
+    }
+
+    /// Takes a blob away, as another process would.
+    pub fn lose(&self, name: &str) {
+        self.state.lock().blobs.remove(name);
+    }
+
+    fn call<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut BTreeMap<String, Arc<[u8]>>) -> Result<T>,
+    ) -> Result<T> {
+        let mut state = self.state.lock();
+        let number = state.calls;
+        state.calls += 1;
+        let failed = || Error::io("reach", format!("memory/{name}"), io::ErrorKind::ConnectionReset.into());
+        if state.is_dead {
+            return Err(failed());
+        }
+        match state.fault.filter(|(at, _)| *at == number).map(|(_, fault)| fault) {
+            None => work(&mut state.blobs),
+            Some(fault) => {
+                state.is_dead = matches!(fault, BlobFault::Dead | BlobFault::LastBreath);
+                if matches!(fault, BlobFault::AnswerLost | BlobFault::LastBreath) {
+                    let _ = work(&mut state.blobs);
+                }
+                Err(failed())
+            }
+        }
+    }
+}
+
+impl Blobs for MemoryBlobs {
+    fn put_if_absent(&self, name: &str, bytes: Vec<u8>) -> Result<bool> {
+        check_name(self.place(), name)?;
+        self.call(name, |blobs| {
+            if blobs.contains_key(name) {
+                return Ok(false);
+            }
+            blobs.insert(name.to_owned(), bytes.into());
+            Ok(true)
+        })
+    }
+
+    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>> {
+        check_name(self.place(), name)?;
+        self.call(name, |blobs| {
+            let missing = || Error::io("open", format!("memory/{name}"), io::ErrorKind::NotFound.into());
+            let blob = blobs.get(name).ok_or_else(missing)?;
+            match blob.len() as u64 {
+                bytes if bytes > bytes_max => Err(too_large("memory", name, bytes, bytes_max)),
+                _ => Ok(blob.to_vec()),
+            }
+        })
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<Blob>> {
+        self.call(folder, |blobs| {
+            let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            let found = blobs.iter().filter(|(name, _)| name.starts_with(&prefix));
+            Ok(found.map(|(name, blob)| Blob { name: name.clone(), bytes: blob.len() as u64 }).collect())
+        })
+    }
+
+    fn delete(&self, name: &str) -> Result<()> {
+        check_name(self.place(), name)?;
+        self.call(name, |blobs| {
+            blobs.remove(name);
+            Ok(())
+        })
+    }
+
+    fn place(&self) -> &str {
+        "memory"
+    }
+}
