@@ -344,6 +344,8 @@ fn a_fault_at_every_call_leaves_only_snapshots_that_restore() {
     }
 }
 
+type Action = Box<dyn Fn() + Send>;
+
 /// A repository in whose calls something else happens.
 #[derive(Clone)]
 struct Interrupted {
@@ -351,7 +353,7 @@ struct Interrupted {
     calls: Arc<AtomicU64>,
     /// `None`: in each.
     at: Option<u64>,
-    action: Arc<Mutex<Option<Box<dyn Fn() + Send>>>>,
+    action: Arc<Mutex<Option<Action>>>,
 }
 
 impl Interrupted {
