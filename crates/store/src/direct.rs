@@ -67,14 +67,22 @@ impl BlockFile for File {
     }
 }
 
-/// Writes whole blocks. The last one is filled up with zeros and written again with what follows, so that the file is longer than
-/// [`FileWriter::position`] says, by less than a block.
+/// What a small write that lengthens the file takes at once, filled with zeros: the writes after it change no length, so that their fsync
+/// need not wait for the file system's journal.
+const AHEAD_BYTES: usize = 256 << 10;
+/// Larger writes lengthen the file by what they write.
+const SMALL_BYTES: usize = 32 << 10;
+
+/// Writes whole blocks. The last one is filled up with zeros and written again with what follows, and small writes take room ahead, so
+/// that the file is longer than [`FileWriter::position`] says, by less than [`AHEAD_BYTES`].
 pub(crate) struct DirectWriter<F: BlockFile = File> {
     file: F,
     path: PathBuf,
     /// Where the file's begun block is, and what it holds while there is no room.
     base: u64,
     begun: Vec<u8>,
+    /// Length of the file.
+    len: u64,
     /// Between a write and the flush behind it: the bytes from `base` on, and how many they are.
     room: Option<(Room, usize)>,
 }
@@ -104,7 +112,14 @@ impl<F: BlockFile> DirectWriter<F> {
         let probed = file.write_blocks(zeros, 0);
         room.give_back();
         match probed {
-            Ok(()) => Ok(Some(DirectWriter { file, path, base: 0, begun: Vec::new(), room: None })),
+            Ok(()) => Ok(Some(DirectWriter {
+                file,
+                path,
+                base: 0,
+                begun: Vec::new(),
+                len: BLOCK as u64,
+                room: None,
+            })),
             Err(error) if is_refused(&error) => Ok(None),
             Err(error) => Err(Error::io("write", path, error)),
         }
@@ -114,9 +129,14 @@ impl<F: BlockFile> DirectWriter<F> {
     fn write_room(&mut self, room: &mut Room, filled: usize) -> Result<usize> {
         let bytes = room.all();
         let padded = filled.next_multiple_of(BLOCK);
-        bytes[filled..padded].fill(0);
-        let written = self.file.write_blocks(&bytes[..padded], self.base);
+        let lengthens = self.base + padded as u64 > self.len;
+        // The head of a log takes nothing ahead: many logs hold nothing else.
+        let takes_ahead = lengthens && self.base > 0 && padded <= SMALL_BYTES;
+        let end = if takes_ahead { AHEAD_BYTES } else { padded };
+        bytes[filled..end].fill(0);
+        let written = self.file.write_blocks(&bytes[..end], self.base);
         written.map_err(|error| Error::io("write", &self.path, error))?;
+        self.len = self.len.max(self.base + end as u64);
         let whole = filled / BLOCK * BLOCK;
         bytes.copy_within(whole..filled, 0);
         self.base += whole as u64;
@@ -206,7 +226,7 @@ mod tests {
             if round % 3 != 1 {
                 log.flush().expect("writes");
                 let found = std::fs::read(&path).expect("reads");
-                assert_eq!(found.len(), expected.len().next_multiple_of(BLOCK).max(BLOCK));
+                assert!(found.len() >= expected.len() && found.len() < expected.len() + AHEAD_BYTES + BLOCK);
                 assert!(found[..expected.len()] == expected[..], "after {round}");
                 assert!(found[expected.len()..].iter().all(|byte| *byte == 0));
             }

@@ -270,6 +270,7 @@ impl Shard {
         records: &mut Records<'_>,
         results: &mut Vec<Result<Written>>,
     ) -> Result<()> {
+        let _timers = self.count_chunk(chunk);
         let mut rest = chunk;
         let mut updates = 0;
         while !rest.is_empty() {
@@ -309,7 +310,6 @@ impl Shard {
         results: &mut Vec<Result<Written>>,
     ) -> Result<(usize, Option<Arc<Mapping>>)> {
         let gate = self.enter_gate(core, chunk)?;
-        let _timers = self.count_chunk(chunk);
         let fence = Fence::new(core, "a write");
         let mut writer = Writer {
             shard: self,
