@@ -35,7 +35,8 @@ class Limber:
 
     def __init__(self, work, memory):
         self.process = subprocess.Popen(
-            [LIMBER, "serve", "--http", "127.0.0.1:0", "--data", work / "limber", "--memory-limit", memory],
+            [LIMBER, "serve", "--http", "127.0.0.1:0", "--data", work / "limber", "--memory-limit", memory,
+             "-E", "cluster.routing.allocation.disk.threshold_enabled=false"],
             stdout=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip().removeprefix("listening on ")
         self.process_id = self.process.pid

@@ -24,7 +24,8 @@ class Limber:
     def __init__(self, folder, *settings):
         program = os.environ.get("LIMBER", str(ROOT / "target/debug/limber"))
         self.log = open(f"{folder}.log", "ab")
-        command = [program, "serve", "--data", str(folder), "--http", "127.0.0.1:0", "--memory-limit", "1gb"]
+        command = [program, "serve", "--data", str(folder), "--http", "127.0.0.1:0", "--memory-limit", "1gb",
+                   "-E", "cluster.routing.allocation.disk.threshold_enabled=false"]
         for setting in settings:
             command += ["-E", setting]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)

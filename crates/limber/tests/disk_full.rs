@@ -38,8 +38,7 @@ fn a_full_disk_is_survived() {
     let filler = disk.0.path().join("filler");
     std::fs::write(&filler, vec![0u8; 4 << 20]).expect("the disk has room at first");
 
-    let mut server =
-        ServerProcess::start(&data, &["-E", "cluster.routing.allocation.disk.threshold_enabled=false"]);
+    let mut server = ServerProcess::start(&data, &[]);
     let mut client = server.client();
     client.expect(200, "PUT", "/full", json!({"settings": {"number_of_replicas": 0}}));
     let text = "some words that take room ".repeat(400);

@@ -41,7 +41,8 @@ def start_peer(name, folder, heap):
 def start_limber(folder):
     """(address, what stops it)"""
     port = free_port()
-    server = subprocess.Popen([LIMBER, "serve", "--data", folder, "--http", f"127.0.0.1:{port}", "--memory-limit", "1gb"], stdout=subprocess.DEVNULL,
+    server = subprocess.Popen([LIMBER, "serve", "--data", folder, "--http", f"127.0.0.1:{port}", "--memory-limit", "1gb",
+                               "-E", "cluster.routing.allocation.disk.threshold_enabled=false"], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
     base = f"http://127.0.0.1:{port}"
     for _ in range(100):

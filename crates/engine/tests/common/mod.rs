@@ -8,13 +8,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use limber_engine::environment::{Clock, Environment, ManualClock, SeededRandomness};
 use limber_engine::*;
 use limber_search::{SearchRequest, UrlParameters};
+use limber_store::{CrashDisk, Disk};
 use serde_json::{Map, Value, json};
 
 pub fn config(path: &Path) -> NodeConfig {
     let mut settings = Map::new();
     settings.insert("action.destructive_requires_name".into(), "false".into());
+    // How full the machine's own disk is decides no test.
+    settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
     NodeConfig {
         data_path: path.to_owned(),
         memory_limit_bytes: 256 << 20,
@@ -29,6 +33,16 @@ pub fn config(path: &Path) -> NodeConfig {
 
 pub fn open(path: &Path) -> Arc<Node> {
     Node::open(config(path)).expect("opens")
+}
+
+/// A node on a simulated disk, at a fixed time, whose random numbers come from a seed.
+pub fn open_on(disk: &CrashDisk, seed: u64) -> Result<Arc<Node>> {
+    let clock = Arc::new(ManualClock::at(1_700_000_000_000));
+    Node::open_with(config(Path::new("/crash")), environment(clock, Arc::new(disk.clone()), seed))
+}
+
+pub fn environment(clock: Arc<dyn Clock>, disk: Arc<dyn Disk>, seed: u64) -> Environment {
+    Environment { clock, randomness: Arc::new(SeededRandomness::new(seed)), disk }
 }
 
 pub fn index<'a>(index: &'a str, id: &'a str, source: &'a [u8]) -> BulkOperation<'a> {

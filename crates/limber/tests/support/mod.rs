@@ -49,6 +49,8 @@ impl ServerProcess {
         let child = command
             .args(["serve", "--http", "127.0.0.1:0", "--memory-limit", "512mb", "--data"])
             .arg(data)
+            // How full the machine's own disk is decides no test.
+            .args(["-E", "cluster.routing.allocation.disk.threshold_enabled=false"])
             .args(extra)
             .stdout(Stdio::piped())
             .stderr(log)
