@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_store::sync::Mutex;
-use limber_store::{Directory, Disk, DiskSpace};
+use limber_store::{Directory, Disk, DiskSpace, random};
 
 /// Two clocks. What is shown to people or kept over restarts is wall time; whatever is an interval, a deadline or an age within this
 /// process is monotonic, so that nothing stops or ends early when somebody sets the wall clock.
@@ -180,7 +180,7 @@ impl WallClockWatch {
     }
 }
 
-/// Repeatable "random" bytes from a seed (splitmix64).
+/// Repeatable "random" bytes from a seed (SplitMix64).
 pub struct SeededRandomness {
     state: AtomicU64,
 }
@@ -194,13 +194,9 @@ impl SeededRandomness {
 impl Randomness for SeededRandomness {
     fn fill(&self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
-            let mut z = self
-                .state
-                .fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)
-                .wrapping_add(0x9e37_79b9_7f4a_7c15);
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            chunk.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes()[..chunk.len()]);
+            let state =
+                self.state.fetch_add(random::INCREMENT, Ordering::Relaxed).wrapping_add(random::INCREMENT);
+            chunk.copy_from_slice(&random::mix(state).to_le_bytes()[..chunk.len()]);
         }
     }
 }

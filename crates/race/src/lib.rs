@@ -19,6 +19,7 @@ pub mod metrics;
 pub mod model;
 pub mod plugin;
 pub mod race;
+mod random;
 pub mod report;
 pub mod schemes;
 pub mod series;

@@ -9,7 +9,8 @@ use limber_segment::postings::Want;
 use limber_segment::{
     Buffer, DocumentMeta, Error, Segment, SegmentId, SegmentView, StoredCodec, TERM_BYTES_MAX, merge,
 };
-use model::{Document, NUMBERS, Random, TERMS, TEXTS, assert_holds, documents, memory, open};
+use limber_store::random::SplitMix64;
+use model::{Document, NUMBERS, TERMS, TEXTS, assert_holds, documents, memory, open};
 use proptest::prelude::*;
 
 fn mapping() -> Mapping {
@@ -51,7 +52,7 @@ fn feed(buffer: &mut Buffer, mapping: &Mapping, document: &Document) -> u32 {
 }
 
 /// A segment of `documents`; strangers are begun between them and rolled back.
-fn segment(random: &mut Random, documents: &[Document], id: u64) -> Segment {
+fn segment(random: &mut SplitMix64, documents: &[Document], id: u64) -> Segment {
     let (mapping, directory) = (mapping(), memory());
     let mut buffer = Buffer::new(StoredCodec::Lz4);
     let strangers = model::documents(random, 900_000, 3);
@@ -77,14 +78,14 @@ proptest! {
 
     #[test]
     fn a_buffer_becomes_the_segment_of_its_documents(seed in any::<u64>(), count in 1usize..300) {
-        let mut random = Random(seed);
+        let mut random = SplitMix64::new(seed);
         let documents = documents(&mut random, 0, count);
         assert_holds(&segment(&mut random, &documents, 1), &documents);
     }
 
     #[test]
     fn and_merges_like_any_other(seed in any::<u64>(), counts in prop::collection::vec(1usize..150, 2..4)) {
-        let (mut random, directory) = (Random(seed), memory());
+        let (mut random, directory) = (SplitMix64::new(seed), memory());
         let (mut views, mut all) = (Vec::new(), Vec::new());
         for (id, count) in (1u64..).zip(counts) {
             let documents = documents(&mut random, id * 10_000, count);
@@ -99,7 +100,7 @@ proptest! {
 
 #[test]
 fn large_enough_for_full_blocks() {
-    let mut random = Random(7);
+    let mut random = SplitMix64::new(7);
     let documents = documents(&mut random, 0, 5000);
     assert_holds(&segment(&mut random, &documents, 1), &documents);
 }
@@ -108,7 +109,7 @@ fn large_enough_for_full_blocks() {
 fn deleted_documents_are_written_but_not_found() {
     let (mapping, directory) = (mapping(), memory());
     let mut buffer = Buffer::new(StoredCodec::Zstd);
-    let mut documents = documents(&mut Random(3), 0, 10);
+    let mut documents = documents(&mut SplitMix64::new(3), 0, 10);
     // The fifth is an update of the second.
     documents[4].id = documents[1].id.clone();
     for document in &documents {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use limber_segment::file::{SectionKind, SegmentWriter};
 use limber_segment::postings::Want;
 use limber_segment::{FileMeta, SegmentId, SegmentMeta, StoredCodec, StoredReader};
+use limber_store::random::SplitMix64;
 use limber_store::{CrashDirectory, Directory};
-use model::{Random, documents, open, write_to};
+use model::{documents, open, write_to};
 
 /// The files of a segment, in memory.
 struct Files(Vec<(String, Vec<u8>)>);
@@ -17,7 +18,7 @@ impl Files {
     /// One compound file, or one a lane.
     fn new(compound: bool) -> (Files, SegmentMeta) {
         let directory = CrashDirectory::new(1);
-        let documents = documents(&mut Random(11), 0, 60);
+        let documents = documents(&mut SplitMix64::new(11), 0, 60);
         let mut writer = SegmentWriter::new(&directory, SegmentId(3));
         if !compound {
             writer = writer.with_compound_bytes_max(100);
@@ -46,7 +47,7 @@ impl Files {
 
 #[test]
 fn both_layouts_hold_the_same_sections() {
-    let expected = documents(&mut Random(11), 0, 60);
+    let expected = documents(&mut SplitMix64::new(11), 0, 60);
     for compound in [true, false] {
         let (files, meta) = Files::new(compound);
         let segment = open(&files.directory(), &meta).expect("opens");
@@ -67,7 +68,7 @@ fn both_layouts_hold_the_same_sections() {
 fn one_flipped_bit_in_any_byte_is_found() {
     for compound in [true, false] {
         let (mut files, meta) = Files::new(compound);
-        let mut random = Random(5);
+        let mut random = SplitMix64::new(5);
         for file in 0..files.0.len() {
             let len = files.0[file].1.len();
             // Every byte of header, footer and table, and a sample of the rest.
@@ -148,7 +149,7 @@ fn truncated_or_missing_files_are_refused_at_open() {
 fn forged_sections_never_panic() {
     let (mut files, meta) = Files::new(true);
     let sections = open(&files.directory(), &meta).expect("opens").file_sections().to_vec();
-    let mut random = Random(99);
+    let mut random = SplitMix64::new(99);
     for section in sections.iter().filter(|section| section.len > 0 && section.kind != SectionKind::Fields) {
         for _ in 0..12 {
             let byte = (section.offset + random.below(section.len)) as usize;

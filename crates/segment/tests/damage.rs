@@ -8,8 +8,9 @@ use limber_segment::file::{SectionKind, SegmentWriter};
 use limber_segment::{
     Damage, Error, Segment, SegmentId, SegmentMeta, SegmentView, StoredCodec, StoredReader, merge,
 };
+use limber_store::random::SplitMix64;
 use limber_store::{Directory, FsDirectory};
-use model::{Random, documents, open, write_to};
+use model::{documents, open, write_to};
 
 /// Two segments in a folder of their own; the first one's files are cut and written to from outside.
 struct Folder {
@@ -28,7 +29,7 @@ impl Folder {
             if !compound {
                 writer = writer.with_compound_bytes_max(100);
             }
-            let documents = documents(&mut Random(11 + number), first, 60);
+            let documents = documents(&mut SplitMix64::new(11 + number), first, 60);
             metas.push(write_to(writer, &documents, StoredCodec::Lz4));
         }
         Folder { temporary, directory: Arc::new(directory), metas }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use limber_segment::file::SegmentWriter;
 use limber_segment::{LiveDocs, SegmentId, SegmentView, StoredCodec, merge};
+use limber_store::random::SplitMix64;
 use limber_store::{CrashDirectory, Directory, Fault};
-use model::{Random, assert_holds, documents, open, write, write_to};
+use model::{assert_holds, documents, open, write, write_to};
 
 #[test]
 fn a_merge_on_a_failing_disk_leaves_nothing_behind() {
@@ -16,7 +17,7 @@ fn a_merge_on_a_failing_disk_leaves_nothing_behind() {
         loop {
             let directory = Arc::new(CrashDirectory::new(call));
             let as_directory: Arc<dyn Directory> = directory.clone();
-            let documents = documents(&mut Random(1), 0, 30);
+            let documents = documents(&mut SplitMix64::new(1), 0, 30);
             let meta = write(&documents, &*directory, SegmentId(1), StoredCodec::Lz4);
             let view = SegmentView::new(Arc::new(open(&as_directory, &meta).expect("opens")));
             let before = directory.list().expect("lists");
@@ -45,14 +46,14 @@ fn a_synced_segment_survives_a_crash_and_an_unsynced_one_never_opens_wrong() {
     for seed in 0..30 {
         let directory = Arc::new(CrashDirectory::new(seed));
         let as_directory: Arc<dyn Directory> = directory.clone();
-        let safe_documents = documents(&mut Random(seed), 0, 12);
+        let safe_documents = documents(&mut SplitMix64::new(seed), 0, 12);
         let safe = write(&safe_documents, &*directory, SegmentId(1), StoredCodec::Lz4);
         let mut live = LiveDocs::all(12);
         live.delete(5);
         let live_file = live.write(&*directory, SegmentId(1), 1).expect("writes");
         safe.files.iter().chain([&live_file]).for_each(|file| directory.sync(&file.name).expect("syncs"));
         directory.sync_names().expect("syncs");
-        let risky_documents = documents(&mut Random(seed), 100, 12);
+        let risky_documents = documents(&mut SplitMix64::new(seed), 100, 12);
         let mut writer = SegmentWriter::new(&*directory, SegmentId(2));
         if seed % 2 == 0 {
             writer = writer.with_compound_bytes_max(50);

@@ -12,14 +12,15 @@ use limber_segment::file::SegmentWriter;
 use limber_segment::file::format::VERSION;
 use limber_segment::{SegmentId, StoredCodec};
 use limber_store::CrashDirectory;
-use model::{Random, documents, open, write_to};
+use limber_store::random::SplitMix64;
+use model::{documents, open, write_to};
 
 #[test]
 fn bytes_change_with_the_version() {
     let directory = CrashDirectory::new(1);
     let meta = write_to(
         SegmentWriter::new(&directory, SegmentId(3)),
-        &documents(&mut Random(11), 0, 60),
+        &documents(&mut SplitMix64::new(11), 0, 60),
         StoredCodec::Lz4,
     );
     let directory: std::sync::Arc<dyn limber_store::Directory> = std::sync::Arc::new(directory);

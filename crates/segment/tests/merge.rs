@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use limber_segment::{DocIdMap, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, merge};
 use limber_store::Directory;
-use model::{Document, Random, assert_holds, documents, memory, open, write};
+use limber_store::random::SplitMix64;
+use model::{Document, assert_holds, documents, memory, open, write};
 use proptest::prelude::*;
 
 /// A view of a fresh segment of `count` documents of which about one in `delete_one_in` is deleted (0: none), and its documents.
 fn view(
-    random: &mut Random,
+    random: &mut SplitMix64,
     directory: &Arc<dyn Directory>,
     id: u64,
     count: usize,
@@ -25,7 +26,7 @@ fn view(
     (with_deletes(random, Arc::new(segment), delete_one_in), documents)
 }
 
-fn with_deletes(random: &mut Random, segment: Arc<Segment>, delete_one_in: u64) -> SegmentView {
+fn with_deletes(random: &mut SplitMix64, segment: Arc<Segment>, delete_one_in: u64) -> SegmentView {
     let mut live = LiveDocs::all(segment.doc_count());
     for doc in 0..segment.doc_count() {
         if delete_one_in > 0 && random.below(delete_one_in) == 0 {
@@ -70,7 +71,7 @@ proptest! {
         counts in prop::collection::vec(0usize..120, 1..5),
         delete_one_in in prop::collection::vec(prop_oneof![Just(0u64), Just(1), Just(2), Just(10)], 5),
     ) {
-        let (mut random, directory) = (Random(seed), memory());
+        let (mut random, directory) = (SplitMix64::new(seed), memory());
         let parts: Vec<_> = counts
             .iter()
             .zip(&delete_one_in)
@@ -86,7 +87,7 @@ proptest! {
 
 #[test]
 fn windows_and_blocks_beyond_the_first() {
-    let (mut random, directory) = (Random(7), memory());
+    let (mut random, directory) = (SplitMix64::new(7), memory());
     let parts = [view(&mut random, &directory, 1, 4500, 0), view(&mut random, &directory, 2, 700, 4)];
     merged(&directory, 9, &parts);
 }
@@ -95,7 +96,7 @@ fn windows_and_blocks_beyond_the_first() {
 fn no_segments_and_empty_segments() {
     let directory = memory();
     merged(&directory, 1, &[]);
-    let mut random = Random(3);
+    let mut random = SplitMix64::new(3);
     let nothing = view(&mut random, &directory, 2, 0, 0);
     let all_deleted = view(&mut random, &directory, 3, 10, 1);
     let (segment, _) = merged(&directory, 4, &[nothing, all_deleted]);
@@ -104,7 +105,7 @@ fn no_segments_and_empty_segments() {
 
 #[test]
 fn a_cancelled_merge_leaves_no_file() {
-    let (mut random, directory) = (Random(5), memory());
+    let (mut random, directory) = (SplitMix64::new(5), memory());
     let (view, _) = view(&mut random, &directory, 1, 50, 0);
     let before = directory.list().expect("lists");
     let cancel = Box::new(|_| Err(limber_segment::Error::Cancelled));

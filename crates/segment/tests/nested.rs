@@ -13,7 +13,8 @@ use limber_segment::{
     merge_sorted,
 };
 use limber_store::Directory;
-use model::{Random, memory, open};
+use limber_store::random::SplitMix64;
+use model::{memory, open};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -32,12 +33,12 @@ fn mapping() -> Mapping {
     Mapping::parse(&body, &MappingSettings::default()).expect("a mapping")
 }
 
-fn list(random: &mut Random, most: u64, mut make: impl FnMut(&mut Random) -> Value) -> Value {
+fn list(random: &mut SplitMix64, most: u64, mut make: impl FnMut(&mut SplitMix64) -> Value) -> Value {
     let count = random.below(most + 1);
     (0..count).map(|_| make(random)).collect()
 }
 
-fn document(random: &mut Random) -> Value {
+fn document(random: &mut SplitMix64) -> Value {
     let mut document = json!({});
     if random.below(2) == 0 {
         document["v"] = random.below(50).into();
@@ -60,7 +61,7 @@ fn document(random: &mut Random) -> Value {
 
 /// Writes `documents`; now and then one that is refused comes between.
 fn written(
-    random: &mut Random,
+    random: &mut SplitMix64,
     directory: &Arc<dyn Directory>,
     id: u64,
     documents: &[Value],
@@ -208,7 +209,7 @@ fn assert_holds(segment: &Segment, documents: &[&Value]) {
 /// Every section of the file is under a checksum, and forged ones never panic.
 #[test]
 fn flipped_bits_are_found() {
-    let (mut random, directory) = (Random(3), memory());
+    let (mut random, directory) = (SplitMix64::new(3), memory());
     let documents: Vec<Value> = (0..30).map(|_| document(&mut random)).collect();
     let segment = written(&mut random, &directory, 1, &documents, &no_order());
     let meta = segment.meta().clone();
@@ -257,7 +258,7 @@ proptest! {
         delete_one_in in prop::collection::vec(prop_oneof![Just(0u64), Just(1), Just(2), Just(10)], 4),
         is_sorted in any::<bool>(),
     ) {
-        let (mut random, directory) = (Random(seed), memory());
+        let (mut random, directory) = (SplitMix64::new(seed), memory());
         let sort: Arc<[SortField]> = if is_sorted { descending() } else { no_order() };
         let all: Vec<Vec<Value>> =
             counts.iter().map(|count| (0..*count).map(|_| document(&mut random)).collect()).collect();

@@ -9,7 +9,8 @@ use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::points::{Cell, Overlap};
 use limber_segment::{Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, merge};
 use limber_store::Directory;
-use model::{Random, memory, open};
+use limber_store::random::SplitMix64;
+use model::{memory, open};
 
 fn mapping() -> Mapping {
     let body = serde_json::json!({"properties": {
@@ -20,7 +21,7 @@ fn mapping() -> Mapping {
 }
 
 /// Documents of up to two places, most of them around one town.
-fn places(random: &mut Random, count: usize) -> Vec<Vec<i64>> {
+fn places(random: &mut SplitMix64, count: usize) -> Vec<Vec<i64>> {
     let mut coordinate = |center: f64, span: f64| match random.below(10) {
         0 => (random.below(1000) as f64 / 500.0 - 1.0) * span,
         _ => center + random.below(100_000) as f64 / 1e5,
@@ -104,7 +105,7 @@ fn assert_holds(segment: &Segment, docs: &[Vec<i64>]) {
 
 #[test]
 fn places_are_found_in_fresh_and_merged_segments() {
-    let mut random = Random(7);
+    let mut random = SplitMix64::new(7);
     let directory = memory();
     let (mut views, mut expected) = (Vec::new(), Vec::new());
     for (id, count) in [(0, 3000), (1, 700), (2, 1)] {

@@ -10,7 +10,8 @@ use limber_segment::columns::Batch;
 use limber_segment::points::{Cell, Overlap};
 use limber_segment::{Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, merge};
 use limber_store::Directory;
-use model::{Random, memory, open};
+use limber_store::random::SplitMix64;
+use model::{memory, open};
 
 fn mapping() -> Mapping {
     let body = serde_json::json!({"properties": {
@@ -26,7 +27,7 @@ fn rectangle(x: i64, y: i64, width: i64, height: i64) -> GridShape {
 }
 
 /// Documents of up to two shapes, most of them small and near each other.
-fn shapes(random: &mut Random, count: usize) -> Vec<Vec<GridShape>> {
+fn shapes(random: &mut SplitMix64, count: usize) -> Vec<Vec<GridShape>> {
     let mut shape = || {
         let far = random.below(10) == 0;
         let (span, size) = if far { (1 << 31, 1 << 30) } else { (1 << 24, 1 << 18) };
@@ -140,7 +141,7 @@ fn assert_holds(segment: &Segment, docs: &[Vec<GridShape>]) {
 
 #[test]
 fn shapes_are_found_in_fresh_and_merged_segments() {
-    let mut random = Random(7);
+    let mut random = SplitMix64::new(7);
     let directory = memory();
     let (mut views, mut expected) = (Vec::new(), Vec::new());
     for (id, count) in [(0, 900), (1, 200), (2, 1)] {

@@ -9,7 +9,8 @@ use limber_segment::{
     Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, SortField, StoredCodec, merge_sorted,
 };
 use limber_store::Directory;
-use model::{Document, NUMBERS, Random, TERMS, TEXTS, assert_holds, documents, memory, open};
+use limber_store::random::SplitMix64;
+use model::{Document, NUMBERS, TERMS, TEXTS, assert_holds, documents, memory, open};
 use proptest::prelude::*;
 
 fn mapping() -> Mapping {
@@ -30,7 +31,7 @@ fn mapping() -> Mapping {
 }
 
 /// One to three fields, in any order, with and without values.
-fn sort(random: &mut Random) -> Arc<[SortField]> {
+fn sort(random: &mut SplitMix64) -> Arc<[SortField]> {
     const PATHS: [&str; 7] = ["time", "status", "price", "wide", "rare", "host", "tags"];
     let mut field = |_| SortField {
         path: PATHS[random.below(PATHS.len() as u64) as usize].into(),
@@ -91,7 +92,7 @@ fn feed(buffer: &mut Buffer, mapping: &Mapping, document: &Document) {
 
 /// A segment of `documents` in the order of `sort`, and them in that order.
 fn segment(
-    random: &mut Random,
+    random: &mut SplitMix64,
     directory: &Arc<dyn Directory>,
     sort: &Arc<[SortField]>,
     documents: Vec<Document>,
@@ -124,7 +125,7 @@ proptest! {
 
     #[test]
     fn a_sorted_buffer_becomes_a_sorted_segment(seed in any::<u64>(), count in 1usize..300) {
-        let (mut random, directory) = (Random(seed), memory());
+        let (mut random, directory) = (SplitMix64::new(seed), memory());
         let sort = sort(&mut random);
         let documents = documents(&mut random, 0, count);
         let (segment, ordered) = segment(&mut random, &directory, &sort, documents, 1);
@@ -143,7 +144,7 @@ proptest! {
 
 #[track_caller]
 fn merges(seed: u64, counts: &[usize], delete_one_in: &[u64]) {
-    let (mut random, directory) = (Random(seed), memory());
+    let (mut random, directory) = (SplitMix64::new(seed), memory());
     let sort = sort(&mut random);
     let (mut views, mut parts) = (Vec::new(), Vec::new());
     for ((id, count), delete_one_in) in (1u64..).zip(counts).zip(delete_one_in) {

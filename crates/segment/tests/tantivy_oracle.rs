@@ -6,13 +6,14 @@ mod model;
 use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::postings::Want;
 use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId, StoredCodec};
-use model::{Random, memory, open};
+use limber_store::random::SplitMix64;
+use model::{memory, open};
 use tantivy::postings::Postings;
 use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocSet, Index, IndexWriter, SegmentReader, TERMINATED, TantivyDocument};
 
 /// Words from a skewed vocabulary; now and then a long text.
-fn texts(random: &mut Random, count: usize) -> Vec<String> {
+fn texts(random: &mut SplitMix64, count: usize) -> Vec<String> {
     (0..count)
         .map(|_| {
             let most = if random.below(50) == 0 { 600 } else { 25 };
@@ -63,7 +64,7 @@ fn theirs(texts: &[String]) -> tantivy::Result<SegmentReader> {
 
 #[test]
 fn postings_positions_and_norms_are_tantivys() -> tantivy::Result<()> {
-    let mut random = Random(11);
+    let mut random = SplitMix64::new(11);
     let texts = texts(&mut random, 6000);
     let (ours, theirs) = (ours(&texts), theirs(&texts)?);
     let body = theirs.schema().get_field("body")?;

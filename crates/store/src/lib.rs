@@ -12,6 +12,7 @@ mod error;
 pub mod ledger;
 pub mod mapped;
 mod memory;
+pub mod random;
 pub mod repository;
 pub mod sync;
 pub mod term_index;

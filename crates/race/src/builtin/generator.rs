@@ -8,6 +8,8 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
+use crate::random::Random;
+
 /// 2025-10-16T10:00:00Z, the time of the first entry.
 const START_S: i64 = 1_760_608_800;
 /// Mean time between two entries; 100,000 of them fill about five and a half hours.
@@ -90,7 +92,7 @@ const REFERERS: &[&str] = &[
 
 /// `count` entries as NDJSON, one object a line.
 pub fn entries(count: u64) -> Vec<u8> {
-    let mut random = Random(SEED);
+    let mut random = Random::new(SEED);
     let request_ranks = Zipf::new(REQUESTS.len());
     let client_ranks = Zipf::new(CLIENTS);
     let id_ranks = Zipf::new(IDS);
@@ -228,24 +230,6 @@ impl Zipf {
         let total = self.cumulated.last().copied().unwrap_or(1);
         let point = random.below(total);
         self.cumulated.partition_point(|end| *end <= point)
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number in `0..bound`; `bound` > 0. The bias of the multiplication is below 2^-20 for the bounds used here.
-    fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
 

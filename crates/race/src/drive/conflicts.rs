@@ -4,7 +4,7 @@
 //! `conflict-probability` one that was used before: any of them, or with `recency` rather a recent one. Choices come from a
 //! seed, so that a race can be repeated.
 
-use super::throttle::Random;
+use crate::random::Random;
 
 /// Slope of the exponential distribution behind `recency`.
 const RECENCY_SLOPE: f64 = 30.0;

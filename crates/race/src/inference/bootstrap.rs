@@ -6,7 +6,7 @@
 //! beyond what was seen); the verdict therefore comes from the exact test, never from the interval.
 
 use super::estimate::quantile_of_sorted;
-use crate::drive::throttle::Random;
+use crate::random::Random;
 
 /// Resamples: the bounds of a 95 % interval then move by about a hundredth of its width from seed to seed.
 const RESAMPLES_COUNT: usize = 10_000;

@@ -1,6 +1,6 @@
 //! In which order do the sides of a round race?
 
-use crate::drive::throttle::Random;
+use crate::random::Random;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {

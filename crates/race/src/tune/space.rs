@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::drive::throttle::Random;
 use crate::model::bare_text;
 use crate::race::RaceError;
+use crate::random::Random;
 
 /// What a knob turns.
 #[derive(Debug, Clone, PartialEq, Eq)]

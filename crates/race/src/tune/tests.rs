@@ -6,9 +6,9 @@ use super::goal::Goal;
 use super::halving::{BASELINE, Outcome, Plan, Search, candidates_max, search};
 use super::sensitivity::sensitivity;
 use super::space::{Candidate, Knob, Space};
-use crate::drive::throttle::Random;
 use crate::inference::{Direction, Verdict};
 use crate::race::RaceError;
+use crate::random::Random;
 
 /// Answers with a latency that its settings decide, times noise.
 struct Simulated {

@@ -12,6 +12,7 @@ use limber_segment::points::{PointDocs, PointsWriter};
 use limber_segment::postings::{FieldSinks, FieldWriter, IndexOptions, Want};
 use limber_segment::stored::StoredWriter;
 use limber_segment::*;
+use limber_store::random::SplitMix64;
 use limber_store::term_index::TermIndexCache;
 use limber_store::{CrashDirectory, Directory};
 
@@ -40,25 +41,8 @@ pub const NUMBERS: [(&str, bool, bool); 7] = [
 pub const TERMS: [(&str, bool); 4] = [("_id", false), ("host", true), ("tags", true), ("plain", false)];
 pub const TEXTS: [&str; 2] = ["body", "title"];
 
-/// A small generator, so that a failing case is its seed.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-}
-
 /// Documents with every shape of field: dense, sparse, several values, ascending, few distinct, full range.
-pub fn documents(random: &mut Random, first: u64, count: usize) -> Vec<Document> {
+pub fn documents(random: &mut SplitMix64, first: u64, count: usize) -> Vec<Document> {
     const WORDS: [&str; 12] =
         ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay", "kite", "lynx"];
     let has_rare = random.below(2) == 0;
@@ -80,7 +64,7 @@ pub fn documents(random: &mut Random, first: u64, count: usize) -> Vec<Document>
             let mut prices: Vec<i64> = (0..random.below(4)).map(|_| random.below(50) as i64 - 20).collect();
             prices.sort_unstable();
             values("price", prices);
-            values("wide", vec![random.next() as i64; random.below(2) as usize]);
+            values("wide", vec![random.draw() as i64; random.below(2) as usize]);
             if has_rare && random.below(40) == 0 {
                 values("rare", vec![random.below(1 << 40) as i64]);
             }

@@ -181,7 +181,7 @@ impl Directory for CrashDirectory {
     fn sync_names(&self) -> Result<()> {
         let mut call = self.call(CallKind::SyncNames, "fsync", "")?;
         // One journal for the whole file system takes the changes of other folders with it.
-        let all = call.state.random_below(2) == 0;
+        let all = call.state.random.below(2) == 0;
         call.state.names.sync(&self.folder, all);
         call.end(&self.disk, "fsync", &self.key(""), ())
     }

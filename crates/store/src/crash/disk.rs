@@ -211,7 +211,7 @@ impl Disk for CrashDisk {
     fn remove_folder(&self, path: &str) -> Result<()> {
         let mut call = self.call(CallKind::RemoveFolder, "remove folder", path)?;
         let is_partial = call.fault.is_some() || call.is_last;
-        let limit = if is_partial { call.state.random_below(6) as usize } else { usize::MAX };
+        let limit = if is_partial { call.state.random.below(6) as usize } else { usize::MAX };
         call.state.names.remove_folder(path, limit);
         call.end(self, "remove folder", path, ())
     }

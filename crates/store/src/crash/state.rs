@@ -3,11 +3,12 @@
 use super::contents::Contents;
 use super::faults::{self, CallKind, Fault, FaultRule};
 use super::names::{FileId, Names};
+use crate::random::{INCREMENT, SplitMix64};
 
 pub(super) struct State {
     pub names: Names,
     pub files: Vec<Contents>,
-    random: u64,
+    pub random: SplitMix64,
     /// Calls that change the disk, and all calls, so far.
     pub changing_calls: u64,
     pub all_calls: u64,
@@ -38,7 +39,7 @@ impl State {
         State {
             names: Names::default(),
             files: Vec::new(),
-            random: seed ^ 0x9e37_79b9_7f4a_7c15,
+            random: SplitMix64::new(seed ^ INCREMENT),
             changing_calls: 0,
             all_calls: 0,
             rules: Vec::new(),
@@ -48,19 +49,6 @@ impl State {
             available_bytes: u64::MAX,
             life: 0,
         }
-    }
-
-    /// Splitmix64, so that a run replays from its seed.
-    pub fn random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub fn random_below(&mut self, end: u64) -> u64 {
-        if end == 0 { 0 } else { self.random() % end }
     }
 
     /// Counts a call; what becomes of it.
@@ -74,10 +62,10 @@ impl State {
         if self.power_off_at == Some(number) {
             // The call is the last one that does something, or the first one that does not.
             self.is_off = true;
-            return if self.random_below(2) == 0 { Verdict::Last } else { Verdict::Off };
+            return if self.random.below(2) == 0 { Verdict::Last } else { Verdict::Off };
         }
         let mut rules = std::mem::take(&mut self.rules);
-        let fault = faults::strike(&mut rules, kind, path, || self.random());
+        let fault = faults::strike(&mut rules, kind, path, || self.random.draw());
         self.rules = rules;
         self.fault_count += u64::from(fault.is_some());
         Verdict::Goes(fault)
@@ -86,11 +74,11 @@ impl State {
     /// The power comes back: what was not synced is lost, torn or kept.
     pub fn crash(&mut self) {
         let mut names = std::mem::take(&mut self.names);
-        names.crash(&mut |end| self.random_below(end));
+        names.crash(&mut |end| self.random.below(end));
         self.names = names;
         for file in 0..self.files.len() {
             let mut contents = std::mem::take(&mut self.files[file]);
-            contents.crash(&mut |end| self.random_below(end));
+            contents.crash(&mut |end| self.random.below(end));
             self.files[file] = contents;
         }
         self.life += 1;
@@ -111,7 +99,7 @@ impl State {
                 (self.available_bytes as usize, Some(Fault::NoSpace))
             }
             None => (len, None),
-            Some(fault) => (self.random_below(len as u64 + 1) as usize, Some(fault)),
+            Some(fault) => (self.random.below(len as u64 + 1) as usize, Some(fault)),
         };
         if self.available_bytes != u64::MAX {
             self.available_bytes -= (fits as u64).min(self.available_bytes);

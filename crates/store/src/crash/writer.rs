@@ -88,7 +88,7 @@ pub(super) struct CrashWriter {
 impl CrashWriter {
     pub fn new(blocks: CrashBlocks) -> CrashWriter {
         let written = blocks.len() as u64;
-        let buffer_bytes_max = 1 << (6 + blocks.directory.disk().state().random_below(12));
+        let buffer_bytes_max = 1 << (6 + blocks.directory.disk().state().random.below(12));
         CrashWriter { blocks, buffer: Vec::new(), written, buffer_bytes_max }
     }
 }

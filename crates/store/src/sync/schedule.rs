@@ -1,31 +1,6 @@
 //! Who runs next: drawn from a seed, in one of several manners, since each finds other faults.
 
-/// Numbers drawn from a seed (splitmix64).
-#[derive(Debug, Clone)]
-pub(super) struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed ^ 0x5851_f42d_4c95_7f2d)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `end`, which is not 0.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    pub fn one_in(&mut self, count: u64) -> bool {
-        self.below(count) == 0
-    }
-}
+use crate::random::SplitMix64;
 
 /// How a simulation chooses the next thread. Equal schedules give equal runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +27,7 @@ pub enum Manner {
 impl Schedule {
     /// Everything drawn from the seed.
     pub fn from_seed(seed: u64) -> Schedule {
-        let mut random = Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let mut random = random_of(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
         let manner = match random.below(5) {
             0 => Manner::Uniform { switch_one_in: 1 },
             1 => Manner::Uniform { switch_one_in: 4 },
@@ -69,9 +44,14 @@ impl Schedule {
     }
 }
 
+/// Other numbers than those that a simulated disk draws from the same seed.
+fn random_of(seed: u64) -> SplitMix64 {
+    SplitMix64::new(seed ^ 0x5851_f42d_4c95_7f2d)
+}
+
 /// The state of a schedule during a run.
 pub(super) struct Chooser {
-    pub random: Random,
+    pub random: SplitMix64,
     manner: Manner,
     /// By thread.
     priorities: Vec<i64>,
@@ -80,8 +60,8 @@ pub(super) struct Chooser {
 
 impl Chooser {
     pub fn new(schedule: &Schedule, thread_count: usize) -> Chooser {
-        let mut random = Random::new(schedule.seed);
-        let priorities = (0..thread_count).map(|_| (random.next() >> 2) as i64).collect();
+        let mut random = random_of(schedule.seed);
+        let priorities = (0..thread_count).map(|_| (random.draw() >> 2) as i64).collect();
         Chooser { random, manner: schedule.manner, priorities, lowest: 0 }
     }
 

@@ -80,7 +80,7 @@ pub struct SimulationFailure {
 /// How a run ended.
 #[derive(Debug, Clone)]
 pub struct SimulationEnd {
-    /// Of all steps: equal runs have equal hashes.
+    /// Hash of all steps: equal runs have equal hashes.
     pub hash: u64,
     pub steps: u64,
     pub now_nanos: u64,

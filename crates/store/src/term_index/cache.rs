@@ -42,7 +42,7 @@ struct Shard {
     policy: Mutex<Policy<CachedPage>>,
     /// A load ended, well or not.
     loaded: Condvar,
-    /// Of the pages in its policy, transients included.
+    /// Bytes of the pages in its policy, transients included.
     bytes: AtomicU64,
 }
 

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::cache::TermIndexCache;
 use super::memory::PageMemory;
-use super::policy::{Member, mix};
+use super::policy::Member;
 use super::slot::{Condition, Slot};
 use super::stats::FieldFigures;
 use crate::Result;
+use crate::random::mix;
 
 /// No entry in the policy.
 pub(super) const NO_ENTRY: u32 = u32::MAX;

@@ -13,18 +13,11 @@ use super::sketch::Sketch;
 
 /// One of this many parts of a shard is the window.
 const WINDOW_PARTS: u64 = 100;
-/// Of the main area, in percent.
+/// Share of the main area, in percent.
 const PROTECTED_PERCENT: u64 = 80;
 /// Pages whose uses are taken over at each insertion: about 0.1 microseconds beside a load's 10.
 const HAND_STEPS: usize = 8;
 const NONE: u32 = u32::MAX;
-
-/// Finalizer of splitmix64.
-pub fn mix(value: u64) -> u64 {
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
-}
 
 /// What the policy asks a page.
 pub trait Member {
@@ -339,6 +332,8 @@ mod tests {
     use std::rc::Rc;
 
     use proptest::prelude::*;
+
+    use crate::random::mix;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 //! A count-min sketch with four rows of 4-bit counters (Cormode and Muthukrishnan; TinyLFU, Einziger, Friedman and Manes 2017).
 //! When as many uses as [`SAMPLE_PER_COUNTER`] times its width were added, every counter is halved, so that the past fades.
 
-use super::policy::mix;
+use crate::random::mix;
 
 const ROWS: usize = 4;
 /// With eight counters a page: 16 uses a page, of which a counter collects few of other pages' (Caffeine: four counters and

@@ -28,7 +28,7 @@ pub struct TermIndexStats {
     pub refused_count: u64,
     /// Pages that had to go while they were in use, or when they arrived: they go when they are let go.
     pub transient_count: u64,
-    /// Of those, what is still in use.
+    /// The part of those that is still in use.
     pub transient_bytes: u64,
     /// Look-ups answered without the page, because all of the budget was in use.
     pub bypass_count: u64,

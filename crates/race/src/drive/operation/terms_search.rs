@@ -14,8 +14,8 @@ use super::contract::{Answer, Operation, Outcome, Plan, Runner};
 use super::search::{took, with_cache};
 use crate::drive::exchange::Exchange;
 use crate::drive::http::{Method, Request};
-use crate::drive::throttle::Random;
 use crate::plugin::PLUGIN_FILE;
+use crate::random::Random;
 
 /// What differs between versions of the track's plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

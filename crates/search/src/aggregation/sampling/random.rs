@@ -6,6 +6,7 @@
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
+use limber_store::random::{INCREMENT, mix};
 use serde_json::{Map, Value};
 
 use super::super::collector::{Collector, Subs};
@@ -241,12 +242,9 @@ impl Partial {
     }
 }
 
-/// SplitMix64's finalizer (Steele, Lea and Flood, 2014).
-fn mixed(mut bits: u64) -> u64 {
-    bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
+/// The number that a [`SplitMix64`](limber_store::random::SplitMix64) with this seed draws first.
+fn mixed(seed: u64) -> u64 {
+    mix(seed.wrapping_add(INCREMENT))
 }
 
 fn foldhash_of(text: &str) -> u64 {
