@@ -159,16 +159,41 @@ pub(crate) fn begin_log<D: Directory + ?Sized>(
     directory.sync_names()
 }
 
-/// Writes a small file atomically and durably: temporary name, fsync, rename, fsync of the folder.
-pub fn write_atomically(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<()> {
+/// What a replacement did to the file.
+#[derive(Debug)]
+pub enum Replaced {
+    Done,
+    /// The file is the old one: something failed before the rename.
+    Untouched(Error),
+    /// The file is the old one or the new one, now and after a crash: the rename, or its fsync, failed.
+    Unknown(Error),
+}
+
+/// Replaces a small file atomically and durably: temporary name, fsync, rename, fsync of the folder.
+pub fn replace(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Replaced {
     let temporary = temporary_name(name);
-    directory.delete_if_present(&temporary)?;
-    let mut writer = directory.create(&temporary)?;
-    writer.write_all(bytes)?;
-    writer.sync()?;
-    writer.finish()?;
-    directory.rename(&temporary, name)?;
-    directory.sync_names()
+    let write = || {
+        directory.delete_if_present(&temporary)?;
+        let mut writer = directory.create(&temporary)?;
+        writer.write_all(bytes)?;
+        writer.sync()?;
+        writer.finish()
+    };
+    if let Err(error) = write() {
+        return Replaced::Untouched(error);
+    }
+    match directory.rename(&temporary, name).and_then(|()| directory.sync_names()) {
+        Ok(()) => Replaced::Done,
+        Err(error) => Replaced::Unknown(error),
+    }
+}
+
+/// As [`replace`], for callers to whom every failure is the same.
+pub fn write_atomically(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<()> {
+    match replace(directory, name, bytes) {
+        Replaced::Done => Ok(()),
+        Replaced::Untouched(error) | Replaced::Unknown(error) => Err(error),
+    }
 }
 
 /// A real folder.

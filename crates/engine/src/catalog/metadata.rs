@@ -76,12 +76,7 @@ impl IndexMetadata {
     /// # Errors
     /// `corrupt_state_exception` for damage, `illegal_state_exception` for a file of a newer version; both name `file`.
     pub(crate) fn from_bytes(bytes: &[u8], file: &str) -> Result<IndexMetadata> {
-        let body = FORMAT.decode(bytes, file)?;
-        let value: Value = serde_json::from_slice(body).map_err(|e| damaged(file, &e.to_string()))?;
-        if body.len() == bytes.len() && value["format"] != FORMAT_WITHOUT_CHECKSUM {
-            let what = format!("format [{}] instead of [{FORMAT_WITHOUT_CHECKSUM}]", value["format"]);
-            return Err(damaged(file, &what));
-        }
+        let (_, value) = FORMAT.decode_or_plain(bytes, FORMAT_WITHOUT_CHECKSUM, file)?;
         IndexMetadata::from_json(&value, file)
     }
 

@@ -16,8 +16,8 @@ use super::live::index_folder;
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
 use crate::catalog::names::index_not_found;
-use crate::checked_file::{Replaced, replace};
 use crate::shard::disk_error;
+use limber_store::directory::{Replaced, replace};
 
 /// Metadata of an index, in its folder.
 pub(crate) const METADATA_NAME: &str = "index.json";
@@ -230,7 +230,7 @@ impl Node {
     }
 }
 
-/// Of an index whose metadata could not be read nothing can be changed.
+/// An index whose metadata could not be read cannot be changed.
 pub(super) fn check_is_readable(index: &IndexMetadata) -> Result<()> {
     match &index.damage {
         None => Ok(()),

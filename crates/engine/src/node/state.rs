@@ -13,10 +13,11 @@ use serde_json::{Map, Value, json};
 
 use crate::api::Result;
 use crate::catalog::{Alias, DataStream, IndexMetadata, Templates};
-use crate::checked_file::{Format, Replaced, damaged, replace};
+use crate::checked_file::{Format, damaged};
 use crate::environment::Environment;
 use crate::lifecycle::RUNNING;
 use crate::shard::store_error;
+use limber_store::directory::{Replaced, replace};
 
 pub(crate) const STATE_FOLDER: &str = "state";
 pub(crate) const STATE_NAME: &str = "node.json";
@@ -90,7 +91,7 @@ pub(crate) struct NodeState {
     pub set_aside: BTreeSet<Arc<str>>,
 }
 
-/// Where a state comes from: it decides what a folder that is not listed means.
+/// How a state was found at start; a folder that it does not list means something else in each case.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "one value, read once at start")]
 pub(crate) enum Origin {
@@ -144,12 +145,7 @@ impl NodeState {
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(NodeState, Origin)> {
         let bad = |why: &str| damaged(FILE, why);
-        let body = FORMAT.decode(bytes, FILE)?;
-        let value: Value = serde_json::from_slice(body).map_err(|e| bad(&e.to_string()))?;
-        let is_listed = body.len() < bytes.len();
-        if !is_listed && value["format"] != FORMAT_WITHOUT_CHECKSUM {
-            return Err(bad(&format!("format [{}] instead of [{FORMAT_WITHOUT_CHECKSUM}]", value["format"])));
-        }
+        let (is_listed, value) = FORMAT.decode_or_plain(bytes, FORMAT_WITHOUT_CHECKSUM, FILE)?;
         let text =
             |key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| bad(&format!("no [{key}]")));
         let members = |key: &str| value[key].as_object().into_iter().flatten();

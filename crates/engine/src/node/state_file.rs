@@ -15,8 +15,8 @@ use super::live::index_folder;
 use super::state::NodeState;
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
-use crate::checked_file::Replaced;
 use crate::shard::store_error;
+use limber_store::directory::Replaced;
 
 /// What a change of the state decides about folders.
 #[derive(Debug, Default, Clone)]

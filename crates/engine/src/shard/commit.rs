@@ -1,20 +1,14 @@
-//! The commit: the one small file that says what a shard is.
-//!
-//! `commit` holds one line `limber-commit 1 <crc-32 of the rest, hex> <length of the rest>` and then JSON. It is replaced by
-//! write, fsync, rename, fsync of the folder, so that there is always exactly one whole commit.
-//!
-//! **Versions.** The first line stays as it is for ever. [`VERSION`] is raised when a member of the JSON changes its meaning or one is
-//! added without which older builds would read the folder wrongly; they then refuse it by name. Since version 1: none.
+//! The commit: the one small file that says what a shard is ([`crate::checked_file`]). Versions since 1: none.
 
-use limber_codec::checksum::crc32;
 use limber_segment::SegmentMeta;
 use limber_store::directory::write_atomically;
 use limber_store::{Directory, Error, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::checked_file::Format;
+
 pub(crate) const COMMIT_NAME: &str = "commit";
-const MAGIC: &str = "limber-commit";
-const VERSION: u32 = 1;
+const FORMAT: Format = Format { magic: "limber-commit", version: 1 };
 
 /// One segment of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,41 +40,19 @@ impl Commit {
     pub(crate) fn write(&self, directory: &dyn Directory) -> Result<()> {
         let body = serde_json::to_string(self)
             .map_err(|e| Error::io("encode", directory.path().join(COMMIT_NAME), std::io::Error::other(e)))?;
-        let head = format!("{MAGIC} {VERSION} {:08x} {}\n", crc32(body.as_bytes()), body.len());
-        write_atomically(directory, COMMIT_NAME, (head + &body).as_bytes())
+        write_atomically(directory, COMMIT_NAME, &FORMAT.encode(&body))
     }
 
     /// [`Error::Corrupt`] names what is wrong and where.
     pub(crate) fn read(directory: &dyn Directory) -> Result<Commit> {
         let bytes = directory.open(COMMIT_NAME)?;
-        let corrupt = |offset: usize, expected: &str, found: &str| Error::Corrupt {
+        let body = FORMAT.decode(&bytes).map_err(|error| error.in_file(COMMIT_NAME))?;
+        serde_json::from_slice(body).map_err(|error| Error::Corrupt {
             file: COMMIT_NAME.to_owned(),
-            offset: offset as u64,
-            expected: expected.to_owned(),
-            found: found.to_owned(),
-        };
-        let end =
-            bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| corrupt(0, "a first line", "none"))?;
-        let head = std::str::from_utf8(&bytes[..end]).map_err(|_| corrupt(0, "text", "other bytes"))?;
-        let words: Vec<&str> = head.split(' ').collect();
-        let body = &bytes[end + 1..];
-        let [magic, version, crc, len] = words[..] else { return Err(corrupt(0, "four words", head)) };
-        let found = version.parse::<u32>().ok().filter(|_| magic == MAGIC);
-        match found {
-            Some(found) if found > VERSION => {
-                let (found, supported) = (u64::from(found), u64::from(VERSION));
-                return Err(Error::Newer { file: COMMIT_NAME.to_owned(), found, supported });
-            }
-            Some(found) if found == VERSION && version == VERSION.to_string() => {}
-            _ => return Err(corrupt(0, "limber-commit 1", head)),
-        }
-        if len != body.len().to_string() {
-            return Err(corrupt(end + 1, &format!("{len} bytes"), &body.len().to_string()));
-        }
-        if crc != format!("{:08x}", crc32(body)) {
-            return Err(corrupt(end + 1, &format!("checksum {crc}"), "another"));
-        }
-        serde_json::from_slice(body).map_err(|e| corrupt(end + 1, "a commit", &e.to_string()))
+            offset: (bytes.len() - body.len()) as u64,
+            expected: "a commit".to_owned(),
+            found: error.to_string(),
+        })
     }
 
     pub(crate) fn history_bytes(&self) -> [u8; 16] {

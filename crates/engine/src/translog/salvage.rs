@@ -1,5 +1,6 @@
 //! Cutting a damaged log: "what is whole before the damage, and what behind it?" For `limber check --repair` alone.
 
+use limber_store::directory::write_atomically;
 use limber_store::{Directory, Error, Result};
 
 use super::checkpoint::{self, Checkpoint, CheckpointFile, DurableGeneration};
@@ -87,7 +88,7 @@ impl Cut {
             let len =
                 if number == self.generation { (self.offset as usize).min(bytes.len()) } else { bytes.len() };
             if number == self.generation {
-                replace(directory, &name, &bytes[..len])?;
+                write_atomically(directory, &name, &bytes[..len])?;
             }
             if number < self.first_generation {
                 continue;
@@ -111,11 +112,6 @@ impl Cut {
         }
         directory.sync_names()
     }
-}
-
-/// Puts a file with these bytes in the place of `name`, durably.
-fn replace(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<()> {
-    limber_store::directory::write_atomically(directory, name, bytes)
 }
 
 fn whole_record(bytes: &[u8], at: usize) -> Option<(Payload<'_>, usize)> {
