@@ -8,19 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::*;
-use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
+use limber_engine::environment::ManualClock;
 use limber_engine::*;
 use limber_store::{CrashDisk, Disk, Fault};
 use serde_json::{Value, json};
-
-fn node_on(disk: &CrashDisk, seed: u64) -> Result<Arc<Node>> {
-    let environment = Environment {
-        clock: Arc::new(ManualClock::at(1_700_000_000_000)),
-        randomness: Arc::new(SeededRandomness::new(seed)),
-        disk: Arc::new(disk.clone()),
-    };
-    Node::open_with(config(Path::new("/crash")), environment)
-}
 
 fn create(node: &Node, name: &str, body: Value) {
     node.create_index(name, &body).expect("created");
@@ -38,7 +29,7 @@ fn replay_never_judges_an_acknowledged_document_again() {
     ];
     for dynamic in ["false", "strict", "true", "runtime"] {
         let disk = CrashDisk::new(3);
-        let node = node_on(&disk, 3).expect("opens");
+        let node = open_on(&disk, 3).expect("opens");
         let properties = json!({"k": {"type": "keyword"}, "items": {"type": "nested", "properties": {"n": {"type": "long"}}}});
         create(
             &node,
@@ -54,7 +45,7 @@ fn replay_never_judges_an_acknowledged_document_again() {
         let _ = node.put_settings("t", IndicesOptions::METADATA_OPEN_CLOSED, &limits, false);
         drop(node);
         disk.crash();
-        let node = node_on(&disk, 4).expect("opens");
+        let node = open_on(&disk, 4).expect("opens");
         for (number, source) in sources.iter().enumerate() {
             let found = get(&node, "t", &number.to_string()).map(|(_, source)| source);
             assert_eq!(found.as_ref(), Some(source), "dynamic: {dynamic}");
@@ -69,7 +60,7 @@ fn replay_never_judges_an_acknowledged_document_again() {
 #[test]
 fn switching_from_async_to_request_makes_durable_what_was_acknowledged() {
     let disk = CrashDisk::new(9);
-    let node = node_on(&disk, 9).expect("opens");
+    let node = open_on(&disk, 9).expect("opens");
     create(
         &node,
         "t",
@@ -82,7 +73,7 @@ fn switching_from_async_to_request_makes_durable_what_was_acknowledged() {
     node.put_settings("t", IndicesOptions::METADATA_OPEN_CLOSED, &settings, false).expect("changed");
     drop(node);
     disk.crash();
-    let node = node_on(&disk, 9).expect("opens");
+    let node = open_on(&disk, 9).expect("opens");
     (0..20).for_each(|number| assert!(get(&node, "t", &number.to_string()).is_some(), "{number}"));
 }
 
@@ -93,7 +84,7 @@ fn rot_is_never_taken_for_a_torn_write() {
     for is_flushed in [false, true] {
         let make = || {
             let disk = CrashDisk::new(21);
-            let node = node_on(&disk, 21).expect("opens");
+            let node = open_on(&disk, 21).expect("opens");
             create(&node, "t", json!({"settings": {"number_of_replicas": 0}}));
             let bodies: Vec<String> =
                 (0..40).map(|n| json!({"n": n, "t": format!("text {n}")}).to_string()).collect();
@@ -116,7 +107,7 @@ fn rot_is_never_taken_for_a_torn_write() {
         let folder = format!("indices/{uuid}/0");
         let names = disk.folder(&folder).expect("opens").list().expect("lists");
         let ids = |disk: &CrashDisk| -> Option<usize> {
-            let node = node_on(disk, 22).ok()?;
+            let node = open_on(disk, 22).ok()?;
             node.refresh("t", IndicesOptions::BROADCAST).ok()?;
             let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 search(&node, "t", json!({"match_all": {}})).len()
@@ -155,7 +146,7 @@ fn rot_is_never_taken_for_a_torn_write() {
 fn bulks_lose_nothing_while_shards_fail_and_recover() {
     for seed in 0..4u64 {
         let disk = CrashDisk::new(seed);
-        let node = node_on(&disk, seed).expect("opens");
+        let node = open_on(&disk, seed).expect("opens");
         create(
             &node,
             "t",
@@ -190,7 +181,7 @@ fn bulks_lose_nothing_while_shards_fail_and_recover() {
         }
         drop(node);
         disk.crash();
-        let node = node_on(&disk, seed).expect("opens again");
+        let node = open_on(&disk, seed).expect("opens again");
         for (id, states) in acknowledged.into_iter().flatten() {
             let found = get(&node, "t", &id).and_then(|(_, source)| source["n"].as_u64());
             assert!(states.contains(&found), "seed {seed}: {id} is {found:?}, allowed are {states:?}");
@@ -238,4 +229,30 @@ fn write_bulks(node: &Node, thread: u32) -> BTreeMap<String, Vec<Option<u64>>> {
         }
     }
     states
+}
+
+/// A full disk is not asked again at every round of the scheduler.
+#[test]
+fn a_flush_that_fails_rests() {
+    let (disk, clock) = (CrashDisk::new(21), Arc::new(ManualClock::at(1_700_000_000_000)));
+    let node =
+        Node::open_with(config(Path::new("/crash")), environment(clock.clone(), Arc::new(disk.clone()), 21))
+            .expect("opens");
+    create(&node, "t", json!({"settings": {"translog": {"flush_threshold_size": "128b"}}}));
+    let source = json!({"text": "a word ".repeat(40)}).to_string();
+    write(&node, index("t", "1", source.as_bytes())).expect("written");
+    let flushes = || {
+        let stats = node.stats("t", IndicesOptions::BROADCAST, &StatsRequest::default()).expect("stats");
+        stats["_all"]["primaries"]["flush"]["periodic"].as_u64().expect("a count")
+    };
+    disk.fail_from(0, Fault::NoSpace);
+    for _ in 0..5 {
+        node.run_round(Round::Flush);
+    }
+    assert_eq!(flushes(), 1);
+    disk.heal();
+    clock.advance_ms(5_001);
+    node.run_round(Round::Flush);
+    node.run_round(Round::Flush);
+    assert_eq!(flushes(), 2, "it is tried again, and once more is not needed");
 }

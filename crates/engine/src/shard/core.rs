@@ -126,7 +126,7 @@ pub(crate) struct Core {
     /// Bytes of buffers, version map, translog and writes under way, charged to the ledger.
     pub(super) charge: Mutex<Charge>,
     pub(super) buffered_bytes: AtomicU64,
-    /// Of writes under way.
+    /// Bytes of writes under way.
     pub(super) reserved_bytes: AtomicU64,
     /// Asks the background for a write-out.
     pub(crate) has_large_buffer: AtomicBool,
@@ -143,6 +143,8 @@ pub(crate) struct Core {
     pub(super) merges_running: AtomicU64,
     /// No merge begins before: the last one panicked.
     pub(super) merges_rest_until_millis: AtomicU64,
+    /// After a flush by the scheduler that failed. In interval time.
+    pub(super) flushes_rest_until_millis: AtomicU64,
     /// Refreshes by the moment of their freeze, and those of them whose documents can be found.
     pub(super) refreshes_begun: AtomicU64,
     pub(super) refreshes_finished: AtomicU64,

@@ -19,7 +19,7 @@ use crate::api::Result;
 /// What a shard knows beside its segments.
 #[derive(Default)]
 pub(crate) struct KnownDamage {
-    /// Of commit and live docs, as of the last scrub. They are written anew by every commit, which heals them.
+    /// Damage in commit and live docs that the last scrub found. Every commit writes them anew, which heals them.
     beside_segments: Mutex<Vec<Damage>>,
     logged: Mutex<HashSet<String>>,
 }

@@ -16,6 +16,9 @@ use super::segments::SegmentEntry;
 use super::stats::Timer;
 use crate::api::Result;
 
+/// A disk that is full or broken stays so for a while; each attempt costs a refresh and a line in the log.
+const REST_AFTER_FAILURE_MS: u64 = 5_000;
+
 impl Shard {
     /// Commits. Without `force` nothing happens when nothing was written since the last commit.
     pub(crate) fn flush(&self, force: bool) -> Result<()> {
@@ -26,7 +29,8 @@ impl Shard {
     /// By the scheduler: the translog has outgrown `flush_threshold_size`, or holds operations older than `flush_threshold_age`.
     pub(crate) fn flush_if_due(&self) -> Result<bool> {
         let core = self.core()?;
-        if core.is_failed() || !core.is_uncommitted.load(Ordering::Acquire) {
+        let rests = self.interval_millis() < core.flushes_rest_until_millis.load(Ordering::Relaxed);
+        if core.is_failed() || rests || !core.is_uncommitted.load(Ordering::Acquire) {
             return Ok(false);
         }
         let settings = self.index.settings.load();
@@ -36,7 +40,12 @@ impl Shard {
             return Ok(false);
         }
         self.counters.periodic_flush.fetch_add(1, Ordering::Relaxed);
-        self.flush_core(&core, false).map(|()| true)
+        let flushed = self.flush_core(&core, false);
+        if flushed.is_err() {
+            let until = self.interval_millis() + REST_AFTER_FAILURE_MS;
+            core.flushes_rest_until_millis.store(until, Ordering::Relaxed);
+        }
+        flushed.map(|()| true)
     }
 
     pub(super) fn flush_core(&self, core: &Core, force: bool) -> Result<()> {
@@ -54,8 +63,9 @@ impl Shard {
         core.is_uncommitted.store(false, Ordering::Release);
         let refreshed = {
             let mut refreshing = core.refreshing.lock();
-            self.refresh_locked(core, &mut refreshing, true)?
+            self.refresh_locked(core, &mut refreshing, true)
         };
+        let refreshed = refreshed.inspect_err(|_| core.is_uncommitted.store(true, Ordering::Release))?;
         let outcome = self.commit(core, &mut committed, &refreshed);
         if outcome.is_err() {
             core.is_uncommitted.store(true, Ordering::Release);
@@ -171,7 +181,7 @@ impl Shard {
     }
 }
 
-/// A commit never goes back behind the one before it. One that would is the fault of the shard's memory, which is given up.
+/// Refuses a commit that holds less than the one before it: the shard's memory is wrong then, and the shard is opened again from disk.
 fn check_follows(before: &Commit, next: &Commit) -> limber_segment::Result<()> {
     let follows = next.max_seq_no >= before.max_seq_no
         && next.translog_generation >= before.translog_generation

@@ -49,7 +49,7 @@ impl Shard {
         found
     }
 
-    /// Of a shard that failed too, as long as its records can be read: what was acknowledged stays readable on a full disk. An id whose
+    /// Also answers from a shard that failed, as long as its records can be read: what was acknowledged stays readable on a full disk. An id whose
     /// last write never reached the log answers with the shard's failure, as its memory is ahead of the disk.
     fn get_newest(&self, core: &Arc<Core>, id: &str) -> Result<Option<Found>> {
         loop {

@@ -20,7 +20,7 @@ use crate::api::{ForceMergeRequest, Result};
 /// cost the disk, hardly the processor, and modern disks have more to give).
 const THROTTLED_BYTES_PER_SECOND: u64 = 200 << 20;
 
-/// Of `segments_per_tier`, while documents stream in and nobody searches.
+/// Multiplies `segments_per_tier` while documents stream in and nobody searches.
 const RESTING_SEGMENTS_FACTOR: f64 = 2.0;
 
 /// Gives segments free when a merge ends, however it ends.
@@ -35,7 +35,7 @@ impl Drop for Claim {
 impl Shard {
     /// One merge, if the policy finds one. Answers whether there may be more to do.
     pub(crate) fn merge_once(&self) -> Result<bool> {
-        // Of a shard that does not open its health tells.
+        // A shard that does not open is reported by its health.
         let Ok(core) = self.core() else { return Ok(false) };
         let settings = self.index.settings.load_full();
         let most = settings.merge.max_thread_count.unwrap_or(usize::MAX) as u64;
@@ -311,7 +311,7 @@ fn candidate(entry: &SegmentEntry) -> Candidate {
         live_bytes: entry.live_bytes(),
         doc_count,
         deleted_count,
-        // Of a damaged segment nothing is merged: it would fail each time.
+        // A damaged segment is not merged: it would fail each time.
         is_merging: entry.merging.load(Ordering::Acquire) || entry.segment.is_damaged(),
     }
 }

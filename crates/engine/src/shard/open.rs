@@ -151,6 +151,7 @@ impl Shard {
             last_sync_millis: AtomicU64::new(interval_millis),
             last_checkpoint_sync_millis: AtomicU64::new(interval_millis),
             merges_rest_until_millis: AtomicU64::new(0),
+            flushes_rest_until_millis: AtomicU64::new(0),
             merges_running: AtomicU64::new(0),
             refreshes_begun: AtomicU64::new(0),
             refreshes_finished: AtomicU64::new(0),

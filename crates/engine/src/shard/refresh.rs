@@ -26,7 +26,7 @@ struct Frozen {
 /// The segment of a buffer.
 struct FreshSegment {
     entry: SegmentEntry,
-    /// Of each document of the buffer, its number in the segment; `None`: the same.
+    /// The number in the segment of each document of the buffer; `None`: the same.
     places: Option<Vec<DocId>>,
 }
 

@@ -37,7 +37,7 @@ impl Stream {
     fn flows(&self, now_millis: u64, operations: u64) -> bool {
         let looked = self.looked_millis.load(Ordering::Relaxed);
         let is_due = now_millis.saturating_sub(looked) >= Stream::LOOK_EVERY_MS;
-        // Of several threads that merge one looks.
+        // If several threads merge, one of them looks.
         let ordering = Ordering::Relaxed;
         if is_due && self.looked_millis.compare_exchange(looked, now_millis, ordering, ordering).is_ok() {
             let before = self.looked_operations.swap(operations, Ordering::Relaxed);
