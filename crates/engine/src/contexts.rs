@@ -123,10 +123,10 @@ impl AnyContext {
     }
 }
 
-/// Of a context: its id in the table, the request as parsed, the last hit's keys. A request of many clauses takes more; it was charged
+/// Bytes of a context: its id in the table, the request as parsed, the last hit's keys. A request of many clauses takes more; it was charged
 /// while it was read.
 const CONTEXT_BYTES: u64 = 8 << 10;
-/// Of a segment that a context sees. The segment itself stays charged while someone sees it.
+/// Bytes for each segment that a context sees. The segment itself stays charged as long as someone sees it.
 const VIEW_BYTES: u64 = size_of::<SegmentView>() as u64;
 
 impl<K: Kind> Context<K> {

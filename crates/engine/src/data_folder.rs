@@ -18,7 +18,7 @@ pub(crate) enum Found {
         place: String,
         directory: Arc<dyn Directory>,
         metadata: Arc<IndexMetadata>,
-        /// Of the shard, relative to the data folder.
+        /// The shard's folder, relative to the data folder.
         folder: String,
         disk: Arc<dyn Disk>,
     },

@@ -7,6 +7,7 @@
 pub mod api;
 mod api_health;
 mod async_search;
+mod body;
 pub mod catalog;
 mod check;
 mod checked_file;

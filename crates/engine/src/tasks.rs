@@ -22,7 +22,7 @@ pub struct Task {
     pub cancellable: bool,
     /// Set by [`Task::cancel`]; searches look at it once a window.
     pub cancelled: Arc<AtomicBool>,
-    /// Of a request by query.
+    /// Counters of a request by query.
     pub progress: Option<Arc<Progress>>,
     /// Wall clock, as it is shown.
     start_millis: u64,

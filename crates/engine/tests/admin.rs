@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use common::*;
-use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
+use limber_engine::environment::ManualClock;
 use limber_engine::*;
 use limber_search::{SearchRequest, UrlParameters};
 use limber_store::CrashDisk;
@@ -324,11 +324,7 @@ fn refreshes_come_by_themselves_and_can_be_waited_for() {
 #[test]
 fn a_shard_that_nobody_searches_is_refreshed_when_the_writing_pauses_or_a_search_comes() {
     let clock = Arc::new(ManualClock::at(1_700_000_000_000));
-    let environment = Environment {
-        clock: clock.clone(),
-        randomness: Arc::new(SeededRandomness::new(7)),
-        disk: Arc::new(CrashDisk::new(7)),
-    };
+    let environment = environment(clock.clone(), Arc::new(CrashDisk::new(7)), 7);
     let node = Node::open_with(config(Path::new("/rests")), environment).expect("opens");
     for (name, settings) in [("t", json!({})), ("explicit", json!({"refresh_interval": "1s"}))] {
         node.create_index(name, &json!({"settings": settings})).expect("created");

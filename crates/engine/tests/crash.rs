@@ -3,23 +3,12 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use common::*;
-use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
 use limber_engine::*;
 use limber_store::{CrashDisk, Fault};
 use serde_json::{Value, json};
-
-fn node_on(disk: &CrashDisk, seed: u64) -> Result<Arc<Node>> {
-    let environment = Environment {
-        clock: Arc::new(ManualClock::at(1_700_000_000_000)),
-        randomness: Arc::new(SeededRandomness::new(seed)),
-        disk: Arc::new(disk.clone()),
-    };
-    Node::open_with(config(Path::new("/crash")), environment)
-}
 
 /// Sources each id may have; `None`: it may be absent. One entry when the last write was acknowledged.
 type Allowed = BTreeMap<String, Vec<Option<Value>>>;
@@ -72,7 +61,7 @@ const BODY: &str =
     r#"{"settings": {"number_of_replicas": 0}, "mappings": {"properties": {"n": {"type": "long"}}}}"#;
 
 fn fresh(disk: &CrashDisk, seed: u64) -> Arc<Node> {
-    let node = node_on(disk, seed).expect("opens");
+    let node = open_on(disk, seed).expect("opens");
     node.create_index("t", &serde_json::from_str(BODY).expect("JSON")).expect("created");
     node
 }
@@ -109,7 +98,7 @@ fn a_failing_call_loses_nothing_that_was_acknowledged() {
             }
             drop(node);
             disk.crash();
-            let node = node_on(&disk, call).expect("opens again");
+            let node = open_on(&disk, call).expect("opens again");
             verify(&node, &allowed, &format!("{what}, after the crash"));
         }
         assert!(refused > 0, "{fault:?} is noticed");
@@ -129,7 +118,7 @@ fn the_power_goes_at_any_round() {
             round += rounds;
             drop(node);
             disk.crash();
-            node = node_on(&disk, seed + 1).expect("opens again");
+            node = open_on(&disk, seed + 1).expect("opens again");
             verify(&node, &allowed, &format!("seed {seed}, life {life}"));
         }
     }
@@ -213,7 +202,7 @@ fn writers_lose_nothing_while_the_shard_fails_and_recovers() {
         verify(&node, &allowed, &format!("seed {seed}, in place"));
         drop(node);
         disk.crash();
-        let node = node_on(&disk, seed).expect("opens again");
+        let node = open_on(&disk, seed).expect("opens again");
         verify(&node, &allowed, &format!("seed {seed}, after the crash"));
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use common::hooked::{Hook, HookedDisk};
 use common::*;
-use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
+use limber_engine::environment::ManualClock;
 use limber_engine::*;
 use limber_store::{Disk, FsDisk};
 use serde_json::{Value, json};
@@ -197,11 +197,7 @@ fn folders_that_nobody_lists_are_set_aside() {
 
 fn hooked(path: &Path, clock: &Arc<ManualClock>, hook: Hook) -> Arc<Node> {
     let inner: Arc<dyn Disk> = Arc::new(FsDisk::open(path).expect("opens"));
-    let environment = Environment {
-        clock: clock.clone(),
-        randomness: Arc::new(SeededRandomness::new(7)),
-        disk: Arc::new(HookedDisk { inner, hook }),
-    };
+    let environment = environment(clock.clone(), Arc::new(HookedDisk { inner, hook }), 7);
     Node::open_with(config(path), environment).expect("opens")
 }
 
@@ -220,11 +216,7 @@ fn a_read_that_fails_deletes_nothing() {
             }
         });
         let inner: Arc<dyn Disk> = Arc::new(FsDisk::open(temporary.path()).expect("opens"));
-        let environment = Environment {
-            clock: clock.clone(),
-            randomness: Arc::new(SeededRandomness::new(turn as u64)),
-            disk: Arc::new(HookedDisk { inner, hook }),
-        };
+        let environment = environment(clock.clone(), Arc::new(HookedDisk { inner, hook }), turn as u64);
         if let Ok(node) = Node::open_with(config(temporary.path()), environment) {
             node.maintain();
             assert_eq!(

@@ -2,11 +2,7 @@
 
 mod common;
 
-use std::path::Path;
-use std::sync::Arc;
-
 use common::*;
-use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
 use limber_engine::*;
 use limber_store::{CrashDisk, Fault};
 use serde_json::{Value, json};
@@ -306,14 +302,7 @@ fn life_of_a_stream(node: &Node) -> Result<()> {
 /// index is left of them, and they can be written to.
 #[test]
 fn a_crash_leaves_whole_streams() {
-    let start = |disk: &CrashDisk, seed: u64| {
-        let environment = Environment {
-            clock: Arc::new(ManualClock::at(1_700_000_000_000)),
-            randomness: Arc::new(SeededRandomness::new(seed)),
-            disk: Arc::new(disk.clone()),
-        };
-        Node::open_with(config(Path::new("/crash")), environment).expect("opens")
-    };
+    let start = |disk: &CrashDisk, seed: u64| open_on(disk, seed).expect("opens");
     let disk = CrashDisk::new(1);
     let node = start(&disk, 1);
     template(&node, "t", "logs-*");
@@ -349,14 +338,7 @@ fn a_crash_leaves_whole_streams() {
 fn a_crash_leaves_aliases_with_one_write_index() {
     for call in (0..120).step_by(2) {
         let disk = CrashDisk::new(call);
-        let start = || {
-            let environment = Environment {
-                clock: Arc::new(ManualClock::at(1_700_000_000_000)),
-                randomness: Arc::new(SeededRandomness::new(call)),
-                disk: Arc::new(disk.clone()),
-            };
-            Node::open_with(config(Path::new("/crash")), environment).expect("opens")
-        };
+        let start = || open_on(&disk, call).expect("opens");
         let node = start();
         node.create_index("x-1", &json!({"aliases": {"x": {"is_write_index": true}}})).expect("made");
         node.create_index("y-1", &json!({"aliases": {"y": {}}})).expect("made");

@@ -9,17 +9,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::*;
-use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
+use limber_engine::environment::ManualClock;
 use limber_engine::*;
 use limber_store::{CrashDisk, Fault};
 use serde_json::{Value, json};
 
 fn node_on(disk: &CrashDisk, seed: u64) -> Result<Arc<Node>> {
-    let environment = Environment {
-        clock: Arc::new(ManualClock::at(1_700_000_000_000)),
-        randomness: Arc::new(SeededRandomness::new(seed)),
-        disk: Arc::new(disk.clone()),
-    };
+    let clock = Arc::new(ManualClock::at(1_700_000_000_000));
+    let environment = environment(clock, Arc::new(disk.clone()), seed);
     Node::open_with(NodeConfig { search_processors: 1, ..config(Path::new("/crash")) }, environment)
 }
 

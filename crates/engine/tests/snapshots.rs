@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use common::*;
-use limber_engine::environment::{Environment, ManualClock, SeededRandomness};
+use limber_engine::environment::ManualClock;
 use limber_engine::*;
 use limber_store::repository::{Blob, BlobFault, Blobs, MemoryBlobs};
 use limber_store::sync::Mutex;
@@ -30,11 +30,7 @@ fn node(seed: u64, blobs: impl Blobs + 'static) -> TestNode {
 
 fn node_on(disk: CrashDisk, seed: u64, blobs: Arc<dyn Blobs>) -> TestNode {
     let clock = Arc::new(ManualClock::at(1_700_000_000_000));
-    let environment = Environment {
-        clock: clock.clone(),
-        randomness: Arc::new(SeededRandomness::new(seed)),
-        disk: Arc::new(disk.clone()),
-    };
+    let environment = environment(clock.clone(), Arc::new(disk.clone()), seed);
     let node = Node::open_with(config(Path::new("/crash")), environment).expect("opens");
     node.put_repository_on("r", blobs).expect("registered");
     TestNode { node, clock, disk }

@@ -92,7 +92,7 @@ impl Parent {
         self.gauge.set_limit(limit_bytes);
     }
 
-    /// Of all pools.
+    /// Bytes of all pools together.
     pub fn used_bytes(&self) -> u64 {
         self.gauge.used()
     }
@@ -290,7 +290,7 @@ impl Drop for Charge {
 pub struct Ledger {
     /// `memory.limit` in bytes.
     pub limit_bytes: u64,
-    /// Of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where only what is charged counts).
+    /// Limit of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where only what is charged counts).
     pub parent: Arc<Parent>,
     /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 20 %).
     pub indexing: Arc<Pool>,

@@ -31,7 +31,7 @@ pub struct DataStream {
     pub rolls_on_write: bool,
     /// `_meta` of its template.
     pub meta: Option<Value>,
-    /// Of the aliases only filters and which stream is written to count.
+    /// Of an alias, only its filter and which stream it writes to matter here.
     pub aliases: BTreeMap<String, Alias>,
     pub lifecycle: Option<StreamLifecycle>,
 }

@@ -20,7 +20,7 @@ pub(crate) struct TemplateBody {
     pub settings: Option<FlatSettings>,
     pub mappings: Option<Map<String, Value>>,
     pub aliases: Option<BTreeMap<String, Alias>>,
-    /// Of the data streams that a composable template makes, in normal form; null takes it away.
+    /// The lifecycle of data streams that a composable template makes, in normal form; null removes it.
     pub lifecycle: Option<Value>,
 }
 

@@ -1,6 +1,6 @@
 //! Scripts over a document: "what is `ctx`, and what did the script make of it?"
 //!
-//! Of the document's tree only those members become values that the script can reach; afterwards they are compared with the tree, and
+//! Only those members of the document's tree become values that the script can reach; afterwards they are compared with the tree, and
 //! what did not change keeps its text.
 //!
 //! Source: Elasticsearch's `IngestCtxMap`, `IngestDocMetadata`; messages as recorded from 9.4.

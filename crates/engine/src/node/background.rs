@@ -210,7 +210,7 @@ impl Node {
         let write = |shard: &Shard| match shard.write_buffers() {
             Ok(()) => true,
             Err(error) => {
-                // Of an index that was deleted meanwhile nothing is to be said.
+                // An index that was deleted meanwhile is no failure.
                 if shard.core().is_ok() {
                     tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "buffers not written");
                 }

@@ -55,7 +55,7 @@ impl Destination {
         Destination { metadata, live, settings, routing_required, alias_routing, reach }
     }
 
-    /// Of `1 + replicas` copies the primary was written.
+    /// The primary was written, out of `1 + replicas` copies.
     pub(super) fn counted(&self, outcome: WriteOutcome) -> WriteOutcome {
         WriteOutcome { shards_total: 1 + self.settings.number_of_replicas, shards_successful: 1, ..outcome }
     }
@@ -108,7 +108,7 @@ pub(super) struct Group {
     pub(super) target: u32,
     pub(super) shard: Arc<Shard>,
     pub(super) steps: Vec<usize>,
-    /// Of the operations as they came.
+    /// Place among the operations in the order of the request.
     pub(super) source_bytes: u64,
     /// What must be durable before the steps are acknowledged; several when the shard was opened anew in between.
     pub(super) unsynced: Vec<Unsynced>,

@@ -9,6 +9,7 @@ use super::Node;
 use super::indices::{check_alias_target, check_write_indices};
 use super::live::{LiveIndex, index_folder, shard_folder};
 use crate::api::*;
+use crate::body::optional_members;
 use crate::catalog::names::{check_index_name, index_not_found_because};
 use crate::catalog::{Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
 use crate::lifecycle::LifecycleState;
@@ -19,24 +20,12 @@ impl Node {
     /// `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.
     pub fn create_index(&self, name: &str, body: &Value) -> Result<CreateIndexResponse> {
         let mut given = TemplateBody::default();
-        match body {
-            Value::Null => {}
-            Value::Object(members) => {
-                for (key, value) in members {
-                    if !given.read(key, value)? {
-                        return Err(RequestError::new(
-                            400,
-                            "parse_exception",
-                            format!("unknown key [{key}] for create index"),
-                        ));
-                    }
-                }
-            }
-            _ => {
+        for (key, value) in optional_members(body)?.into_iter().flatten() {
+            if !given.read(key, value)? {
                 return Err(RequestError::new(
                     400,
                     "parse_exception",
-                    "request body is required to be an object",
+                    format!("unknown key [{key}] for create index"),
                 ));
             }
         }

@@ -96,7 +96,7 @@ impl Node {
                     None if !metadata.open && metadata.damage.is_none() => None,
                     None => self.live(metadata).err(),
                 };
-                // Of a shard that serves: damaged files, so that a part of what it holds cannot be read.
+                // A shard that serves may have damaged files, so that a part of what it holds cannot be read.
                 let damage = shard.and_then(|shard| shard.problem());
                 let primary_active = reason.is_none();
                 let status = match (primary_active && damage.is_none(), replicas) {

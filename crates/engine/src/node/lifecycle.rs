@@ -25,13 +25,13 @@ const POLICIES_MAX: usize = 10_000;
 /// The policies, and when the indices were last looked at.
 pub(super) struct Lifecycles {
     pub(super) policies: ArcSwap<BTreeMap<String, Arc<Policy>>>,
-    /// Of the catalog in which every index has begun its policy.
+    /// The version of the catalog in which every index has begun its policy.
     pub(super) seen_version: AtomicU64,
     /// When all indices were last looked at.
     pub(super) last_round: LastTime,
     /// The same for the lifecycles of data streams.
     pub(super) last_stream_round: LastTime,
-    /// Whether somebody sets the wall clock, by which indices age.
+    /// Notices when the wall clock is set; indices age by it.
     pub(super) wall_clock: WallClockWatch,
     /// Uuids of indices that were merged when their stream was rolled over.
     pub(super) merged: Mutex<HashSet<Arc<str>>>,

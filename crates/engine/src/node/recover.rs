@@ -1,6 +1,6 @@
 //! What a node finds when it starts: "which indices are there, and what are folders that nobody lists?"
 //!
-//! Nothing is deleted because it cannot be read. A listed index whose metadata cannot be read stays listed and says why (red); the others
+//! Data that cannot be read is never deleted. A listed index whose metadata cannot be read stays listed and says why (red); the others
 //! serve. A folder that nobody lists goes only when it has a tombstone, or when it surely has no metadata and so is of a creation that was
 //! cut short; everything else is set aside as dangling.
 
@@ -145,7 +145,7 @@ impl Node {
             (Ok(read), _) => return Ok(read),
             (Err(error), _) => error,
         };
-        // Where nobody has ever read the name, the uuid stands for it: no index may be called so.
+        // An index whose name was never read goes by its uuid, which is no valid index name.
         let name = listed.name.as_ref().unwrap_or(uuid);
         tracing::error!(index = %name, %uuid, %error, "the metadata of an index cannot be read");
         Ok(Read {

@@ -137,7 +137,7 @@ fn candidate(
     Ok(Candidate { meta, live, documents })
 }
 
-/// Of documents with one id, deletes all but the newest.
+/// Deletes all documents with the same id but the newest.
 fn keep_newest(candidates: &mut [Candidate]) {
     let mut newest: BTreeMap<Vec<u8>, (u64, usize, u32)> = BTreeMap::new();
     let mut doomed = Vec::new();

@@ -101,7 +101,7 @@ pub struct IndexSettings {
     pub nested_fields_limit: usize,
     pub nested_objects_limit: usize,
     pub coerce: bool,
-    /// Of shapes.
+    /// The default for shapes.
     pub coerce_shapes: bool,
     pub ignore_malformed: bool,
     /// `index.mapping.source.mode`.

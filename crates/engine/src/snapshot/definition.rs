@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::errors::{repository_error, storage_error};
 use super::transfer::Throttle;
 use crate::api::Result;
+use crate::body::members;
 use crate::settings::{FlatSettings, flatten, value};
 
 const COMMON: &[&str] = &[
@@ -102,9 +103,7 @@ pub(crate) struct Opened {
 impl Definition {
     /// The body of `PUT _snapshot/{repository}`.
     pub(crate) fn parse(name: &str, body: &Value) -> Result<Definition> {
-        let members = body.as_object().ok_or_else(|| {
-            RequestError::new(400, "parse_exception", "request body is required to be an object")
-        })?;
+        let members = members(body)?;
         if let Some(other) = members.keys().find(|key| !["type", "settings", "verify"].contains(&&***key)) {
             return Err(RequestError::illegal_argument(format!(
                 "unknown parameter [{other}] of a repository"

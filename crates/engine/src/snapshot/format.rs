@@ -88,7 +88,7 @@ pub(crate) const LINEAGE_MAX: usize = 64;
 /// The snapshots of a repository, at one generation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Root {
-    /// Of the repository.
+    /// The repository's uuid.
     pub uuid: String,
     pub generation: u64,
     /// The node that wrote it.
@@ -216,7 +216,7 @@ pub(crate) struct File {
     pub crc: u32,
     /// Its parts are `data-<blob>-0` and so on.
     pub blob: String,
-    /// Of every part but the last.
+    /// The size of every part but the last.
     pub part_bytes: u64,
     /// CRC-32 of each part.
     pub parts: Vec<u32>,

@@ -38,7 +38,7 @@ impl Stage {
 pub(crate) struct ShardProgress {
     pub stage: Stage,
     pub figures: ShardFigures,
-    /// Of the new files, those that are copied.
+    /// New files that are copied already.
     pub copied_file_count: u64,
     pub copied_bytes: u64,
 }
@@ -140,7 +140,7 @@ pub struct RestoredIndex {
     /// Name that the index had.
     pub index: String,
     pub version: String,
-    /// Of each shard: files, bytes, when it began, and for how long it was copied.
+    /// For each shard: files, bytes, when it began, and for how long it was copied.
     pub shards: Vec<(u64, u64, u64, u64)>,
 }
 

@@ -18,7 +18,7 @@ use crate::shard::CommitFile;
 /// Largest part of a file: one request to an object store, held in memory while it is under way.
 pub(crate) const PART_BYTES_MAX: u64 = 16 << 20;
 const PART_BYTES_MIN: u64 = 1 << 20;
-/// Of the memory limit; so that a small node does not give a breaker's whole room to one part.
+/// One part in so many of the memory limit is the most that a part of a file takes, so that a small node does not fill a breaker with it.
 const PARTS_IN_LIMIT: u64 = 64;
 /// How often, and after which pause, memory that is not there is asked for again.
 const MEMORY_TRIES: u32 = 100;

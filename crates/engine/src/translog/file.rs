@@ -214,7 +214,7 @@ pub struct FileTranslog {
     history: [u8; 16],
     state: Mutex<State>,
     synced: Condvar,
-    /// Of all generations, and what a leader writes just now.
+    /// Bytes of all generations, including what a leader is writing.
     pending_bytes: Arc<AtomicU64>,
 }
 

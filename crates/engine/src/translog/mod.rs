@@ -53,7 +53,7 @@ pub struct TranslogStats {
     /// Operations and bytes in all generations that are still there.
     pub operations: u64,
     pub size_bytes: u64,
-    /// Of those, what no commit holds.
+    /// The part of those that no commit holds.
     pub uncommitted_operations: u64,
     pub uncommitted_size_bytes: u64,
     /// When the oldest generation was begun.

@@ -10,7 +10,8 @@ use limber_store::sync::{self, Simulation};
 use serde_json::{Value, json};
 
 use crate::model::{Key, State, Written, objection};
-use crate::world::{Random, World};
+use crate::world::World;
+use limber_store::random::SplitMix64;
 
 pub const ONE: &str = "one";
 pub const MANY: &str = "many";
@@ -42,11 +43,11 @@ pub fn set_up(node: &Node) -> Result<()> {
 }
 
 /// A thread's name and what it does.
-type Role = (&'static str, fn(&World, &mut Random));
+type Role = (&'static str, fn(&World, &mut SplitMix64));
 
 /// The threads of one life.
 pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
-    let mut random = Random(seed);
+    let mut random = SplitMix64::new(seed);
     let writers: [Role; 5] = [
         ("writer-1", |world, random| write(world, random, "w1")),
         ("writer-2", |world, random| write(world, random, "w2")),
@@ -81,7 +82,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
     ];
     world.writers.store(writers.len(), Ordering::SeqCst);
     for (name, act) in writers {
-        let (world, mut random) = (world.clone(), Random(random.next()));
+        let (world, mut random) = (world.clone(), SplitMix64::new(random.draw()));
         simulation.thread(name, move || {
             let _ended = Ended(&world);
             act(&world, &mut random);
@@ -89,7 +90,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
     }
     for (name, act) in others {
         // Not everyone is there in every life.
-        let mut random = Random(random.next());
+        let mut random = SplitMix64::new(random.draw());
         if random.one_in(4) {
             continue;
         }
@@ -106,7 +107,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-fn rest(random: &mut Random, ms_max: u64) {
+fn rest(random: &mut SplitMix64, ms_max: u64) {
     sync::sleep(Duration::from_micros(1 + random.below(ms_max * 1000)));
 }
 
@@ -124,7 +125,7 @@ struct Planned {
 }
 
 impl Planned {
-    fn draw(world: &World, random: &mut Random, index: &str, id: String) -> Planned {
+    fn draw(world: &World, random: &mut SplitMix64, index: &str, id: String) -> Planned {
         let number = world.model.next_number();
         let mut source = json!({"n": number});
         if random.one_in(8) && index == MANY {
@@ -223,7 +224,7 @@ pub fn state_of(response: GetResponse) -> State {
 }
 
 /// Bulks over several indices and shards, each id written by one thread only.
-pub fn write(world: &World, random: &mut Random, prefix: &str) {
+pub fn write(world: &World, random: &mut SplitMix64, prefix: &str) {
     for round in 0..6 + random.below(10) {
         if world.disk.is_off() {
             return;
@@ -255,7 +256,7 @@ pub fn write(world: &World, random: &mut Random, prefix: &str) {
 }
 
 /// Writes to an index whose durability changes between `async` and `request`; back at `request` all of it is durable.
-pub fn write_async(world: &World, random: &mut Random) {
+pub fn write_async(world: &World, random: &mut SplitMix64) {
     for _ in 0..3 + random.below(4) {
         for durability in ["async", "request"] {
             if world.disk.is_off() {
@@ -283,7 +284,7 @@ pub fn write_async(world: &World, random: &mut Random) {
 }
 
 /// Creates, fills, deletes and recreates an index of one name.
-pub fn churn(world: &World, random: &mut Random) {
+pub fn churn(world: &World, random: &mut SplitMix64) {
     for _ in 0..2 + random.below(4) {
         if world.disk.is_off() {
             return;
@@ -322,7 +323,7 @@ pub fn churn(world: &World, random: &mut Random) {
 }
 
 /// Appends documents with generated ids to an alias that rolls over and to a data stream.
-pub fn append(world: &World, random: &mut Random) {
+pub fn append(world: &World, random: &mut SplitMix64) {
     for _ in 0..5 + random.below(8) {
         if world.disk.is_off() {
             return;
@@ -373,7 +374,7 @@ pub fn append(world: &World, random: &mut Random) {
 }
 
 /// Refreshes and searches: each acknowledged document once, as it was written.
-fn read(world: &World, random: &mut Random) {
+fn read(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         let index = [ONE, MANY, "x-a"][random.below(3) as usize];
         let before = world.model.with(|known| known.documents.clone());
@@ -423,7 +424,7 @@ pub fn search(world: &World, index: &str) -> Option<Vec<(Key, State)>> {
     Some(response.hits.iter().map(state).collect())
 }
 
-fn rounds(world: &World, random: &mut Random, rounds: &[Round]) {
+fn rounds(world: &World, random: &mut SplitMix64, rounds: &[Round]) {
     while world.goes_on() {
         let round = rounds[random.below(rounds.len() as u64) as usize];
         let outcome = world.ask(|node| {
@@ -436,7 +437,7 @@ fn rounds(world: &World, random: &mut Random, rounds: &[Round]) {
 }
 
 /// One of each change that other threads make again and again.
-pub fn change(world: &World, random: &mut Random) {
+pub fn change(world: &World, random: &mut SplitMix64) {
     for _ in 0..3 {
         flush_once(world, random);
     }
@@ -449,14 +450,14 @@ pub fn change(world: &World, random: &mut Random) {
     }
 }
 
-fn flush(world: &World, random: &mut Random) {
+fn flush(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         flush_once(world, random);
         rest(random, 150);
     }
 }
 
-fn flush_once(world: &World, random: &mut Random) {
+fn flush_once(world: &World, random: &mut SplitMix64) {
     let index = [ONE, MANY, ASYNC, "*"][random.below(4) as usize];
     let merge = ForceMergeRequest { max_num_segments: Some(1), ..Default::default() };
     // An index may be deleted meanwhile.
@@ -468,7 +469,7 @@ fn flush_once(world: &World, random: &mut Random) {
 }
 
 /// Moves an alias to and fro: every reader sees it at exactly one index.
-fn swap(world: &World, random: &mut Random) {
+fn swap(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         swap_once(world);
         rest(random, 100);
@@ -495,7 +496,7 @@ fn swap_once(world: &World) {
     }
 }
 
-fn roll(world: &World, random: &mut Random) {
+fn roll(world: &World, random: &mut SplitMix64) {
     for _ in 0..1 + random.below(3) {
         if !world.goes_on() {
             return;
@@ -508,14 +509,14 @@ fn roll(world: &World, random: &mut Random) {
 }
 
 /// Maps fields that documents had before, and tightens and loosens what may come.
-fn map(world: &World, random: &mut Random) {
+fn map(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         map_once(world, random);
         rest(random, 150);
     }
 }
 
-fn map_once(world: &World, random: &mut Random) {
+fn map_once(world: &World, random: &mut SplitMix64) {
     let mapping = match random.below(3) {
         0 => json!({"properties": {format!("f{}", random.below(30)): {"type": "long"}}}),
         1 => json!({"dynamic": "false"}),
@@ -525,7 +526,7 @@ fn map_once(world: &World, random: &mut Random) {
 }
 
 /// Somebody sets the wall clock, hours forth and back.
-fn jump(world: &World, random: &mut Random) {
+fn jump(world: &World, random: &mut SplitMix64) {
     while world.goes_on() {
         let hours = random.below(9) as i64 - 4;
         world.clock.wall_shift_ms.store(hours * 3_600_000, Ordering::Relaxed);

@@ -10,7 +10,8 @@ use limber_store::{CrashDisk, Fault, FaultRule};
 use crate::actors;
 use crate::model::Model;
 use crate::verify::verify;
-use crate::world::{Random, SimulatedClock, World, open};
+use crate::world::{SimulatedClock, World, open};
+use limber_store::random::SplitMix64;
 
 /// What happens at a call.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +102,7 @@ pub fn run(call: u64, event: Event, again: Option<u64>, sites: Option<&Sites>) -
 
 /// Everything that changes something, one after the other.
 fn play(world: &World) {
-    let random = &mut Random(11);
+    let random = &mut SplitMix64::new(11);
     for _ in 0..2 {
         actors::write(world, random, "w1");
         actors::write_async(world, random);

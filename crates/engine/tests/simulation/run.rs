@@ -11,7 +11,8 @@ use limber_store::{CrashDisk, Fault, FaultRule};
 use crate::actors;
 use crate::model::Model;
 use crate::verify::verify;
-use crate::world::{Random, SimulatedClock, World, open};
+use crate::world::{SimulatedClock, World, open};
+use limber_store::random::SplitMix64;
 
 /// What a seed did.
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Outcome {
 
 struct Run {
     seed: u64,
-    random: Random,
+    random: SplitMix64,
     disk: CrashDisk,
     clock: Arc<SimulatedClock>,
     model: Arc<Model>,
@@ -40,7 +41,7 @@ pub fn run(seed: u64, is_traced: bool) -> Outcome {
     quiet_simulated_panics();
     let mut run = Run {
         seed,
-        random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51),
+        random: SplitMix64::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51),
         disk: CrashDisk::new(seed),
         clock: Arc::default(),
         model: Arc::default(),
@@ -101,7 +102,7 @@ impl Run {
             let calls = [40, 400, 4000][self.random.below(3) as usize];
             self.disk.power_off_at(self.random.below(calls));
         }
-        let seed = self.random.next();
+        let seed = self.random.draw();
         let mut simulation = Simulation::new(Schedule::from_seed(seed));
         simulation.set_begun_nanos(self.clock.outside_nanos.load(Ordering::Relaxed));
         if self.is_traced {
@@ -150,7 +151,7 @@ impl Run {
         while self.random.one_in(3) {
             let call = self.random.below(300);
             self.disk.power_off_at(call);
-            let node = open(&self.disk, &self.clock, self.random.next());
+            let node = open(&self.disk, &self.clock, self.random.draw());
             if !self.disk.is_off()
                 && let Err(error) = &node
             {
@@ -161,7 +162,7 @@ impl Run {
             self.disk.crash();
             self.outcome.crashes += 1;
         }
-        match open(&self.disk, &self.clock, self.random.next()) {
+        match open(&self.disk, &self.clock, self.random.draw()) {
             Ok(node) => {
                 let world = self.world(node.clone(), false);
                 verify(&world);

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use limber_engine::environment::{Clock, Environment, SeededRandomness};
+use limber_engine::environment::Clock;
 use limber_engine::{Node, Result};
 use limber_store::{CrashDisk, sync};
 
-use crate::common::config;
+use crate::common::{config, environment};
 use crate::model::Model;
 
 /// Time of the simulation; outside of one it stands still. The wall clock is set by whoever likes.
@@ -31,33 +31,8 @@ impl Clock for SimulatedClock {
     }
 }
 
-/// Numbers drawn from a seed (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    pub fn one_in(&mut self, count: u64) -> bool {
-        self.below(count) == 0
-    }
-}
-
 pub fn open(disk: &CrashDisk, clock: &Arc<SimulatedClock>, seed: u64) -> Result<Arc<Node>> {
-    let environment = Environment {
-        clock: clock.clone(),
-        randomness: Arc::new(SeededRandomness::new(seed)),
-        disk: Arc::new(disk.clone()),
-    };
+    let environment = environment(clock.clone(), Arc::new(disk.clone()), seed);
     Node::open_with(config(Path::new("/crash")), environment)
 }
 

@@ -18,7 +18,7 @@ const RESERVED_MIN: u64 = 48;
 const RESERVED_MAX: u64 = 4096;
 /// As many are always let in, or nobody could ask a node that is short of descriptors what is wrong.
 const CONNECTIONS_MIN: usize = 8;
-/// Of `memory.limit` for each connection: its task and its buffers while heads are read and answers written. A body is charged by itself.
+/// Bytes of `memory.limit` for each connection: its task and its buffers while heads are read and answers written. A body is charged by itself.
 const CONNECTION_BYTES: u64 = 64 << 10;
 /// One that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ pub struct Connections {
 struct Open {
     next_id: u64,
     by_id: HashMap<u64, Arc<Connection>>,
-    /// Of those, the ones that were asked to close.
+    /// Those that were asked to close.
     closing: usize,
 }
 

@@ -30,7 +30,7 @@ const LINE_BYTES_MAX: usize = 4 << 10;
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What a `Content-Length` is believed unseen.
 const CLAIM_BYTES_MAX: usize = 1 << 20;
-/// Of what has come of a body, the room for it.
+/// The charge for the part of a body that has arrived.
 const ROOM_FACTOR: usize = 8;
 /// Largest body that is read without being charged.
 const UNCHARGED_BYTES_MAX: usize = 1 << 20;

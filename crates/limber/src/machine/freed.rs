@@ -46,7 +46,7 @@ impl FreedMemory {
     }
 }
 
-/// Of all arenas, and of those still to come. An arena that does not exist yet refuses, and takes the default when it comes.
+/// For all arenas, and those still to come. An arena that does not exist yet refuses, and takes the default when it comes.
 fn set_decay(keep: Duration) {
     let decay_ms = if keep > KEEP_MAX { FOREVER } else { keep.as_millis() as isize };
     let write = |name: &str| {

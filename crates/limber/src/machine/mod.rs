@@ -26,7 +26,7 @@ pub struct ProcessStats {
     pub max_file_descriptors: u64,
     pub cpu_millis: u64,
     pub resident_bytes: u64,
-    /// Of those, what [`anonymous_bytes`] tells. The rest are pages of mapped files, which are the system's cache.
+    /// The part of those that [`anonymous_bytes`] tells. The rest are pages of mapped files, which are the system's cache.
     pub anonymous_bytes: u64,
     pub virtual_bytes: u64,
     pub thread_count: u64,

@@ -10,9 +10,9 @@ use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Of a scroll id, which is sent back with every request. Elasticsearch's grow with the number of shards, some 80 bytes each.
+/// Longest scroll id; it is sent back with every request. Elasticsearch's grow with the number of shards, some 80 bytes each.
 const SCROLL_ID_BYTES_MAX: usize = 1 << 20;
-/// Of the failures of shards, which become part of the answer.
+/// Bytes of shard failures that become part of the answer.
 const FAILURES_BYTES_MAX: usize = 256 << 10;
 
 /// Which API the other server has.
@@ -110,7 +110,7 @@ enum Total {
 }
 
 impl Page {
-    /// Of at most `hits_max` documents.
+    /// At most `hits_max` documents.
     pub(super) fn parse(body: &[u8], hits_max: usize) -> Result<Page> {
         let parse_error = |error: serde_json::Error| not_elasticsearch(&error);
         let page: RawPage<'_> = serde_json::from_slice(body).map_err(parse_error)?;

@@ -19,7 +19,7 @@ use crate::http::server::circuit_breaking;
 const ANSWER_BYTES_MAX: usize = 100 << 20;
 /// An answer that has not come to its end by now is not waited for: the search that it belongs to would be gone.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
-/// Of a refusal's body, which becomes part of the error.
+/// Bytes of a refusal's body that become part of the error.
 const REFUSAL_CHARS_MAX: usize = 2_000;
 /// How often a request is sent again, and the first and the longest pause, which double in between. Source:
 /// `AbstractBulkByScrollRequest`, `DEFAULT_MAX_RETRIES`.

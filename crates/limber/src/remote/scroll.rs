@@ -19,7 +19,7 @@ use super::settings::RemoteSettings;
 /// In a path or a query: what stays as it is.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'*').remove(b',');
-/// Of a query in a task's description.
+/// Longest query in a task's description.
 const SHOWN_CHARS_MAX: usize = 1_000;
 /// How long the remote keeps the search while a batch is written. Source: `AbstractBulkByScrollRequest`, `DEFAULT_SCROLL_TIMEOUT`.
 const KEEP_ALIVE_MS: u64 = 300_000;

@@ -226,7 +226,7 @@ fn parts_of(custom: &Map<String, Value>) -> Result<AnalyzerParts> {
 /// How tokens are shown.
 struct Shown {
     explains: bool,
-    /// Of those that an explanation adds, only these.
+    /// Attributes that an explanation shows; `None`: all.
     attributes: Option<Vec<String>>,
     /// Positions between two texts.
     gap: u32,

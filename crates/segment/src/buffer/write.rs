@@ -90,7 +90,7 @@ pub struct Written {
     pub meta: SegmentMeta,
     /// Without the documents that were deleted before; `None`: all are live.
     pub live: Option<LiveDocs>,
-    /// Of each document of the buffer, its number in the segment; `None`: the same.
+    /// The number in the segment of each document of the buffer; `None`: the same.
     pub places: Option<Vec<DocId>>,
 }
 

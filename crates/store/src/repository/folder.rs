@@ -110,7 +110,7 @@ impl FolderBlobs {
             if check_name(&self.place, &name).is_err() {
                 continue;
             }
-            // Of the entry itself: links are neither blobs nor folders of ours.
+            // The metadata of the entry itself: links are neither blobs nor folders of the repository.
             let kind = entry.file_type().map_err(|e| Error::io("stat", entry.path(), e))?;
             if kind.is_dir() {
                 inside.push(name);

@@ -98,7 +98,7 @@ struct NetworkFlow {
     source: IpAddr,
     destination: IpAddr,
     protocol: u8,
-    /// Of source and destination: ports, or type and code of ICMP; `None`: the protocol has neither.
+    /// Ports of source and destination, or type and code of ICMP; `None`: the protocol has neither.
     ports: Option<(u16, u16)>,
     /// Whether nothing comes back: the direction stays.
     is_one_way: bool,

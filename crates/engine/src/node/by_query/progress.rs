@@ -29,7 +29,7 @@ pub struct Progress {
     /// One a slice; at least one.
     slices: Box<[Slice]>,
     wake: (Mutex<()>, Condvar),
-    /// Of a request that is one slice of several that its caller made.
+    /// The slice, if the request is one of several that its caller made.
     slice_id: Option<u32>,
 }
 

@@ -1,6 +1,6 @@
-//! Where a copy's documents come from when they are not this node's.
+//! The documents of a copy that are read from another cluster: who hands them in, and how.
 //!
-//! **Invariant**: the engine knows no network. Who hands in a [`BatchSource`] does, and keeps names, passwords and sockets to himself.
+//! **Invariant**: the engine knows no network. The caller that hands in a [`BatchSource`] does, and keeps names, passwords and sockets to itself.
 
 use std::fmt::Debug;
 

@@ -337,7 +337,7 @@ fn retain_chosen(found: &mut Vec<Found>, query: &SnapshotQuery, by: SortBy) -> R
     Ok(())
 }
 
-/// Where a page ends: the last snapshot's sort value, name and repository.
+/// The token `after` of the next page: the last snapshot's sort value, name and repository.
 fn cursor(last: &Found, by: SortBy) -> String {
     let key = match by.key(&last.repository.name, last) {
         Key::Number(number) => number.to_string(),

@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use crate::api::{IndicesOptions, Result};
+use crate::body::optional_members;
 
 /// What a snapshot is to hold.
 #[derive(Debug, Clone)]
@@ -64,17 +65,7 @@ impl SnapshotRequest {
             partial: false,
             metadata: None,
         };
-        let members = match body {
-            Value::Null => return Ok(request),
-            Value::Object(members) => members,
-            _ => {
-                return Err(RequestError::new(
-                    400,
-                    "parse_exception",
-                    "request body is required to be an object",
-                ));
-            }
-        };
+        let Some(members) = optional_members(body)? else { return Ok(request) };
         let (mut ignore_unavailable, mut allow_no_indices, mut expand) = (None, None, None);
         for (key, value) in members {
             match &**key {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::request::{check_feature_states, flag, texts};
 use crate::api::{IndicesOptions, Result};
+use crate::body::optional_members;
 use crate::catalog::names::{has_wildcard, wildcard_matches};
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 use crate::snapshot::errors::restore_error;
@@ -51,24 +52,14 @@ impl RestoreRequest {
             index_settings: FlatSettings::new(),
             ignore_index_settings: Vec::new(),
         };
-        let members = match body {
-            Value::Null => return Ok(request),
-            Value::Object(members) => members,
-            _ => {
-                return Err(RequestError::new(
-                    400,
-                    "parse_exception",
-                    "request body is required to be an object",
-                ));
-            }
-        };
+        let Some(members) = optional_members(body)? else { return Ok(request) };
         let (mut index_pattern, mut index_replacement) = (None, None);
         let (mut alias_pattern, mut alias_replacement) = (None, None);
         for (key, value) in members {
             match &**key {
                 "indices" => request.indices = texts(key, value)?,
                 "ignore_unavailable" => request.ignore_unavailable = flag(key, value)?,
-                // Of a list of names nothing else is left to be said by these.
+                // The snapshot's indices are a list of names, on which these options have no effect.
                 "allow_no_indices" | "expand_wildcards" => {
                     let text = texts(key, value).unwrap_or_else(|_| value.to_string());
                     IndicesOptions::METADATA.apply(

@@ -22,7 +22,7 @@ use crate::snapshot::transfer::{ShardPlace, Transfer, part_bytes};
 
 /// What the repository has of a shard already.
 struct Known {
-    /// Of the last snapshot in which the shard did not fail.
+    /// The manifest of the last snapshot in which the shard did not fail.
     manifest: Option<(String, Manifest)>,
     /// Bytes of the blobs that are really there.
     blobs: HashMap<String, u64>,
