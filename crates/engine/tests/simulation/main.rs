@@ -7,6 +7,7 @@
 mod actors;
 #[path = "../common/mod.rs"]
 mod common;
+mod coverage;
 mod model;
 mod points;
 mod run;
@@ -14,6 +15,8 @@ mod verify;
 mod world;
 
 use std::ops::Range;
+
+use points::Case;
 
 /// Seeds that found a fault once that is mended now. Their schedules change with the code, so a kept seed repeats the kind of run and not
 /// always the fault.
@@ -83,32 +86,37 @@ fn stride(usual: usize) -> usize {
 
 #[test]
 fn the_power_goes_at_any_call_of_a_scenario_and_of_its_recovery() {
-    let (calls, recovery, wrong) = points::run(0, points::Event::None, None, None);
+    let ran = points::run(&Case::default(), None);
+    let count = |calls: &std::ops::Range<u64>| calls.end - calls.start;
+    let (calls, recovery, wrong) = (count(&ran.scenario), count(&ran.recovery), ran.wrong);
     assert!(wrong.is_empty() && calls > 300 && recovery > 50, "{calls} {recovery} {wrong:#?}");
     for call in (0..calls).step_by(stride(97)) {
-        for again in [None, Some(call % recovery)] {
-            let (.., wrong) = points::run(call, points::Event::PowerOff, again, None);
-            assert!(wrong.is_empty(), "power off at call {call} of {calls}, then at {again:?}: {wrong:#?}");
+        for power_off_again in [None, Some(call % recovery)] {
+            let case = Case { seed: call, power_off: Some(call), power_off_again, ..Case::default() };
+            let wrong = points::run(&case, None).wrong;
+            assert!(wrong.is_empty(), "{case:?} of {calls} calls: {wrong:#?}");
         }
     }
 }
 
-/// Faults of every kind at calls spread over the scenario: the node lives, heals without a restart and loses nothing.
+/// The node lives on, heals without a restart and loses nothing, whichever line of the program sees the disk fail.
 #[test]
-#[ignore = "takes minutes: cargo test -p limber-engine --test simulation -- --ignored any_call"]
-fn any_call_of_a_scenario_fails() {
-    let sites = limber_store::crash::Sites::default();
-    let (calls, _, wrong) = points::run(0, points::Event::None, None, Some(&sites));
-    assert!(wrong.is_empty(), "{wrong:#?}");
+fn every_site_that_calls_the_disk_fails_once() {
     use limber_store::Fault::*;
-    for (number, fault) in [Io, NoSpace, NoDescriptors, NoMemory].into_iter().enumerate() {
-        for call in (0..calls).skip(number * 7).step_by(stride(197)) {
-            let (.., wrong) = points::run(call, points::Event::Fails(fault), None, Some(&sites));
-            assert!(wrong.is_empty(), "{fault:?} at call {call} of {calls}: {wrong:#?}");
-        }
+    let all = [Io, NoSpace, NoDescriptors, NoMemory, SyncLost, Panic];
+    let faults = if std::env::var_os("SIMULATION_EVERY_CALL").is_some() { &all[..] } else { &all[..1] };
+    let begun = std::time::Instant::now();
+    let coverage = coverage::fail_every_site(faults);
+    println!("{} sites failed in {} runs in {:?}", coverage.sites.len(), coverage.runs, begun.elapsed());
+    if std::env::var_os("SIMULATION_SITES").is_some() {
+        println!("{:#?}", coverage.sites.keys());
     }
-    let missing = points::never_failed(&sites);
-    println!("{} call sites reached, {} never failed: {missing:#?}", sites.all().len(), missing.len());
-    // A call at every site has failed when every call has.
-    assert!(missing.is_empty() || stride(2) != 1);
+    assert!(coverage.wrong.is_empty(), "{:#?}", coverage.wrong);
+    let missing = coverage.never_failed();
+    assert!(
+        missing.is_empty(),
+        "{} sites of {} never failed: {missing:#?}",
+        missing.len(),
+        coverage.sites.len()
+    );
 }

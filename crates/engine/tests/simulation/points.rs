@@ -1,9 +1,12 @@
 //! One scenario, cut short or disturbed at each of its calls in turn.
 
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use limber_engine::Round;
-use limber_store::crash::{Site, Sites, When};
+use limber_engine::{Node, Round};
+use limber_store::crash::{Sites, When};
 use limber_store::sync::{Manner, Schedule, Simulation};
 use limber_store::{CrashDisk, Fault, FaultRule};
 
@@ -13,91 +16,144 @@ use crate::verify::verify;
 use crate::world::{SimulatedClock, World, open};
 use limber_store::random::SplitMix64;
 
-/// What happens at a call.
-#[derive(Debug, Clone, Copy)]
-pub enum Event {
-    /// Nothing; tells how many calls there are.
-    None,
-    PowerOff,
-    Fails(Fault),
+/// How a run of the scenario is disturbed. Calls count from the beginning of their part.
+#[derive(Debug, Clone, Default)]
+pub struct Case {
+    /// Decides what a crash keeps, and how long writes are.
+    pub seed: u64,
+    /// The power goes at this call of the scenario.
+    pub power_off: Option<u64>,
+    /// These calls of the scenario fail.
+    pub fails: Vec<(u64, Fault)>,
+    /// The power goes at this call of a recovery before the last one.
+    pub power_off_again: Option<u64>,
+    /// These calls of the last recovery, and of the first rounds after it, fail.
+    pub recovery_fails: Vec<(u64, Fault)>,
 }
 
-/// Runs the scenario with `event` at its call number `call`, then a crash, and if `again` names a call of the recovery, a crash there. Answers
-/// the calls of the scenario and of the recovery, and what is wrong afterwards.
-pub fn run(call: u64, event: Event, again: Option<u64>, sites: Option<&Sites>) -> (u64, u64, Vec<String>) {
-    let disk = sites.map_or_else(|| CrashDisk::new(call), |sites| CrashDisk::new(call).noting(sites));
-    let clock = Arc::<SimulatedClock>::default();
-    let world = |node, model: &Arc<Model>, has_faults| World {
-        node,
-        disk: disk.clone(),
-        clock: clock.clone(),
-        model: model.clone(),
-        has_faults,
-        failures: Default::default(),
-        writers: Default::default(),
-    };
-    let failed = |why: String| (0, 0, vec![why]);
-    let node = match open(&disk, &clock, 7).and_then(|node| actors::set_up(&node).map(|()| node)) {
-        Ok(node) => node,
-        Err(error) => return failed(format!("set-up: {error}")),
-    };
-    let model = Arc::<Model>::default();
-    model.with(|known| known.alias = vec!["x-a".to_owned()]);
-    let before = disk.all_call_count();
-    match event {
-        Event::None => {}
-        Event::PowerOff => disk.power_off_at(call),
-        Event::Fails(fault) => disk.set_faults(vec![FaultRule::new(fault, When::At(call))]),
+/// What came of a run.
+pub struct Ran {
+    /// Calls of the scenario and of the last recovery, by their number on the disk.
+    pub scenario: Range<u64>,
+    pub recovery: Range<u64>,
+    pub wrong: Vec<String>,
+}
+
+/// Runs the scenario, crashes, recovers and looks for what was acknowledged and is not there.
+pub fn run(case: &Case, sites: Option<&Sites>) -> Ran {
+    let disk = CrashDisk::new(case.seed);
+    let disk = sites.map_or(disk.clone(), |sites| disk.noting(sites));
+    let mut ran = Ran { scenario: 0..0, recovery: 0..0, wrong: Vec::new() };
+    let mut stage = Stage { disk, clock: Arc::default(), model: Arc::default() };
+    if let Err(why) = stage.play(case, &mut ran).and_then(|()| stage.recover(case, &mut ran)) {
+        ran.wrong.push(why);
     }
-    let scene = Arc::new(world(node, &model, matches!(event, Event::Fails(_))));
-    let schedule = Schedule {
-        seed: 1,
-        manner: Manner::Uniform { switch_one_in: 1 },
-        step_nanos_max: 50_000,
-        wakes_without_reason: false,
-    };
-    let mut simulation = Simulation::new(schedule);
-    let played = scene.clone();
-    simulation.thread("scenario", move || play(&played));
-    match simulation.run() {
-        Err(failure) => return failed(failure.report),
-        Ok(end) if !end.panics.is_empty() => return failed(format!("{:?}", end.panics)),
-        Ok(end) => clock.outside_nanos.store(end.now_nanos, std::sync::atomic::Ordering::Relaxed),
-    }
-    let calls = disk.all_call_count() - before;
-    let mut wrong = scene.take_failures();
-    if !disk.is_off() {
-        disk.heal();
-        for _ in 0..3 {
-            clock.outside_nanos.fetch_add(120_000_000_000, std::sync::atomic::Ordering::Relaxed);
-            scene.node.maintain();
+    ran
+}
+
+struct Stage {
+    disk: CrashDisk,
+    clock: Arc<SimulatedClock>,
+    model: Arc<Model>,
+}
+
+impl Stage {
+    fn play(&mut self, case: &Case, ran: &mut Ran) -> Result<(), String> {
+        let node = open(&self.disk, &self.clock, 7)
+            .and_then(|node| actors::set_up(&node).map(|()| node))
+            .map_err(|error| format!("set-up: {error}"))?;
+        self.model.with(|known| known.alias = vec!["x-a".to_owned()]);
+        let before = self.disk.all_call_count();
+        if let Some(call) = case.power_off {
+            self.disk.power_off_at(call);
         }
-        let healed = world(scene.node.clone(), &model, false);
+        self.disk.set_faults(rules(&case.fails));
+        let scene = Arc::new(self.world(node, !case.fails.is_empty()));
+        let schedule = Schedule {
+            seed: 1,
+            manner: Manner::Uniform { switch_one_in: 1 },
+            step_nanos_max: 50_000,
+            wakes_without_reason: false,
+        };
+        let mut simulation = Simulation::new(schedule);
+        let played = scene.clone();
+        simulation.thread("scenario", move || play(&played));
+        let end = simulation.run().map_err(|failure| failure.report)?;
+        if !end.panics.is_empty() {
+            return Err(format!("{:?}", end.panics));
+        }
+        self.clock.outside_nanos.store(end.now_nanos, Ordering::Relaxed);
+        ran.scenario = before..self.disk.all_call_count();
+        ran.wrong.extend(scene.take_failures());
+        if !self.disk.is_off() {
+            self.heal(scene.node.clone(), ran);
+        }
+        Ok(())
+    }
+
+    /// The faults are over: the node must do everything again without a restart.
+    fn heal(&self, node: Arc<Node>, ran: &mut Ran) {
+        self.disk.heal();
+        for _ in 0..3 {
+            self.clock.outside_nanos.fetch_add(120_000_000_000, Ordering::Relaxed);
+            node.maintain();
+        }
+        let healed = self.world(node, false);
         verify(&healed);
         actors::write_after(&healed);
-        wrong.extend(healed.take_failures());
+        ran.wrong.extend(healed.take_failures());
     }
-    drop(scene);
-    disk.power_off();
-    disk.crash();
-    if let Some(again) = again {
-        disk.power_off_at(again);
-        drop(open(&disk, &clock, 8));
-        disk.power_off();
-        disk.crash();
+
+    fn recover(&self, case: &Case, ran: &mut Ran) -> Result<(), String> {
+        self.crash();
+        if let Some(again) = case.power_off_again {
+            self.disk.power_off_at(again);
+            drop(open(&self.disk, &self.clock, 8));
+            self.crash();
+        }
+        let before = self.disk.all_call_count();
+        self.disk.set_faults(rules(&case.recovery_fails));
+        let opened = catch_unwind(AssertUnwindSafe(|| open(&self.disk, &self.clock, 9)));
+        if let Ok(Ok(node)) = &opened {
+            self.clock.outside_nanos.fetch_add(1_000_000_000, Ordering::Relaxed);
+            let _ = catch_unwind(AssertUnwindSafe(|| node.maintain()));
+        }
+        ran.recovery = before..self.disk.all_call_count();
+        match opened {
+            Ok(Ok(node)) => self.heal(node, ran),
+            // A disk that fails may keep a node from starting; what is on it stays.
+            _ if !case.recovery_fails.is_empty() => {}
+            Ok(Err(error)) => return Err(format!("does not open: {error}")),
+            Err(_) => return Err("opening panicked".to_owned()),
+        }
+        self.crash();
+        let node = open(&self.disk, &self.clock, 10).map_err(|error| format!("does not open: {error}"))?;
+        let last = self.world(node, false);
+        verify(&last);
+        ran.wrong.extend(last.take_failures());
+        Ok(())
     }
-    let before = disk.all_call_count();
-    match open(&disk, &clock, 9) {
-        Err(error) => wrong.push(format!("does not open: {error}")),
-        Ok(node) => {
-            let recovery = disk.all_call_count() - before;
-            let last = world(node, &model, false);
-            verify(&last);
-            wrong.extend(last.take_failures());
-            return (calls, recovery, wrong);
+
+    fn crash(&self) {
+        self.disk.power_off();
+        self.disk.crash();
+    }
+
+    fn world(&self, node: Arc<Node>, has_faults: bool) -> World {
+        World {
+            node,
+            disk: self.disk.clone(),
+            clock: self.clock.clone(),
+            model: self.model.clone(),
+            has_faults,
+            failures: Default::default(),
+            writers: Default::default(),
         }
     }
-    (calls, 0, wrong)
+}
+
+fn rules(fails: &[(u64, Fault)]) -> Vec<FaultRule> {
+    fails.iter().map(|&(call, fault)| FaultRule::new(fault, When::At(call))).collect()
 }
 
 /// Everything that changes something, one after the other.
@@ -116,9 +172,4 @@ fn play(world: &World) {
             });
         }
     }
-}
-
-/// Sites that were reached and have not failed.
-pub fn never_failed(sites: &Sites) -> Vec<Site> {
-    sites.all().into_iter().filter(|(_, has_failed)| !has_failed).map(|(site, _)| site).collect()
 }

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::CrashDirectory;
 use super::faults::{CallKind, Fault, FaultRule, When};
-use super::sites::Sites;
+use super::sites::{SiteCall, Sites};
 use super::state::{State, Verdict};
 use crate::{Directory, Disk, DiskSpace, Error, Result, sync};
 
@@ -134,8 +134,9 @@ impl CrashDisk {
         if let Some(sites) = &self.sites {
             let fails =
                 matches!(verdict, Verdict::Goes(Some(fault)) if !matches!(fault, Fault::Delay { .. }));
+            let call = SiteCall { number: state.all_calls.saturating_sub(1), fails };
             drop(state);
-            sites.note(kind, fails);
+            sites.note(kind, call);
             state = self.state.lock();
         }
         sync::note(|| {

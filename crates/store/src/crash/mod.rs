@@ -19,4 +19,4 @@ mod writer;
 pub use directory::CrashDirectory;
 pub use disk::CrashDisk;
 pub use faults::{CallKind, Fault, FaultRule, When};
-pub use sites::{Site, Sites};
+pub use sites::{Site, SiteCall, Sites};

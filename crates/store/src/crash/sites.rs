@@ -1,4 +1,4 @@
-//! Which lines of the program call the disk, and which of those have seen a call fail.
+//! Which lines of the program call the disk, when, and which of their calls fail.
 
 use std::backtrace::Backtrace;
 use std::collections::{BTreeMap, HashMap};
@@ -11,6 +11,9 @@ use super::CallKind;
 /// Frames of a call stack that tell one way to a call from another.
 const FRAMES: usize = 40;
 
+/// Code that only passes calls on.
+const PASSED: [&str; 2] = ["crates/store/src", "crates/engine/src/environment.rs"];
+
 /// A line of the program outside of this crate that calls the disk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Site {
@@ -19,30 +22,39 @@ pub struct Site {
     pub kind: CallKind,
 }
 
-/// What is known of each site: reached, and failed at least once. Clones share it.
-#[derive(Clone, Default)]
-pub struct Sites(Arc<Mutex<Known>>);
+/// A call at a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SiteCall {
+    /// Its number among all calls of the disk ([`super::CrashDisk::all_call_count`]).
+    pub number: u64,
+    pub fails: bool,
+}
 
-#[derive(Default)]
-struct Known {
+/// Every call of a disk by its site. Clones share it.
+#[derive(Clone, Default)]
+pub struct Sites {
     /// By return addresses: symbols are looked up once for each way to a call.
-    by_stack: HashMap<Vec<usize>, String>,
-    has_failed: BTreeMap<Site, bool>,
+    places: Arc<Mutex<HashMap<Vec<usize>, String>>>,
+    calls: Arc<Mutex<BTreeMap<Site, Vec<SiteCall>>>>,
 }
 
 impl Sites {
-    /// Notes a call of the current thread.
-    pub(super) fn note(&self, kind: CallKind, fails: bool) {
-        let stack = return_addresses();
-        let mut known = self.0.lock();
-        let place = known.by_stack.entry(stack).or_insert_with(|| caller_of(&Backtrace::force_capture()));
-        let site = Site { place: place.clone(), kind };
-        *known.has_failed.entry(site).or_default() |= fails;
+    /// None noted yet, for another run of the same program.
+    pub fn emptied(&self) -> Sites {
+        Sites { places: self.places.clone(), calls: Arc::default() }
     }
 
-    /// Every site that was reached, and whether a call there has failed.
-    pub fn all(&self) -> BTreeMap<Site, bool> {
-        self.0.lock().has_failed.clone()
+    /// Notes a call of the current thread.
+    pub(super) fn note(&self, kind: CallKind, call: SiteCall) {
+        let stack = return_addresses();
+        let place =
+            self.places.lock().entry(stack).or_insert_with(|| caller_of(&Backtrace::force_capture())).clone();
+        self.calls.lock().entry(Site { place, kind }).or_default().push(call);
+    }
+
+    /// Every site that was reached, and its calls in their order.
+    pub fn all(&self) -> BTreeMap<Site, Vec<SiteCall>> {
+        self.calls.lock().clone()
     }
 }
 
@@ -54,15 +66,19 @@ fn return_addresses() -> Vec<usize> {
     frames[..count as usize].iter().map(|frame| *frame as usize).collect()
 }
 
-/// The first line of the program's crates that is not in this one.
+/// The first line of the program's crates that does more than pass the call on.
 fn caller_of(backtrace: &Backtrace) -> String {
     let text = backtrace.to_string();
     let mut places = text.lines().filter_map(|line| line.trim_start().strip_prefix("at "));
+    // Places below the current folder, which is that of the tested crate, are shown relative to it.
+    let folder = std::env::current_dir().unwrap_or_default();
     let outside = places.find_map(|place| {
-        let place = &place[place.find("crates/")?..];
-        (!place.starts_with("crates/store/src")).then_some(place)
+        let path = folder.join(place.trim_start_matches("./"));
+        let path = path.to_str()?;
+        let place = &path[path.find("crates/")?..];
+        // Without its column.
+        (!PASSED.iter().any(|passed| place.starts_with(passed)))
+            .then(|| Some(place.rsplit_once(':')?.0.to_owned()))?
     });
-    // Without its column.
-    let place = outside.and_then(|place| Some(place.rsplit_once(':')?.0));
-    place.unwrap_or("").to_owned()
+    outside.unwrap_or_default()
 }
