@@ -5,6 +5,7 @@
 //! `SIMULATION_EVERY_CALL=1` tries every call of the scenario.
 
 mod actors;
+mod changes;
 #[path = "../common/mod.rs"]
 mod common;
 mod coverage;

@@ -10,10 +10,10 @@ use limber_store::crash::{Sites, When};
 use limber_store::sync::{Manner, Schedule, Simulation};
 use limber_store::{CrashDisk, Fault, FaultRule};
 
-use crate::actors;
 use crate::model::Model;
 use crate::verify::verify;
 use crate::world::{SimulatedClock, World, open};
+use crate::{actors, changes};
 use limber_store::random::SplitMix64;
 
 /// How a run of the scenario is disturbed. Calls count from the beginning of their part.
@@ -164,7 +164,7 @@ fn play(world: &World) {
         actors::write_async(world, random);
         actors::churn(world, random);
         actors::append(world, random);
-        actors::change(world, random);
+        changes::change(world, random);
         for round in Round::ALL {
             let _ = world.ask(|node| {
                 node.run_round(round);
