@@ -1,8 +1,8 @@
 //! The checkpoint: what is known outside of the log about how far it was durable.
 //!
 //! `translog.ckp` has two slots, at bytes 0 and 4,096, which are written in turn and in place before anything is acknowledged. The slot
-//! with the higher counter counts. A slot is one sector, which disks write whole or not at all, so that a torn write leaves the other
-//! slot. All numbers little-endian.
+//! with the higher counter counts. A slot is one sector, which the kernel copies and disks write whole or not at all, so that each slot
+//! is always whole, the earlier one or the later. All numbers little-endian.
 //!
 //! | offset | size | field |
 //! |---|---|---|

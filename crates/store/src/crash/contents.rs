@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the kernel writes as one, in any order with others.
 const BLOCK: usize = 4096;
 /// What the device writes whole or not at all.
-const SECTOR: usize = 512;
+pub(super) const SECTOR: usize = 512;
 /// Earlier states of a block that is not synced; any of them may be what reached the disk.
 const VERSIONS_MAX: usize = 4;
 

@@ -162,6 +162,8 @@ impl CrashDisk {
         match verdict {
             Verdict::Off => Err(error(Fault::Io)),
             Verdict::Last => Ok(Call { state, fault: None, is_last: true }),
+            // A panic beside another one would end the process.
+            Verdict::Goes(Some(Fault::Panic)) if std::thread::panicking() => Err(error(Fault::Io)),
             Verdict::Goes(Some(Fault::Panic)) => {
                 drop(state);
                 panic!("a simulated panic while the disk was to {action} {path}");

@@ -5,7 +5,7 @@ use std::io;
 /// What a call answers, or leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// `EIO`; nothing happens, but a write of several blocks may have begun.
+    /// `EIO`; nothing happens, but a write may have begun; within one sector of a file that is written in place it has not.
     Io,
     /// `ENOSPC`; a write leaves a part of its bytes behind.
     NoSpace,

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::CrashDirectory;
+use super::contents::SECTOR;
 use super::directory::sync_file;
 use super::faults::{CallKind, Fault};
 use super::names::FileId;
@@ -28,6 +29,11 @@ impl CrashBlocks {
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.write_some(offset, bytes, |fits| fits)
+    }
+
+    /// `left` says what of the bytes that a failed write could have written is left behind.
+    fn write_some(&self, offset: u64, bytes: &[u8], left: impl FnOnce(usize) -> usize) -> Result<()> {
         let (disk, path) = (self.directory.disk(), self.directory.key(&self.name));
         let mut call = disk.call(CallKind::Write, "write", &path)?;
         if call.state.life != self.life {
@@ -36,6 +42,7 @@ impl CrashBlocks {
         let fault = call.fault;
         let (fits, fault) = call.state.fit(bytes.len(), fault);
         call.fault = fault;
+        let fits = if fits < bytes.len() { left(fits) } else { fits };
         call.state.files[self.file].write_at(offset as usize, &bytes[..fits]);
         call.end(disk, "write", &path, ())
     }
@@ -140,7 +147,11 @@ impl CrashInPlaceFile {
 
 impl InPlaceFile for CrashInPlaceFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.0.write(offset, bytes)
+        // The kernel copies what lies in one sector as a whole, or not at all.
+        self.0.write_some(offset, bytes, |fits| {
+            let sectors = (offset as usize + fits) / SECTOR * SECTOR;
+            sectors.saturating_sub(offset as usize)
+        })
     }
 
     fn sync(&self) -> Result<()> {
