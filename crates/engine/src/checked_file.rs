@@ -11,6 +11,9 @@ use limber_mapping::RequestError;
 use limber_store::Error;
 use serde_json::Value;
 
+/// `format` in files without a first line.
+const PLAIN_VERSION: u64 = 1;
+
 /// What a file says of itself in its first line.
 pub(crate) struct Format {
     pub magic: &'static str,
@@ -77,23 +80,18 @@ impl Format {
         Ok(body)
     }
 
-    /// As [`Format::decode`], for files that once had neither first line nor checksum but a member `format`, which was `plain_format`.
-    /// Whether the file has a first line, and its JSON.
+    /// As [`Format::decode`], for files whose version 1 had neither first line nor checksum but a member `format`. Answers whether the
+    /// file has a first line, and its JSON.
     ///
     /// # Errors
     /// As [`Unreadable::refusal`].
-    pub(crate) fn decode_or_plain(
-        &self,
-        bytes: &[u8],
-        plain_format: u64,
-        file: &str,
-    ) -> Result<(bool, Value), RequestError> {
+    pub(crate) fn decode_or_plain(&self, bytes: &[u8], file: &str) -> Result<(bool, Value), RequestError> {
         let has_first_line = bytes.first() != Some(&b'{');
         let body =
             if has_first_line { self.decode(bytes).map_err(|error| error.refusal(file))? } else { bytes };
         let value: Value = serde_json::from_slice(body).map_err(|e| damaged(file, &e.to_string()))?;
-        if !has_first_line && value["format"] != plain_format {
-            return Err(damaged(file, &format!("format [{}] instead of [{plain_format}]", value["format"])));
+        if !has_first_line && value["format"] != PLAIN_VERSION {
+            return Err(damaged(file, &format!("format [{}] instead of [{PLAIN_VERSION}]", value["format"])));
         }
         Ok((has_first_line, value))
     }
@@ -157,14 +155,14 @@ mod tests {
     #[test]
     fn newer_versions_are_refused_by_name_and_old_files_read() {
         let newer = Format { magic: "limber-test", version: 4 }.encode("{}");
-        let error = FORMAT.decode_or_plain(&newer, 1, "state/x").expect_err("newer");
+        let error = FORMAT.decode_or_plain(&newer, "state/x").expect_err("newer");
         assert_eq!(
             error.reason,
             "[state/x] has the format [limber-test 4] of a newer version of Limber; this one knows [limber-test 3]"
         );
         let plain = serde_json::json!({"format": 1});
-        assert_eq!(FORMAT.decode_or_plain(plain.to_string().as_bytes(), 1, "f"), Ok((false, plain.clone())));
-        assert!(FORMAT.decode_or_plain(plain.to_string().as_bytes(), 2, "f").is_err());
+        assert_eq!(FORMAT.decode_or_plain(plain.to_string().as_bytes(), "f"), Ok((false, plain.clone())));
+        assert!(FORMAT.decode_or_plain(b"{\"format\":2}", "f").is_err());
         assert!(FORMAT.decode(b"").is_err());
     }
 }

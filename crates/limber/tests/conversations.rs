@@ -39,7 +39,7 @@ fn answers_are_as_written() {
     let (address, _server): (SocketAddr, _) = match std::env::var("CONVERSATION_URL") {
         Ok(url) => (url.trim_start_matches("http://").parse().expect("CONVERSATION_URL is host:port"), None),
         Err(_) => {
-            // Where conversations about snapshots put their repositories.
+            // Conversations about snapshots put their repositories there.
             let repositories = format!("path.repo={}", folder.path().join("repositories").display());
             let server = ServerProcess::start(folder.path(), &["-E", &repositories]);
             (server.address, Some(server))

@@ -465,7 +465,7 @@ fn versions_before_6_3_are_not_asked_for_what_they_do_not_know() {
     assert!(heads[1].starts_with("POST /prefix/%3Clogs-%7Bnow%2Fd%7D%3E,b%20c/_search?scroll=300000ms&size=100&version=true&sort=_doc HTTP/1.1\r\n"), "{}", heads[1]);
 }
 
-/// A fake remote behind TLS, whose certificate names `localhost`; writes the certificate of its authority to `ca`.
+/// Starts a fake remote that speaks TLS with a certificate for `localhost`, and writes the certificate of its authority to `ca`.
 fn fake_behind_tls(ca: &std::path::Path) -> SocketAddr {
     let mut params = rcgen::CertificateParams::default();
     params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);

@@ -31,7 +31,7 @@ pub struct DataStream {
     pub rolls_on_write: bool,
     /// `_meta` of its template.
     pub meta: Option<Value>,
-    /// Of an alias, only its filter and which stream it writes to matter here.
+    /// Only the filter of an alias, and which stream it writes to, matter here.
     pub aliases: BTreeMap<String, Alias>,
     pub lifecycle: Option<StreamLifecycle>,
 }

@@ -43,8 +43,6 @@ pub struct IndexMetadata {
 
 /// `index.json`. Version 1 had no first line, and no checksum.
 const FORMAT: Format = Format { magic: "limber-index", version: 2 };
-/// `format` in files of version 1.
-const FORMAT_WITHOUT_CHECKSUM: u64 = 1;
 
 impl IndexMetadata {
     /// The content of `index.json`.
@@ -76,7 +74,7 @@ impl IndexMetadata {
     /// # Errors
     /// `corrupt_state_exception` for damage, `illegal_state_exception` for a file of a newer version; both name `file`.
     pub(crate) fn from_bytes(bytes: &[u8], file: &str) -> Result<IndexMetadata> {
-        let (_, value) = FORMAT.decode_or_plain(bytes, FORMAT_WITHOUT_CHECKSUM, file)?;
+        let (_, value) = FORMAT.decode_or_plain(bytes, file)?;
         IndexMetadata::from_json(&value, file)
     }
 

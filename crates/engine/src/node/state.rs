@@ -25,8 +25,6 @@ pub(crate) const STATE_NAME: &str = "node.json";
 const FILE: &str = "state/node.json";
 /// Version 1 had no first line, and neither listed indices nor pending metadata: an index was there when its file was.
 const FORMAT: Format = Format { magic: "limber-node", version: 2 };
-/// `format` in files of version 1.
-const FORMAT_WITHOUT_CHECKSUM: u64 = 1;
 
 /// An index that exists, as far as it has to be known when its own file cannot be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +143,7 @@ impl NodeState {
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(NodeState, Origin)> {
         let bad = |why: &str| damaged(FILE, why);
-        let (is_listed, value) = FORMAT.decode_or_plain(bytes, FORMAT_WITHOUT_CHECKSUM, FILE)?;
+        let (is_listed, value) = FORMAT.decode_or_plain(bytes, FILE)?;
         let text =
             |key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| bad(&format!("no [{key}]")));
         let members = |key: &str| value[key].as_object().into_iter().flatten();

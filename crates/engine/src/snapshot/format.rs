@@ -121,7 +121,7 @@ impl Entry {
     }
 }
 
-/// Where the parts of an index are.
+/// The blobs and folders that hold an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IndexEntry {
     /// The uuid that the index had where it was snapshotted.

@@ -82,7 +82,7 @@ impl Chosen {
         &self.parts
     }
 
-    /// Nothing named means everything.
+    /// An empty list means every index.
     pub(crate) fn is_all(&self) -> bool {
         self.parts.is_empty() || self.parts.iter().any(|part| part == "_all")
     }

@@ -58,7 +58,7 @@ pub(crate) struct Transfer<'a> {
     pub cancelled: &'a AtomicBool,
 }
 
-/// Where in a repository a shard's files are.
+/// The place of a shard's files in a repository.
 #[derive(Clone, Copy)]
 pub(crate) struct ShardPlace<'a> {
     pub index_id: &'a str,

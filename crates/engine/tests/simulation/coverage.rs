@@ -19,8 +19,8 @@ pub struct Coverage {
     pub wrong: Vec<String>,
 }
 
-/// Runs the scenario once for each site and each of `faults` that a call there can meet, and fails the site's first call. Sites that only
-/// such a run reaches are failed behind its faults.
+/// Fails the first call of each site with each of `faults` that such a call can meet, in a run of the scenario for each. A site that is
+/// reached only because another call failed is failed in a run with that fault too.
 pub fn fail_every_site(faults: &[Fault]) -> Coverage {
     let (mut found, places) = (Coverage::default(), Sites::default());
     let mut cases = VecDeque::from([Case::default()]);

@@ -44,7 +44,7 @@ pub fn run(case: &Case, sites: Option<&Sites>) -> Ran {
     let disk = CrashDisk::new(case.seed);
     let disk = sites.map_or(disk.clone(), |sites| disk.noting(sites));
     let mut ran = Ran { scenario: 0..0, recovery: 0..0, wrong: Vec::new() };
-    let mut stage = Stage { disk, clock: Arc::default(), model: Arc::default() };
+    let stage = Stage { disk, clock: Arc::default(), model: Arc::default() };
     if let Err(why) = stage.play(case, &mut ran).and_then(|()| stage.recover(case, &mut ran)) {
         ran.wrong.push(why);
     }
@@ -58,7 +58,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn play(&mut self, case: &Case, ran: &mut Ran) -> Result<(), String> {
+    fn play(&self, case: &Case, ran: &mut Ran) -> Result<(), String> {
         let node = open(&self.disk, &self.clock, 7)
             .and_then(|node| actors::set_up(&node).map(|()| node))
             .map_err(|error| format!("set-up: {error}"))?;
@@ -86,22 +86,9 @@ impl Stage {
         ran.scenario = before..self.disk.all_call_count();
         ran.wrong.extend(scene.take_failures());
         if !self.disk.is_off() {
-            self.heal(scene.node.clone(), ran);
+            ran.wrong.extend(scene.heal());
         }
         Ok(())
-    }
-
-    /// The faults are over: the node must do everything again without a restart.
-    fn heal(&self, node: Arc<Node>, ran: &mut Ran) {
-        self.disk.heal();
-        for _ in 0..3 {
-            self.clock.outside_nanos.fetch_add(120_000_000_000, Ordering::Relaxed);
-            node.maintain();
-        }
-        let healed = self.world(node, false);
-        verify(&healed);
-        actors::write_after(&healed);
-        ran.wrong.extend(healed.take_failures());
     }
 
     fn recover(&self, case: &Case, ran: &mut Ran) -> Result<(), String> {
@@ -120,7 +107,7 @@ impl Stage {
         }
         ran.recovery = before..self.disk.all_call_count();
         match opened {
-            Ok(Ok(node)) => self.heal(node, ran),
+            Ok(Ok(node)) => ran.wrong.extend(self.world(node, false).heal()),
             // A disk that fails may keep a node from starting; what is on it stays.
             _ if !case.recovery_fails.is_empty() => {}
             Ok(Err(error)) => return Err(format!("does not open: {error}")),
@@ -140,15 +127,7 @@ impl Stage {
     }
 
     fn world(&self, node: Arc<Node>, has_faults: bool) -> World {
-        World {
-            node,
-            disk: self.disk.clone(),
-            clock: self.clock.clone(),
-            model: self.model.clone(),
-            has_faults,
-            failures: Default::default(),
-            writers: Default::default(),
-        }
+        World::new(node, &self.disk, &self.clock, &self.model, has_faults)
     }
 }
 

@@ -1,7 +1,7 @@
 //! One seed: several lives of a node on one disk, each of which ends with a crash.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 use limber_engine::Node;
 use limber_store::crash::{CallKind, When};
@@ -80,15 +80,7 @@ impl Run {
     }
 
     fn world(&self, node: Arc<Node>, has_faults: bool) -> World {
-        World {
-            node,
-            disk: self.disk.clone(),
-            clock: self.clock.clone(),
-            model: self.model.clone(),
-            has_faults,
-            failures: Mutex::default(),
-            writers: Default::default(),
-        }
+        World::new(node, &self.disk, &self.clock, &self.model, has_faults)
     }
 
     /// Everyone at once, until the power goes or all are through.
@@ -119,28 +111,14 @@ impl Run {
         end.panics
             .iter()
             .for_each(|(name, message)| self.fail(format!("life {life}: {name} panicked: {message}")));
-        self.collect(&world, &format!("life {life}"));
+        self.collect(world.take_failures(), &format!("life {life}"));
         if self.is_traced {
             println!("life {life}\n{}", end.trace.join("\n"));
         }
         if !self.disk.is_off() && self.outcome.failures.is_empty() {
-            self.heal(&world, life);
+            let wrong = world.heal();
+            self.collect(wrong, &format!("life {life}, healed in place"));
         }
-    }
-
-    /// The faults are over: the node must do everything again without a restart.
-    fn heal(&mut self, world: &Arc<World>, life: u64) {
-        self.disk.heal();
-        for _ in 0..3 {
-            // Failed shards are tried again more and more slowly.
-            self.clock.outside_nanos.fetch_add(120_000_000_000, Ordering::Relaxed);
-            world.node.maintain();
-        }
-        let healed = self.world(world.node.clone(), false);
-        verify(&healed);
-        actors::write_after(&healed);
-        verify(&healed);
-        self.collect(&healed, &format!("life {life}, healed in place"));
     }
 
     /// The power comes back, perhaps to go again while the node opens; nothing acknowledged is missing.
@@ -166,7 +144,7 @@ impl Run {
             Ok(node) => {
                 let world = self.world(node.clone(), false);
                 verify(&world);
-                self.collect(&world, &format!("after crash {}", self.outcome.crashes));
+                self.collect(world.take_failures(), &format!("after crash {}", self.outcome.crashes));
                 Some(node)
             }
             Err(error) => {
@@ -176,8 +154,7 @@ impl Run {
         }
     }
 
-    fn collect(&mut self, world: &World, when: &str) {
-        let found = world.take_failures();
+    fn collect(&mut self, found: Vec<String>, when: &str) {
         self.outcome.failures.extend(found.into_iter().take(8).map(|what| format!("{when}: {what}")));
     }
 

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use limber_engine::environment::Clock;
-use limber_engine::{Node, Result};
+use limber_engine::{Node, NodeConfig, Result};
 use limber_store::{CrashDisk, sync};
 
+use crate::actors;
 use crate::common::{config, environment};
 use crate::model::Model;
+use crate::verify::verify;
 
 /// Time of the simulation; outside of one it stands still. The wall clock is set by whoever likes.
 #[derive(Default)]
@@ -33,7 +35,8 @@ impl Clock for SimulatedClock {
 
 pub fn open(disk: &CrashDisk, clock: &Arc<SimulatedClock>, seed: u64) -> Result<Arc<Node>> {
     let environment = environment(clock.clone(), Arc::new(disk.clone()), seed);
-    Node::open_with(config(Path::new("/crash")), environment)
+    // More processors are threads that the simulation does not see: they help a search after some microseconds of real time.
+    Node::open_with(NodeConfig { search_processors: 1, ..config(Path::new("/crash")) }, environment)
 }
 
 pub struct World {
@@ -49,6 +52,39 @@ pub struct World {
 }
 
 impl World {
+    pub fn new(
+        node: Arc<Node>,
+        disk: &CrashDisk,
+        clock: &Arc<SimulatedClock>,
+        model: &Arc<Model>,
+        has_faults: bool,
+    ) -> World {
+        World {
+            node,
+            disk: disk.clone(),
+            clock: clock.clone(),
+            model: model.clone(),
+            has_faults,
+            failures: Mutex::default(),
+            writers: AtomicUsize::default(),
+        }
+    }
+
+    /// The faults are over: the node must do everything again without a restart. Answers what it did not do.
+    pub fn heal(&self) -> Vec<String> {
+        self.disk.heal();
+        for _ in 0..3 {
+            // Failed shards are tried again more and more slowly.
+            self.clock.outside_nanos.fetch_add(120_000_000_000, Ordering::Relaxed);
+            self.node.maintain();
+        }
+        let healed = World::new(self.node.clone(), &self.disk, &self.clock, &self.model, false);
+        verify(&healed);
+        actors::write_after(&healed);
+        verify(&healed);
+        healed.take_failures()
+    }
+
     /// Asks the node as a connection does: a panic ends the request alone.
     pub fn ask<T>(&self, request: impl FnOnce(&Node) -> Result<T>) -> Option<Result<T>> {
         catch_unwind(AssertUnwindSafe(|| request(&self.node))).ok()

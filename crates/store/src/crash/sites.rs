@@ -39,7 +39,7 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// None noted yet, for another run of the same program.
+    /// Empty notes for another run of the same program.
     pub fn emptied(&self) -> Sites {
         Sites { places: self.places.clone(), calls: Arc::default() }
     }

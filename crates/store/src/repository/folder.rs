@@ -170,7 +170,7 @@ impl Blobs for FolderBlobs {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(e) => Err(Error::io("link", &path, e)),
         });
-        // Left behind it is garbage that a cleanup finds.
+        // If this fails, the file is garbage, which a cleanup finds.
         let _ = fs::remove_file(&pending);
         if linked? {
             sync_folder(&folder)?;

@@ -12,13 +12,13 @@ use crate::{Error, Result};
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlobFault {
-    /// Nothing happens, and the caller is told so.
+    /// The call does nothing and answers an error.
     Refused,
-    /// It happens, but the caller gets an error, as when an answer is lost.
+    /// The call does its work and answers an error, as when an answer is lost.
     AnswerLost,
-    /// Nothing happens, now and later: whoever writes has died, or lost its network.
+    /// This call and all later ones do nothing: the writer has died, or lost its network.
     Dead,
-    /// It happens, and then the network is gone.
+    /// The call does its work, and all later ones do nothing: the network is gone.
     LastBreath,
 }
 
